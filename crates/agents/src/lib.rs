@@ -1,0 +1,16 @@
+//! Wakes agents over HTTP, signed after Standard Webhooks 1.0, and reaches nothing inside the network that the configuration does not name.
+//!
+//! When to try again is not decided here: one call is one try.
+
+mod sender;
+
+mod answer;
+mod destination;
+mod signature;
+
+pub use destination::{HostRule, InvalidHostRule, Lookup, SystemLookup};
+pub use sender::{BODY_BYTES_LIMIT, Error, Sender, Settings, TRY_TIMEOUT};
+pub use signature::new_secret;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,220 @@
+//! Signs one wake and sends it, once.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::failure::{Failure, FailureClass};
+use domain::fence::clip;
+use domain::ids::AgentName;
+use domain::redact::redact;
+use engine::ports::{AgentsWrite, Delivered, Envelope, SecretName, Secrets};
+use reqwest::header::CONTENT_TYPE;
+use reqwest::redirect::Policy;
+use reqwest::{Client, RequestBuilder};
+
+use crate::answer;
+use crate::destination::{self, CheckedResolver, HostRule, Lookup, Refusal, SystemLookup, Trust};
+use crate::signature::SigningSecrets;
+
+/// Time for one try, from the lookup of the name to the end of the answer: Standard Webhooks advises 15 to 30 s.
+pub const TRY_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Time for the lookup and the handshakes: what fails within it certainly was not sent.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A body stays below this many bytes, as Standard Webhooks advises.
+pub const BODY_BYTES_LIMIT: usize = 20_000;
+
+/// Most characters of a failure's message, as the domain has it.
+const MESSAGE_CHARS_MAX: usize = 1_000;
+
+/// Who sends, as receivers see it in their logs.
+const USER_AGENT: &str = concat!("gaffer/", env!("CARGO_PKG_VERSION"));
+
+/// What the configuration says about sending.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Hosts that may be woken although they are private, speak plain HTTP or listen on another port.
+    pub allow: Vec<HostRule>,
+}
+
+/// Why there is no sender.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The HTTP client could not be made, usually because the system's certificates cannot be read.
+    #[error(
+        "cannot prepare to wake agents; check that the system's root certificates are installed"
+    )]
+    Client(#[source] reqwest::Error),
+}
+
+/// Wakes agents over HTTP.
+pub struct Sender {
+    rules: Vec<HostRule>,
+    secrets: Arc<dyn Secrets>,
+    to_strangers: Client,
+    to_allowed: Client,
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender")
+            .field("rules", &self.rules)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Sender {
+    /// A sender that resolves names as the system does.
+    pub fn new(settings: Settings, secrets: Arc<dyn Secrets>) -> Result<Self, Error> {
+        Self::with_lookup(settings, secrets, Arc::new(SystemLookup))
+    }
+
+    /// A sender that resolves names in another way; every address is checked all the same.
+    pub fn with_lookup(
+        settings: Settings,
+        secrets: Arc<dyn Secrets>,
+        lookup: Arc<dyn Lookup>,
+    ) -> Result<Self, Error> {
+        let to_strangers = client(Arc::clone(&lookup), Trust::Stranger)?;
+        let to_allowed = client(lookup, Trust::Allowed)?;
+        Ok(Self {
+            rules: settings.allow,
+            secrets,
+            to_strangers,
+            to_allowed,
+        })
+    }
+
+    async fn signing_secrets(&self, agent: &AgentName) -> Result<SigningSecrets, Failure> {
+        let unusable = |why: &dyn fmt::Display| {
+            let message = format!(
+                "cannot sign a wake of agent {agent}: {why}; set the secret `agents/{agent}` anew, here and at the receiver"
+            );
+            Failure::new(FailureClass::Unauthorized, message).never_sent()
+        };
+        let stored = self
+            .secrets
+            .read(&SecretName::Agent(agent.clone()))
+            .await
+            .map_err(|error| unusable(&error))?;
+        SigningSecrets::parse(&stored).map_err(|error| unusable(&error))
+    }
+
+    /// The try, ready to go, through the client that is as strict as its destination demands.
+    fn request(
+        &self,
+        envelope: &Envelope,
+        secrets: &SigningSecrets,
+    ) -> Result<RequestBuilder, Failure> {
+        let client = match destination::check(&envelope.url, &self.rules) {
+            Ok(Trust::Stranger) => &self.to_strangers,
+            Ok(Trust::Allowed) => &self.to_allowed,
+            Err(refusal) => return Err(refused(envelope, &refusal)),
+        };
+        let (id, unix_seconds) = (envelope.id.as_str(), envelope.at.as_second());
+        Ok(client
+            .post(envelope.url.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .header("webhook-id", id)
+            .header("webhook-timestamp", unix_seconds.to_string())
+            .header(
+                "webhook-signature",
+                secrets.sign(id, unix_seconds, &envelope.body),
+            )
+            .body(envelope.body.clone()))
+    }
+}
+
+#[async_trait]
+impl AgentsWrite for Sender {
+    async fn deliver(&self, envelope: &Envelope) -> Result<Delivered, Failure> {
+        check_body(envelope)?;
+        let secrets = self.signing_secrets(&envelope.agent).await?;
+        match self.request(envelope, &secrets)?.send().await {
+            Ok(response) => Ok(answer::read(response, envelope.at).await),
+            Err(error) => Err(failure(envelope, &error)),
+        }
+    }
+}
+
+/// A client that goes where it is told and nowhere else: no redirects, no proxy of the environment, no second try, no connection kept.
+///
+/// A connection is not kept so that the name is resolved and checked at every try, and no wake is lost in one that died meanwhile.
+pub(crate) fn client(lookup: Arc<dyn Lookup>, trust: Trust) -> Result<Client, Error> {
+    // The HTTP client takes the process's provider and panics without one. Whoever comes first sets it; all of ours set the same.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    Client::builder()
+        .user_agent(USER_AGENT)
+        .dns_resolver(Arc::new(CheckedResolver { lookup, trust }))
+        .redirect(Policy::none())
+        .no_proxy()
+        .no_gzip()
+        .http1_only()
+        .retry(reqwest::retry::never())
+        .pool_max_idle_per_host(0)
+        .connect_timeout(CONNECT_TIMEOUT)
+        .timeout(TRY_TIMEOUT)
+        .build()
+        .map_err(Error::Client)
+}
+
+fn check_body(envelope: &Envelope) -> Result<(), Failure> {
+    let bytes = envelope.body.len();
+    if bytes < BODY_BYTES_LIMIT {
+        return Ok(());
+    }
+    let message = format!(
+        "a wake of agent {} has {bytes} bytes, it must stay below {BODY_BYTES_LIMIT}",
+        envelope.agent
+    );
+    Err(Failure::new(FailureClass::Invalid, message).never_sent())
+}
+
+fn refused(envelope: &Envelope, refusal: &Refusal) -> Failure {
+    let message = doing(envelope, &refusal.to_string());
+    Failure::new(FailureClass::Invalid, message).never_sent()
+}
+
+fn failure(envelope: &Envelope, error: &reqwest::Error) -> Failure {
+    if let Some(refusal) = causes(error).find_map(|cause| cause.downcast_ref::<Refusal>()) {
+        return refused(envelope, refusal);
+    }
+    // The first cause says in its message where it went, path and all; that may hold a token. The causes below do not.
+    let causes: Vec<String> = causes(error).skip(1).map(ToString::to_string).collect();
+    let late = if error.is_timeout() {
+        "no answer in time"
+    } else {
+        "no answer"
+    };
+    let failure = Failure::new(
+        FailureClass::Network,
+        doing(envelope, &format!("{late}: {}", causes.join(": "))),
+    );
+    if error.is_connect() {
+        failure.never_sent()
+    } else {
+        failure
+    }
+}
+
+fn causes<'a>(
+    error: &'a (dyn StdError + 'static),
+) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |&cause| cause.source())
+}
+
+/// What we were doing, by the host alone: the path of such an address is often a secret itself.
+fn doing(envelope: &Envelope, why: &str) -> String {
+    let host = envelope.url.host_str().unwrap_or("no host");
+    clip(
+        &redact(&format!(
+            "cannot wake agent {} at {host}: {why}",
+            envelope.agent
+        )),
+        MESSAGE_CHARS_MAX,
+    )
+}

@@ -1,0 +1,2 @@
+//! The gaffer command.
+fn main() {}

@@ -1,0 +1,324 @@
+//! An account: one Jules key, how its polls go, and when the next one is due.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Audience, ErrorCause, Event, Occurrence};
+use crate::failure::{Failure, FailureClass};
+use crate::governor::Limits;
+use crate::ids::{AccountName, AgentName, EventId, SessionId, digest};
+use crate::policy::duration;
+use crate::step::Step;
+
+/// So many polls in a row without an answer are worth an event.
+pub const NETWORK_FAILURES_MAX: u32 = 5;
+
+/// Longest gap between polls of an account that is throttled or unreachable.
+pub const GAP_MAX: SignedDuration = SignedDuration::from_mins(15);
+
+/// A key that does not work is tried this often: often enough to notice its replacement.
+pub const UNAUTHORIZED_GAP: SignedDuration = SignedDuration::from_secs(60);
+
+/// How often the account is polled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pace {
+    /// While any of its jobs is active.
+    #[serde(with = "duration")]
+    pub tick: SignedDuration,
+    /// While none is, to see finished sessions wake up.
+    #[serde(with = "duration")]
+    pub idle: SignedDuration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            tick: SignedDuration::from_secs(10),
+            idle: SignedDuration::from_secs(60),
+        }
+    }
+}
+
+/// One Jules key with its plan and how it fares.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// Its name; the key is the secret `jules/<name>`.
+    pub name: AccountName,
+    /// What its plan allows.
+    pub limits: Limits,
+    /// Who learns of trouble with the whole account; a person without one.
+    pub agent: Option<AgentName>,
+    /// How often it is polled.
+    #[serde(default)]
+    pub pace: Pace,
+    /// How its polls go.
+    pub health: Health,
+    /// When it is polled next.
+    pub next_poll: Timestamp,
+    /// How heavy its list pages have been, to decide between listing and single reads.
+    pub list: ListWeight,
+    /// When the activities of each watched session were last read.
+    pub activity_reads: BTreeMap<SessionId, Timestamp>,
+}
+
+/// How the polls of an account go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "health")]
+pub enum Health {
+    /// The last poll was answered.
+    Working,
+    /// 429 or 5xx: the gaps grow.
+    Throttled {
+        /// How many in a row.
+        streak: u32,
+    },
+    /// No answer.
+    Unreachable {
+        /// How many in a row.
+        streak: u32,
+        /// Since when.
+        since: Timestamp,
+    },
+    /// The key does not work.
+    Unauthorized {
+        /// Since when.
+        since: Timestamp,
+    },
+}
+
+/// How heavy list pages have been.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListWeight {
+    /// Bytes of one session in the last list; none before the first.
+    pub bytes_per_session: Option<u64>,
+    /// Sessions in the last whole list, ours and others'.
+    pub sessions: u64,
+}
+
+/// How a poll of the account went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Poll {
+    /// It was answered.
+    Answered {
+        /// What it weighed.
+        list: ListWeight,
+        /// Which activities were read.
+        reads: BTreeMap<SessionId, Timestamp>,
+        /// Whether any job is active.
+        active: bool,
+    },
+    /// It failed.
+    Failed(Failure),
+}
+
+/// Decides what a poll's outcome means for the account. Trouble is announced once, until it is over.
+pub fn polled(account: &Account, poll: &Poll, now: Timestamp) -> Step<Account> {
+    let mut step = Step::stay(account.clone());
+    let next = &mut step.aggregate;
+    let gap = match poll {
+        Poll::Answered {
+            list,
+            reads,
+            active,
+        } => {
+            next.health = Health::Working;
+            next.list = list.clone();
+            next.activity_reads.clone_from(reads);
+            if *active {
+                account.pace.tick
+            } else {
+                account.pace.idle
+            }
+        }
+        Poll::Failed(failure) => {
+            let (health, event) = ail(account, failure, now);
+            let gap = gap_after(account, &health, failure);
+            next.health = health;
+            step.events.extend(event);
+            gap
+        }
+    };
+    step.aggregate.next_poll = now + gap;
+    step.due = Some(step.aggregate.next_poll);
+    step
+}
+
+fn ail(account: &Account, failure: &Failure, now: Timestamp) -> (Health, Option<Event>) {
+    match failure.class {
+        FailureClass::Unauthorized | FailureClass::Forbidden => match &account.health {
+            Health::Unauthorized { since } => (Health::Unauthorized { since: *since }, None),
+            Health::Working | Health::Throttled { .. } | Health::Unreachable { .. } => {
+                let reason = format!(
+                    "Jules does not accept the key of account `{}`: put a working one in the secret `jules/{}`",
+                    account.name, account.name
+                );
+                (
+                    Health::Unauthorized { since: now },
+                    Some(trouble(account, (ErrorCause::Auth, reason, now), now)),
+                )
+            }
+        },
+        FailureClass::Network => unreachable(account, failure, now),
+        FailureClass::Throttled
+        | FailureClass::Unavailable
+        | FailureClass::Garbled
+        | FailureClass::NotFound
+        | FailureClass::Precondition
+        | FailureClass::Conflict
+        | FailureClass::Invalid => {
+            let streak = match account.health {
+                Health::Throttled { streak } => streak.saturating_add(1),
+                Health::Working | Health::Unreachable { .. } | Health::Unauthorized { .. } => 1,
+            };
+            (Health::Throttled { streak }, None)
+        }
+    }
+}
+
+fn unreachable(account: &Account, failure: &Failure, now: Timestamp) -> (Health, Option<Event>) {
+    let (streak, since) = match account.health {
+        Health::Unreachable { streak, since } => (streak.saturating_add(1), since),
+        Health::Working | Health::Throttled { .. } | Health::Unauthorized { .. } => (1, now),
+    };
+    let reason = format!(
+        "Jules has not answered {streak} polls in a row: {}",
+        failure.message
+    );
+    let event = (streak == NETWORK_FAILURES_MAX)
+        .then(|| trouble(account, (ErrorCause::Network, reason, since), now));
+    (Health::Unreachable { streak, since }, event)
+}
+
+fn trouble(
+    account: &Account,
+    (cause, reason, since): (ErrorCause, String, Timestamp),
+    now: Timestamp,
+) -> Event {
+    Event {
+        id: EventId::of(&format!(
+            "account:{}:{}:{since}",
+            account.name,
+            cause.as_str()
+        )),
+        job: None,
+        account: account.name.clone(),
+        attempt: 0,
+        observed_at: now,
+        status: String::new(),
+        last_activity: None,
+        what: Occurrence::Error { cause, reason },
+        audience: Audience::Agent,
+    }
+}
+
+/// Gaps double from the tick, with up to a quarter more so that installations do not march in step, and never undercut what the service asks.
+fn gap_after(account: &Account, health: &Health, failure: &Failure) -> SignedDuration {
+    let streak = match health {
+        Health::Unauthorized { .. } => return UNAUTHORIZED_GAP,
+        Health::Working => 0,
+        Health::Throttled { streak } | Health::Unreachable { streak, .. } => *streak,
+    };
+    let doubled = account
+        .pace
+        .tick
+        .saturating_mul(1 << streak.min(10))
+        .min(GAP_MAX);
+    let jittered = doubled + doubled * jitter(&account.name, streak) / 400;
+    jittered.max(failure.retry_after.unwrap_or(SignedDuration::ZERO))
+}
+
+/// 0 to 100, the same for the same account and streak: `domain` draws no random numbers.
+fn jitter(account: &AccountName, streak: u32) -> i32 {
+    let digest = digest(&format!("{account}:{streak}"));
+    let byte = u8::from_str_radix(&digest[..2], 16).unwrap_or(0);
+    i32::from(byte) * 100 / 255
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account() -> Account {
+        Account {
+            name: "default".parse().unwrap(),
+            limits: Limits::default(),
+            agent: None,
+            pace: Pace::default(),
+            health: Health::Working,
+            next_poll: at(0),
+            list: ListWeight::default(),
+            activity_reads: BTreeMap::new(),
+        }
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + second).unwrap()
+    }
+
+    fn fail(class: FailureClass) -> Poll {
+        Poll::Failed(Failure::new(class, "x"))
+    }
+
+    /// Polls ten times with the same failure and answers the gaps in seconds and the number of events.
+    fn ten(class: FailureClass) -> (Vec<i64>, usize) {
+        let (mut account, mut now, mut gaps, mut events) = (account(), at(0), Vec::new(), 0);
+        for _ in 0..10 {
+            let step = polled(&account, &fail(class), now);
+            gaps.push(step.aggregate.next_poll.duration_since(now).as_secs());
+            events += step.events.len();
+            now = step.aggregate.next_poll;
+            account = step.aggregate;
+        }
+        (gaps, events)
+    }
+
+    #[test]
+    fn throttling_grows_the_gaps_and_announces_nothing() {
+        let (gaps, events) = ten(FailureClass::Throttled);
+        assert_eq!(events, 0);
+        assert!(
+            gaps.windows(2).take(5).all(|pair| pair[1] > pair[0]),
+            "{gaps:?}"
+        );
+        assert!(gaps.iter().all(|gap| (20..=1125).contains(gap)), "{gaps:?}");
+        assert_eq!(ten(FailureClass::Unavailable).1, 0);
+    }
+
+    #[test]
+    fn retry_after_is_never_undercut() {
+        let failure =
+            Failure::new(FailureClass::Throttled, "x").after(Some(SignedDuration::from_mins(40)));
+        let step = polled(&account(), &Poll::Failed(failure), at(0));
+        assert_eq!(step.aggregate.next_poll, at(2400));
+    }
+
+    #[test]
+    fn network_trouble_is_announced_once_after_several_failures() {
+        assert_eq!(ten(FailureClass::Network).1, 1);
+    }
+
+    #[test]
+    fn a_dead_key_is_announced_once_and_again_only_after_it_worked() {
+        assert_eq!(ten(FailureClass::Unauthorized).1, 1);
+        let dead = polled(&account(), &fail(FailureClass::Unauthorized), at(0)).aggregate;
+        let answered = Poll::Answered {
+            list: ListWeight::default(),
+            reads: BTreeMap::new(),
+            active: true,
+        };
+        let alive = polled(&dead, &answered, at(60)).aggregate;
+        assert_eq!(
+            (alive.health.clone(), alive.next_poll),
+            (Health::Working, at(70))
+        );
+        assert_eq!(
+            polled(&alive, &fail(FailureClass::Unauthorized), at(70))
+                .events
+                .len(),
+            1
+        );
+    }
+}

@@ -1,0 +1,140 @@
+//! The only things that may wake an agent.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{AccountName, EventId, JobId, PullRef};
+use crate::session::Plan;
+
+/// One occurrence that somebody has to know about. Its id names the occurrence, so it is recorded once however often it is seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// The occurrence.
+    pub id: EventId,
+    /// The job it is about; none when a whole account is affected.
+    pub job: Option<JobId>,
+    /// The account.
+    pub account: AccountName,
+    /// Which of the job's sessions, from 1; 0 when a whole account is affected.
+    pub attempt: u32,
+    /// When we saw it.
+    pub observed_at: Timestamp,
+    /// The session's state in Jules's spelling at that moment; empty without a session.
+    pub status: String,
+    /// When the session last did anything.
+    pub last_activity: Option<Timestamp>,
+    /// What happened.
+    pub what: Occurrence,
+    /// Who has to know.
+    pub audience: Audience,
+}
+
+/// Who has to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Audience {
+    /// The job's agent; a person if the job has none.
+    Agent,
+    /// A person.
+    Human,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Occurrence {
+    /// Jules asked something.
+    Question {
+        /// Its words; none when they did not come in time.
+        text: Option<String>,
+    },
+    /// A plan waits for approval.
+    PlanApproval {
+        /// The plan; none when it did not come in time.
+        plan: Option<Plan>,
+    },
+    /// The session finished.
+    Completed {
+        /// Pull requests it made.
+        pulls: Vec<PullRef>,
+    },
+    /// Something went wrong.
+    Error {
+        /// What, for programs.
+        cause: ErrorCause,
+        /// Why, for people.
+        reason: String,
+    },
+    /// No status change and no new activity for a whole window.
+    Stuck {
+        /// The last thing the session said or did.
+        last_words: Option<String>,
+    },
+}
+
+/// What went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCause {
+    /// The session failed.
+    SessionFailed,
+    /// The session is gone: 404 beyond the grace window.
+    InvalidJob,
+    /// Jules refused to create the session for good.
+    CreateRefused,
+    /// The account's key does not work.
+    Auth,
+    /// Jules has not been reachable for several polls.
+    Network,
+    /// Checks fail and the session was told as often as allowed.
+    CiFailed,
+    /// No check has appeared on the head.
+    CiNeverStarted,
+    /// The pull request conflicts with its base.
+    Conflict,
+    /// The pull request was closed without a merge.
+    PullClosed,
+    /// It was merged onto another base than judged.
+    WrongBase,
+}
+
+impl Occurrence {
+    /// The seed's event name: `question`, `completed`, `error` or `stuck`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Question { .. } | Self::PlanApproval { .. } => "question",
+            Self::Completed { .. } => "completed",
+            Self::Error { .. } => "error",
+            Self::Stuck { .. } => "stuck",
+        }
+    }
+
+    /// What kind of that event it is, for programs that tell them apart.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Question { .. } => "question",
+            Self::PlanApproval { .. } => "plan_approval",
+            Self::Completed { .. } => "completed",
+            Self::Error { cause, .. } => cause.as_str(),
+            Self::Stuck { .. } => "stuck",
+        }
+    }
+}
+
+impl ErrorCause {
+    /// The cause as it stands in events.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::SessionFailed => "session_failed",
+            Self::InvalidJob => "invalid_job",
+            Self::CreateRefused => "create_refused",
+            Self::Auth => "auth",
+            Self::Network => "network",
+            Self::CiFailed => "ci_failed",
+            Self::CiNeverStarted => "ci_never_started",
+            Self::Conflict => "conflict",
+            Self::PullClosed => "pull_closed",
+            Self::WrongBase => "wrong_base",
+        }
+    }
+}

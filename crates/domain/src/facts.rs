@@ -1,0 +1,215 @@
+//! What GitHub shows of a pull request, with "we could not know" kept apart from "there is none".
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{BranchName, CommitSha, PullRef, RepoName};
+
+/// Something read from outside that a merge depends on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fact<T> {
+    /// Read to its last page.
+    Known(T),
+    /// The credential may not read it.
+    Forbidden {
+        /// The permission that is missing, in GitHub's words, for example `Checks: read`.
+        permission: String,
+    },
+    /// Missing, cut short, null or not answered.
+    Unknown {
+        /// What happened, for people.
+        why: String,
+    },
+}
+
+impl<T> Fact<T> {
+    /// The value, if it is known.
+    pub fn known(&self) -> Option<&T> {
+        match self {
+            Self::Known(value) => Some(value),
+            Self::Forbidden { .. } | Self::Unknown { .. } => None,
+        }
+    }
+}
+
+/// Everything a merge is judged by, read within a few seconds for one head SHA.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PullFacts {
+    /// Which pull request.
+    pub pull: PullRef,
+    /// When the first of these reads began: the facts are as old as their oldest part.
+    pub read_at: Timestamp,
+    /// Open, closed or merged.
+    pub state: PullState,
+    /// What would be merged.
+    pub head: Head,
+    /// What it would be merged into.
+    pub base: Base,
+    /// Whether it is a draft.
+    pub draft: bool,
+    /// GitHub's own word on conflicts; `Unknown` while it is null.
+    pub mergeable: Fact<bool>,
+    /// GraphQL node id, needed to mark it ready for review.
+    pub node_id: String,
+    /// Who opened it.
+    pub author: Author,
+    /// Title, untrusted.
+    pub title: String,
+    /// Body, untrusted; linking reads it.
+    pub body: String,
+    /// Names of its labels.
+    pub labels: Vec<String>,
+    /// Check runs and commit statuses of the head SHA, all pages of both.
+    pub checks: Fact<Vec<Check>>,
+    /// Reviews, all pages, oldest first.
+    pub reviews: Fact<Vec<Review>>,
+    /// Changed paths, all pages.
+    pub files: Fact<Vec<String>>,
+    /// What the base branch demands.
+    pub demands: Fact<Demands>,
+    /// Why checks may be missing; read only when there are none.
+    pub ci: Option<CiClues>,
+}
+
+/// Where the pull request stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PullState {
+    /// Open.
+    Open,
+    /// Closed without a merge.
+    Closed,
+    /// Merged.
+    Merged {
+        /// The commit on the base branch, if GitHub tells.
+        commit: Option<CommitSha>,
+    },
+}
+
+/// The branch that a pull request offers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// Its commit.
+    pub sha: CommitSha,
+    /// Its name.
+    pub branch: BranchName,
+    /// The repository it lives in; none once a fork is deleted.
+    pub repo: Option<RepoName>,
+}
+
+/// The branch that a pull request wants to change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Base {
+    /// Its name.
+    pub branch: BranchName,
+    /// Its commit when the pull request was read.
+    pub sha: CommitSha,
+}
+
+/// Who opened a pull request. The login proves nothing: it is shown, not trusted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Author {
+    /// Login, for people.
+    pub login: String,
+    /// GitHub's numeric id.
+    pub id: u64,
+}
+
+/// GitHub's numeric user id of `github-actions[bot]`: pull requests opened by the Actions token start no workflows.
+pub const ACTIONS_BOT_ID: u64 = 41_898_282;
+
+/// One check run or one commit status of the head SHA.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// Its name, or the status's context.
+    pub name: String,
+    /// The App that reported it; none for a commit status.
+    pub app: Option<u64>,
+    /// How far it is.
+    pub outcome: CheckOutcome,
+    /// GitHub's id of the check run, for its log; none for a commit status.
+    pub id: Option<u64>,
+}
+
+/// How far a check is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckOutcome {
+    /// Queued, waiting, pending or running.
+    Pending,
+    /// Succeeded, neutral or skipped.
+    Passed(Pass),
+    /// Ended in any other way, also in one this version does not know.
+    Failed,
+    /// Waits for a person to approve the workflow run.
+    ActionRequired,
+}
+
+/// The three ways to pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pass {
+    /// It ran and succeeded.
+    Success,
+    /// It ran and has no opinion.
+    Neutral,
+    /// It did not run, by its own conditions.
+    Skipped,
+}
+
+/// One review.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Review {
+    /// GitHub's numeric id of the reviewer.
+    pub reviewer: u64,
+    /// What it says.
+    pub verdict: Verdict,
+}
+
+/// What a review says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Approved.
+    Approved,
+    /// Changes requested.
+    ChangesRequested,
+    /// An earlier verdict was dismissed.
+    Dismissed,
+    /// A comment, pending, or a kind this version does not know.
+    Comment,
+}
+
+/// What the rules of the base branch demand before a merge.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Demands {
+    /// Checks that must have passed.
+    pub checks: Vec<RequiredCheck>,
+    /// How many approvals.
+    pub approvals: u32,
+    /// Whether the head must contain the newest base.
+    pub up_to_date: bool,
+    /// Whether the branch merges through a merge queue.
+    pub merge_queue: bool,
+    /// How many commits of the base the head lacks; none when it was not asked.
+    pub behind_by: Option<u64>,
+}
+
+/// One check that must have passed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequiredCheck {
+    /// Its name.
+    pub name: String,
+    /// The only App whose report counts, if the rule names one.
+    pub app: Option<u64>,
+}
+
+/// Why no check has appeared.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CiClues {
+    /// Whether a workflow run waits for a person's approval.
+    pub approval_pending: bool,
+    /// How many workflows the repository has; none when it could not be read.
+    pub workflows: Option<u64>,
+}

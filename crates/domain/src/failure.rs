@@ -1,0 +1,90 @@
+//! How a call to Jules or GitHub can fail, in the classes that decisions branch on.
+
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+
+/// What kind of failure it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureClass {
+    /// 401, or a 400 that says the key is not valid: the credential does not work at all.
+    Unauthorized,
+    /// 403: the credential works but may not do this.
+    Forbidden,
+    /// 404 or 410: it is not there, or not visible yet.
+    NotFound,
+    /// Jules's 400 `FAILED_PRECONDITION`: "later", usually a quota.
+    Precondition,
+    /// The state of the thing forbids it: GitHub's 405, 409 and 422.
+    Conflict,
+    /// Any other 4xx: asking again in the same words is useless.
+    Invalid,
+    /// 429, or a 403 that is a rate limit in disguise.
+    Throttled,
+    /// 5xx.
+    Unavailable,
+    /// No answer: refused, reset, timed out, name not found.
+    Network,
+    /// An answer that could not be read: HTML, cut JSON.
+    Garbled,
+}
+
+/// Whether the thing asked for may have been done in spite of the failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Happened {
+    /// Certainly not: the service refused, or was never reached.
+    No,
+    /// It may have been: only reading the world can tell.
+    Maybe,
+}
+
+/// One failed call.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[error("{message}")]
+pub struct Failure {
+    /// The class that decisions branch on.
+    pub class: FailureClass,
+    /// Whether the effect may have happened.
+    pub happened: Happened,
+    /// What we were doing and what was answered, redacted and at most 1,024 characters.
+    pub message: String,
+    /// How long the service asked us to stay away.
+    pub retry_after: Option<SignedDuration>,
+}
+
+impl Failure {
+    /// A failure of which the class alone tells whether anything happened.
+    pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
+        let happened = match class {
+            FailureClass::Unauthorized
+            | FailureClass::Forbidden
+            | FailureClass::NotFound
+            | FailureClass::Precondition
+            | FailureClass::Conflict
+            | FailureClass::Invalid
+            | FailureClass::Throttled => Happened::No,
+            FailureClass::Unavailable | FailureClass::Network | FailureClass::Garbled => {
+                Happened::Maybe
+            }
+        };
+        Self {
+            class,
+            happened,
+            message: message.into(),
+            retry_after: None,
+        }
+    }
+
+    /// The same failure with the wait that the service asked for.
+    pub fn after(mut self, wait: Option<SignedDuration>) -> Self {
+        self.retry_after = wait;
+        self
+    }
+
+    /// The same failure when it is known that nothing was sent, for example because the connection was refused.
+    pub fn never_sent(mut self) -> Self {
+        self.happened = Happened::No;
+        self
+    }
+}

@@ -1,0 +1,54 @@
+//! Text from outside is data: clipped, stripped of what cannot be seen, and fenced when it is passed on.
+
+/// The first `chars_max` characters of a text without control characters other than newline and tab; says so when it was cut.
+pub fn clip(text: &str, chars_max: usize) -> String {
+    let visible = |c: &char| !is_invisible(*c);
+    let mut clipped: String = text.chars().filter(visible).take(chars_max).collect();
+    if text.chars().filter(visible).count() > chars_max {
+        clipped.push('…');
+    }
+    clipped
+}
+
+/// Control characters, and the format characters that hide or reorder text.
+fn is_invisible(c: char) -> bool {
+    let control = c.is_control() && c != '\n' && c != '\t';
+    let format = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+    control || format
+}
+
+/// Wraps a text from outside so that a reader sees where it begins and ends and whose it is.
+///
+/// The fence is longer than any run of backticks inside, so the text cannot close it.
+pub fn fence(origin: &str, text: &str, chars_max: usize) -> String {
+    let text = clip(text, chars_max);
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let ticks = "`".repeat(longest.max(2) + 1);
+    format!(
+        "{ticks}text {origin}\n{text}\n{ticks}",
+        text = text.trim_end()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clips_by_characters_and_says_so() {
+        assert_eq!(clip("äöü", 2), "äö…");
+        assert_eq!(clip("äöü", 3), "äöü");
+    }
+
+    #[test]
+    fn hidden_characters_do_not_pass() {
+        assert_eq!(clip("a\u{202e}b\u{0007}c\u{e0041}\nd\te", 99), "abc\nd\te");
+    }
+
+    #[test]
+    fn a_text_cannot_close_its_fence() {
+        let fenced = fence("log", "x\n`````\ny", 99);
+        assert!(fenced.starts_with("``````text log\n"), "{fenced}");
+        assert!(fenced.ends_with("\n``````"), "{fenced}");
+    }
+}

@@ -1,0 +1,283 @@
+//! When a queued job may start: an account's slots, its rolling day, and what refusals have taught.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{AccountName, JobId};
+
+/// The window of Jules's daily quota: it rolls, it is no calendar day.
+pub const DAY: SignedDuration = SignedDuration::from_hours(24);
+
+/// Least time between two creates: ten at once have been seen to lose eight.
+pub const CREATE_GAP: SignedDuration = SignedDuration::from_millis(1_500);
+
+/// How long a limit learned from a refusal holds before more is tried.
+pub const LEARNED_FOR: SignedDuration = SignedDuration::from_hours(1);
+
+/// How long a create in flight keeps the next one waiting, should its outcome never be recorded.
+pub const CREATE_HOLD: SignedDuration = SignedDuration::from_mins(3);
+
+/// What an account's plan allows. The default is the free plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Tasks at the same time: 3, 15 or 60.
+    pub concurrent: u32,
+    /// Tasks in any 24 hours: 15, 100 or 300.
+    pub per_day: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            concurrent: 3,
+            per_day: 15,
+        }
+    }
+}
+
+/// The slots of an account.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slots {
+    /// Whose.
+    pub account: AccountName,
+    /// Who holds one, and since when.
+    pub taken: BTreeMap<JobId, Timestamp>,
+    /// Creates in the last 24 hours, oldest first.
+    pub created: Vec<Timestamp>,
+    /// The job whose session is being created.
+    pub creating: Option<JobId>,
+    /// A lower limit that a refusal has taught.
+    pub learned: Option<Learned>,
+}
+
+/// A lower limit that a refusal has taught.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Learned {
+    /// Tasks at the same time.
+    pub concurrent: u32,
+    /// Until when it is believed.
+    pub until: Timestamp,
+}
+
+/// Whether a job may start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Admission {
+    /// It may, with the slots as they are then.
+    Granted(Slots),
+    /// Not now.
+    Later {
+        /// When to ask again at the latest; none when only a freed slot helps.
+        at: Option<Timestamp>,
+        /// For programs.
+        code: &'static str,
+        /// For people.
+        sentence: String,
+    },
+}
+
+impl Slots {
+    /// An account's slots, all free.
+    pub fn free(account: AccountName) -> Self {
+        Self {
+            account,
+            taken: BTreeMap::new(),
+            created: Vec::new(),
+            creating: None,
+            learned: None,
+        }
+    }
+
+    /// The slots after a job gave up its own.
+    pub fn release(&self, job: &JobId) -> Self {
+        let mut slots = self.clone();
+        slots.taken.remove(job);
+        slots.creating = slots.creating.filter(|creating| creating != job);
+        slots
+    }
+
+    /// The slots after a job's session was created.
+    pub fn created(&self, job: &JobId, now: Timestamp) -> Self {
+        let mut slots = self.clone();
+        slots.creating = slots.creating.filter(|creating| creating != job);
+        slots.created.retain(|at| now.duration_since(*at) < DAY);
+        slots.created.push(now);
+        slots
+    }
+
+    /// The slots after Jules said "later" to a create although we thought there was room: other doors draw on the same account.
+    pub fn refused(&self, job: &JobId, now: Timestamp) -> Self {
+        let mut slots = self.release(job);
+        let running = u32::try_from(slots.taken.len()).unwrap_or(u32::MAX);
+        slots.learned = Some(Learned {
+            concurrent: running.max(1),
+            until: now + LEARNED_FOR,
+        });
+        slots
+    }
+}
+
+/// Decides whether a job may start now.
+pub fn admit(slots: &Slots, job: &JobId, limits: Limits, now: Timestamp) -> Admission {
+    let later = |at, code, sentence: String| Admission::Later { at, code, sentence };
+    if let Some(creating) = slots.creating.as_ref().filter(|creating| *creating != job) {
+        let since = slots.taken.get(creating).copied().unwrap_or(now);
+        if now < since + CREATE_HOLD {
+            return later(
+                Some(since + CREATE_HOLD),
+                "create_in_flight",
+                "Another session of the account is being created.".to_owned(),
+            );
+        }
+    }
+    let learned = slots.learned.filter(|learned| now < learned.until);
+    let concurrent = learned.map_or(limits.concurrent, |learned| {
+        learned.concurrent.min(limits.concurrent)
+    });
+    let others = slots.taken.keys().filter(|taken| *taken != job).count();
+    if others >= concurrent as usize {
+        let at = learned.map(|learned| learned.until);
+        return later(
+            at,
+            "slots_taken",
+            format!(
+                "All {concurrent} slots of account `{}` are taken.",
+                slots.account
+            ),
+        );
+    }
+    let mut created: Vec<Timestamp> = slots
+        .created
+        .iter()
+        .copied()
+        .filter(|at| now.duration_since(*at) < DAY)
+        .collect();
+    created.sort();
+    if created.len() >= limits.per_day as usize {
+        let at = created
+            .get(created.len() - limits.per_day as usize)
+            .map(|oldest| *oldest + DAY);
+        return later(
+            at,
+            "daily_quota",
+            format!(
+                "Account `{}` has used its {} tasks of 24 hours.",
+                slots.account, limits.per_day
+            ),
+        );
+    }
+    if let Some(last) = created.last().filter(|last| now < **last + CREATE_GAP) {
+        return later(
+            Some(*last + CREATE_GAP),
+            "create_gap",
+            "Creates of one account keep a small distance.".to_owned(),
+        );
+    }
+    let mut granted = slots.clone();
+    granted.created = created;
+    granted.taken.insert(job.clone(), now);
+    granted.creating = Some(job.clone());
+    Admission::Granted(granted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + second).unwrap()
+    }
+
+    fn job(n: u128) -> JobId {
+        JobId::of(ulid::Ulid(n))
+    }
+
+    fn slots() -> Slots {
+        Slots::free("default".parse().unwrap())
+    }
+
+    fn code(admission: &Admission) -> &'static str {
+        match admission {
+            Admission::Granted(_) => "granted",
+            Admission::Later { code, .. } => code,
+        }
+    }
+
+    fn started(slots: &Slots, n: u128, now: Timestamp) -> Slots {
+        match admit(slots, &job(n), Limits::default(), now) {
+            Admission::Granted(granted) => granted.created(&job(n), now),
+            Admission::Later { code, .. } => panic!("{code}"),
+        }
+    }
+
+    #[test]
+    fn creates_go_one_at_a_time_with_a_gap() {
+        let limits = Limits::default();
+        let Admission::Granted(first) = admit(&slots(), &job(1), limits, at(0)) else {
+            panic!()
+        };
+        assert_eq!(
+            code(&admit(&first, &job(2), limits, at(0))),
+            "create_in_flight"
+        );
+        let first = first.created(&job(1), at(1));
+        assert_eq!(code(&admit(&first, &job(2), limits, at(1))), "create_gap");
+        assert_eq!(code(&admit(&first, &job(2), limits, at(3))), "granted");
+    }
+
+    #[test]
+    fn concurrency_and_the_rolling_day_are_kept() {
+        let limits = Limits::default();
+        let mut all = slots();
+        for n in 1..=3 {
+            all = started(&all, n, at(n as i64 * 10));
+        }
+        assert_eq!(code(&admit(&all, &job(4), limits, at(100))), "slots_taken");
+        assert_eq!(
+            code(&admit(&all.release(&job(2)), &job(4), limits, at(100))),
+            "granted"
+        );
+        for n in 4..=15 {
+            all = started(
+                &all.release(&job(n - 1)).release(&job(1)),
+                n,
+                at(n as i64 * 10),
+            );
+        }
+        let full = all.release(&job(15));
+        let Admission::Later {
+            at: again, code, ..
+        } = admit(&full, &job(16), limits, at(1000))
+        else {
+            panic!()
+        };
+        assert_eq!((code, again), ("daily_quota", Some(at(10) + DAY)));
+        assert_eq!(
+            self::code(&admit(&full, &job(16), limits, at(10) + DAY)),
+            "granted"
+        );
+    }
+
+    #[test]
+    fn a_refusal_teaches_a_lower_limit_for_a_while() {
+        let limits = Limits::default();
+        let two = started(&started(&slots(), 1, at(0)), 2, at(10));
+        let Admission::Granted(three) = admit(&two, &job(3), limits, at(20)) else {
+            panic!()
+        };
+        let taught = three.refused(&job(3), at(21));
+        assert_eq!(
+            code(&admit(&taught, &job(3), limits, at(60))),
+            "slots_taken"
+        );
+        assert_eq!(
+            code(&admit(&taught.release(&job(1)), &job(3), limits, at(60))),
+            "granted"
+        );
+        assert_eq!(
+            code(&admit(&taught, &job(3), limits, at(21) + LEARNED_FOR)),
+            "granted"
+        );
+    }
+}

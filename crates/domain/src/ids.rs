@@ -1,0 +1,369 @@
+//! Newtype ids: a session id cannot be passed where a job id is wanted, and none of them can smuggle a path or a header.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Why a text is not an id of the wanted kind.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{value}` is not a valid {kind}: {rule}")]
+pub struct InvalidId {
+    /// What was wanted, in words.
+    pub kind: &'static str,
+    /// What was given, cut to 80 characters.
+    pub value: String,
+    /// What a valid one looks like.
+    pub rule: &'static str,
+}
+
+impl InvalidId {
+    fn new(kind: &'static str, value: &str, rule: &'static str) -> Self {
+        let value = value.chars().filter(|c| !c.is_control()).take(80).collect();
+        Self { kind, value, rule }
+    }
+}
+
+/// Defines a validated text id with the usual conversions.
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident, $kind:literal, $rule:literal, $valid:expr) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            /// The id as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = InvalidId;
+
+            fn from_str(value: &str) -> Result<Self, InvalidId> {
+                let valid: fn(&str) -> bool = $valid;
+                if valid(value) {
+                    Ok(Self(value.to_owned()))
+                } else {
+                    Err(InvalidId::new($kind, value, $rule))
+                }
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = InvalidId;
+
+            fn try_from(value: String) -> Result<Self, InvalidId> {
+                value.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> String {
+                id.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+fn is_word(value: &str, longest: usize) -> bool {
+    !value.is_empty()
+        && value.len() <= longest
+        && value
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+}
+
+fn is_name(value: &str) -> bool {
+    value.len() <= 32
+        && value.starts_with(|c: char| c.is_ascii_lowercase())
+        && value
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+}
+
+fn is_hex(value: &str) -> bool {
+    value
+        .bytes()
+        .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+}
+
+fn is_job(value: &str) -> bool {
+    value.len() == 26
+        && value
+            .bytes()
+            .all(|b| b.is_ascii_digit() || b.is_ascii_lowercase())
+        && ulid::Ulid::from_string(value).is_ok()
+}
+
+fn is_branch(value: &str) -> bool {
+    let forbidden = |c: char| c.is_control() || c.is_whitespace() || "~^:?*[\\".contains(c);
+    !value.is_empty()
+        && value.len() <= 244
+        && !value.contains(forbidden)
+        && !value.contains("..")
+        && !value.starts_with(['/', '-'])
+        && !value.ends_with(['/', '.'])
+}
+
+text_id!(
+    /// One piece of work, kept over retries: a ULID in lower case.
+    JobId, "job id", "26 characters, a ULID in lower case", is_job
+);
+text_id!(
+    /// Jules's own id of a session: an unsigned 64-bit decimal in practice, kept as text because it exceeds an `i64` and a float.
+    SessionId, "session id", "1 to 64 letters, digits, `-` or `_`", |v| is_word(v, 64)
+);
+text_id!(
+    /// Jules's id of one activity of a session, 32 hex digits in practice.
+    ActivityId, "activity id", "1 to 128 letters, digits, `-` or `_`", |v| is_word(v, 128)
+);
+text_id!(
+    /// Jules's id of one plan.
+    PlanId, "plan id", "1 to 128 letters, digits, `-` or `_`", |v| is_word(v, 128)
+);
+text_id!(
+    /// One running Gaffer with its own store.
+    InstallationId, "installation id", "1 to 32 of a-z, 0-9, `-`, a letter first", is_name
+);
+text_id!(
+    /// One Jules key with its plan and budgets.
+    AccountName, "account name", "1 to 32 of a-z, 0-9, `-`, a letter first", is_name
+);
+text_id!(
+    /// Who gets woken.
+    AgentName, "agent name", "1 to 32 of a-z, 0-9, `-`, a letter first", is_name
+);
+text_id!(
+    /// A git object id, 40 or 64 hex digits in lower case.
+    CommitSha, "commit SHA", "40 or 64 hex digits in lower case", |v| (v.len() == 40 || v.len() == 64) && is_hex(v)
+);
+text_id!(
+    /// A branch without `refs/heads/`.
+    BranchName, "branch name", "what `git check-ref-format --branch` accepts", is_branch
+);
+text_id!(
+    /// One thing we want done outside: a hash of what it is for, so the same wish always has the same id.
+    EffectId, "effect id", "32 hex digits", |v| v.len() == 32 && is_hex(v)
+);
+text_id!(
+    /// One occurrence that may wake an agent: a hash of the occurrence, so it can be announced only once.
+    EventId, "event id", "`evt_` and 32 hex digits", |v| v.strip_prefix("evt_").is_some_and(|h| h.len() == 32 && is_hex(h))
+);
+
+/// The first 32 hex digits of the SHA-256 of a text: 128 bits, so that two different texts never meet.
+pub(crate) fn digest(text: &str) -> String {
+    use sha2::{Digest, Sha256};
+    let mut hex = hex::encode(Sha256::digest(text.as_bytes()));
+    hex.truncate(32);
+    hex
+}
+
+impl EffectId {
+    /// The id of what is described by `name`, for example `merge:acme/shop#7@<sha>`.
+    pub fn of(name: &str) -> Self {
+        Self(digest(name))
+    }
+}
+
+impl EventId {
+    /// The id of the occurrence described by `name`.
+    pub fn of(name: &str) -> Self {
+        Self(format!("evt_{}", digest(name)))
+    }
+}
+
+impl PlanId {
+    /// Stands for a plan whose id never came, named by when its session began to wait.
+    pub fn unnamed(since: jiff::Timestamp) -> Self {
+        Self(format!("at-{}", since.as_millisecond()))
+    }
+}
+
+impl JobId {
+    /// The job id of a ULID.
+    pub fn of(ulid: ulid::Ulid) -> Self {
+        Self(ulid.to_string().to_ascii_lowercase())
+    }
+}
+
+impl InstallationId {
+    /// An installation id made of a ULID's random half, for a new installation.
+    pub fn of(ulid: ulid::Ulid) -> Self {
+        let text = ulid.to_string().to_ascii_lowercase();
+        Self(format!("g{}", &text[text.len() - 10..]))
+    }
+}
+
+/// `owner/name` on GitHub, compared without regard to case, as GitHub does.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RepoName {
+    text: String,
+    slash: usize,
+}
+
+impl RepoName {
+    /// The user or organisation.
+    pub fn owner(&self) -> &str {
+        &self.text[..self.slash]
+    }
+
+    /// The repository without its owner.
+    pub fn name(&self) -> &str {
+        &self.text[self.slash + 1..]
+    }
+
+    /// `owner/name` as it was given.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// `owner/name` in lower case, the same for every spelling.
+    pub fn key(&self) -> String {
+        self.text.to_ascii_lowercase()
+    }
+}
+
+fn is_repo_part(part: &str) -> bool {
+    !part.is_empty()
+        && part.len() <= 100
+        && part != "."
+        && part != ".."
+        && part
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+}
+
+impl FromStr for RepoName {
+    type Err = InvalidId;
+
+    fn from_str(value: &str) -> Result<Self, InvalidId> {
+        match value.split_once('/') {
+            Some((owner, name)) if is_repo_part(owner) && is_repo_part(name) => Ok(Self {
+                text: value.to_owned(),
+                slash: owner.len(),
+            }),
+            Some(_) | None => Err(InvalidId::new("repository", value, "`owner/name`")),
+        }
+    }
+}
+
+impl TryFrom<String> for RepoName {
+    type Error = InvalidId;
+
+    fn try_from(value: String) -> Result<Self, InvalidId> {
+        value.parse()
+    }
+}
+
+impl From<RepoName> for String {
+    fn from(repo: RepoName) -> String {
+        repo.text
+    }
+}
+
+impl fmt::Display for RepoName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl PartialEq for RepoName {
+    fn eq(&self, other: &Self) -> bool {
+        self.text.eq_ignore_ascii_case(&other.text)
+    }
+}
+
+impl Eq for RepoName {}
+
+impl Hash for RepoName {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
+}
+
+impl PartialOrd for RepoName {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for RepoName {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+/// One pull request: `owner/name#number`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PullRef {
+    /// The repository that the pull request wants to change.
+    pub repo: RepoName,
+    /// Its number there, from 1.
+    pub number: u64,
+}
+
+impl PullRef {
+    /// Reads `https://github.com/owner/name/pull/7`, with anything after the number ignored.
+    pub fn from_url(url: &str) -> Option<Self> {
+        let rest = url.strip_prefix("https://github.com/")?;
+        let mut parts = rest.split('/');
+        let repo = format!("{}/{}", parts.next()?, parts.next()?)
+            .parse()
+            .ok()?;
+        if parts.next()? != "pull" {
+            return None;
+        }
+        let digits: String = parts
+            .next()?
+            .chars()
+            .take_while(char::is_ascii_digit)
+            .collect();
+        let number = digits.parse().ok().filter(|n| *n > 0)?;
+        Some(Self { repo, number })
+    }
+}
+
+impl FromStr for PullRef {
+    type Err = InvalidId;
+
+    fn from_str(value: &str) -> Result<Self, InvalidId> {
+        let invalid = || InvalidId::new("pull request", value, "`owner/name#number`");
+        let (repo, number) = value.split_once('#').ok_or_else(invalid)?;
+        let repo = repo.parse().map_err(|_| invalid())?;
+        let number = number.parse().ok().filter(|n| *n > 0).ok_or_else(invalid)?;
+        Ok(Self { repo, number })
+    }
+}
+
+impl TryFrom<String> for PullRef {
+    type Error = InvalidId;
+
+    fn try_from(value: String) -> Result<Self, InvalidId> {
+        value.parse()
+    }
+}
+
+impl From<PullRef> for String {
+    fn from(pull: PullRef) -> String {
+        pull.to_string()
+    }
+}
+
+impl fmt::Display for PullRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}#{}", self.repo, self.number)
+    }
+}

@@ -1,0 +1,474 @@
+//! What people, agents, the governor and performed effects do to a job.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::attention::approval;
+use super::observe::{deadline, end, event};
+use super::{Announced, Attention, Ending, How, Job, Origin, Phase, Talk, Watch};
+use crate::effect::{Action, backoff};
+use crate::event::{Audience, ErrorCause, Event, Occurrence};
+use crate::facts::PullState;
+use crate::failure::{Failure, FailureClass};
+use crate::fence::clip;
+use crate::ids::{
+    AccountName, AgentName, BranchName, CommitSha, EventId, InstallationId, JobId, PullRef,
+    RepoName, SessionId,
+};
+use crate::policy::Timing;
+use crate::session::{SessionState, SessionView};
+use crate::step::{Look, Step};
+
+/// How many sessions one job may have.
+pub const ATTEMPTS_MAX: u32 = 3;
+
+/// How often Jules may say "later" to a create before a person has to look: with waits up to 30 min that is most of a day.
+pub const REFUSALS_MAX: u32 = 40;
+
+/// Longest prompt, in bytes: the job's record has to stay under the store's limit.
+pub const PROMPT_BYTES_MAX: usize = 40_000;
+
+/// Longest message to a session, in bytes.
+pub const MESSAGE_BYTES_MAX: usize = 20_000;
+
+/// Longest title, in characters.
+const TITLE_CHARS_MAX: usize = 120;
+
+/// Longest wait after Jules said "later".
+const REFUSAL_WAIT_MAX: SignedDuration = SignedDuration::from_mins(30);
+
+/// What is needed for a new job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewJob {
+    /// Its id.
+    pub id: JobId,
+    /// Whose it is.
+    pub installation: InstallationId,
+    /// The Jules account.
+    pub account: AccountName,
+    /// The repository.
+    pub repo: RepoName,
+    /// The base branch.
+    pub branch: BranchName,
+    /// A short name; the first line of the prompt without one.
+    pub title: Option<String>,
+    /// The task.
+    pub prompt: String,
+    /// Who is woken.
+    pub agent: Option<AgentName>,
+}
+
+/// Why a command cannot be carried out now. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{sentence}")]
+pub struct NotNow {
+    /// For programs, for example `no_open_plan`.
+    pub code: &'static str,
+    /// For people: what is the case, and what to do.
+    pub sentence: String,
+}
+
+fn not_now<T>(code: &'static str, sentence: impl Into<String>) -> Result<T, NotNow> {
+    Err(NotNow {
+        code,
+        sentence: sentence.into(),
+    })
+}
+
+/// A new job, waiting for a slot.
+pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
+    let prompt = new.prompt.trim();
+    if prompt.is_empty() {
+        return not_now("prompt_empty", "`prompt` is empty: say what is to be done");
+    }
+    if prompt.len() > PROMPT_BYTES_MAX {
+        return not_now(
+            "prompt_too_long",
+            format!(
+                "`prompt` has {} bytes, at most {PROMPT_BYTES_MAX}",
+                prompt.len()
+            ),
+        );
+    }
+    let first_line = prompt.lines().next().unwrap_or_default();
+    let title = clip(
+        new.title
+            .as_deref()
+            .map(str::trim)
+            .filter(|title| !title.is_empty())
+            .unwrap_or(first_line),
+        TITLE_CHARS_MAX,
+    );
+    let job = Job {
+        id: new.id,
+        installation: new.installation,
+        account: new.account,
+        repo: new.repo,
+        branch: new.branch,
+        title,
+        prompt: prompt.to_owned(),
+        agent: new.agent,
+        origin: Origin::Created,
+        created_at: now,
+        attempt: 1,
+        earlier: Vec::new(),
+        phase: Phase::Queued {
+            since: now,
+            not_before: now,
+            refusals: 0,
+        },
+    };
+    let looks = vec![Look::Slots(job.account.clone())];
+    Ok(Step {
+        looks,
+        due: Some(now),
+        ..Step::stay(job)
+    })
+}
+
+/// A job for a session that somebody else began and a person hands over.
+pub fn adopt(new: NewJob, view: &SessionView, now: Timestamp) -> Result<Step<Job>, NotNow> {
+    if view.repo.as_ref() != Some(&new.repo) {
+        return not_now(
+            "other_repository",
+            format!("session {} does not work on {}", view.id, new.repo),
+        );
+    }
+    let mut step = create(new, now)?;
+    step.aggregate.origin = Origin::Adopted;
+    step.aggregate.phase = Phase::Watching(Box::new(watch(view, now)));
+    step.due = deadline(&step.aggregate, &Timing::default());
+    Ok(step)
+}
+
+/// The governor gave the job a slot: its session is to be created.
+pub fn start(job: &Job, now: Timestamp) -> Result<Step<Job>, NotNow> {
+    let Phase::Queued { refusals, .. } = job.phase else {
+        return not_now(
+            "not_queued",
+            format!("job {} does not wait for a slot", job.id),
+        );
+    };
+    let mut step = Step::stay(job.clone());
+    step.aggregate.phase = Phase::Creating {
+        since: now,
+        refusals,
+    };
+    step.effects.push(Action::CreateSession {
+        job: job.id.clone(),
+        attempt: job.attempt,
+    });
+    step.due = deadline(&step.aggregate, &Timing::default());
+    Ok(step)
+}
+
+/// Its session exists. Should the job not want it any more, the session is put away.
+pub fn created(job: &Job, view: &SessionView, now: Timestamp, timing: &Timing) -> Step<Job> {
+    let mut step = Step::stay(job.clone());
+    match &job.phase {
+        Phase::Creating { .. } => {
+            step.aggregate.phase = Phase::Watching(Box::new(watch(view, now)))
+        }
+        Phase::Watching(current) if current.session == view.id => {}
+        Phase::Watching(_) | Phase::Queued { .. } | Phase::Ended(_) => {
+            step.effects.push(Action::Archive {
+                session: view.id.clone(),
+            });
+        }
+    }
+    step.due = deadline(&step.aggregate, timing);
+    step
+}
+
+/// A second session with this job's marker turned up: it is put away.
+pub fn unwanted_twin(job: &Job, twin: &SessionId, timing: &Timing) -> Step<Job> {
+    let mut step = Step::stay(job.clone());
+    if job.session() != Some(twin) {
+        step.effects.push(Action::Archive {
+            session: twin.clone(),
+        });
+    }
+    step.due = deadline(job, timing);
+    step
+}
+
+fn watch(view: &SessionView, now: Timestamp) -> Watch {
+    Watch {
+        session: view.id.clone(),
+        url: view.url.clone(),
+        since: now,
+        missing_since: None,
+        state: view.state.clone(),
+        state_since: now,
+        progress_at: now,
+        talk: Talk::default(),
+        attention: Attention::None,
+        announced: Announced::default(),
+        pull: None,
+        unconfirmed_since: None,
+    }
+}
+
+/// Its session was certainly not created: later, or never.
+pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job> {
+    let mut step = Step::stay(job.clone());
+    let Phase::Creating { refusals, .. } = job.phase else {
+        step.due = deadline(job, &Timing::default());
+        return step;
+    };
+    let later = match failure.class {
+        FailureClass::Precondition | FailureClass::Throttled | FailureClass::Unauthorized => true,
+        FailureClass::Unavailable | FailureClass::Network | FailureClass::Garbled => true,
+        FailureClass::Forbidden
+        | FailureClass::NotFound
+        | FailureClass::Conflict
+        | FailureClass::Invalid => false,
+    };
+    step.looks.push(Look::Slots(job.account.clone()));
+    if later && refusals < REFUSALS_MAX {
+        let wait = failure
+            .retry_after
+            .unwrap_or_else(|| backoff(refusals + 4))
+            .min(REFUSAL_WAIT_MAX);
+        step.aggregate.phase = Phase::Queued {
+            since: now,
+            not_before: now + wait,
+            refusals: refusals + 1,
+        };
+        step.due = Some(now + wait);
+        return step;
+    }
+    let reason = failure.message.clone();
+    let what = Occurrence::Error {
+        cause: ErrorCause::CreateRefused,
+        reason: reason.clone(),
+    };
+    step.events.push(Event {
+        id: EventId::of(&format!("{}:refused:{}", job.id, job.attempt)),
+        job: Some(job.id.clone()),
+        account: job.account.clone(),
+        attempt: job.attempt,
+        observed_at: now,
+        status: String::new(),
+        last_activity: None,
+        what,
+        audience: Audience::Agent,
+    });
+    step.aggregate.phase = Phase::Ended(Ending {
+        at: now,
+        session: None,
+        pull: None,
+        how: How::Refused { reason },
+    });
+    step
+}
+
+/// Checks that writes may go to a session: only the job's current one takes orders.
+fn watched<'a>(job: &'a Job, session: Option<&SessionId>) -> Result<&'a Watch, NotNow> {
+    if let Some(old) = session.filter(|asked| job.session() != Some(*asked)) {
+        return not_now(
+            "superseded",
+            format!(
+                "session {old} is no longer the current one of job {}: use the job id",
+                job.id
+            ),
+        );
+    }
+    match &job.phase {
+        Phase::Watching(watch) => Ok(watch),
+        Phase::Queued { .. } | Phase::Creating { .. } => not_now(
+            "no_session_yet",
+            format!(
+                "job {} has no session yet: try again once it has started",
+                job.id
+            ),
+        ),
+        Phase::Ended(_) => not_now(
+            "ended",
+            format!(
+                "job {} is over: `gaffer job retry {}` starts it again",
+                job.id, job.id
+            ),
+        ),
+    }
+}
+
+/// Somebody says something to the session. `cause` names this wish, so that repeating it says nothing twice.
+pub fn say(
+    job: &Job,
+    session: Option<&SessionId>,
+    (text, cause): (&str, &str),
+    timing: &Timing,
+) -> Result<Step<Job>, NotNow> {
+    let text = text.trim();
+    if text.is_empty() {
+        return not_now(
+            "message_empty",
+            "`message` is empty: Jules would accept it and do nothing",
+        );
+    }
+    if text.len() > MESSAGE_BYTES_MAX {
+        return not_now(
+            "message_too_long",
+            format!(
+                "`message` has {} bytes, at most {MESSAGE_BYTES_MAX}",
+                text.len()
+            ),
+        );
+    }
+    let watch = watched(job, session)?;
+    let action = Action::Say {
+        session: watch.session.clone(),
+        text: text.to_owned(),
+        cause: cause.to_owned(),
+    };
+    Ok(Step {
+        effects: vec![action],
+        due: deadline(job, timing),
+        ..Step::stay(job.clone())
+    })
+}
+
+/// A message was sent: its echo in the log is awaited.
+pub fn said(job: &Job, session: &SessionId, now: Timestamp, timing: &Timing) -> Step<Job> {
+    let mut step = Step::stay(job.clone());
+    if let Phase::Watching(watch) = &mut step.aggregate.phase {
+        if watch.session == *session {
+            watch.unconfirmed_since = Some(now);
+        }
+    }
+    step.due = deadline(&step.aggregate, timing);
+    step
+}
+
+/// Somebody approves the waiting plan.
+pub fn approve(
+    job: &Job,
+    session: Option<&SessionId>,
+    timing: &Timing,
+) -> Result<Step<Job>, NotNow> {
+    let watch = watched(job, session)?;
+    let plan = match &watch.attention {
+        Attention::Plan { plan, .. } => plan.as_ref(),
+        Attention::None
+        | Attention::Expecting { .. }
+        | Attention::Question { .. }
+        | Attention::Answered { .. } => match &watch.talk.plan {
+            Some(waiting) => Some(&waiting.plan),
+            None if watch.state == SessionState::AwaitingPlanApproval => None,
+            None => {
+                return not_now(
+                    "no_open_plan",
+                    format!("job {} has no plan that waits for approval", job.id),
+                );
+            }
+        },
+    };
+    let action = approval(watch, plan);
+    Ok(Step {
+        effects: vec![action],
+        due: deadline(job, timing),
+        ..Step::stay(job.clone())
+    })
+}
+
+/// Somebody calls the job off. Jules knows no cancel: the session is put away and watched no longer.
+pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> {
+    let mut step = Step::stay(job.clone());
+    let how = How::Cancelled { by: clip(by, 80) };
+    match &job.phase {
+        Phase::Ended(_) => return not_now("ended", format!("job {} is over already", job.id)),
+        Phase::Queued { .. } | Phase::Creating { .. } => {
+            step.aggregate.phase = Phase::Ended(Ending {
+                at: now,
+                session: None,
+                pull: None,
+                how,
+            });
+            step.looks.push(Look::Slots(job.account.clone()));
+        }
+        Phase::Watching(watch) => {
+            step.effects.push(Action::Archive {
+                session: watch.session.clone(),
+            });
+            end(&mut step, watch, how, now);
+        }
+    }
+    Ok(step)
+}
+
+/// Somebody wants another session for a job that failed.
+pub fn retry(job: &Job, now: Timestamp) -> Result<Step<Job>, NotNow> {
+    let Phase::Ended(ending) = &job.phase else {
+        return not_now(
+            "not_ended",
+            format!("job {} is still under way: cancel it first", job.id),
+        );
+    };
+    if let How::Merged { .. } = ending.how {
+        return not_now(
+            "merged",
+            format!("job {} is merged: create a new job for more work", job.id),
+        );
+    }
+    if job.attempt >= ATTEMPTS_MAX {
+        return not_now(
+            "attempts_used_up",
+            format!(
+                "job {} has used its {ATTEMPTS_MAX} attempts: create a new job",
+                job.id
+            ),
+        );
+    }
+    let mut step = Step::stay(job.clone());
+    step.aggregate.earlier.extend(ending.session.clone());
+    step.aggregate.attempt += 1;
+    step.aggregate.phase = Phase::Queued {
+        since: now,
+        not_before: now,
+        refusals: 0,
+    };
+    step.looks.push(Look::Slots(job.account.clone()));
+    step.due = Some(now);
+    Ok(step)
+}
+
+/// Its pull request came to an end, and with it the job: the session is put away.
+pub fn pull_settled(
+    job: &Job,
+    pull: &PullRef,
+    (state, sha): (&PullState, &CommitSha),
+    now: Timestamp,
+) -> Step<Job> {
+    let mut step = Step::stay(job.clone());
+    step.due = deadline(job, &Timing::default());
+    let Phase::Watching(watch) = &job.phase else {
+        return step;
+    };
+    if watch.pull.as_ref() != Some(pull) {
+        return step;
+    }
+    let how = match state {
+        PullState::Open => return step,
+        PullState::Merged { .. } => How::Merged { sha: sha.clone() },
+        PullState::Closed => How::PullClosed,
+    };
+    if how == How::PullClosed {
+        let reason = format!("pull request {pull} was closed without a merge");
+        let what = Occurrence::Error {
+            cause: ErrorCause::PullClosed,
+            reason,
+        };
+        step.events.push(event(
+            job,
+            watch,
+            (&format!("closed:{pull}"), what, Audience::Agent),
+            now,
+        ));
+    }
+    step.effects.push(Action::Archive {
+        session: watch.session.clone(),
+    });
+    end(&mut step, watch, how, now);
+    step.due = None;
+    step
+}

@@ -1,0 +1,41 @@
+//! Decides what to do next about jobs, pull requests, accounts and wakes.
+//!
+//! Nothing here waits, reads a clock, draws a random number, logs or talks to anyone: every function answers from its arguments alone.
+//! Modules stand in the order in which they are best read.
+
+pub mod ids;
+
+pub mod failure;
+pub mod session;
+
+pub mod facts;
+
+pub mod policy;
+
+pub mod event;
+
+pub mod effect;
+
+pub mod step;
+
+pub mod marker;
+
+pub mod job;
+
+pub mod link;
+
+pub mod merge;
+
+pub mod pull;
+
+pub mod account;
+
+pub mod governor;
+
+pub mod cadence;
+
+pub mod wake;
+
+pub mod fence;
+pub mod redact;
+pub mod words;

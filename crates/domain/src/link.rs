@@ -1,0 +1,208 @@
+//! Which session a pull request belongs to, from evidence that anybody may have forged.
+
+use serde::{Deserialize, Serialize};
+
+use crate::facts::PullFacts;
+use crate::ids::{BranchName, PullRef, SessionId};
+use crate::session::SessionView;
+
+/// Addresses of a session in the body of its pull request, with what follows being its id.
+const TASK_ADDRESSES: [&str; 3] = [
+    "jules.google.com/task/",
+    "jules.google.com/session/",
+    "jules.google.com/sessions/",
+];
+
+/// Session ids seen so far have 16 to 20 digits; fewer than ten could be an issue number.
+const DIGITS: std::ops::RangeInclusive<usize> = 10..=20;
+
+/// What a pull request itself claims.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// The session named by a link in the body.
+    pub body: Option<SessionId>,
+    /// The session named by the end of the head branch.
+    pub branch: Option<SessionId>,
+}
+
+/// Which session a pull request belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Link {
+    /// Enough independent evidence names this session. It still has to be one of ours.
+    Agreed(SessionId),
+    /// Nothing names a session.
+    None,
+    /// Something names a session, and that is not enough to act on.
+    Doubtful {
+        /// For programs.
+        code: &'static str,
+        /// For people.
+        sentence: String,
+    },
+}
+
+/// Reads what a pull request claims.
+pub fn claim(body: &str, branch: &BranchName) -> Claim {
+    Claim {
+        body: in_body(body),
+        branch: in_branch(branch.as_str()),
+    }
+}
+
+/// The session that a body links to; two different ones are none.
+fn in_body(body: &str) -> Option<SessionId> {
+    let mut found: Option<SessionId> = None;
+    for address in TASK_ADDRESSES {
+        for (at, _) in body.match_indices(address) {
+            let id = leading_id(&body[at + address.len()..])?;
+            if found.as_ref().is_some_and(|other| *other != id) {
+                return None;
+            }
+            found = Some(id);
+        }
+    }
+    found
+}
+
+fn leading_id(text: &str) -> Option<SessionId> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    session_id(&text[..digits])
+}
+
+fn session_id(digits: &str) -> Option<SessionId> {
+    let fits = DIGITS.contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+    if fits { digits.parse().ok() } else { None }
+}
+
+/// `jules-<id>-<8 hex>`, or `<slug>-<id>` with an optional `-v2`.
+fn in_branch(branch: &str) -> Option<SessionId> {
+    let is_hex8 = |tail: &str| tail.len() == 8 && tail.bytes().all(|b| b.is_ascii_hexdigit());
+    let is_version = |tail: &str| {
+        tail.strip_prefix('v')
+            .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    };
+    if let Some((id, tail)) = branch
+        .strip_prefix("jules-")
+        .and_then(|rest| rest.split_once('-'))
+    {
+        if is_hex8(tail) {
+            return session_id(id);
+        }
+    }
+    let (slug, tail) = branch.rsplit_once('-')?;
+    if is_version(tail) {
+        return session_id(slug.rsplit_once('-')?.1);
+    }
+    session_id(tail)
+}
+
+/// Weighs a pull request's claims against the session as Jules shows it.
+///
+/// Bodies and branches can be written by whoever may open a pull request, so they act only where they agree with each other or with Jules's own word.
+/// Forks are never trusted, and the session has to work on the repository of the pull request.
+pub fn weigh(facts: &PullFacts, session: &SessionView) -> Link {
+    let doubtful = |code, sentence: String| Link::Doubtful { code, sentence };
+    let claim = claim(&facts.body, &facts.head.branch);
+    let id = &session.id;
+    if facts.head.repo.as_ref() != Some(&facts.pull.repo) {
+        return doubtful(
+            "fork",
+            format!("{} comes from a fork; forks are never trusted", facts.pull),
+        );
+    }
+    if session.repo.as_ref() != Some(&facts.pull.repo) {
+        return doubtful(
+            "other_repository",
+            format!("session {id} does not work on {}", facts.pull.repo),
+        );
+    }
+    let outputs = session.pulls.contains(&facts.pull);
+    let named: Vec<&SessionId> = claim.body.iter().chain(claim.branch.iter()).collect();
+    if named.iter().any(|named| *named != id) {
+        return doubtful(
+            "link_conflict",
+            format!(
+                "the body and the branch of {} do not both name session {id}",
+                facts.pull
+            ),
+        );
+    }
+    if outputs || named.len() == 2 && only_pull(session, &facts.pull) {
+        return Link::Agreed(id.clone());
+    }
+    match named.len() {
+        0 => Link::None,
+        _ => doubtful(
+            "link_unconfirmed",
+            format!(
+                "Jules does not list {} among the outputs of session {id} yet",
+                facts.pull
+            ),
+        ),
+    }
+}
+
+/// Whether the session names no other pull request of this repository.
+fn only_pull(session: &SessionView, pull: &PullRef) -> bool {
+    session
+        .pulls
+        .iter()
+        .all(|output| output == pull || output.repo != pull.repo)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn branch(text: &str) -> Option<String> {
+        claim("", &text.parse().unwrap())
+            .branch
+            .map(|id| id.to_string())
+    }
+
+    fn body(text: &str) -> Option<String> {
+        claim(text, &"x".parse().unwrap())
+            .body
+            .map(|id| id.to_string())
+    }
+
+    #[test]
+    fn branches_of_every_measured_shape() {
+        let id = "14550388554331055113";
+        for text in [
+            "add-tests-14550388554331055113",
+            "feat/x-14550388554331055113",
+            "fix/191-webhook-14550388554331055113",
+            "jules-14550388554331055113-0a1b2c3d",
+            "add-tests-14550388554331055113-v2",
+        ] {
+            assert_eq!(branch(text).as_deref(), Some(id), "{text}");
+        }
+        for text in [
+            "main",
+            "fix-123",
+            "jules-123-0a1b2c3d",
+            "x-145503885543310551130",
+            "x-1455038855433105511a",
+            "release-v2",
+        ] {
+            assert_eq!(branch(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn bodies() {
+        let end = "*PR created automatically by Jules for task [14550388554331055113](https://jules.google.com/task/14550388554331055113) started by @me*";
+        assert_eq!(body(end).as_deref(), Some("14550388554331055113"));
+        assert_eq!(
+            body("https://jules.google.com/session/786752040379806077").as_deref(),
+            Some("786752040379806077")
+        );
+        assert_eq!(
+            body("jules.google.com/task/1111111111111111 jules.google.com/task/2222222222222222"),
+            None
+        );
+        assert_eq!(body("jules.google.com/task/12"), None);
+        assert_eq!(body("nothing"), None);
+    }
+}

@@ -1,0 +1,201 @@
+//! Settings of a source: what Gaffer may do in a repository by itself, and how long it waits for what.
+//!
+//! Everything is safe until told otherwise: people merge, people approve plans, and at least one check must have passed.
+
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{AccountName, AgentName, BranchName, RepoName};
+
+/// A repository Gaffer works on, with its policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The repository.
+    pub repo: RepoName,
+    /// The Jules account that works on it.
+    pub account: AccountName,
+    /// Who is woken for its jobs when the job names nobody; without one, events wait for a person.
+    pub agent: Option<AgentName>,
+    /// While set, nothing is written to Jules or GitHub for this source.
+    pub paused: bool,
+    /// Base branch of new jobs that name none; the repository's default branch without one.
+    pub branch: Option<BranchName>,
+    /// What may be done without asking.
+    #[serde(default)]
+    pub policy: Policy,
+    /// How long to wait for what.
+    #[serde(default)]
+    pub timing: Timing,
+}
+
+/// What Gaffer may do by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Policy {
+    /// Who decides that a green pull request is merged.
+    pub merge: MergePolicy,
+    /// How a pull request is merged.
+    pub merge_method: MergeMethod,
+    /// How many checks must have run and succeeded; a skipped or neutral one does not count.
+    pub min_checks: u32,
+    /// Checks that must have passed, besides those the branch rules name; listing any also stands in for rules that may not be read.
+    pub required_checks: Vec<String>,
+    /// Paths that only a person may merge; a trailing `/` means everything below.
+    pub protected_paths: Vec<String>,
+    /// A pull request with one of these labels is not merged.
+    pub blocking_labels: Vec<String>,
+    /// How many merges in any 24 hours.
+    pub merges_per_day: u32,
+    /// Whether pull requests of adopted sessions may be merged too.
+    pub adopted_may_merge: bool,
+    /// Whether the head branch is deleted after the merge.
+    pub delete_branch: bool,
+    /// Who approves plans.
+    pub plan_approval: PlanApproval,
+    /// How often one pull request's failed checks are sent back to its session, over all heads.
+    pub ci_repairs: u32,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            merge: MergePolicy::Human,
+            merge_method: MergeMethod::Squash,
+            min_checks: 1,
+            required_checks: Vec::new(),
+            protected_paths: vec![".github/".to_owned()],
+            blocking_labels: vec!["do-not-merge".to_owned()],
+            merges_per_day: 20,
+            adopted_may_merge: false,
+            delete_branch: true,
+            plan_approval: PlanApproval::Human,
+            ci_repairs: 3,
+        }
+    }
+}
+
+/// Who decides that a green pull request is merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MergePolicy {
+    /// A person, or the agent on their behalf, says so for one SHA.
+    Human,
+    /// Complete green evidence is enough.
+    OnGreen,
+}
+
+/// How a pull request is merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MergeMethod {
+    /// A merge commit.
+    Merge,
+    /// One commit with all changes.
+    Squash,
+    /// Each commit on top of the base.
+    Rebase,
+}
+
+impl MergeMethod {
+    /// GitHub's word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Merge => "merge",
+            Self::Squash => "squash",
+            Self::Rebase => "rebase",
+        }
+    }
+}
+
+/// Who approves plans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanApproval {
+    /// Nobody is asked: Gaffer approves.
+    Auto,
+    /// The job's agent is woken with the plan.
+    Agent,
+    /// A person is shown the plan.
+    Human,
+}
+
+/// How long to wait for what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Timing {
+    /// No status change and no new activity for this long is `stuck`.
+    #[serde(with = "duration")]
+    pub stuck_after: SignedDuration,
+    /// The same while the session is queued for a machine.
+    #[serde(with = "duration")]
+    pub stuck_after_queued: SignedDuration,
+    /// How long an event waits for the words that belong to it.
+    #[serde(with = "duration")]
+    pub text_wait: SignedDuration,
+    /// A 404 within this time of a session's creation means "not visible yet".
+    #[serde(with = "duration")]
+    pub not_found_grace: SignedDuration,
+    /// Activities are read when a session has been quiet for this long.
+    #[serde(with = "duration")]
+    pub quiet: SignedDuration,
+    /// How long a finished session is watched, since a message can wake it.
+    #[serde(with = "duration")]
+    pub watch_completed: SignedDuration,
+    /// How long a green head must stay green before it is merged.
+    #[serde(with = "duration")]
+    pub settle: SignedDuration,
+    /// How long checks may take to appear on a new head.
+    #[serde(with = "duration")]
+    pub ci_start: SignedDuration,
+    /// How long a failed head is left alone, since Jules may repair it by itself.
+    #[serde(with = "duration")]
+    pub ci_repair_after: SignedDuration,
+    /// How often an open pull request is read when nothing announces a change.
+    #[serde(with = "duration")]
+    pub pull_poll: SignedDuration,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self {
+            stuck_after: SignedDuration::from_mins(20),
+            stuck_after_queued: SignedDuration::from_mins(60),
+            text_wait: SignedDuration::from_secs(30),
+            not_found_grace: SignedDuration::from_secs(120),
+            quiet: SignedDuration::from_mins(5),
+            watch_completed: SignedDuration::from_hours(7 * 24),
+            settle: SignedDuration::from_secs(60),
+            ci_start: SignedDuration::from_mins(5),
+            ci_repair_after: SignedDuration::from_secs(60),
+            pull_poll: SignedDuration::from_secs(60),
+        }
+    }
+}
+
+/// Writes durations as `20m`, reads that and ISO 8601.
+pub mod duration {
+    use jiff::SignedDuration;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// Writes a duration with units.
+    pub fn serialize<S: Serializer>(
+        value: &SignedDuration,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&format!("{value:#}"))
+    }
+
+    /// Reads a duration with units; a bare number is refused because nobody can tell its unit.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<SignedDuration, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let value: SignedDuration = text.parse().map_err(serde::de::Error::custom)?;
+        if value.is_negative() {
+            return Err(serde::de::Error::custom(
+                "a duration here cannot be negative",
+            ));
+        }
+        Ok(value)
+    }
+}

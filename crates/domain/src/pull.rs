@@ -1,0 +1,133 @@
+//! A pull request of ours: what we know of it, and what we do about it until it is merged or closed.
+
+mod apply;
+#[cfg(test)]
+mod tests;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+pub use apply::{Input, Outside, apply, approve, track};
+
+use crate::facts::{Base, PullState};
+use crate::ids::{CommitSha, JobId, PullRef, SessionId};
+use crate::merge::Judgement;
+
+/// How many heads are remembered as told: beyond the repair cap none is told anyway.
+pub const TOLD_MAX: usize = 20;
+
+/// A pull request that belongs to a job of ours.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pull {
+    /// Which.
+    pub pull: PullRef,
+    /// The job it belongs to.
+    pub job: JobId,
+    /// The session that made it, read back and compared before anything was done.
+    pub session: SessionId,
+    /// When we learned of it.
+    pub since: Timestamp,
+    /// Where it stands.
+    pub phase: PullPhase,
+    /// The head we last saw, and when we first saw it.
+    pub head: Option<Seen>,
+    /// The head and base that have been green without a break, and since when.
+    pub green: Option<Green>,
+    /// When checks of this head were first seen to have failed.
+    pub failing: Option<Seen>,
+    /// The head that somebody approved.
+    pub approval: Option<Approval>,
+    /// What was sent back to its session. Stored, so that flapping cannot reset it.
+    pub repairs: Repairs,
+    /// The last judgement, for people who ask why.
+    pub verdict: Option<Verdict>,
+}
+
+/// Where a pull request stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "phase")]
+pub enum PullPhase {
+    /// Open and watched.
+    Open,
+    /// A merge of this head was decided.
+    Merging {
+        /// The judged head.
+        sha: CommitSha,
+        /// The judged base.
+        base: Base,
+        /// When.
+        since: Timestamp,
+    },
+    /// Merged or closed; final.
+    Settled {
+        /// Which of the two.
+        state: PullState,
+        /// Its last head.
+        sha: CommitSha,
+        /// When we saw it.
+        at: Timestamp,
+    },
+}
+
+/// A head and when it was first seen so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    /// The head.
+    pub sha: CommitSha,
+    /// When.
+    pub since: Timestamp,
+}
+
+/// A head that is green on a base.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Green {
+    /// The head.
+    pub sha: CommitSha,
+    /// The base's commit.
+    pub base: CommitSha,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// Somebody's word that a head may be merged once it is green.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approval {
+    /// The head.
+    pub sha: CommitSha,
+    /// Who.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What was sent back to the session, over all heads.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repairs {
+    /// Heads whose failed checks the session was told about.
+    pub ci_told: Vec<CommitSha>,
+    /// Heads whose conflict the session was told about.
+    pub conflict_told: Vec<CommitSha>,
+    /// How often it was told either, over all heads.
+    pub count: u32,
+}
+
+/// A judgement and when it was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// When.
+    pub at: Timestamp,
+    /// Of which head.
+    pub sha: CommitSha,
+    /// What.
+    pub judgement: Judgement,
+}
+
+impl Pull {
+    /// Whether it is merged or closed.
+    pub fn is_settled(&self) -> bool {
+        match self.phase {
+            PullPhase::Settled { .. } => true,
+            PullPhase::Open | PullPhase::Merging { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What a decision leads to.
+
+use jiff::Timestamp;
+
+use crate::effect::Action;
+use crate::event::Event;
+use crate::ids::{AccountName, JobId, PullRef};
+
+/// The outcome of one decision: all of it is saved together, and only then is anything done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step<A> {
+    /// The aggregate as it is from now on.
+    pub aggregate: A,
+    /// Occurrences seen for the first time.
+    pub events: Vec<Event>,
+    /// Occurrences already announced to which something was added, such as a text that came late.
+    pub amended: Vec<Event>,
+    /// Things to do outside. The same wish decided twice has the same id and stays one effect.
+    pub effects: Vec<Action>,
+    /// Other aggregates that should look at the world again.
+    pub looks: Vec<Look>,
+    /// When this aggregate must be looked at again; none only when it is finished.
+    pub due: Option<Timestamp>,
+}
+
+/// Another aggregate that should look at the world again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Look {
+    /// A job.
+    Job(JobId),
+    /// A pull request.
+    Pull(PullRef),
+    /// The queue of jobs that wait for a slot on an account.
+    Slots(AccountName),
+}
+
+impl<A> Step<A> {
+    /// A step that so far does nothing.
+    pub fn stay(aggregate: A) -> Self {
+        Self {
+            aggregate,
+            events: Vec::new(),
+            amended: Vec::new(),
+            effects: Vec::new(),
+            looks: Vec::new(),
+            due: None,
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What every role works with: the store, the queue, the time and new ids; and the unit of work that saves a decision whole.
+
+use std::sync::Arc;
+
+use domain::ids::InstallationId;
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use tokio::sync::Notify;
+use ulid::Ulid;
+
+use crate::keys;
+use crate::ports::{Clock, CommitError, Expect, Ids, Key, ListKey, Queue, QueueError, Record, Records, RecordsError, Write};
+use crate::store::{Store, Versioned, encode};
+use crate::work::Work;
+
+/// An outbox row that was not published by then was left by a crash; the poller publishes it.
+pub const OUTBOX_GRACE: SignedDuration = SignedDuration::from_secs(5);
+
+/// How often a decision is made again after somebody else changed what it rests on.
+pub const DECIDE_AGAIN_MAX: u32 = 8;
+
+/// Why something could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The store could not be read.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+    /// The store could not be written.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+    /// The queue could not be used. What was saved is published later.
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+    /// What was asked for cannot be done now.
+    #[error(transparent)]
+    NotNow(#[from] domain::job::NotNow),
+    /// There is no such thing.
+    #[error("there is no {what} `{name}`")]
+    NoSuch {
+        /// What kind of thing.
+        what: &'static str,
+        /// Which.
+        name: String,
+    },
+    /// Jules or GitHub failed.
+    #[error(transparent)]
+    Outside(#[from] domain::failure::Failure),
+}
+
+impl Error {
+    /// Whether somebody else changed what the decision rests on, so that it has to be made again.
+    pub fn is_conflict(&self) -> bool {
+        match self {
+            Self::Commit(CommitError::Conflict { .. } | CommitError::Unknown(_)) => true,
+            Self::Commit(CommitError::TooLarge { .. } | CommitError::Unavailable(_))
+            | Self::Records(_)
+            | Self::Queue(_)
+            | Self::NotNow(_)
+            | Self::NoSuch { .. }
+            | Self::Outside(_) => false,
+        }
+    }
+}
+
+/// What every role works with.
+#[derive(Clone)]
+pub struct Desk {
+    /// Everything stored.
+    pub store: Store,
+    /// Wake-ups.
+    pub queue: Arc<dyn Queue>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// New ids.
+    pub ids: Arc<dyn Ids>,
+    /// Whose sessions are ours.
+    pub installation: InstallationId,
+    /// Whether nothing may be written outside.
+    pub observe_only: bool,
+    bell: Arc<Notify>,
+}
+
+impl Desk {
+    /// A desk over a store and a queue.
+    pub fn new(records: Arc<dyn Records>, queue: Arc<dyn Queue>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>, installation: InstallationId) -> Self {
+        let bell = Arc::new(Notify::new());
+        Self { store: Store::new(records), queue, clock, ids, installation, observe_only: false, bell }
+    }
+
+    /// The same desk for a process that only observes.
+    pub fn observing(mut self, observe_only: bool) -> Self {
+        self.observe_only = observe_only;
+        self
+    }
+
+    /// Now.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Resolves when something was saved in this process after the call.
+    pub async fn saved(&self) {
+        self.bell.notified().await;
+    }
+
+    /// A new unit of work.
+    pub fn unit(&self) -> Unit {
+        Unit { now: self.now(), writes: Vec::new(), messages: Vec::new() }
+    }
+
+    /// Saves a unit of work whole, then publishes its messages. What cannot be published now is published by the poller.
+    pub async fn commit(&self, unit: Unit) -> Result<(), Error> {
+        if unit.is_empty() {
+            return Ok(());
+        }
+        let Unit { writes, messages, now } = unit;
+        let mut all = writes;
+        let mut rows = Vec::new();
+        for (pk, work) in messages {
+            let key = keys::out(&pk, &self.ids.ulid(now));
+            let record = Record { key: key.clone(), version: 0, body: encode(&work), due: Some(now + OUTBOX_GRACE), list: None };
+            all.push(Write::Put { record, expect: Expect::Absent });
+            rows.push((key, work));
+        }
+        self.store.records().commit(all).await?;
+        self.bell.notify_waiters();
+        for (key, work) in rows {
+            if let Err(error) = self.publish(&key, &work).await {
+                tracing::warn!(%error, key = ?key, "a message stays in the outbox");
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends an outbox row's message and then forgets the row: a crash between the two sends it twice, which changes nothing.
+    pub(crate) async fn publish(&self, key: &Key, work: &Work) -> Result<(), Error> {
+        self.queue.send(&work.to_body(), SignedDuration::ZERO).await?;
+        self.store.records().commit(vec![Write::Delete { key: key.clone(), expect: Expect::Any }]).await?;
+        Ok(())
+    }
+
+    /// A new id.
+    pub fn ulid(&self) -> Ulid {
+        self.ids.ulid(self.now())
+    }
+}
+
+/// What one decision saves: all of it or nothing.
+pub struct Unit {
+    now: Timestamp,
+    writes: Vec<Write>,
+    messages: Vec<(String, Work)>,
+}
+
+/// Where a record is indexed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// When it must be looked at.
+    pub due: Option<Timestamp>,
+    /// In which list it stands.
+    pub list: Option<ListKey>,
+}
+
+impl Unit {
+    /// When the unit was begun.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Puts a value that was read before, or is new when `found` is none.
+    pub fn put<T: Serialize>(&mut self, key: Key, value: &T, found: Option<u64>, place: Place) {
+        let expect = match found {
+            Some(version) if version > 0 => Expect::Version(version),
+            Some(_) | None => Expect::Absent,
+        };
+        self.put_if(key, value, expect, place);
+    }
+
+    /// Puts a value under any condition.
+    pub fn put_if<T: Serialize>(&mut self, key: Key, value: &T, expect: Expect, place: Place) {
+        let record = Record { key, version: 0, body: encode(value), due: place.due, list: place.list };
+        self.writes.push(Write::Put { record, expect });
+    }
+
+    /// Deletes what was read before.
+    pub fn delete<T>(&mut self, key: Key, found: &Versioned<T>) {
+        self.writes.push(Write::Delete { key, expect: Expect::Version(found.version) });
+    }
+
+    /// Sends a message once everything is saved. `pk` is the partition of the aggregate that is being saved.
+    pub fn tell(&mut self, pk: &str, work: Work) {
+        let message = (pk.to_owned(), work);
+        if !self.messages.contains(&message) {
+            self.messages.push(message);
+        }
+    }
+
+    /// Whether nothing would be saved.
+    pub fn is_empty(&self) -> bool {
+        self.writes.is_empty() && self.messages.is_empty()
+    }
+}

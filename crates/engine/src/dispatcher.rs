@@ -1,0 +1,187 @@
+//! The one hand: handles wake-ups, decides, and is the only one that writes to Jules, GitHub and agents.
+
+mod effects;
+mod perform;
+mod pulls;
+mod settle;
+mod slots;
+mod wakes;
+
+use std::sync::Arc;
+
+use domain::ids::JobId;
+use domain::job::{self, Phase, Sight, Snapshot};
+use domain::merge::Hold;
+use domain::policy::Source;
+use jiff::SignedDuration;
+
+use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
+use crate::keys;
+use crate::ports::{AgentsWrite, Delivery, PullsRead, PullsWrite, SessionsRead, SessionsWrite};
+use crate::store::Versioned;
+use crate::work::Work;
+
+/// Messages taken at once.
+pub const BATCH: usize = 10;
+
+/// How long a received message stays hidden: six times what handling one may take.
+pub const VISIBILITY: SignedDuration = SignedDuration::from_secs(540);
+
+/// A message whose handling failed is shown again after this.
+pub const TRY_AGAIN: SignedDuration = SignedDuration::from_secs(10);
+
+/// Everything that writes outside.
+#[derive(Clone)]
+pub struct Hands {
+    /// To Jules.
+    pub sessions: Arc<dyn SessionsWrite>,
+    /// To GitHub.
+    pub pulls: Arc<dyn PullsWrite>,
+    /// To agents.
+    pub agents: Arc<dyn AgentsWrite>,
+}
+
+/// Everything that reads outside.
+#[derive(Clone)]
+pub struct Eyes {
+    /// Jules.
+    pub sessions: Arc<dyn SessionsRead>,
+    /// GitHub.
+    pub pulls: Arc<dyn PullsRead>,
+}
+
+/// Handles wake-ups.
+pub struct Dispatcher {
+    desk: Desk,
+    eyes: Eyes,
+    hands: Hands,
+}
+
+impl Dispatcher {
+    /// A dispatcher.
+    pub fn new(desk: Desk, eyes: Eyes, hands: Hands) -> Self {
+        Self { desk, eyes, hands }
+    }
+
+    /// Receives one batch and handles it; answers how many messages there were.
+    pub async fn drain(&self) -> Result<usize, Error> {
+        let batch = self.desk.queue.receive(BATCH, VISIBILITY).await?;
+        for delivery in &batch {
+            self.receive(delivery).await?;
+        }
+        Ok(batch.len())
+    }
+
+    /// Handles one message: acknowledged when done or hopeless, shown again when trying again can help.
+    async fn receive(&self, delivery: &Delivery) -> Result<(), Error> {
+        let Ok(work) = serde_json::from_str::<Work>(&delivery.body) else {
+            tracing::error!(bytes = delivery.body.len(), "a malformed message was dropped");
+            return Ok(self.desk.queue.acknowledge(&delivery.receipt).await?);
+        };
+        match self.handle(&work).await {
+            Ok(()) => self.desk.queue.acknowledge(&delivery.receipt).await?,
+            Err(error) => {
+                tracing::warn!(%error, ?work, receives = delivery.receives, "a wake-up could not be handled; it comes again");
+                self.desk.queue.release(&delivery.receipt, TRY_AGAIN).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Handles one wake-up. Handling it twice does nothing twice.
+    pub async fn handle(&self, work: &Work) -> Result<(), Error> {
+        match work {
+            Work::Job { id } => self.job(id).await,
+            Work::Pull { pull, job, received_at } => self.pull(pull, job.as_ref(), *received_at).await,
+            Work::Commit { repo, sha, received_at } => self.commit_moved(repo, sha, *received_at).await,
+            Work::Wake { agent, event } => self.wake(agent, event).await,
+            Work::Slots { account } => self.slots(account).await,
+        }
+    }
+
+    /// A job: settle and perform its effects, then look at whatever its deadline was about.
+    async fn job(&self, id: &JobId) -> Result<(), Error> {
+        let pk = keys::job_pk(id);
+        let Some(found) = self.desk.store.job(id).await? else { return Ok(()) };
+        let source = self.source(&found.value.repo).await?;
+        self.run_effects(&pk, &source, None).await?;
+        let Some(found) = self.desk.store.job(id).await? else { return Ok(()) };
+        match &found.value.phase {
+            Phase::Queued { .. } => self.slots(&found.value.account).await,
+            Phase::Watching(_) => {
+                self.settle_with_pull(id).await?;
+                self.observe_if_due(id, &source).await
+            }
+            Phase::Creating { .. } | Phase::Ended(_) => Ok(()),
+        }
+    }
+
+    /// A merged or closed pull request ends its job.
+    async fn settle_with_pull(&self, id: &JobId) -> Result<(), Error> {
+        for _ in 0..DECIDE_AGAIN_MAX {
+            let Some(found) = self.desk.store.job(id).await? else { return Ok(()) };
+            let Some(reference) = found.value.pull().cloned() else { return Ok(()) };
+            let Some(tracked) = self.desk.store.pull(&reference).await? else { return Ok(()) };
+            let domain::pull::PullPhase::Settled { state, sha, .. } = &tracked.value.pull.phase else { return Ok(()) };
+            let step = job::pull_settled(&found.value, &reference, (state, sha), self.desk.now());
+            let mut unit = self.desk.unit();
+            self.desk.save_job(&mut unit, Some(&found), &step).await?;
+            match self.desk.commit(unit).await {
+                Err(error) if error.is_conflict() => {}
+                outcome => return outcome,
+            }
+        }
+        Ok(())
+    }
+
+    /// A deadline came: the session is looked at whatever the last poll said.
+    async fn observe_if_due(&self, id: &JobId, source: &Source) -> Result<(), Error> {
+        let record = self.desk.store.records().get(&keys::job(id)).await?;
+        let claimed_until = record.and_then(|record| record.due);
+        let Some(found) = self.desk.store.job(id).await? else { return Ok(()) };
+        let Phase::Watching(watch) = &found.value.phase else { return Ok(()) };
+        let now = self.desk.now();
+        let deadline = job::deadline(&found.value, &source.timing);
+        if claimed_until.is_none() || deadline.is_none_or(|deadline| deadline > now) {
+            return Ok(());
+        }
+        let sight = match self.eyes.sessions.get(&found.value.account, &watch.session).await {
+            Err(failure) if failure.class == domain::failure::FailureClass::NotFound => Sight::NotFound,
+            // The account's own polls tell about trouble with the account.
+            Err(failure) => {
+                tracing::debug!(%failure, job.id = %id, "the session could not be read at its deadline");
+                return Ok(());
+            }
+            Ok(view) => {
+                let activities = self.eyes.sessions.activities(&found.value.account, &watch.session, watch.talk.through).await.ok();
+                Sight::Seen(Box::new(Snapshot { view, activities }))
+            }
+        };
+        self.save_sight(&found, &sight, source).await
+    }
+
+    async fn save_sight(&self, found: &Versioned<job::Job>, sight: &Sight, source: &Source) -> Result<(), Error> {
+        let step = job::observe(&found.value, sight, self.desk.now(), &source.policy, &source.timing);
+        let mut unit = self.desk.unit();
+        self.desk.save_job(&mut unit, Some(found), &step).await?;
+        match self.desk.commit(unit).await {
+            Err(error) if error.is_conflict() => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    /// The source of a repository; one that was never added allows nothing.
+    async fn source(&self, repo: &domain::ids::RepoName) -> Result<Source, Error> {
+        let found = self.desk.store.source(repo).await?;
+        found.map(|found| found.value).ok_or_else(|| Error::NoSuch { what: "source", name: repo.to_string() })
+    }
+
+    /// Whether writing is switched off for a source.
+    async fn hold(&self, source: &Source) -> Result<Option<Hold>, Error> {
+        if self.desk.observe_only {
+            return Ok(Some(Hold::ObserveOnly));
+        }
+        let paused = source.paused || self.desk.store.switches().await?.value.paused_since.is_some();
+        Ok(paused.then_some(Hold::Paused))
+    }
+}

@@ -1,0 +1,221 @@
+//! What people and agents may do with jobs. Nothing here talks to anyone: a mutation is an effect that the dispatcher performs.
+
+use std::time::Duration;
+
+use domain::effect::{Effect, EffectState};
+use domain::ids::{AgentName, BranchName, CommitSha, EffectId, JobId, PullRef, RepoName, SessionId};
+use domain::job::{self, Job, NewJob, NotNow};
+use domain::policy::{Source, Timing};
+use domain::pull::{self, Pull};
+use domain::step::Step;
+
+use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
+use crate::keys;
+use crate::settings::TrackedPull;
+use crate::store::Versioned;
+use crate::work::Work;
+
+/// How long the HTTP door waits for an effect before it answers 202.
+pub const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+
+/// How often a waiting door looks again when another process performs the effect.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+/// What is wanted of a new job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// The repository, which has to be a source.
+    pub repo: RepoName,
+    /// The base branch; the source's without one.
+    pub branch: Option<BranchName>,
+    /// The task.
+    pub prompt: String,
+    /// A short name.
+    pub title: Option<String>,
+    /// Who is woken; the source's agent without one.
+    pub agent: Option<AgentName>,
+}
+
+/// A job or one of its sessions, as people name them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// The job.
+    pub job: JobId,
+    /// The session it was named by, if it was.
+    pub session: Option<SessionId>,
+}
+
+/// An effect that was wished for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wish {
+    /// Partition of its aggregate.
+    pub pk: String,
+    /// Its id.
+    pub id: EffectId,
+}
+
+/// A pull request's record and its last judgement, for whoever asks why.
+pub type PullRecord = Versioned<TrackedPull>;
+
+type Decide<'a> = dyn Fn(&Job, &Source) -> Result<Step<Job>, NotNow> + Send + Sync + 'a;
+
+impl Desk {
+    /// Creates a job; it starts when its account has room.
+    pub async fn create_job(&self, order: Order) -> Result<Job, Error> {
+        let new = self.new_job(order).await?;
+        let step = job::create(new, self.now())?;
+        let mut unit = self.unit();
+        self.save_job(&mut unit, None, &step).await?;
+        self.commit(unit).await?;
+        Ok(step.aggregate)
+    }
+
+    async fn new_job(&self, order: Order) -> Result<NewJob, Error> {
+        let source = self.store.source(&order.repo).await?.map(|found| found.value);
+        let source = source.ok_or_else(|| Error::NoSuch { what: "source", name: order.repo.to_string() })?;
+        if let Some(agent) = &order.agent {
+            self.store.agent(agent).await?.ok_or_else(|| Error::NoSuch { what: "agent", name: agent.to_string() })?;
+        }
+        let branch = order.branch.or_else(|| source.branch.clone()).ok_or_else(|| NotNow {
+            code: "branch_missing",
+            sentence: format!("`branch` is missing and source {} names none: give one, or `gaffer source set {} --branch NAME`", order.repo, order.repo),
+        })?;
+        Ok(NewJob {
+            id: JobId::of(self.ulid()),
+            installation: self.installation.clone(),
+            account: source.account,
+            repo: source.repo,
+            branch,
+            title: order.title,
+            prompt: order.prompt,
+            agent: order.agent,
+        })
+    }
+
+    /// Finds the job that a job id or a session id names.
+    pub async fn find(&self, name: &str) -> Result<Named, Error> {
+        if let Ok(job) = name.parse::<JobId>() {
+            self.must_job(&job).await?;
+            return Ok(Named { job, session: None });
+        }
+        let missing = || Error::NoSuch { what: "job", name: name.chars().filter(|c| !c.is_control()).take(80).collect() };
+        let session: SessionId = name.parse().map_err(|_| missing())?;
+        let job = self.store.job_of(&session).await?.ok_or_else(missing)?;
+        Ok(Named { job, session: Some(session) })
+    }
+
+    /// A job that has to exist.
+    pub async fn must_job(&self, id: &JobId) -> Result<Versioned<Job>, Error> {
+        self.store.job(id).await?.ok_or_else(|| Error::NoSuch { what: "job", name: id.to_string() })
+    }
+
+    /// Says something to a job's session. `cause` names the wish: the same one twice is said once.
+    pub async fn say(&self, named: &Named, text: &str, cause: &str) -> Result<Wish, Error> {
+        let step = self.order(&named.job, &|job, source| job::say(job, named.session.as_ref(), (text, cause), &source.timing)).await?;
+        wish(&step, named)
+    }
+
+    /// Approves the plan of a job.
+    pub async fn approve_plan(&self, named: &Named) -> Result<Wish, Error> {
+        let step = self.order(&named.job, &|job, source| job::approve(job, named.session.as_ref(), &source.timing)).await?;
+        wish(&step, named)
+    }
+
+    /// Calls a job off.
+    pub async fn cancel_job(&self, named: &Named, by: &str) -> Result<Job, Error> {
+        let now = self.now();
+        Ok(self.order(&named.job, &|job, _| job::cancel(job, by, now)).await?.aggregate)
+    }
+
+    /// Gives a job that ended another session.
+    pub async fn retry_job(&self, named: &Named) -> Result<Job, Error> {
+        let now = self.now();
+        Ok(self.order(&named.job, &|job, _| job::retry(job, now)).await?.aggregate)
+    }
+
+    /// Says that a job's pull request may be merged at its present head once everything else allows it.
+    pub async fn approve_merge(&self, named: &Named, sha: Option<&CommitSha>, by: &str) -> Result<Pull, Error> {
+        for _ in 0..DECIDE_AGAIN_MAX {
+            let found = self.pull_of(&named.job).await?;
+            let step = pull::approve(&found.value.pull, sha, by, self.now())?;
+            let mut unit = self.unit();
+            let route = crate::save::Route::default();
+            self.save_pull(&mut unit, Some(found.version), (&step, found.value.read_at), &route).await?;
+            let reference = step.aggregate.pull.clone();
+            unit.tell(&keys::pull_pk(&reference), Work::Pull { pull: reference, job: None, received_at: None });
+            match self.commit(unit).await {
+                Err(error) if error.is_conflict() => {}
+                Err(error) => return Err(error),
+                Ok(()) => return Ok(step.aggregate),
+            }
+        }
+        Err(busy(&named.job))
+    }
+
+    /// The pull request of a job.
+    pub async fn pull_of(&self, id: &JobId) -> Result<PullRecord, Error> {
+        let job = self.must_job(id).await?.value;
+        let none = || NotNow { code: "no_pull_request", sentence: format!("job {id} has no pull request yet") };
+        let reference: &PullRef = job.pull().ok_or_else(none)?;
+        Ok(self.store.pull(reference).await?.ok_or_else(none)?)
+    }
+
+    /// Decides about a job from its newest state and saves the decision whole.
+    async fn order(&self, id: &JobId, decide: &Decide<'_>) -> Result<Step<Job>, Error> {
+        for _ in 0..DECIDE_AGAIN_MAX {
+            let found = self.must_job(id).await?;
+            let source = self.store.source(&found.value.repo).await?.map(|source| source.value);
+            let source = source.unwrap_or_else(|| bare(&found.value));
+            let step = decide(&found.value, &source)?;
+            let mut unit = self.unit();
+            self.save_job(&mut unit, Some(&found), &step).await?;
+            match self.commit(unit).await {
+                Err(error) if error.is_conflict() => {}
+                Err(error) => return Err(error),
+                Ok(()) => return Ok(step),
+            }
+        }
+        Err(busy(id))
+    }
+
+    /// Waits until an effect is settled, at most `within`; answers how far it is then.
+    pub async fn settled(&self, wish: &Wish, within: Duration) -> Result<Effect, Error> {
+        let until = tokio::time::Instant::now() + within;
+        let mut interval = tokio::time::interval(LOOK_AGAIN);
+        loop {
+            let found = self.store.effect(&wish.pk, &wish.id).await?;
+            let found = found.ok_or_else(|| Error::NoSuch { what: "effect", name: wish.id.to_string() })?;
+            let waiting_for_time = matches!(found.value.state, EffectState::Unknown { .. });
+            if found.value.is_settled() || waiting_for_time || tokio::time::Instant::now() >= until {
+                return Ok(found.value);
+            }
+            tokio::select! {
+                () = self.saved() => {}
+                _ = interval.tick() => {}
+            }
+        }
+    }
+}
+
+/// The rules for a job whose source is gone: nothing is allowed by itself.
+fn bare(job: &Job) -> Source {
+    Source {
+        repo: job.repo.clone(),
+        account: job.account.clone(),
+        agent: None,
+        paused: true,
+        branch: None,
+        policy: domain::policy::Policy::default(),
+        timing: Timing::default(),
+    }
+}
+
+fn wish(step: &Step<Job>, named: &Named) -> Result<Wish, Error> {
+    let missing = || Error::NoSuch { what: "effect", name: named.job.to_string() };
+    let action = step.effects.first().ok_or_else(missing)?;
+    Ok(Wish { pk: keys::job_pk(&named.job), id: Desk::effect_id(action) })
+}
+
+fn busy(id: &JobId) -> Error {
+    Error::NotNow(NotNow { code: "busy", sentence: format!("job {id} is being changed by others just now: try again") })
+}

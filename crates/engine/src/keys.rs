@@ -1,0 +1,153 @@
+//! Where everything is stored. Nothing above this module knows a partition or a sort key.
+
+use domain::ids::{AccountName, AgentName, CommitSha, EffectId, EventId, JobId, PullRef, RepoName, SessionId};
+
+use crate::ports::{Key, ListKey};
+
+/// The list of all jobs, newest last.
+pub const JOBS: &str = "jobs";
+/// The list of pull requests that are not settled.
+pub const OPEN_PULLS: &str = "open-pulls";
+/// The list of accounts.
+pub const ACCOUNTS: &str = "accounts";
+/// The list of sources.
+pub const SOURCES: &str = "sources";
+/// The list of agents.
+pub const AGENTS: &str = "agents";
+/// The list of all events, oldest first.
+pub const EVENTS: &str = "events";
+
+/// The sort key of an aggregate itself.
+pub const META: &str = "META";
+/// Begins the sort key of an effect.
+pub const EFFECT: &str = "FX#";
+/// Begins the sort key of an event.
+pub const EVENT: &str = "EV#";
+/// Begins the sort key of an outbox row.
+pub const OUT: &str = "OUT#";
+/// Begins the sort key of a wake.
+pub const WAKE: &str = "WAKE#";
+
+fn key(pk: impl Into<String>, sk: impl Into<String>) -> Key {
+    Key { pk: pk.into(), sk: sk.into() }
+}
+
+/// Partition of a job.
+pub fn job_pk(job: &JobId) -> String {
+    format!("JOB#{job}")
+}
+
+/// A job.
+pub fn job(id: &JobId) -> Key {
+    key(job_pk(id), META)
+}
+
+/// The row that keeps a job in the list of all jobs.
+pub fn job_listed(id: &JobId) -> Key {
+    key(job_pk(id), "LISTED")
+}
+
+/// Partition of a pull request.
+pub fn pull_pk(pull: &PullRef) -> String {
+    format!("PR#{}#{}", pull.repo.key(), pull.number)
+}
+
+/// A pull request.
+pub fn pull(pull: &PullRef) -> Key {
+    key(pull_pk(pull), META)
+}
+
+/// What a merge was judged by.
+pub fn evidence(pull: &PullRef, sha: &CommitSha) -> Key {
+    key(pull_pk(pull), format!("EVIDENCE#{sha}"))
+}
+
+/// An effect of an aggregate.
+pub fn effect(pk: &str, id: &EffectId) -> Key {
+    key(pk, format!("{EFFECT}{id}"))
+}
+
+/// An event of a job.
+pub fn event(job: &JobId, id: &EventId) -> Key {
+    key(job_pk(job), format!("{EVENT}{id}"))
+}
+
+/// An event of a whole account.
+pub fn account_event(account: &AccountName, id: &EventId) -> Key {
+    key(account_pk(account), format!("{EVENT}{id}"))
+}
+
+/// An outbox row of an aggregate.
+pub fn out(pk: &str, id: &ulid::Ulid) -> Key {
+    key(pk, format!("{OUT}{id}"))
+}
+
+/// A wake of an agent.
+pub fn wake(agent: &AgentName, event: &EventId) -> Key {
+    key(format!("AGT#{agent}"), format!("{WAKE}{event}"))
+}
+
+/// Which job a session belongs to.
+pub fn session(session: &SessionId) -> Key {
+    key(format!("SESSION#{session}"), META)
+}
+
+/// Partition of an account.
+pub fn account_pk(account: &AccountName) -> String {
+    format!("CFG#account#{account}")
+}
+
+/// An account.
+pub fn account(name: &AccountName) -> Key {
+    key(account_pk(name), META)
+}
+
+/// The slots of an account.
+pub fn slots(account: &AccountName) -> Key {
+    key(format!("RATE#slots#{account}"), META)
+}
+
+/// A source.
+pub fn source(repo: &RepoName) -> Key {
+    key(format!("CFG#source#{}", repo.key()), META)
+}
+
+/// An agent.
+pub fn agent(name: &AgentName) -> Key {
+    key(format!("CFG#agent#{name}"), META)
+}
+
+/// This installation.
+pub fn installation() -> Key {
+    key("CFG#installation", META)
+}
+
+/// The switch that pauses everything.
+pub fn switches() -> Key {
+    key("CFG#switches", META)
+}
+
+/// Merges of a source in the last 24 hours.
+pub fn merges(repo: &RepoName) -> Key {
+    key(format!("COUNT#merges#{}", repo.key()), META)
+}
+
+/// Who may merge into a branch just now.
+pub fn lane(repo: &RepoName, base: &str) -> Key {
+    key(format!("LEASE#lane#{}#{base}", repo.key()), META)
+}
+
+/// Who runs the tick.
+pub fn tick() -> Key {
+    key("LEASE#tick", META)
+}
+
+/// A list of an account's jobs: `queued` or `watched`.
+pub fn jobs_of(which: &str, account: &AccountName) -> String {
+    format!("{which}:{account}")
+}
+
+/// A place in a list.
+pub fn listed(name: impl Into<String>, sort: impl Into<String>) -> Option<ListKey> {
+    Some(ListKey { name: name.into(), sort: sort.into() })
+}

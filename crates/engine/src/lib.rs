@@ -1,0 +1,20 @@
+//! Loads, asks `domain` what to do, saves, performs; and defines the ports through which that touches the world.
+//!
+//! Three roles share one [`desk::Desk`]: whoever only takes orders and reads ([`jobs`]), the [`poller::Poller`] that reads Jules, and the [`dispatcher::Dispatcher`], the one hand that writes outside.
+
+pub mod ports;
+
+pub mod keys;
+pub mod store;
+pub mod work;
+
+pub mod desk;
+mod save;
+
+pub mod poller;
+
+pub mod dispatcher;
+
+pub mod jobs;
+pub mod settings;
+pub mod status;

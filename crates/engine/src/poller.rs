@@ -1,0 +1,106 @@
+//! The tick: whatever is due is claimed and passed on, and accounts that are due are polled. The poller reads Jules and writes nothing outside.
+
+mod poll;
+
+use std::sync::Arc;
+
+use domain::ids::AccountName;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::desk::{Desk, Error};
+use crate::keys;
+use crate::ports::{DueRow, Expect, Record, SessionsRead, Write};
+use crate::store::decode;
+use crate::work::Work;
+
+/// Due rows taken in one tick; what is left is taken in the next.
+pub const ROWS_PER_TICK: usize = 200;
+
+/// A due row is moved this far forward before it is passed on, so that a lost message is found again.
+pub const CLAIM: SignedDuration = SignedDuration::from_secs(120);
+
+/// What one tick did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tick {
+    /// Accounts polled.
+    pub polled: u32,
+    /// Rows passed on.
+    pub passed_on: u32,
+    /// Rows whose handling failed; they come again.
+    pub failed: u32,
+}
+
+/// Reads Jules and passes on what is due.
+pub struct Poller {
+    desk: Desk,
+    sessions: Arc<dyn SessionsRead>,
+}
+
+impl Poller {
+    /// A poller.
+    pub fn new(desk: Desk, sessions: Arc<dyn SessionsRead>) -> Self {
+        Self { desk, sessions }
+    }
+
+    /// Handles whatever is due now. One bad row never stops the others.
+    pub async fn tick(&self) -> Result<Tick, Error> {
+        let mut tick = Tick::default();
+        let rows = self.desk.store.records().due(self.desk.now(), ROWS_PER_TICK).await?;
+        for row in rows {
+            match self.handle(&row).await {
+                Ok(Handled::Polled) => tick.polled += 1,
+                Ok(Handled::PassedOn) => tick.passed_on += 1,
+                Ok(Handled::Lost) => {}
+                Err(error) => {
+                    tick.failed += 1;
+                    tracing::error!(%error, key = ?row.key, "a due row could not be handled; it comes again");
+                }
+            }
+        }
+        Ok(tick)
+    }
+
+    async fn handle(&self, row: &DueRow) -> Result<Handled, Error> {
+        let Some(record) = self.claim(row).await? else {
+            return Ok(Handled::Lost);
+        };
+        if row.key.sk.starts_with(keys::OUT) {
+            let work: Work = decode(&record)?.value;
+            self.desk.publish(&row.key, &work).await?;
+            return Ok(Handled::PassedOn);
+        }
+        if let Some(account) = row.key.pk.strip_prefix("CFG#account#") {
+            let account: AccountName = account.parse().map_err(|_| Error::NoSuch { what: "account", name: account.to_owned() })?;
+            self.poll(&account).await?;
+            return Ok(Handled::Polled);
+        }
+        match Work::of_due(&row.key) {
+            Some(work) => self.desk.queue.send(&work.to_body(), SignedDuration::ZERO).await?,
+            None => tracing::error!(key = ?row.key, "a due row names nothing that this version knows"),
+        }
+        Ok(Handled::PassedOn)
+    }
+
+    /// Moves the row forward under a version check: of several pollers one wins, and the index is never trusted.
+    async fn claim(&self, row: &DueRow) -> Result<Option<Record>, Error> {
+        let now: Timestamp = self.desk.now();
+        let records = self.desk.store.records();
+        let Some(record) = records.get(&row.key).await? else { return Ok(None) };
+        if record.due.is_none_or(|due| due > now) {
+            return Ok(None);
+        }
+        let moved = Record { due: Some(now + CLAIM), ..record.clone() };
+        let write = Write::Put { record: moved, expect: Expect::Version(record.version) };
+        match records.commit(vec![write]).await.map_err(Error::from) {
+            Ok(()) => Ok(Some(record)),
+            Err(error) if error.is_conflict() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+enum Handled {
+    Polled,
+    PassedOn,
+    Lost,
+}

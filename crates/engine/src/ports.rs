@@ -1,0 +1,22 @@
+//! The ports: what the engine needs of the world, reading and writing kept apart.
+
+mod agents;
+mod clock;
+mod ids;
+mod pulls;
+mod queue;
+mod records;
+mod secrets;
+mod sessions;
+
+pub use agents::{AgentsWrite, Delivered, Envelope};
+pub use clock::Clock;
+pub use ids::Ids;
+pub use pulls::{BranchState, CheckLog, PullsRead, PullsWrite};
+pub use queue::{Delivery, Queue, QueueError, Receipt};
+pub use records::{
+    BODY_BYTES_MAX, COMMIT_BYTES_MAX, COMMIT_ITEMS_MAX, CommitError, DueRow, Expect, Key, ListKey, Page, PageToken, Record, Records,
+    RecordsError, Write, check_limits,
+};
+pub use secrets::{SecretName, Secrets, SecretsError};
+pub use sessions::{Artifacts, NewSession, SessionPage, SessionsRead, SessionsWrite, SourceView};

@@ -1,0 +1,67 @@
+//! The GitHub ports: one that only reads and one that writes.
+
+use async_trait::async_trait;
+use domain::facts::PullFacts;
+use domain::failure::Failure;
+use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
+use domain::policy::MergeMethod;
+use jiff::Timestamp;
+
+/// Whether a branch may be deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BranchState {
+    /// Its commit; none when the branch is gone.
+    pub sha: Option<CommitSha>,
+    /// Open pull requests that want to change it.
+    pub based_on_it: u64,
+}
+
+/// The end of what a failed check said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckLog {
+    /// The check's name.
+    pub name: String,
+    /// The last lines of its log or of its summary, at most 4,000 characters.
+    pub tail: String,
+}
+
+/// Reads GitHub.
+#[async_trait]
+pub trait PullsRead: Send + Sync {
+    /// Everything a merge is judged by, all pages, read at `now` or later.
+    async fn facts(&self, pull: &PullRef, now: Timestamp) -> Result<PullFacts, Failure>;
+
+    /// The repository's default branch.
+    async fn default_branch(&self, repo: &RepoName) -> Result<BranchName, Failure>;
+
+    /// What failed checks said; a log that cannot be had is left out.
+    async fn check_logs(&self, facts: &PullFacts) -> Result<Vec<CheckLog>, Failure>;
+
+    /// Whether a comment with this hidden marker stands on the pull request.
+    async fn has_comment(&self, pull: &PullRef, marker: &str) -> Result<bool, Failure>;
+
+    /// A branch, and how many open pull requests are based on it.
+    async fn branch(&self, repo: &RepoName, branch: &BranchName) -> Result<BranchState, Failure>;
+}
+
+/// Writes to GitHub. Only the dispatcher holds one.
+#[async_trait]
+pub trait PullsWrite: Send + Sync {
+    /// Merges at exactly this head; answers the merge commit. `Conflict` when the head moved or it is not mergeable.
+    async fn merge(&self, pull: &PullRef, sha: &CommitSha, method: MergeMethod) -> Result<CommitSha, Failure>;
+
+    /// Marks a draft ready for review.
+    async fn mark_ready(&self, pull: &PullRef, node_id: &str) -> Result<(), Failure>;
+
+    /// Merges the base into the head, if the head is still this one.
+    async fn update_branch(&self, pull: &PullRef, sha: &CommitSha) -> Result<(), Failure>;
+
+    /// Writes a comment that ends with a hidden marker.
+    async fn comment(&self, pull: &PullRef, text: &str, marker: &str) -> Result<(), Failure>;
+
+    /// Puts a label on it.
+    async fn label(&self, pull: &PullRef, label: &str) -> Result<(), Failure>;
+
+    /// Deletes a branch; one that is gone already counts as deleted.
+    async fn delete_branch(&self, repo: &RepoName, branch: &BranchName) -> Result<(), Failure>;
+}

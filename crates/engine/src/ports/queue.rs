@@ -1,0 +1,50 @@
+//! The queue port: wake-ups that name something to look at. A message is never a fact.
+
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+
+/// Proof of having received a message, needed to acknowledge it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt(pub String);
+
+/// One received message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// The body as it was sent, JSON.
+    pub body: String,
+    /// When it was first sent.
+    pub sent_at: Timestamp,
+    /// How often it has been received, this time included.
+    pub receives: u32,
+    /// For the acknowledgement.
+    pub receipt: Receipt,
+}
+
+/// Why the queue could not be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the queue is unavailable while {doing}: {message}")]
+pub struct QueueError {
+    /// What we were doing.
+    pub doing: String,
+    /// What it said.
+    pub message: String,
+}
+
+/// A queue with at-least-once delivery and no promised order.
+#[async_trait]
+pub trait Queue: Send + Sync {
+    /// Sends a message that becomes visible after `delay`.
+    async fn send(&self, body: &str, delay: SignedDuration) -> Result<(), QueueError>;
+
+    /// Receives up to `limit` visible messages and hides them for `visibility`; answers at once, also with none.
+    async fn receive(&self, limit: usize, visibility: SignedDuration) -> Result<Vec<Delivery>, QueueError>;
+
+    /// Removes a message for good.
+    async fn acknowledge(&self, receipt: &Receipt) -> Result<(), QueueError>;
+
+    /// Shows a message again after `delay`; after five receives it goes to the dead letters instead.
+    async fn release(&self, receipt: &Receipt, delay: SignedDuration) -> Result<(), QueueError>;
+
+    /// How many messages wait, and how many are dead letters.
+    async fn depth(&self) -> Result<(u64, u64), QueueError>;
+}

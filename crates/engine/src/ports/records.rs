@@ -1,0 +1,209 @@
+//! The record port: small versioned records under a partition key and a sort key, committed together under conditions.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+/// Most items in one commit: DynamoDB's limit for a transaction.
+pub const COMMIT_ITEMS_MAX: usize = 100;
+
+/// Most bytes in one commit: under DynamoDB's 4 MB with room for keys and names.
+pub const COMMIT_BYTES_MAX: usize = 3_500_000;
+
+/// Most bytes in one body: a record is read often and must stay light.
+pub const BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// Where a record lives.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    /// Partition: everything of one aggregate.
+    pub pk: String,
+    /// Place within it.
+    pub sk: String,
+}
+
+/// Where a record stands in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListKey {
+    /// The list's name, for example `jobs`.
+    pub name: String,
+    /// Its place there, in ascending order of text.
+    pub sort: String,
+}
+
+/// One stored record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Where it lives.
+    pub key: Key,
+    /// Its version: 1 when first put, then one more with every put. The store sets it; writers leave it at what they read.
+    pub version: u64,
+    /// Its body, JSON in UTF-8.
+    pub body: String,
+    /// When it must be looked at; absent, it is in no due index.
+    pub due: Option<Timestamp>,
+    /// The list it stands in, if any.
+    pub list: Option<ListKey>,
+}
+
+/// Under which condition an item is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expect {
+    /// Nothing is there.
+    Absent,
+    /// It has exactly this version.
+    Version(u64),
+    /// Whatever is there. Only for rows whose content is the same whoever writes it.
+    Any,
+}
+
+/// One item of a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Write {
+    /// Put the record; the stored version becomes the found one plus one, or 1.
+    Put {
+        /// What to store; its `version` is ignored.
+        record: Record,
+        /// Under which condition.
+        expect: Expect,
+    },
+    /// Delete the record.
+    Delete {
+        /// Which one.
+        key: Key,
+        /// Under which condition; deleting what is absent succeeds under `Any`.
+        expect: Expect,
+    },
+    /// Only check a condition.
+    Check {
+        /// Of which record.
+        key: Key,
+        /// Which condition.
+        expect: Expect,
+    },
+}
+
+impl Write {
+    /// The key it is about.
+    pub fn key(&self) -> &Key {
+        match self {
+            Self::Put { record, .. } => &record.key,
+            Self::Delete { key, .. } | Self::Check { key, .. } => key,
+        }
+    }
+}
+
+/// Where a listing goes on; opaque to callers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageToken(pub String);
+
+/// One page of records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// The records in order of their sort key.
+    pub records: Vec<Record>,
+    /// Where to go on; none on the last page.
+    pub next: Option<PageToken>,
+}
+
+/// One row of the due index. Index reads may be stale: the row is claimed by a conditional write, never trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DueRow {
+    /// The record.
+    pub key: Key,
+    /// Its version when the index was read.
+    pub version: u64,
+    /// When it was due.
+    pub due: Timestamp,
+}
+
+/// Why the store could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RecordsError {
+    /// The store does not answer or refuses; asking later can help.
+    #[error("the store is unavailable while {doing}: {message}")]
+    Unavailable {
+        /// What we were doing.
+        doing: String,
+        /// What it said.
+        message: String,
+    },
+    /// Something stored cannot be read by this version.
+    #[error("the stored record {key:?} cannot be read: {message}; restore a backup or upgrade gaffer")]
+    Unreadable {
+        /// Which record.
+        key: Key,
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+/// Why a commit did not happen, or may not have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CommitError {
+    /// A condition did not hold; nothing was written. Reload and decide again.
+    #[error("somebody else changed {key:?} meanwhile")]
+    Conflict {
+        /// The first item whose condition failed.
+        key: Key,
+    },
+    /// The commit breaks a limit of the port; nothing was written.
+    #[error("the commit is too large: {what}")]
+    TooLarge {
+        /// Which limit, with the number.
+        what: String,
+    },
+    /// The store refused or could not be reached; nothing was written.
+    #[error("the store is unavailable: {0}")]
+    Unavailable(String),
+    /// The answer was lost: it may or may not have been written. Reload and decide again.
+    #[error("the outcome of a commit is unknown: {0}")]
+    Unknown(String),
+}
+
+/// The store.
+#[async_trait]
+pub trait Records: Send + Sync {
+    /// The record at a key, as of its last commit.
+    async fn get(&self, key: &Key) -> Result<Option<Record>, RecordsError>;
+
+    /// Records of one partition whose sort key starts with a prefix, ascending.
+    async fn query(&self, pk: &str, prefix: &str, after: Option<PageToken>, limit: usize) -> Result<Page, RecordsError>;
+
+    /// Records of one list, ascending by their place in it; `newest` reverses the order.
+    async fn list(&self, name: &str, newest: bool, after: Option<PageToken>, limit: usize) -> Result<Page, RecordsError>;
+
+    /// Rows that were due before or at a time, the longest due first.
+    async fn due(&self, at: Timestamp, limit: usize) -> Result<Vec<DueRow>, RecordsError>;
+
+    /// When the next row is due, so that a single process knows how long it may sleep.
+    async fn next_due(&self) -> Result<Option<Timestamp>, RecordsError>;
+
+    /// Writes all items or none.
+    async fn commit(&self, items: Vec<Write>) -> Result<(), CommitError>;
+}
+
+/// Refuses what DynamoDB would refuse, alike for every adapter.
+pub fn check_limits(items: &[Write]) -> Result<(), CommitError> {
+    let too_large = |what: String| Err(CommitError::TooLarge { what });
+    if items.len() > COMMIT_ITEMS_MAX {
+        return too_large(format!("{} items, at most {COMMIT_ITEMS_MAX}", items.len()));
+    }
+    let mut bytes = 0;
+    for (at, item) in items.iter().enumerate() {
+        if items[..at].iter().any(|earlier| earlier.key() == item.key()) {
+            return too_large(format!("{:?} stands in it twice", item.key()));
+        }
+        let body = match item {
+            Write::Put { record, .. } => record.body.len(),
+            Write::Delete { .. } | Write::Check { .. } => 0,
+        };
+        if body > BODY_BYTES_MAX {
+            return too_large(format!("{:?} has {body} bytes, at most {BODY_BYTES_MAX}", item.key()));
+        }
+        bytes += body + item.key().pk.len() + item.key().sk.len();
+    }
+    if bytes > COMMIT_BYTES_MAX {
+        return too_large(format!("{bytes} bytes, at most {COMMIT_BYTES_MAX}"));
+    }
+    Ok(())
+}

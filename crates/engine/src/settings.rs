@@ -1,0 +1,68 @@
+//! Records that people write: agents, switches, this installation.
+
+use domain::ids::{AgentName, InstallationId};
+use domain::pull::Pull;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+/// Who gets woken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Agent {
+    /// Its name; its signing secrets are the secret `agents/<name>`.
+    pub name: AgentName,
+    /// Where its wakes go; without one they wait in its inbox.
+    pub url: Option<Url>,
+    /// Since when it takes no more wakes, and why.
+    pub disabled: Option<Disabled>,
+}
+
+/// Why an agent takes no more wakes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Disabled {
+    /// Since when.
+    pub at: Timestamp,
+    /// Why.
+    pub why: String,
+}
+
+/// Switches over everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Switches {
+    /// While set, nothing is written to Jules or GitHub.
+    pub paused_since: Option<Timestamp>,
+}
+
+/// This installation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Installation {
+    /// Its id, drawn once.
+    pub id: InstallationId,
+    /// When.
+    pub since: Timestamp,
+}
+
+/// A pull request and when it was last read whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrackedPull {
+    /// What is known and decided.
+    pub pull: Pull,
+    /// When the reading it rests on began.
+    pub read_at: Option<Timestamp>,
+}
+
+/// Merges of a source in the last 24 hours.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Merges {
+    /// When each was decided, oldest first.
+    pub at: Vec<Timestamp>,
+}
+
+/// Who may merge into a branch just now: keeps merges of one base in order. Safety is the judgement and the SHA.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lane {
+    /// Who.
+    pub holder: domain::ids::PullRef,
+    /// Until when, should they never give it back.
+    pub until: Timestamp,
+}

@@ -1,0 +1,258 @@
+//! Typed repositories over the record port.
+
+use std::sync::Arc;
+
+use domain::account::Account;
+use domain::effect::Effect;
+use domain::event::Event;
+use domain::governor::Slots;
+use domain::ids::{AccountName, AgentName, EffectId, EventId, JobId, PullRef, RepoName, SessionId};
+use domain::job::Job;
+use domain::policy::Source;
+use domain::wake::Wake;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::keys;
+use crate::ports::{Key, PageToken, Record, Records, RecordsError};
+use crate::settings::{Agent, Installation, Lane, Merges, Switches, TrackedPull};
+
+/// The version of what is stored in bodies. Readers accept this one and those before.
+pub const BODY_SCHEMA: u32 = 1;
+
+/// Records read in one page.
+const PAGE: usize = 100;
+
+/// Most records read for one question: beyond that something is wrong with the question.
+const READ_MAX: usize = 10_000;
+
+/// A stored value and the version it was read at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Versioned<T> {
+    /// The value.
+    pub value: T,
+    /// Its version, for the condition of the next write.
+    pub version: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Body<T> {
+    schema: u32,
+    it: T,
+}
+
+/// Writes a value as a record's body.
+pub(crate) fn encode<T: Serialize>(value: &T) -> String {
+    // Our records are plain data with text keys: serializing them cannot fail, and an empty body would be refused when read.
+    serde_json::to_string(&Body { schema: BODY_SCHEMA, it: value }).unwrap_or_default()
+}
+
+/// Reads a record's body.
+pub(crate) fn decode<T: DeserializeOwned>(record: &Record) -> Result<Versioned<T>, RecordsError> {
+    let unreadable = |message: String| RecordsError::Unreadable { key: record.key.clone(), message };
+    let body: Body<T> = serde_json::from_str(&record.body).map_err(|error| unreadable(error.to_string()))?;
+    if body.schema > BODY_SCHEMA {
+        return Err(unreadable(format!("it was written by a newer gaffer (schema {})", body.schema)));
+    }
+    Ok(Versioned { value: body.it, version: record.version })
+}
+
+/// Typed access to everything stored.
+#[derive(Clone)]
+pub struct Store {
+    records: Arc<dyn Records>,
+}
+
+impl Store {
+    /// A store over a record port.
+    pub fn new(records: Arc<dyn Records>) -> Self {
+        Self { records }
+    }
+
+    /// The port beneath, for whoever commits.
+    pub fn records(&self) -> &dyn Records {
+        self.records.as_ref()
+    }
+
+    pub(crate) async fn read<T: DeserializeOwned>(&self, key: &Key) -> Result<Option<Versioned<T>>, RecordsError> {
+        self.records.get(key).await?.as_ref().map(decode).transpose()
+    }
+
+    async fn all<T: DeserializeOwned>(&self, list: &str) -> Result<Vec<Versioned<T>>, RecordsError> {
+        let mut found = Vec::new();
+        let mut after = None;
+        while found.len() < READ_MAX {
+            let page = self.records.list(list, false, after, PAGE).await?;
+            for record in &page.records {
+                found.push(decode(record)?);
+            }
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    async fn children<T: DeserializeOwned>(&self, pk: &str, prefix: &str) -> Result<Vec<Versioned<T>>, RecordsError> {
+        let mut found = Vec::new();
+        let mut after: Option<PageToken> = None;
+        while found.len() < READ_MAX {
+            let page = self.records.query(pk, prefix, after, PAGE).await?;
+            for record in &page.records {
+                found.push(decode(record)?);
+            }
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// A job by its id.
+    pub async fn job(&self, id: &JobId) -> Result<Option<Versioned<Job>>, RecordsError> {
+        self.read(&keys::job(id)).await
+    }
+
+    /// The job that a session belongs or belonged to.
+    pub async fn job_of(&self, session: &SessionId) -> Result<Option<JobId>, RecordsError> {
+        Ok(self.read(&keys::session(session)).await?.map(|found| found.value))
+    }
+
+    /// The newest jobs first, at most `limit`.
+    pub async fn jobs(&self, limit: usize) -> Result<Vec<Versioned<Job>>, RecordsError> {
+        let mut jobs = Vec::new();
+        let mut after = None;
+        while jobs.len() < limit {
+            let page = self.records.list(keys::JOBS, true, after, PAGE.min(limit)).await?;
+            for record in &page.records {
+                let id: Versioned<JobId> = decode(record)?;
+                jobs.extend(self.job(&id.value).await?);
+            }
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        jobs.truncate(limit);
+        Ok(jobs)
+    }
+
+    /// Jobs of an account whose sessions are watched.
+    pub async fn watched(&self, account: &AccountName) -> Result<Vec<Versioned<Job>>, RecordsError> {
+        self.all(&keys::jobs_of("watched", account)).await
+    }
+
+    /// Jobs of an account that wait for a slot or for their session, in order of their start.
+    pub async fn queued(&self, account: &AccountName) -> Result<Vec<Versioned<Job>>, RecordsError> {
+        self.all(&keys::jobs_of("queued", account)).await
+    }
+
+    /// All effects of an aggregate, by its partition.
+    pub async fn effects(&self, pk: &str) -> Result<Vec<Versioned<Effect>>, RecordsError> {
+        self.children(pk, keys::EFFECT).await
+    }
+
+    /// One effect of an aggregate.
+    pub async fn effect(&self, pk: &str, id: &EffectId) -> Result<Option<Versioned<Effect>>, RecordsError> {
+        self.read(&keys::effect(pk, id)).await
+    }
+
+    /// All events of a job, in order of observation.
+    pub async fn events(&self, job: &JobId) -> Result<Vec<Event>, RecordsError> {
+        let found: Vec<Versioned<Event>> = self.children(&keys::job_pk(job), keys::EVENT).await?;
+        let mut events: Vec<Event> = found.into_iter().map(|event| event.value).collect();
+        events.sort_by(|a, b| (a.observed_at, &a.id).cmp(&(b.observed_at, &b.id)));
+        Ok(events)
+    }
+
+    /// The newest events of everything, newest first, at most `limit`.
+    pub async fn recent_events(&self, limit: usize) -> Result<Vec<Event>, RecordsError> {
+        let page = self.records.list(keys::EVENTS, true, None, limit).await?;
+        page.records.iter().map(|record| Ok(decode(record)?.value)).collect()
+    }
+
+    /// A pull request of ours.
+    pub async fn pull(&self, pull: &PullRef) -> Result<Option<Versioned<TrackedPull>>, RecordsError> {
+        self.read(&keys::pull(pull)).await
+    }
+
+    /// Pull requests of ours that are not settled.
+    pub async fn open_pulls(&self) -> Result<Vec<Versioned<TrackedPull>>, RecordsError> {
+        self.all(keys::OPEN_PULLS).await
+    }
+
+    /// A wake.
+    pub async fn wake(&self, agent: &AgentName, event: &EventId) -> Result<Option<Versioned<Wake>>, RecordsError> {
+        self.read(&keys::wake(agent, event)).await
+    }
+
+    /// All wakes of an agent, in order of their events.
+    pub async fn wakes(&self, agent: &AgentName) -> Result<Vec<Versioned<Wake>>, RecordsError> {
+        let mut wakes: Vec<Versioned<Wake>> = self.children(&format!("AGT#{agent}"), keys::WAKE).await?;
+        wakes.sort_by(|a, b| {
+            let order = |wake: &Versioned<Wake>| (wake.value.event.observed_at, wake.value.event.id.clone());
+            order(a).cmp(&order(b))
+        });
+        Ok(wakes)
+    }
+
+    /// An account.
+    pub async fn account(&self, name: &AccountName) -> Result<Option<Versioned<Account>>, RecordsError> {
+        self.read(&keys::account(name)).await
+    }
+
+    /// All accounts.
+    pub async fn accounts(&self) -> Result<Vec<Versioned<Account>>, RecordsError> {
+        self.all(keys::ACCOUNTS).await
+    }
+
+    /// The slots of an account; all free when nothing was stored yet (version 0).
+    pub async fn slots(&self, account: &AccountName) -> Result<Versioned<Slots>, RecordsError> {
+        let found = self.read(&keys::slots(account)).await?;
+        Ok(found.unwrap_or_else(|| Versioned { value: Slots::free(account.clone()), version: 0 }))
+    }
+
+    /// A source.
+    pub async fn source(&self, repo: &RepoName) -> Result<Option<Versioned<Source>>, RecordsError> {
+        self.read(&keys::source(repo)).await
+    }
+
+    /// All sources.
+    pub async fn sources(&self) -> Result<Vec<Versioned<Source>>, RecordsError> {
+        self.all(keys::SOURCES).await
+    }
+
+    /// An agent.
+    pub async fn agent(&self, name: &AgentName) -> Result<Option<Versioned<Agent>>, RecordsError> {
+        self.read(&keys::agent(name)).await
+    }
+
+    /// All agents.
+    pub async fn agents(&self) -> Result<Vec<Versioned<Agent>>, RecordsError> {
+        self.all(keys::AGENTS).await
+    }
+
+    /// This installation; none before its first start.
+    pub async fn installation(&self) -> Result<Option<Installation>, RecordsError> {
+        Ok(self.read(&keys::installation()).await?.map(|found| found.value))
+    }
+
+    /// The switches; all off when nothing was stored yet (version 0).
+    pub async fn switches(&self) -> Result<Versioned<Switches>, RecordsError> {
+        let found = self.read(&keys::switches()).await?;
+        Ok(found.unwrap_or_else(|| Versioned { value: Switches::default(), version: 0 }))
+    }
+
+    /// Merges of a source; none when nothing was stored yet (version 0).
+    pub async fn merges(&self, repo: &RepoName) -> Result<Versioned<Merges>, RecordsError> {
+        let found = self.read(&keys::merges(repo)).await?;
+        Ok(found.unwrap_or_else(|| Versioned { value: Merges::default(), version: 0 }))
+    }
+
+    /// Who may merge into a branch just now.
+    pub async fn lane(&self, repo: &RepoName, base: &str) -> Result<Option<Versioned<Lane>>, RecordsError> {
+        self.read(&keys::lane(repo, base)).await
+    }
+}

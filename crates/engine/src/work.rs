@@ -1,0 +1,89 @@
+//! Queue messages: wake-ups that name what to look at. What they name is read again before anything is decided.
+
+use domain::ids::{AccountName, AgentName, CommitSha, EventId, JobId, PullRef, RepoName};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::keys;
+use crate::ports::Key;
+
+/// What to look at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "look_at")]
+pub enum Work {
+    /// A job: its effects and its deadline.
+    Job {
+        /// Which.
+        id: JobId,
+    },
+    /// A pull request: read it, decide, perform.
+    Pull {
+        /// Which.
+        pull: PullRef,
+        /// The job that says it is its own; a hint that is checked.
+        job: Option<JobId>,
+        /// When the wake-up came in: a pull request read whole well after that need not be read again for it.
+        received_at: Option<Timestamp>,
+    },
+    /// A commit whose checks changed.
+    Commit {
+        /// Where.
+        repo: RepoName,
+        /// Which.
+        sha: CommitSha,
+        /// When the wake-up came in.
+        received_at: Timestamp,
+    },
+    /// A wake that is to be delivered.
+    Wake {
+        /// To whom.
+        agent: AgentName,
+        /// Which event.
+        event: EventId,
+    },
+    /// The jobs that wait for a slot of an account.
+    Slots {
+        /// Whose slots.
+        account: AccountName,
+    },
+}
+
+impl Work {
+    /// What a due row asks for; none for rows that the poller handles itself.
+    pub fn of_due(key: &Key) -> Option<Self> {
+        if let Some(id) = key.pk.strip_prefix("JOB#") {
+            return Some(Self::Job { id: id.parse().ok()? });
+        }
+        if let Some(rest) = key.pk.strip_prefix("PR#") {
+            return Some(Self::Pull { pull: rest.parse().ok()?, job: None, received_at: None });
+        }
+        if let Some(agent) = key.pk.strip_prefix("AGT#") {
+            let event = key.sk.strip_prefix(keys::WAKE)?.parse().ok()?;
+            return Some(Self::Wake { agent: agent.parse().ok()?, event });
+        }
+        let account = key.pk.strip_prefix("RATE#slots#")?;
+        Some(Self::Slots { account: account.parse().ok()? })
+    }
+
+    /// The message as it is sent.
+    pub fn to_body(&self) -> String {
+        // A derived serializer of plain fields cannot fail; an empty body would be recorded as malformed.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn due_rows_name_their_aggregate() {
+        let job: JobId = "01j00000000000000000000000".parse().unwrap();
+        let pull: PullRef = "Acme/Shop#7".parse().unwrap();
+        assert_eq!(Work::of_due(&keys::job(&job)), Some(Work::Job { id: job }));
+        assert_eq!(Work::of_due(&keys::pull(&pull)), Some(Work::Pull { pull, job: None, received_at: None }));
+        let account: AccountName = "default".parse().unwrap();
+        assert_eq!(Work::of_due(&keys::slots(&account)), Some(Work::Slots { account: account.clone() }));
+        assert_eq!(Work::of_due(&keys::account(&account)), None);
+    }
+}

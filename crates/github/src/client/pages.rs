@@ -1,0 +1,81 @@
+//! Reading a list to its last page, or not at all.
+
+use domain::failure::{Failure, FailureClass};
+use domain::ids::RepoName;
+use serde::de::DeserializeOwned;
+
+use super::Client;
+use super::refusal::failure;
+
+/// The most that GitHub puts on a page.
+pub(crate) const PAGE_SIZE: usize = 100;
+
+/// One page of a list.
+pub(crate) trait Page: DeserializeOwned {
+    /// What stands on it.
+    type Item;
+
+    /// How many there are on all pages, where the service tells.
+    fn total(&self) -> Option<u64>;
+
+    /// What stands on this page.
+    fn items(self) -> Vec<Self::Item>;
+}
+
+impl<T: DeserializeOwned> Page for Vec<T> {
+    type Item = T;
+
+    fn total(&self) -> Option<u64> {
+        None
+    }
+
+    fn items(self) -> Self {
+        self
+    }
+}
+
+/// Which list to read.
+pub(crate) struct Listing<'a> {
+    /// The repository it belongs to.
+    pub(crate) repo: &'a RepoName,
+    /// The path, encoded, perhaps with a query.
+    pub(crate) path: &'a str,
+    /// A longer list counts as not read.
+    pub(crate) pages_max: usize,
+    /// For messages.
+    pub(crate) doing: &'a str,
+}
+
+impl Client {
+    /// Everything on all pages. A list that is cut short, too long or leads elsewhere is `Garbled`, never a part of it.
+    pub(crate) async fn list<P: Page>(&self, listing: &Listing<'_>) -> Result<Vec<P::Item>, Failure> {
+        let Listing { repo, path, pages_max, doing } = *listing;
+        let garbled = |what: &str| Err(failure(FailureClass::Garbled, &format!("{doing}: {what}")));
+        let joint = if path.contains('?') { '&' } else { '?' };
+        let mut url = self.base().rest(&format!("{path}{joint}per_page={PAGE_SIZE}"));
+        let mut items = Vec::new();
+        for _ in 0..pages_max {
+            let answer = self.read(repo, url.clone(), doing).await?;
+            let page: P = answer.json(doing)?;
+            let total = page.total();
+            let found = page.items();
+            let full = found.len() >= PAGE_SIZE;
+            items.extend(found);
+            match answer.next {
+                Some(next) if self.base().contains(&next) => url = next,
+                Some(_) => return garbled("the next page is said to be on another host; it was not asked for"),
+                None if total.is_some_and(|total| total != items.len() as u64) => {
+                    return garbled(&format!("{} of {} came", items.len(), total.unwrap_or_default()));
+                }
+                None => {
+                    if full {
+                        // When one more is added, this page stays the same and would go on saying that it is the last.
+                        self.0.memory.forget(&url);
+                    }
+                    return Ok(items);
+                }
+            }
+        }
+        garbled(&format!("there are more than {pages_max} pages"))
+    }
+}

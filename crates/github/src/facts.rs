@@ -1,0 +1,161 @@
+//! Everything a merge is judged by, read for one head: what could not be read says so, and is never left out.
+
+mod checks;
+mod demands;
+mod pull;
+
+use domain::facts::{CiClues, Fact, PullFacts, PullState, Review, Verdict};
+use domain::failure::{Failure, FailureClass};
+use domain::ids::PullRef;
+use jiff::Timestamp;
+
+use crate::client::{Client, Listing, failure};
+use crate::wire;
+use pull::Seen;
+
+/// 1,000 reviews.
+const REVIEW_PAGES_MAX: usize = 10;
+
+/// GitHub lists no more than this many files of a pull request, without saying that there are more.
+const FILES_MAX: usize = 3_000;
+
+/// As many pages as `FILES_MAX` needs.
+const FILE_PAGES_MAX: usize = 30;
+
+/// 500 workflow runs of one commit.
+const RUN_PAGES_MAX: usize = 5;
+
+/// The permission to read reviews and changed files, in GitHub's words.
+const PULLS_READ: &str = "Pull requests: read";
+
+/// How GitHub says that a token or an App lacks a permission.
+const NOT_ACCESSIBLE: &str = "Resource not accessible";
+
+/// Reads the facts of a pull request. `Conflict` when it changed while it was read: try again.
+pub(crate) async fn read(client: &Client, pull: &PullRef, now: Timestamp) -> Result<PullFacts, Failure> {
+    let seen = pull::read(client, pull).await?;
+    if seen.state != PullState::Open {
+        return Ok(seen.into_facts(pull, now, Parts::of_closed()));
+    }
+    let parts = Parts::read(client, pull, &seen).await?;
+    // Conditional: nearly always "not modified", which costs nothing. What it says is newer, so it is what counts.
+    let again = pull::read(client, pull).await?;
+    if again.head.sha != seen.head.sha || again.base.branch != seen.base.branch {
+        let what = format!("reading {pull}: head moved while reading: it was {} and is {} now; read it again", seen.head.sha, again.head.sha);
+        return Err(failure(FailureClass::Conflict, &what));
+    }
+    Ok(again.into_facts(pull, now, parts))
+}
+
+/// What is read besides the pull request itself.
+struct Parts {
+    checks: Fact<Vec<domain::facts::Check>>,
+    reviews: Fact<Vec<Review>>,
+    files: Fact<Vec<String>>,
+    demands: Fact<domain::facts::Demands>,
+    ci: Option<CiClues>,
+}
+
+impl Parts {
+    async fn read(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Self, Failure> {
+        let (checks, reviews, files, demands) = tokio::join!(
+            checks::read(client, pull, &seen.head.sha),
+            reviews(client, pull),
+            files(client, pull, seen.changed_files),
+            demands::read(client, pull, seen),
+        );
+        let checks = checks?;
+        let ci = match &checks {
+            Fact::Known(list) if list.is_empty() => Some(clues(client, pull, seen).await),
+            Fact::Known(_) | Fact::Forbidden { .. } | Fact::Unknown { .. } => None,
+        };
+        Ok(Self { checks, reviews: settle(reviews, PULLS_READ)?, files: settle(files, PULLS_READ)?, demands: demands?, ci })
+    }
+
+    /// A pull request that is not open cannot be merged, whatever these are: they are not read.
+    fn of_closed() -> Self {
+        let why = || "the pull request is not open".to_owned();
+        Self {
+            checks: Fact::Unknown { why: why() },
+            reviews: Fact::Unknown { why: why() },
+            files: Fact::Unknown { why: why() },
+            demands: Fact::Unknown { why: why() },
+            ci: None,
+        }
+    }
+}
+
+/// Turns the reading of one part into a fact. What concerns every call alike fails the whole reading instead.
+fn settle<T>(read: Result<T, Failure>, permission: &str) -> Result<Fact<T>, Failure> {
+    let failure = match read {
+        Ok(value) => return Ok(Fact::Known(value)),
+        Err(failure) => failure,
+    };
+    match failure.class {
+        FailureClass::Unauthorized | FailureClass::Throttled | FailureClass::Network => Err(failure),
+        FailureClass::Forbidden if failure.message.contains(NOT_ACCESSIBLE) => {
+            Ok(Fact::Forbidden { permission: permission.to_owned() })
+        }
+        FailureClass::Forbidden
+        | FailureClass::NotFound
+        | FailureClass::Precondition
+        | FailureClass::Conflict
+        | FailureClass::Invalid
+        | FailureClass::Unavailable
+        | FailureClass::Garbled => Ok(Fact::Unknown { why: failure.message }),
+    }
+}
+
+async fn reviews(client: &Client, pull: &PullRef) -> Result<Vec<Review>, Failure> {
+    let doing = format!("reading the reviews of {pull}");
+    let path = format!("/repos/{}/pulls/{}/reviews", pull.repo, pull.number);
+    let listing = Listing { repo: &pull.repo, path: &path, pages_max: REVIEW_PAGES_MAX, doing: &doing };
+    let reviews = client.list::<Vec<wire::Review>>(&listing).await?;
+    let of_nobody = || failure(FailureClass::Garbled, &format!("{doing}: one has no author, whose account may be deleted; dismiss it"));
+    reviews.into_iter().map(|review| {
+        let reviewer = review.user.ok_or_else(of_nobody)?.id;
+        Ok(Review { reviewer, verdict: verdict(&review.state) })
+    }).collect()
+}
+
+fn verdict(state: &str) -> Verdict {
+    match state {
+        "APPROVED" => Verdict::Approved,
+        "CHANGES_REQUESTED" => Verdict::ChangesRequested,
+        "DISMISSED" => Verdict::Dismissed,
+        _other => Verdict::Comment,
+    }
+}
+
+async fn files(client: &Client, pull: &PullRef, changed: u64) -> Result<Vec<String>, Failure> {
+    let doing = format!("reading the changed files of {pull}");
+    let path = format!("/repos/{}/pulls/{}/files", pull.repo, pull.number);
+    let listing = Listing { repo: &pull.repo, path: &path, pages_max: FILE_PAGES_MAX, doing: &doing };
+    let files = client.list::<Vec<wire::File>>(&listing).await?;
+    let garbled = |what: String| Err(failure(FailureClass::Garbled, &format!("{doing}: {what}")));
+    if files.len() >= FILES_MAX {
+        return garbled(format!("GitHub lists no more than {FILES_MAX}, there may be more; a person has to merge it"));
+    }
+    if files.len() as u64 != changed {
+        return garbled(format!("{} of {changed} came", files.len()));
+    }
+    // A renamed file is gone from its old path, which may be a protected one.
+    Ok(files.into_iter().flat_map(|file| [Some(file.filename), file.previous_filename]).flatten().collect())
+}
+
+/// Why there are no checks. These are only clues for people, so what cannot be read is left open.
+async fn clues(client: &Client, pull: &PullRef, seen: &Seen) -> CiClues {
+    let doing = format!("looking why {pull} has no checks");
+    let runs_path = format!("/repos/{}/actions/runs?head_sha={}", pull.repo, seen.head.sha);
+    let listing = Listing { repo: &pull.repo, path: &runs_path, pages_max: RUN_PAGES_MAX, doing: &doing };
+    let workflows_path = format!("/repos/{}/actions/workflows?per_page=1", pull.repo);
+    let (runs, workflows) = tokio::join!(
+        client.list::<wire::WorkflowRuns>(&listing),
+        client.get::<wire::Workflows>(&pull.repo, &workflows_path, &doing),
+    );
+    let waits = |run: &wire::WorkflowRun| run.conclusion.as_deref() == Some("action_required");
+    CiClues {
+        approval_pending: runs.is_ok_and(|runs| runs.iter().any(waits)),
+        workflows: workflows.ok().map(|workflows| workflows.total_count),
+    }
+}

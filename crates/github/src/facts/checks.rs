@@ -1,0 +1,91 @@
+//! Check runs and commit statuses of one commit, as one list.
+
+use std::collections::BTreeMap;
+
+use domain::facts::{Check, CheckOutcome, Fact, Pass};
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{CommitSha, PullRef};
+
+use super::settle;
+use crate::client::{Client, Listing, failure};
+use crate::wire;
+
+/// 2,000 check runs: GitHub looks at no more than the last 1,000 check suites.
+const CHECK_PAGES_MAX: usize = 20;
+
+/// 1,000 contexts, as many as GitHub accepts for one commit.
+const STATUS_PAGES_MAX: usize = 10;
+
+const CHECKS_READ: &str = "Checks: read";
+const STATUSES_READ: &str = "Commit statuses: read";
+
+/// Reads both; unless both are known, neither is.
+pub(super) async fn read(client: &Client, pull: &PullRef, sha: &CommitSha) -> Result<Fact<Vec<Check>>, Failure> {
+    let (runs, statuses) = tokio::join!(runs(client, pull, sha), statuses(client, pull, sha));
+    Ok(match (settle(runs, CHECKS_READ)?, settle(statuses, STATUSES_READ)?) {
+        (Fact::Known(mut checks), Fact::Known(statuses)) => {
+            checks.extend(statuses);
+            Fact::Known(checks)
+        }
+        (Fact::Known(_), other) | (other, _) => other,
+    })
+}
+
+async fn runs(client: &Client, pull: &PullRef, sha: &CommitSha) -> Result<Vec<Check>, Failure> {
+    let doing = format!("reading the check runs of {pull}");
+    let path = format!("/repos/{}/commits/{sha}/check-runs?filter=latest", pull.repo);
+    let listing = Listing { repo: &pull.repo, path: &path, pages_max: CHECK_PAGES_MAX, doing: &doing };
+    let mut latest = BTreeMap::new();
+    for run in client.list::<wire::CheckRuns>(&listing).await? {
+        if run.head_sha != sha.as_str() {
+            return Err(failure(FailureClass::Garbled, &format!("{doing}: one belongs to the commit {}", run.head_sha)));
+        }
+        let app = run.app.as_ref().map(|app| app.id);
+        let is_ours = app.is_some() && app == client.app_id();
+        let outcome = outcome(&run, &doing)?;
+        let check = Check { name: run.name, app, outcome, id: Some(run.id) };
+        if !is_ours {
+            keep_newest(&mut latest, (check.name.clone(), app), run.id, check);
+        }
+    }
+    Ok(latest.into_values().map(|(_, check)| check).collect())
+}
+
+async fn statuses(client: &Client, pull: &PullRef, sha: &CommitSha) -> Result<Vec<Check>, Failure> {
+    let doing = format!("reading the commit statuses of {pull}");
+    let path = format!("/repos/{}/commits/{sha}/status", pull.repo);
+    let listing = Listing { repo: &pull.repo, path: &path, pages_max: STATUS_PAGES_MAX, doing: &doing };
+    let mut latest = BTreeMap::new();
+    for status in client.list::<wire::Statuses>(&listing).await? {
+        let outcome = match status.state.as_str() {
+            "success" => CheckOutcome::Passed(Pass::Success),
+            "pending" => CheckOutcome::Pending,
+            _failure_error_or_unknown => CheckOutcome::Failed,
+        };
+        let check = Check { name: status.context.clone(), app: None, outcome, id: None };
+        keep_newest(&mut latest, status.context, status.id, check);
+    }
+    Ok(latest.into_values().map(|(_, check)| check).collect())
+}
+
+/// Ids grow with time, also where times are missing or equal.
+fn keep_newest<K: Ord>(latest: &mut BTreeMap<K, (u64, Check)>, key: K, id: u64, check: Check) {
+    let known = latest.get(&key).map(|(id, _)| *id);
+    if known.is_none_or(|known| known < id) {
+        latest.insert(key, (id, check));
+    }
+}
+
+fn outcome(run: &wire::CheckRun, doing: &str) -> Result<CheckOutcome, Failure> {
+    if run.status != "completed" {
+        return Ok(CheckOutcome::Pending);
+    }
+    Ok(match run.conclusion.as_deref() {
+        Some("success") => CheckOutcome::Passed(Pass::Success),
+        Some("neutral") => CheckOutcome::Passed(Pass::Neutral),
+        Some("skipped") => CheckOutcome::Passed(Pass::Skipped),
+        Some("action_required") => CheckOutcome::ActionRequired,
+        Some(_failed_or_unknown) => CheckOutcome::Failed,
+        None => return Err(failure(FailureClass::Garbled, &format!("{doing}: `{}` is completed without a conclusion", run.name))),
+    })
+}

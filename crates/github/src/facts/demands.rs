@@ -1,0 +1,128 @@
+//! What the base branch demands: its rulesets, which anybody may read, and classic protection, which few may.
+
+use domain::facts::{Demands, Fact, RequiredCheck};
+use domain::failure::{Failure, FailureClass};
+use domain::ids::PullRef;
+use serde::de::DeserializeOwned;
+
+use super::pull::Seen;
+use super::settle;
+use crate::client::{Client, Listing, failure, segment};
+use crate::wire;
+
+/// 500 rules on one branch.
+const RULE_PAGES_MAX: usize = 5;
+
+const RULES_READ: &str = "Metadata: read";
+const PROTECTION_READ: &str = "Administration: read";
+const COMPARE_READ: &str = "Contents: read";
+
+/// GitHub's 404 for a branch without classic protection; any other 404 means that we may not know.
+const NOT_PROTECTED: &str = "Branch not protected";
+
+/// Reads all demands, and how far the head is behind if that matters.
+pub(super) async fn read(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Fact<Demands>, Failure> {
+    let (rules, classic) = tokio::join!(rules(client, pull, seen), classic(client, pull, seen));
+    let mut demands = match (settle(rules, RULES_READ)?, settle(classic, PROTECTION_READ)?) {
+        (Fact::Known(rules), Fact::Known(classic)) => join(rules, classic),
+        // The checks that rulesets demand stand in for classic protection that may not be read.
+        (Fact::Known(rules), Fact::Forbidden { .. } | Fact::Unknown { .. }) if !rules.checks.is_empty() => rules,
+        (Fact::Known(_), other) | (other, _) => return Ok(other),
+    };
+    if demands.up_to_date {
+        match settle(behind_by(client, pull, seen).await, COMPARE_READ)? {
+            Fact::Known(behind) => demands.behind_by = Some(behind),
+            Fact::Forbidden { permission } => return Ok(Fact::Forbidden { permission }),
+            Fact::Unknown { why } => return Ok(Fact::Unknown { why }),
+        }
+    }
+    Ok(Fact::Known(demands))
+}
+
+async fn rules(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Demands, Failure> {
+    let doing = format!("reading the rules of {}'s branch {}", pull.repo, seen.base.branch);
+    let path = format!("/repos/{}/rules/branches/{}", pull.repo, segment(seen.base.branch.as_str()));
+    let listing = Listing { repo: &pull.repo, path: &path, pages_max: RULE_PAGES_MAX, doing: &doing };
+    let mut demands = Demands::default();
+    for rule in client.list::<Vec<wire::Rule>>(&listing).await? {
+        add_rule(&mut demands, rule, &doing)?;
+    }
+    Ok(demands)
+}
+
+/// Rules of other types are GitHub's own to enforce: it refuses the merge.
+fn add_rule(demands: &mut Demands, rule: wire::Rule, doing: &str) -> Result<(), Failure> {
+    match rule.kind.as_str() {
+        "required_status_checks" => {
+            let wanted: wire::StatusChecksRule = parameters(rule, doing)?;
+            demands.up_to_date |= wanted.strict_required_status_checks_policy;
+            for check in wanted.required_status_checks {
+                add_check(demands, check.context, check.integration_id);
+            }
+        }
+        "pull_request" => {
+            let wanted: wire::PullRequestRule = parameters(rule, doing)?;
+            demands.approvals = demands.approvals.max(wanted.required_approving_review_count);
+        }
+        "merge_queue" => demands.merge_queue = true,
+        _other => {}
+    }
+    Ok(())
+}
+
+fn parameters<T: DeserializeOwned>(rule: wire::Rule, doing: &str) -> Result<T, Failure> {
+    let garbled = |error| failure(FailureClass::Garbled, &format!("{doing}: the rule `{}` could not be read: {error}", rule.kind));
+    serde_json::from_value(rule.parameters).map_err(garbled)
+}
+
+async fn classic(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Demands, Failure> {
+    let doing = format!("reading the protection of {}'s branch {}", pull.repo, seen.base.branch);
+    let path = format!("/repos/{}/branches/{}/protection", pull.repo, segment(seen.base.branch.as_str()));
+    let protection: wire::Protection = match client.get(&pull.repo, &path, &doing).await {
+        Err(failure) if failure.class == FailureClass::NotFound && failure.message.contains(NOT_PROTECTED) => return Ok(Demands::default()),
+        read => read?,
+    };
+    let mut demands = Demands::default();
+    if let Some(wanted) = protection.required_status_checks {
+        demands.up_to_date = wanted.strict;
+        for check in wanted.checks {
+            add_check(&mut demands, check.context, check.app_id);
+        }
+        // The older list names the same checks without their App.
+        for context in wanted.contexts {
+            if !demands.checks.iter().any(|check| check.name == context) {
+                add_check(&mut demands, context, None);
+            }
+        }
+    }
+    demands.approvals = protection.required_pull_request_reviews.map_or(0, |reviews| reviews.required_approving_review_count);
+    Ok(demands)
+}
+
+/// Adds a check once. GitHub writes "any App" as null or as -1.
+fn add_check(demands: &mut Demands, name: String, app: Option<i64>) {
+    let check = RequiredCheck { name, app: app.and_then(|id| u64::try_from(id).ok()) };
+    if !demands.checks.contains(&check) {
+        demands.checks.push(check);
+    }
+}
+
+fn join(mut rules: Demands, classic: Demands) -> Demands {
+    for check in classic.checks {
+        if !rules.checks.contains(&check) {
+            rules.checks.push(check);
+        }
+    }
+    rules.approvals = rules.approvals.max(classic.approvals);
+    rules.up_to_date |= classic.up_to_date;
+    rules.merge_queue |= classic.merge_queue;
+    rules
+}
+
+async fn behind_by(client: &Client, pull: &PullRef, seen: &Seen) -> Result<u64, Failure> {
+    let doing = format!("comparing {pull} with its base");
+    let base = segment(seen.base.branch.as_str());
+    // One commit of the page is enough: the counts are of the whole.
+    let path = format!("/repos/{}/compare/{base}...{}?per_page=1", pull.repo, seen.head.sha);
+    Ok(client.get::<wire::Comparison>(&pull.repo, &path, &doing).await?.behind_by)
+}

@@ -1,0 +1,19 @@
+//! The GitHub adapter: reads and writes pull requests over octocrab, and tells what a signed webhook is about.
+//!
+//! [`Reader`] and [`Writer`] share one [`Client`]; only whoever holds a `Writer` can change anything on GitHub.
+//! The `webhook` module needs none of them.
+//!
+//! TLS: the process is expected to install a rustls provider (ring) before the first call; without one, octocrab
+//! takes ring by itself. Octocrab's own waiting, retries, redirects and caching are all off.
+
+mod client;
+mod facts;
+mod reader;
+mod text;
+pub mod webhook;
+mod wire;
+mod writer;
+
+pub use client::{Client, Error, Rate, Settings, Usage};
+pub use reader::Reader;
+pub use writer::Writer;

@@ -1,0 +1,89 @@
+//! Reads GitHub: facts, branches, comments and the logs of failed checks.
+
+mod logs;
+
+use async_trait::async_trait;
+use domain::facts::PullFacts;
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
+use engine::ports::{BranchState, CheckLog, PullsRead};
+use jiff::Timestamp;
+
+use crate::client::{Client, Listing, branch_path, failure, segment};
+use crate::{facts, wire};
+
+/// 5,000 comments; whether ours is among more than that cannot be known.
+const COMMENT_PAGES_MAX: usize = 50;
+
+/// 1,000 open pull requests on one base.
+const OPEN_PAGES_MAX: usize = 10;
+
+/// Reads GitHub and can change nothing.
+#[derive(Debug, Clone)]
+pub struct Reader {
+    client: Client,
+}
+
+impl Reader {
+    /// A reader over a client.
+    pub fn new(client: Client) -> Self {
+        Self { client }
+    }
+
+    async fn branch_sha(&self, repo: &RepoName, branch: &BranchName) -> Result<Option<CommitSha>, Failure> {
+        let doing = format!("reading {repo}'s branch {branch}");
+        let path = format!("/repos/{repo}/git/ref/heads/{}", branch_path(branch.as_str()));
+        let found = match self.client.get::<wire::Reference>(repo, &path, &doing).await {
+            Ok(found) => found,
+            Err(failure) if failure.class == FailureClass::NotFound => return self.gone(repo).await,
+            Err(failure) => return Err(failure),
+        };
+        let sha = found.object.sha.parse().map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")));
+        sha.map(Some)
+    }
+
+    /// A branch is gone only if its repository can be seen: GitHub says 404 for both.
+    async fn gone(&self, repo: &RepoName) -> Result<Option<CommitSha>, Failure> {
+        self.default_branch(repo).await.map(|_| None)
+    }
+}
+
+/// The hidden end of a comment of ours.
+pub(crate) fn hidden(marker: &str) -> String {
+    format!("<!-- gaffer:{marker} -->")
+}
+
+#[async_trait]
+impl PullsRead for Reader {
+    async fn facts(&self, pull: &PullRef, now: Timestamp) -> Result<PullFacts, Failure> {
+        facts::read(&self.client, pull, now).await
+    }
+
+    async fn default_branch(&self, repo: &RepoName) -> Result<BranchName, Failure> {
+        let doing = format!("reading {repo}");
+        let found: wire::Repository = self.client.get(repo, &format!("/repos/{repo}"), &doing).await?;
+        found.default_branch.parse().map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")))
+    }
+
+    async fn check_logs(&self, facts: &PullFacts) -> Result<Vec<CheckLog>, Failure> {
+        logs::read(&self.client, facts).await
+    }
+
+    async fn has_comment(&self, pull: &PullRef, marker: &str) -> Result<bool, Failure> {
+        let doing = format!("looking for our comment on {pull}");
+        let path = format!("/repos/{}/issues/{}/comments", pull.repo, pull.number);
+        let listing = Listing { repo: &pull.repo, path: &path, pages_max: COMMENT_PAGES_MAX, doing: &doing };
+        let end = hidden(marker);
+        let comments = self.client.list::<Vec<wire::Comment>>(&listing).await?;
+        // Only at the very end: whoever quotes a comment of ours has it elsewhere.
+        Ok(comments.iter().filter_map(|comment| comment.body.as_deref()).any(|body| body.trim_end().ends_with(&end)))
+    }
+
+    async fn branch(&self, repo: &RepoName, branch: &BranchName) -> Result<BranchState, Failure> {
+        let doing = format!("looking for pull requests that are based on {repo}'s branch {branch}");
+        let path = format!("/repos/{repo}/pulls?state=open&base={}", segment(branch.as_str()));
+        let listing = Listing { repo, path: &path, pages_max: OPEN_PAGES_MAX, doing: &doing };
+        let (sha, open) = tokio::join!(self.branch_sha(repo, branch), self.client.list::<Vec<wire::Numbered>>(&listing));
+        Ok(BranchState { sha: sha?, based_on_it: open?.len() as u64 })
+    }
+}

@@ -1,0 +1,12 @@
+//! What GitHub sends us: the raw bytes are verified first, then the payload's shape tells what to look at again.
+//!
+//! Nothing here waits or talks to anyone, and nothing reads GitHub's event or delivery headers: they are not signed.
+
+mod classify;
+mod shape;
+mod verify;
+mod wakeup;
+
+pub use classify::{Classified, WAKEUPS_MAX, classify};
+pub use verify::{Rejected, SIGNATURE_HEADER, live_secrets, verify};
+pub use wakeup::{WAKEUP_BYTES_MAX, WebhookKind, Wakeup};

@@ -1,0 +1,304 @@
+//! What GitHub's REST API answers: only the fields we use, and all of them required unless GitHub documents a null.
+//!
+//! A field that is missing or of another type makes the whole page unreadable, which counts as "cannot know".
+
+use serde::Deserialize;
+
+use crate::client::Page;
+
+/// `GET /repos/{owner}/{repo}`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Repository {
+    pub(crate) default_branch: String,
+}
+
+/// `GET /repos/{owner}/{repo}/pulls/{number}`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Pull {
+    pub(crate) number: u64,
+    pub(crate) node_id: String,
+    pub(crate) state: String,
+    pub(crate) merged: bool,
+    pub(crate) merge_commit_sha: Option<String>,
+    pub(crate) draft: bool,
+    pub(crate) mergeable: Option<bool>,
+    pub(crate) title: String,
+    pub(crate) body: Option<String>,
+    pub(crate) user: Option<User>,
+    pub(crate) labels: Vec<Label>,
+    pub(crate) head: End,
+    pub(crate) base: End,
+    pub(crate) changed_files: u64,
+}
+
+/// One end of a pull request.
+#[derive(Debug, Deserialize)]
+pub(crate) struct End {
+    #[serde(rename = "ref")]
+    pub(crate) branch: String,
+    pub(crate) sha: String,
+    pub(crate) repo: Option<Named>,
+}
+
+/// A repository by its name.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Named {
+    pub(crate) full_name: String,
+}
+
+/// A person, an organisation or a bot.
+#[derive(Debug, Deserialize)]
+pub(crate) struct User {
+    pub(crate) login: String,
+    pub(crate) id: u64,
+}
+
+/// A label.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Label {
+    pub(crate) name: String,
+}
+
+/// A page of `GET /repos/{owner}/{repo}/commits/{sha}/check-runs`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct CheckRuns {
+    total_count: u64,
+    check_runs: Vec<CheckRun>,
+}
+
+/// One check run.
+#[derive(Debug, Deserialize)]
+pub(crate) struct CheckRun {
+    pub(crate) id: u64,
+    pub(crate) name: String,
+    pub(crate) head_sha: String,
+    pub(crate) status: String,
+    pub(crate) conclusion: Option<String>,
+    pub(crate) app: Option<App>,
+}
+
+/// The App that wrote a check run.
+#[derive(Debug, Deserialize)]
+pub(crate) struct App {
+    pub(crate) id: u64,
+}
+
+impl Page for CheckRuns {
+    type Item = CheckRun;
+
+    fn total(&self) -> Option<u64> {
+        Some(self.total_count)
+    }
+
+    fn items(self) -> Vec<CheckRun> {
+        self.check_runs
+    }
+}
+
+/// `GET /repos/{owner}/{repo}/check-runs/{id}`: what it says of itself.
+#[derive(Debug, Deserialize)]
+pub(crate) struct CheckRunDetail {
+    pub(crate) output: CheckOutput,
+}
+
+/// The words of a check run.
+#[derive(Debug, Deserialize)]
+pub(crate) struct CheckOutput {
+    pub(crate) title: Option<String>,
+    pub(crate) summary: Option<String>,
+    pub(crate) text: Option<String>,
+}
+
+/// A page of `GET /repos/{owner}/{repo}/commits/{sha}/status`: the newest status of each context.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Statuses {
+    total_count: u64,
+    statuses: Vec<Status>,
+}
+
+/// One commit status.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Status {
+    pub(crate) id: u64,
+    pub(crate) context: String,
+    pub(crate) state: String,
+}
+
+impl Page for Statuses {
+    type Item = Status;
+
+    fn total(&self) -> Option<u64> {
+        Some(self.total_count)
+    }
+
+    fn items(self) -> Vec<Status> {
+        self.statuses
+    }
+}
+
+/// One review.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Review {
+    pub(crate) user: Option<User>,
+    pub(crate) state: String,
+}
+
+/// One changed file.
+#[derive(Debug, Deserialize)]
+pub(crate) struct File {
+    pub(crate) filename: String,
+    #[serde(default)]
+    pub(crate) previous_filename: Option<String>,
+}
+
+/// One rule of `GET /repos/{owner}/{repo}/rules/branches/{branch}`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Rule {
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    #[serde(default)]
+    pub(crate) parameters: serde_json::Value,
+}
+
+/// Parameters of the rule `required_status_checks`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct StatusChecksRule {
+    pub(crate) required_status_checks: Vec<RuleCheck>,
+    pub(crate) strict_required_status_checks_policy: bool,
+}
+
+/// One check that a ruleset requires.
+#[derive(Debug, Deserialize)]
+pub(crate) struct RuleCheck {
+    pub(crate) context: String,
+    #[serde(default)]
+    pub(crate) integration_id: Option<i64>,
+}
+
+/// Parameters of the rule `pull_request`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct PullRequestRule {
+    pub(crate) required_approving_review_count: u32,
+}
+
+/// `GET /repos/{owner}/{repo}/branches/{branch}/protection`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Protection {
+    #[serde(default)]
+    pub(crate) required_status_checks: Option<ProtectionChecks>,
+    #[serde(default)]
+    pub(crate) required_pull_request_reviews: Option<ProtectionReviews>,
+}
+
+/// What classic protection requires of checks.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ProtectionChecks {
+    pub(crate) strict: bool,
+    #[serde(default)]
+    pub(crate) contexts: Vec<String>,
+    #[serde(default)]
+    pub(crate) checks: Vec<ProtectionCheck>,
+}
+
+/// One check that classic protection requires.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ProtectionCheck {
+    pub(crate) context: String,
+    #[serde(default)]
+    pub(crate) app_id: Option<i64>,
+}
+
+/// What classic protection requires of reviews.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ProtectionReviews {
+    #[serde(default)]
+    pub(crate) required_approving_review_count: u32,
+}
+
+/// `GET /repos/{owner}/{repo}/compare/{base}...{head}`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Comparison {
+    pub(crate) behind_by: u64,
+}
+
+/// A page of `GET /repos/{owner}/{repo}/actions/runs`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct WorkflowRuns {
+    pub(crate) workflow_runs: Vec<WorkflowRun>,
+}
+
+/// One workflow run.
+#[derive(Debug, Deserialize)]
+pub(crate) struct WorkflowRun {
+    #[serde(default)]
+    pub(crate) conclusion: Option<String>,
+}
+
+impl Page for WorkflowRuns {
+    type Item = WorkflowRun;
+
+    fn total(&self) -> Option<u64> {
+        None
+    }
+
+    fn items(self) -> Vec<WorkflowRun> {
+        self.workflow_runs
+    }
+}
+
+/// `GET /repos/{owner}/{repo}/actions/workflows`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Workflows {
+    pub(crate) total_count: u64,
+}
+
+/// One comment.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Comment {
+    #[serde(default)]
+    pub(crate) body: Option<String>,
+}
+
+/// `GET /repos/{owner}/{repo}/git/ref/heads/{branch}`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Reference {
+    pub(crate) object: Object,
+}
+
+/// What a reference points at.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Object {
+    pub(crate) sha: String,
+}
+
+/// Something of which only the number is counted.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Numbered {
+    #[serde(rename = "number")]
+    _number: u64,
+}
+
+/// `PUT /repos/{owner}/{repo}/pulls/{number}/merge`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Merged {
+    pub(crate) sha: String,
+    pub(crate) merged: bool,
+}
+
+/// An answer of GraphQL to `markPullRequestReadyForReview`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct GraphAnswer {
+    #[serde(default)]
+    pub(crate) data: Option<serde_json::Value>,
+    #[serde(default)]
+    pub(crate) errors: Vec<GraphError>,
+}
+
+/// One error of GraphQL, which comes with HTTP status 200.
+#[derive(Debug, Deserialize)]
+pub(crate) struct GraphError {
+    #[serde(rename = "type", default)]
+    pub(crate) kind: String,
+    #[serde(default)]
+    pub(crate) message: String,
+}

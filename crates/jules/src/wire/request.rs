@@ -1,0 +1,58 @@
+//! The bodies that we send.
+
+use serde::Serialize;
+
+use engine::ports::NewSession;
+
+/// `{}`, which the methods without arguments insist on.
+#[derive(Serialize)]
+pub(crate) struct Empty {}
+
+/// The body of `:sendMessage`.
+#[derive(Serialize)]
+pub(crate) struct SendMessage<'a> {
+    /// The words; an empty text is accepted by the service and does nothing.
+    pub(crate) prompt: &'a str,
+}
+
+/// The body that creates a session.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CreateSession<'a> {
+    prompt: &'a str,
+    title: &'a str,
+    source_context: SourceContext<'a>,
+    require_plan_approval: bool,
+    automation_mode: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SourceContext<'a> {
+    source: String,
+    github_repo_context: GithubRepoContext<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct GithubRepoContext<'a> {
+    starting_branch: &'a str,
+}
+
+impl<'a> CreateSession<'a> {
+    /// A session that opens a pull request by itself: without one there is nothing to follow.
+    pub(crate) fn of(session: &'a NewSession) -> Self {
+        Self {
+            prompt: &session.prompt,
+            title: &session.title,
+            source_context: SourceContext {
+                source: format!("sources/github/{}", session.repo),
+                github_repo_context: GithubRepoContext {
+                    starting_branch: session.branch.as_str(),
+                },
+            },
+            require_plan_approval: session.require_plan_approval,
+            automation_mode: "AUTO_CREATE_PR",
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Gaffer on one machine: records and queues in one SQLite file, secrets in files, the machine's clock.
+//!
+//! Nothing here decides anything; the ports it fills are the engine's.
+
+mod error;
+
+mod clock;
+mod database;
+mod migrations;
+mod queue;
+mod secrets;
+mod store;
+
+pub use clock::SystemClock;
+pub use database::{Database, prepare_folder};
+pub use error::Error;
+pub use queue::{DEAD_LETTERS_KEPT, LocalQueue, RECEIVES_MAX};
+pub use secrets::SecretFiles;
+pub use store::Store;

@@ -1,0 +1,58 @@
+//! The schema, as the list of steps that lead to it. A step that was released is never edited; a new one is appended.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+/// Marks the file as ours in SQLite's header: "Gafr" in ASCII.
+const APPLICATION_ID: i64 = 0x4761_6672;
+
+/// The steps; after step `n` the schema version is `n + 1`.
+const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_records_and_queues.sql")];
+
+/// The newest schema version that this program knows.
+pub(crate) fn newest() -> i64 {
+    i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
+}
+
+/// What a file that can be read as a database turns out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Ours, or empty, with this schema version.
+    Ours(i64),
+    /// Somebody else's.
+    Foreign,
+}
+
+/// Tells what the file is, reading only.
+pub(crate) fn look(connection: &Connection) -> rusqlite::Result<Found> {
+    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let application: i64 =
+        connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let tables: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let untouched = version == 0 && application == 0 && tables == 0;
+    Ok(if untouched || application == APPLICATION_ID {
+        Found::Ours(version)
+    } else {
+        Found::Foreign
+    })
+}
+
+/// Takes every step that is missing, each in its own transaction.
+pub(crate) fn apply(connection: &mut Connection) -> rusqlite::Result<()> {
+    for (version, step) in (1_i64..).zip(MIGRATIONS) {
+        apply_step(connection, version, step)?;
+    }
+    Ok(())
+}
+
+/// Takes one step unless it was taken before. The version is read inside the transaction, because another process may be starting on the same file.
+fn apply_step(connection: &mut Connection, version: i64, step: &str) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let found: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if found < version {
+        transaction.execute_batch(step)?;
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.pragma_update(None, "user_version", version)?;
+    }
+    transaction.commit()
+}

@@ -1,0 +1,173 @@
+//! Records on SQLite: what the engine's contract says, in one transaction per commit.
+
+use async_trait::async_trait;
+use engine::ports::{
+    CommitError, DueRow, Key, Page, PageToken, Record, Records, RecordsError, Write, check_limits,
+};
+use jiff::Timestamp;
+use rusqlite::Connection;
+use tokio::task::JoinError;
+
+use crate::database::Database;
+
+mod read;
+mod token;
+mod write;
+
+use read::Direction;
+
+/// The record store.
+///
+/// A record that was deleted and is put again starts at version 1: who kept an older version across the deletion may meet it again,
+/// so keys that come back must differ or be checked by their content.
+#[derive(Debug, Clone)]
+pub struct Store {
+    database: Database,
+}
+
+impl Store {
+    /// The records of a database.
+    pub fn new(database: &Database) -> Self {
+        Self {
+            database: database.clone(),
+        }
+    }
+
+    async fn read<T, F>(&self, doing: &'static str, work: F) -> Result<T, RecordsError>
+    where
+        F: FnOnce(&Connection) -> Result<T, ReadError> + Send + 'static,
+        T: Send + 'static,
+    {
+        let unavailable = |message: String| RecordsError::Unavailable {
+            doing: doing.to_owned(),
+            message,
+        };
+        match self.database.run(move |connection| work(connection)).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(ReadError::Sqlite(error))) => Err(unavailable(error.to_string())),
+            Ok(Err(ReadError::Told(error))) => Err(error),
+            Err(stopped) => Err(unavailable(stopped.to_string())),
+        }
+    }
+}
+
+/// How a read fails inside the database thread.
+#[derive(Debug, thiserror::Error)]
+enum ReadError {
+    /// SQLite refused.
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    /// A failure that is told in the port's own words already.
+    #[error(transparent)]
+    Told(#[from] RecordsError),
+}
+
+#[async_trait]
+impl Records for Store {
+    async fn get(&self, key: &Key) -> Result<Option<Record>, RecordsError> {
+        let key = key.clone();
+        self.read("getting a record", move |connection| {
+            read::get(connection, &key)
+        })
+        .await
+    }
+
+    /// A limit of 0 is taken as 1, so that paging always ends.
+    async fn query(
+        &self,
+        pk: &str,
+        prefix: &str,
+        after: Option<PageToken>,
+        limit: usize,
+    ) -> Result<Page, RecordsError> {
+        let after = after.map(|token| token::open_query(&token)).transpose()?;
+        let (pk, prefix) = (pk.to_owned(), prefix.to_owned());
+        self.read("querying a partition", move |connection| {
+            let records = read::query(connection, &pk, &prefix, after.as_deref(), one_more(limit))?;
+            Ok(page(records, limit, token::of_query))
+        })
+        .await
+    }
+
+    /// Records at the same place are ordered by their keys. A limit of 0 is taken as 1.
+    async fn list(
+        &self,
+        name: &str,
+        newest: bool,
+        after: Option<PageToken>,
+        limit: usize,
+    ) -> Result<Page, RecordsError> {
+        let after = after.map(|token| token::open_list(&token)).transpose()?;
+        let name = name.to_owned();
+        let direction = if newest {
+            Direction::Descending
+        } else {
+            Direction::Ascending
+        };
+        self.read("listing records", move |connection| {
+            let records = read::list(
+                connection,
+                &name,
+                direction,
+                after.as_ref(),
+                one_more(limit),
+            )?;
+            Ok(page(records, limit, token::of_list))
+        })
+        .await
+    }
+
+    /// Rows due at the same time are ordered by their keys.
+    async fn due(&self, at: Timestamp, limit: usize) -> Result<Vec<DueRow>, RecordsError> {
+        self.read("reading what is due", move |connection| {
+            read::due(connection, at, limit)
+        })
+        .await
+    }
+
+    async fn next_due(&self) -> Result<Option<Timestamp>, RecordsError> {
+        self.read("reading when the next row is due", read::next_due)
+            .await
+    }
+
+    async fn commit(&self, items: Vec<Write>) -> Result<(), CommitError> {
+        check_limits(&items)?;
+        match self
+            .database
+            .run(move |connection| write::commit(connection, &items))
+            .await
+        {
+            Ok(outcome) => outcome,
+            Err(stopped) => Err(stopped_commit(&stopped)),
+        }
+    }
+}
+
+/// Work that was never begun wrote nothing; work that panicked may have.
+fn stopped_commit(stopped: &JoinError) -> CommitError {
+    if stopped.is_cancelled() {
+        CommitError::Unavailable("the program is shutting down".to_owned())
+    } else {
+        CommitError::Unknown(stopped.to_string())
+    }
+}
+
+/// One record more than the page holds tells whether there is another page.
+fn one_more(limit: usize) -> usize {
+    limit.max(1).saturating_add(1)
+}
+
+fn page(mut records: Vec<Record>, limit: usize, token: fn(&Record) -> PageToken) -> Page {
+    let limit = limit.max(1);
+    let more = records.len() > limit;
+    records.truncate(limit);
+    let next = if more {
+        records.last().map(token)
+    } else {
+        None
+    };
+    Page { records, next }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,271 @@
+//! The CI engine: checks appear when a head appears and move with the clock.
+
+use jiff::Timestamp;
+
+use super::checks::{App, Check, Conclusion, Phase, Run, Status, Suite};
+use super::setup::{CheckKind, CheckSetup, Outcome};
+use super::world::{Refusal, User, World};
+use crate::clock::plus;
+
+impl World {
+    /// Plans the checks of a commit that became a head; one that has checks already keeps them.
+    pub(crate) fn start_ci(&mut self, now: Timestamp, repo: &str, branch: &str, sha: &str) {
+        let Ok(found) = self.repo(repo) else { return };
+        if found.without_ci.contains(sha) {
+            return;
+        }
+        for setup in found.ci().checks.clone() {
+            let known = self.repo(repo).is_ok_and(|repo| {
+                repo.checks
+                    .iter()
+                    .any(|check| check.sha == sha && check.name == setup.name)
+            });
+            if !known && setup.outcome != Outcome::Never {
+                self.plan_check(now, repo, (branch, sha), &setup);
+            }
+        }
+    }
+
+    pub(crate) fn plan_check(
+        &mut self,
+        now: Timestamp,
+        repo: &str,
+        (branch, sha): (&str, &str),
+        setup: &CheckSetup,
+    ) {
+        let app = App {
+            id: setup.app_id,
+            slug: setup.app_slug.clone(),
+        };
+        let suite = self.suite_for(now, repo, (branch, sha), (&app, setup));
+        let id = self.next_id();
+        let Ok(found) = self.repo_mut(repo) else {
+            return;
+        };
+        let seen = found
+            .heads_seen
+            .entry((branch.to_owned(), setup.name.clone()))
+            .or_default();
+        let ends_as = conclusion_of(setup.outcome, *seen, 1);
+        *seen += 1;
+        let appears_at = plus(now, setup.starts_after);
+        let begins_at = plus(appears_at, setup.queued_for);
+        let ends_at = (setup.outcome != Outcome::Hangs).then(|| plus(begins_at, setup.takes));
+        found.checks.push(Check {
+            id,
+            name: setup.name.clone(),
+            kind: setup.kind,
+            app,
+            suite,
+            sha: sha.to_owned(),
+            branch: branch.to_owned(),
+            outcome: setup.outcome,
+            attempt: 1,
+            phase: Phase::Planned,
+            appears_at,
+            begins_at,
+            ends_at,
+            ends_as,
+            superseded: false,
+            by_hand: false,
+            log: setup.log.clone(),
+        });
+    }
+
+    /// The suite of an app (for Actions: of a workflow) on a commit, made when it is missing.
+    fn suite_for(
+        &mut self,
+        now: Timestamp,
+        repo: &str,
+        (branch, sha): (&str, &str),
+        (app, setup): (&App, &CheckSetup),
+    ) -> u64 {
+        if setup.kind == CheckKind::Status {
+            return 0;
+        }
+        let workflow = app.is_actions().then(|| setup.workflow.clone());
+        let (id, run_id) = (self.next_id(), self.next_id());
+        let Ok(found) = self.repo_mut(repo) else {
+            return 0;
+        };
+        let same = |suite: &&Suite| {
+            let named = suite.run.as_ref().map(|run| run.workflow.clone());
+            suite.sha == sha && suite.app == *app && named == workflow
+        };
+        if let Some(suite) = found.suites.iter().find(same) {
+            return suite.id;
+        }
+        let number = found
+            .suites
+            .iter()
+            .filter(|suite| suite.run.is_some())
+            .count() as u64
+            + 1;
+        let run = workflow.map(|workflow| Run {
+            id: run_id,
+            workflow,
+            number,
+            attempt: 1,
+        });
+        found.suites.push(Suite {
+            id,
+            sha: sha.to_owned(),
+            branch: branch.to_owned(),
+            app: app.clone(),
+            run,
+            created_at: now,
+            updated_at: now,
+            told: None,
+        });
+        id
+    }
+
+    /// Performs every change that is due, in the order of time.
+    pub(crate) fn advance(&mut self, now: Timestamp) {
+        while let Some((due, repo, id)) = self.next_change().filter(|(due, ..)| *due <= now) {
+            self.move_check(due, &repo, id);
+        }
+    }
+
+    /// The next change of any check: when, where, which.
+    pub(crate) fn next_change(&self) -> Option<(Timestamp, String, u64)> {
+        let changes = self.repos.iter().flat_map(|(key, repo)| {
+            repo.checks
+                .iter()
+                .filter_map(move |check| next_move(check).map(|due| (due, check.id, key)))
+        });
+        // The id breaks ties, so that checks of one head move in the order of their declaration.
+        changes.min().map(|(due, id, key)| (due, key.clone(), id))
+    }
+
+    fn move_check(&mut self, at: Timestamp, repo: &str, id: u64) {
+        let phase = self.check(repo, id).map(next_phase);
+        if let Ok(phase) = phase {
+            self.set_phase(at, repo, id, phase);
+        }
+    }
+
+    /// Brings a check to a phase and tells the hook.
+    pub(crate) fn set_phase(&mut self, at: Timestamp, repo: &str, id: u64, phase: Phase) {
+        let Ok(found) = self.repo_mut(repo) else {
+            return;
+        };
+        let Some(check) = found.checks.iter_mut().find(|check| check.id == id) else {
+            return;
+        };
+        let was = std::mem::replace(&mut check.phase, phase);
+        match phase {
+            Phase::Planned | Phase::Queued => {}
+            Phase::InProgress => check.begins_at = at,
+            Phase::Completed(_) => check.ends_at = Some(at),
+        }
+        let check = check.clone();
+        match check.kind {
+            CheckKind::Status => self.post_for(at, repo, &check),
+            CheckKind::CheckRun => {
+                if check.outcome != Outcome::ApprovalPending {
+                    self.tell_check(at, repo, &check, was);
+                }
+                self.settle_suite(at, repo, check.suite);
+            }
+        }
+    }
+
+    /// Posts the commit status that a check of the older kind stands for.
+    fn post_for(&mut self, at: Timestamp, repo: &str, check: &Check) {
+        let state = match check.phase {
+            Phase::Planned => return,
+            Phase::Queued | Phase::InProgress => "pending",
+            Phase::Completed(conclusion) if conclusion.passed() => "success",
+            Phase::Completed(Conclusion::Cancelled) => "error",
+            Phase::Completed(_) => "failure",
+        };
+        let creator = User::named(&format!("{}[bot]", check.app.slug));
+        let target = format!("https://ci.example/{}", check.id);
+        self.post_status(
+            at,
+            repo,
+            (&check.sha, &check.name, state),
+            (creator, Some(target)),
+        );
+    }
+
+    /// Writes a commit status.
+    pub(crate) fn post_status(
+        &mut self,
+        at: Timestamp,
+        repo: &str,
+        (sha, context, state): (&str, &str, &str),
+        (creator, target_url): (User, Option<String>),
+    ) {
+        let status = Status {
+            id: self.next_id(),
+            sha: sha.to_owned(),
+            context: context.to_owned(),
+            state: state.to_owned(),
+            description: format!("{context}: {state}"),
+            target_url,
+            creator,
+            at,
+        };
+        if let Ok(found) = self.repo_mut(repo) {
+            found.statuses.push(status.clone());
+            self.tell_status(at, repo, &status);
+        }
+    }
+
+    pub(crate) fn check(&self, repo: &str, id: u64) -> Result<&Check, Refusal> {
+        let mut checks = self.repo(repo)?.checks.iter();
+        checks
+            .find(|check| check.id == id)
+            .ok_or_else(Refusal::not_found)
+    }
+
+    pub(crate) fn check_mut(&mut self, repo: &str, id: u64) -> Result<&mut Check, Refusal> {
+        let mut checks = self.repo_mut(repo)?.checks.iter_mut();
+        checks
+            .find(|check| check.id == id)
+            .ok_or_else(Refusal::not_found)
+    }
+}
+
+/// When a check moves next by itself.
+fn next_move(check: &Check) -> Option<Timestamp> {
+    if check.by_hand {
+        return None;
+    }
+    match check.phase {
+        Phase::Planned => Some(check.appears_at),
+        Phase::Queued => Some(check.begins_at),
+        Phase::InProgress => check.ends_at,
+        Phase::Completed(_) => None,
+    }
+}
+
+fn next_phase(check: &Check) -> Phase {
+    match check.phase {
+        Phase::Planned if check.outcome == Outcome::ApprovalPending => {
+            Phase::Completed(Conclusion::ActionRequired)
+        }
+        Phase::Planned if check.begins_at > check.appears_at => Phase::Queued,
+        Phase::Planned | Phase::Queued => Phase::InProgress,
+        Phase::InProgress | Phase::Completed(_) => Phase::Completed(check.ends_as),
+    }
+}
+
+/// How a check ends on a branch that has had `seen` heads before, at its so-manieth attempt.
+pub(crate) fn conclusion_of(outcome: Outcome, seen: u32, attempt: u32) -> Conclusion {
+    match outcome {
+        Outcome::Success | Outcome::Never | Outcome::Hangs => Conclusion::Success,
+        Outcome::Failure => Conclusion::Failure,
+        Outcome::FailsFirst(heads) if seen < heads => Conclusion::Failure,
+        Outcome::FailsFirst(_) => Conclusion::Success,
+        Outcome::Flaky if attempt == 1 => Conclusion::Failure,
+        Outcome::Flaky => Conclusion::Success,
+        Outcome::Neutral => Conclusion::Neutral,
+        Outcome::Skipped => Conclusion::Skipped,
+        Outcome::Cancelled => Conclusion::Cancelled,
+        Outcome::TimedOut => Conclusion::TimedOut,
+        Outcome::ApprovalPending => Conclusion::ActionRequired,
+    }
+}

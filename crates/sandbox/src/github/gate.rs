@@ -1,0 +1,171 @@
+//! What stands between a pull request and its merge: conflicts, drafts, rules.
+
+use jiff::Timestamp;
+
+use crate::clock::plus;
+
+use super::checks::{Check, Phase};
+use super::setup::{CheckKind, Protection, RequiredCheck};
+use super::world::{Pull, Repo, Review, World};
+
+/// How one required check stands on a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Verdict {
+    Passed,
+    Pending,
+    Failed,
+}
+
+impl World {
+    /// The tip of a pull request's base, frozen once it is closed.
+    pub(crate) fn base_sha(&self, repo: &Repo, pull: &Pull) -> String {
+        let open = repo
+            .issues
+            .get(&pull.number)
+            .is_some_and(|issue| issue.closed_at.is_none());
+        if open {
+            repo.tip(&pull.base_ref).to_owned()
+        } else {
+            pull.closed_base_sha.clone()
+        }
+    }
+
+    /// Whether the merge would conflict, as it really is.
+    pub(crate) fn conflicts(&self, repo: &Repo, pull: &Pull) -> bool {
+        pull.forced_conflict || self.overlap(repo.tip(&pull.base_ref), &pull.head_sha)
+    }
+
+    /// `mergeable` as the API shows it: null until GitHub has worked it out, and after the merge.
+    pub(crate) fn mergeable(&self, now: Timestamp, repo: &Repo, pull: &Pull) -> Option<bool> {
+        let open = repo
+            .issues
+            .get(&pull.number)
+            .is_some_and(|issue| issue.closed_at.is_none());
+        let known = open && plus(pull.changed_at, self.faults.lags().mergeable) <= now;
+        known.then(|| !self.conflicts(repo, pull))
+    }
+
+    /// `mergeable_state` as the API shows it.
+    pub(crate) fn mergeable_state(&self, now: Timestamp, repo: &Repo, pull: &Pull) -> &'static str {
+        match self.mergeable(now, repo, pull) {
+            None => "unknown",
+            Some(false) => "dirty",
+            Some(true) if pull.draft => "draft",
+            Some(true) if self.rule_violation(repo, pull).is_some() => "blocked",
+            Some(true) if repo.ci().strict && self.is_behind(repo, pull) => "behind",
+            Some(true) if !self.all_green(repo, &pull.head_sha) => "unstable",
+            Some(true) => "clean",
+        }
+    }
+
+    /// Whether the base has commits that the head lacks.
+    pub(crate) fn is_behind(&self, repo: &Repo, pull: &Pull) -> bool {
+        !self
+            .ancestors(&pull.head_sha)
+            .contains(repo.tip(&pull.base_ref))
+    }
+
+    /// The first rule that a merge would break, in GitHub's words.
+    pub(crate) fn rule_violation(&self, repo: &Repo, pull: &Pull) -> Option<String> {
+        if repo.setup.protection == Protection::Off {
+            return None;
+        }
+        if repo.setup.merge_queue {
+            return Some("Changes must be made through the merge queue".to_owned());
+        }
+        review_violation(repo, pull).or_else(|| check_violation(repo, &pull.head_sha))
+    }
+
+    fn all_green(&self, repo: &Repo, sha: &str) -> bool {
+        let checks = repo.checks.iter().filter(|check| is_run_on(check, sha));
+        let statuses = repo.latest_statuses(sha);
+        checks
+            .map(verdict)
+            .all(|verdict| verdict == Verdict::Passed)
+            && statuses.iter().all(|status| status.state == "success")
+    }
+}
+
+/// Whether a check run exists on a commit and no later attempt took its place.
+fn is_run_on(check: &Check, sha: &str) -> bool {
+    check.sha == sha
+        && check.kind == CheckKind::CheckRun
+        && !check.superseded
+        && check.phase != Phase::Planned
+}
+
+fn verdict(check: &Check) -> Verdict {
+    match check.phase {
+        Phase::Completed(conclusion) if conclusion.passed() => Verdict::Passed,
+        Phase::Completed(_) => Verdict::Failed,
+        Phase::Planned | Phase::Queued | Phase::InProgress => Verdict::Pending,
+    }
+}
+
+fn review_violation(repo: &Repo, pull: &Pull) -> Option<String> {
+    let needed = repo.setup.reviews_required;
+    let latest = latest_reviews(repo, pull.number);
+    let approvals = latest
+        .iter()
+        .filter(|review| review.state == "APPROVED")
+        .count();
+    if needed == 0 {
+        return None;
+    }
+    if latest
+        .iter()
+        .any(|review| review.state == "CHANGES_REQUESTED")
+    {
+        return Some("Changes were requested by a reviewer with write access.".to_owned());
+    }
+    let short = approvals < usize::try_from(needed).unwrap_or(usize::MAX);
+    short.then(|| {
+        format!("At least {needed} approving review is required by reviewers with write access.")
+    })
+}
+
+/// The last judging review of each person; comments judge nothing.
+fn latest_reviews(repo: &Repo, number: u64) -> Vec<&Review> {
+    let mut latest: Vec<&Review> = Vec::new();
+    let judging = |review: &&Review| review.number == number && review.state != "COMMENTED";
+    for review in repo.reviews.iter().filter(judging) {
+        latest.retain(|other| other.author != review.author);
+        latest.push(review);
+    }
+    latest
+}
+
+fn check_violation(repo: &Repo, sha: &str) -> Option<String> {
+    repo.ci().required.iter().find_map(|required| {
+        let word = match required_verdict(repo, sha, required) {
+            Some(Verdict::Passed) => return None,
+            Some(Verdict::Failed) => "failing",
+            Some(Verdict::Pending) => "in progress",
+            None => "expected",
+        };
+        Some(format!(
+            "Required status check \"{}\" is {word}.",
+            required.context
+        ))
+    })
+}
+
+/// The worst of all results with the required name; none when there is no result at all.
+fn required_verdict(repo: &Repo, sha: &str, required: &RequiredCheck) -> Option<Verdict> {
+    let from_runs = repo
+        .checks
+        .iter()
+        .filter(|check| is_run_on(check, sha) && check.name == required.context)
+        .filter(|check| required.app_id.is_none_or(|id| id == check.app.id))
+        .map(verdict);
+    let from_statuses = repo
+        .latest_statuses(sha)
+        .into_iter()
+        .filter(|status| status.context == required.context)
+        .map(|status| match status.state.as_str() {
+            "success" => Verdict::Passed,
+            "pending" => Verdict::Pending,
+            _ => Verdict::Failed,
+        });
+    from_runs.chain(from_statuses).max()
+}

@@ -1,0 +1,242 @@
+//! Merging a pull request and bringing its branch up to date.
+
+use jiff::Timestamp;
+
+use super::commits::Draft;
+use super::events::PullEvent;
+use super::setup::{MergeMethod, Protection};
+use super::world::{Merged, Pull, Refusal, Repo, User, World};
+
+/// What a merge request asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct MergeOrder {
+    /// The head that was judged; none merges whatever is there.
+    pub(crate) sha: Option<String>,
+    pub(crate) method: MergeMethod,
+    pub(crate) title: Option<String>,
+    pub(crate) by: Actor,
+}
+
+/// Who moves a branch. What the Actions token does starts no checks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Actor {
+    pub(crate) user: User,
+    pub(crate) starts_ci: bool,
+}
+
+impl Actor {
+    /// Anybody but the Actions token.
+    pub(crate) fn person(login: &str) -> Self {
+        Self {
+            user: User::named(login),
+            starts_ci: true,
+        }
+    }
+}
+
+impl World {
+    /// Merges, or says in GitHub's words why not. Answers the commit on the base.
+    pub(crate) fn merge(
+        &mut self,
+        now: Timestamp,
+        repo: &str,
+        number: u64,
+        order: &MergeOrder,
+    ) -> Result<String, Refusal> {
+        self.may_merge(repo, number, order)?;
+        let pull = self.pull(repo, number)?.clone();
+        let files = self.files_between(self.repo(repo)?.tip(&pull.base_ref), &pull.head_sha);
+        let message = self.merge_message(repo, number, order)?;
+        let base = self.repo(repo)?.tip(&pull.base_ref).to_owned();
+        let (parents, own_files) = match order.method {
+            MergeMethod::Merge => (vec![base, pull.head_sha.clone()], vec![]),
+            MergeMethod::Squash | MergeMethod::Rebase => (vec![base], files.clone()),
+        };
+        let draft = Draft {
+            parents,
+            message: &message,
+            author: order.by.user.clone(),
+            files: own_files,
+        };
+        let sha = self.commit(now, draft);
+        self.note_actor(repo, &sha, &order.by)?;
+        self.freeze_base(repo, number)?;
+        let issue = self.issue_mut(repo, number)?;
+        issue.closed_at = Some(now);
+        issue.updated_at = now;
+        let found = self.pull_mut(repo, number)?;
+        found.merged_files = files;
+        found.merged = Some(Merged {
+            at: now,
+            by: order.by.user.clone(),
+            sha: sha.clone(),
+            head: pull.head_sha.clone(),
+        });
+        self.tally.count(|it| it.merges += 1);
+        self.after_merge(now, repo, &pull, &sha)?;
+        Ok(sha)
+    }
+
+    fn after_merge(
+        &mut self,
+        now: Timestamp,
+        repo: &str,
+        pull: &Pull,
+        sha: &str,
+    ) -> Result<(), Refusal> {
+        self.tell_pull(now, repo, pull.number, PullEvent::Closed);
+        self.move_branch(now, repo, &pull.base_ref, sha)?;
+        for number in self.closing_references(repo, pull.number) {
+            self.close(now, repo, number)?;
+        }
+        if self.repo(repo)?.setup.delete_branch_on_merge
+            && pull.head_repo == repo.to_ascii_lowercase()
+        {
+            self.delete_branch(now, repo, &pull.head_ref)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses in the order in which GitHub looks: state, head, draft, method, conflict, rules.
+    fn may_merge(&self, repo: &str, number: u64, order: &MergeOrder) -> Result<(), Refusal> {
+        let found = self.repo(repo)?;
+        let pull = self.pull(repo, number)?;
+        if pull.merged.is_some() || self.issue(repo, number)?.closed_at.is_some() {
+            return Err(Refusal::new(405, "Pull Request is not mergeable"));
+        }
+        if order.sha.as_ref().is_some_and(|sha| *sha != pull.head_sha) {
+            return Err(Refusal::new(
+                409,
+                "Head branch was modified. Review and try the merge again.",
+            ));
+        }
+        if pull.draft {
+            return Err(Refusal::new(405, "Pull Request is still a draft"));
+        }
+        if !found.setup.merge_methods.contains(&order.method) {
+            return Err(Refusal::new(405, method_refusal(order.method)));
+        }
+        if self.conflicts(found, pull) {
+            return Err(Refusal::new(405, "Pull Request is not mergeable"));
+        }
+        self.obeys_rules(found, pull)
+    }
+
+    fn obeys_rules(&self, repo: &Repo, pull: &Pull) -> Result<(), Refusal> {
+        let behind = "Head branch is out of date. Review and try the merge again.";
+        let violation = match self.rule_violation(repo, pull) {
+            Some(violation) => violation,
+            None if strict(repo) && self.is_behind(repo, pull) => behind.to_owned(),
+            None => return Ok(()),
+        };
+        let message = match repo.setup.protection {
+            Protection::Rulesets => format!("Repository rule violations found\n\n{violation}\n\n"),
+            Protection::Classic | Protection::Off => violation,
+        };
+        Err(Refusal::new(405, message))
+    }
+
+    fn merge_message(
+        &self,
+        repo: &str,
+        number: u64,
+        order: &MergeOrder,
+    ) -> Result<String, Refusal> {
+        let title = &self.issue(repo, number)?.title;
+        let pull = self.pull(repo, number)?;
+        let owner = pull.head_repo.split('/').next().unwrap_or_default();
+        let default = match order.method {
+            MergeMethod::Merge => format!(
+                "Merge pull request #{number} from {owner}/{}",
+                pull.head_ref
+            ),
+            MergeMethod::Squash | MergeMethod::Rebase => format!("{title} (#{number})"),
+        };
+        Ok(order.title.clone().unwrap_or(default))
+    }
+
+    /// Open issues that the pull request's body closes: `Closes #12`, `fixes #3`, `Resolves #4`.
+    fn closing_references(&self, repo: &str, number: u64) -> Vec<u64> {
+        let Ok(issue) = self.issue(repo, number) else {
+            return Vec::new();
+        };
+        let body = issue.body.to_ascii_lowercase();
+        let words: Vec<&str> = body.split_whitespace().collect();
+        let closing = [
+            "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved",
+        ];
+        words
+            .windows(2)
+            .filter_map(|pair| match pair {
+                [verb, target] if closing.contains(&verb.trim_end_matches(':')) => target
+                    .strip_prefix('#')?
+                    .trim_end_matches(['.', ',', ';'])
+                    .parse()
+                    .ok(),
+                _ => None,
+            })
+            .filter(|target| *target != number && self.issue(repo, *target).is_ok())
+            .collect()
+    }
+
+    fn note_actor(&mut self, repo: &str, sha: &str, by: &Actor) -> Result<(), Refusal> {
+        if !by.starts_ci {
+            self.repo_mut(repo)?.without_ci.insert(sha.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Merges the base into the head branch, as the button "Update branch" does.
+    pub(crate) fn update_branch(
+        &mut self,
+        now: Timestamp,
+        repo: &str,
+        number: u64,
+        (expected, by): (Option<&str>, Actor),
+    ) -> Result<String, Refusal> {
+        let (found, pull) = (self.repo(repo)?, self.pull(repo, number)?);
+        if self.issue(repo, number)?.closed_at.is_some() {
+            return Err(Refusal::new(422, "Pull request is closed."));
+        }
+        if expected.is_some_and(|expected| expected != pull.head_sha) {
+            return Err(Refusal::new(
+                422,
+                "expected head sha didn\u{2019}t match current head ref.",
+            ));
+        }
+        if !self.is_behind(found, pull) {
+            return Err(Refusal::new(
+                422,
+                "There are no new commits on the base branch.",
+            ));
+        }
+        if self.conflicts(found, pull) {
+            return Err(Refusal::new(422, "merge conflict between base and head"));
+        }
+        let (head_repo, head_ref) = (pull.head_repo.clone(), pull.head_ref.clone());
+        let message = format!("Merge branch '{}' into {head_ref}", pull.base_ref);
+        let parents = vec![pull.head_sha.clone(), found.tip(&pull.base_ref).to_owned()];
+        let draft = Draft {
+            parents,
+            message: &message,
+            author: by.user.clone(),
+            files: vec![],
+        };
+        let sha = self.commit(now, draft);
+        self.note_actor(repo, &sha, &by)?;
+        self.move_branch(now, &head_repo, &head_ref, &sha)?;
+        Ok(sha)
+    }
+}
+
+fn strict(repo: &Repo) -> bool {
+    repo.ci().strict && repo.setup.protection != Protection::Off
+}
+
+fn method_refusal(method: MergeMethod) -> &'static str {
+    match method {
+        MergeMethod::Merge => "Merge commits are not allowed on this repository.",
+        MergeMethod::Squash => "Squash merges are not allowed on this repository.",
+        MergeMethod::Rebase => "Rebase merges are not allowed on this repository.",
+    }
+}

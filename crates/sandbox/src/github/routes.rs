@@ -1,0 +1,115 @@
+//! The HTTP face: one handler that reads the request, knows the caller, finds the answer in the state and
+//! dresses it in GitHub's headers. Faults strike before it, in the sandbox's gate.
+
+mod actions;
+mod app;
+mod ask;
+mod caller;
+mod checks;
+mod graphql;
+mod hooks;
+mod issues;
+mod paging;
+mod pulls;
+mod refs;
+mod reply;
+mod repos;
+
+use axum::body::to_bytes;
+use axum::extract::{Request, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+
+use super::GitHub;
+use super::world::{Refusal, World};
+use crate::clock::Clock;
+use ask::Ask;
+use caller::Caller;
+use reply::{Outcome, Reply};
+
+/// The path below which the sandbox mounts this router, which addresses in answers carry.
+pub const PREFIX: &str = "/github";
+
+/// The largest request body read; GitHub's own limits for what is written here are smaller.
+const BODY_LIMIT: usize = 1024 * 1024;
+
+#[derive(Clone)]
+struct Door {
+    github: GitHub,
+    clock: Clock,
+}
+
+/// The REST and GraphQL API, to be nested at [`PREFIX`].
+pub fn router(github: GitHub, clock: Clock) -> axum::Router {
+    axum::Router::new()
+        .fallback(enter)
+        .with_state(Door { github, clock })
+}
+
+async fn enter(State(door): State<Door>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let Ok(bytes) = to_bytes(body, BODY_LIMIT).await else {
+        return Reply::refused(&Refusal::new(413, "Payload too large")).plain();
+    };
+    let now = (door.clock)();
+    let mut world = door.github.world();
+    world.advance(now);
+    let read = Ask::read(&parts, &bytes, now);
+    answer(&mut world, read, &parts.headers)
+}
+
+/// Everything between the request and the response, under the lock of the state.
+fn answer(world: &mut World, read: Result<Ask, Refusal>, headers: &HeaderMap) -> Response {
+    let mut ask = match read {
+        Ok(ask) => ask,
+        Err(refusal) => return Reply::refused(&refusal).plain(),
+    };
+    if ask.is_mutation() {
+        world.tally.count(|it| it.github_writes += 1);
+    }
+    ask.caller = match Caller::identify(world, headers, ask.now) {
+        Ok(caller) => caller,
+        Err(refusal) => return Reply::refused(&refusal).dated(ask.now),
+    };
+    let reply = match ask.caller.spend(world, &ask) {
+        Ok(()) => dispatch(world, &ask).unwrap_or_else(|refusal| Reply::refused(&refusal)),
+        Err(refusal) => Reply::refused(&refusal),
+    };
+    reply.dress(world, &ask, headers)
+}
+
+fn dispatch(world: &mut World, ask: &Ask) -> Outcome {
+    match (ask.method.as_str(), ask.parts().as_slice()) {
+        ("POST", ["graphql"]) => graphql::answer(world, ask),
+        ("GET", ["user"]) => ask.caller.user(world, ask),
+        ("GET", ["rate_limit"]) => ask.caller.rate_limit(world, ask),
+        (_, ["app", rest @ ..]) => app::answer(world, ask, rest),
+        ("GET", ["installation", "repositories"]) => app::repositories(world, ask),
+        ("GET", ["repos", owner, name, "installation"]) => {
+            app::installation_of(world, ask, &format!("{owner}/{name}"))
+        }
+        (_, ["repos", owner, name, rest @ ..]) => {
+            let repo = format!("{owner}/{name}");
+            ask.caller.sees(world, &repo)?;
+            in_repo(world, ask, &repo, rest)
+        }
+        _ => Err(Refusal::not_found()),
+    }
+}
+
+/// Requests below one repository that the caller can see, by the first part of what is left of the path.
+fn in_repo(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
+    match rest {
+        [] => repos::show(world, ask, repo),
+        ["pulls", rest @ ..] => pulls::answer(world, ask, repo, rest),
+        ["issues", rest @ ..] => issues::answer(world, ask, repo, rest),
+        ["commits" | "statuses" | "check-runs" | "check-suites", ..] => {
+            checks::answer(world, ask, repo, rest)
+        }
+        ["actions", rest @ ..] => actions::answer(world, ask, repo, rest),
+        ["branches" | "rules" | "git" | "compare", ..] => refs::answer(world, ask, repo, rest),
+        ["hooks", rest @ ..] => hooks::answer(world, ask, repo, rest),
+        ["collaborators", login, "permission"] => repos::permission(world, ask, repo, login),
+        _ => Err(Refusal::not_found()),
+    }
+}

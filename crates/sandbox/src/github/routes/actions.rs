@@ -1,0 +1,173 @@
+//! GitHub Actions: workflow runs, workflows, jobs and their logs.
+
+use serde_json::json;
+
+use super::ask::{Ask, number};
+use super::paging;
+use super::reply::{Outcome, Reply};
+use crate::clock::plus;
+use crate::github::access::Resource;
+use crate::github::checks::{Check, Conclusion, Phase, Run, Suite};
+use crate::github::pen::{is_shown, log_of};
+use crate::github::setup::{ACTIONS_APP_SLUG, CheckKind, Outcome as Ending};
+use crate::github::world::{Refusal, World};
+
+pub(super) fn answer(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
+    if ask.is_write() {
+        ask.writes(Resource::Actions)?
+    } else {
+        ask.reads(Resource::Actions)?
+    }
+    match (ask.method.as_str(), rest) {
+        ("GET", ["runs"]) => runs(world, ask, repo),
+        ("GET", ["runs", id]) => show(world, ask, repo, number(id)?),
+        ("GET", ["runs", id, "jobs"]) => jobs(world, ask, repo, number(id)?),
+        ("POST", ["runs", id, "rerun"]) => rerun(world, ask, repo, (number(id)?, Wanted::All)),
+        ("POST", ["runs", id, "rerun-failed-jobs"]) => {
+            rerun(world, ask, repo, (number(id)?, Wanted::Failed))
+        }
+        ("POST", ["runs", id, "approve"]) => {
+            rerun(world, ask, repo, (number(id)?, Wanted::Waiting))
+        }
+        ("GET", ["workflows"]) => workflows(world, ask, repo),
+        ("GET", ["jobs", id]) => job(world, ask, repo, number(id)?),
+        ("GET", ["jobs", id, "logs"]) => log(world, repo, number(id)?),
+        _ => Err(Refusal::not_found()),
+    }
+}
+
+/// Which jobs of a run shall run again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    All,
+    Failed,
+    /// Those that waited for a person's approval.
+    Waiting,
+}
+
+/// Whether a suite is a run that can be seen yet.
+fn shown<'a>(world: &World, ask: &Ask, suite: &'a Suite) -> Option<&'a Run> {
+    let due = plus(suite.created_at, world.faults.lags().checks) <= ask.now;
+    suite.run.as_ref().filter(|_| suite.told.is_some() && due)
+}
+
+fn runs(world: &World, ask: &Ask, repo: &str) -> Outcome {
+    let (found, pen) = (world.repo(repo)?, ask.pen(world));
+    let wanted = |suite: &&Suite| {
+        ask.param("head_sha").is_none_or(|sha| sha == suite.sha)
+            && ask
+                .param("branch")
+                .is_none_or(|branch| branch == suite.branch)
+    };
+    let own = found.suites.iter().rev().filter(wanted);
+    let mut items: Vec<_> = own
+        .filter_map(|suite| Some(pen.workflow_run(found, suite, shown(world, ask, suite)?)))
+        .collect();
+    // `status` also takes a conclusion.
+    if let Some(status) = ask.param("status") {
+        items.retain(|item| {
+            [item.get("status"), item.get("conclusion")]
+                .iter()
+                .flatten()
+                .any(|own| *own == status)
+        });
+    }
+    Ok(paging::object(ask, "workflow_runs", items))
+}
+
+fn suite_of<'a>(world: &'a World, repo: &str, run: u64) -> Result<(&'a Suite, &'a Run), Refusal> {
+    let mut runs = world
+        .repo(repo)?
+        .suites
+        .iter()
+        .filter_map(|suite| Some((suite, suite.run.as_ref()?)));
+    runs.find(|(_, own)| own.id == run)
+        .ok_or_else(Refusal::not_found)
+}
+
+fn show(world: &World, ask: &Ask, repo: &str, id: u64) -> Outcome {
+    let (suite, run) = suite_of(world, repo, id)?;
+    shown(world, ask, suite).ok_or_else(Refusal::not_found)?;
+    Ok(Reply::json(ask.pen(world).workflow_run(
+        world.repo(repo)?,
+        suite,
+        run,
+    )))
+}
+
+fn jobs(world: &World, ask: &Ask, repo: &str, id: u64) -> Outcome {
+    let (suite, _) = suite_of(world, repo, id)?;
+    let (found, pen) = (world.repo(repo)?, ask.pen(world));
+    let own = |check: &&Check| check.suite == suite.id && is_shown(check) && !check.superseded;
+    let items = found
+        .checks
+        .iter()
+        .filter(own)
+        .map(|check| pen.job(found, suite, check))
+        .collect();
+    Ok(paging::object(ask, "jobs", items))
+}
+
+fn rerun(world: &mut World, ask: &Ask, repo: &str, (id, wanted): (u64, Wanted)) -> Outcome {
+    let suite = suite_of(world, repo, id)?.0.id;
+    let again = world.rerun(ask.now, repo, |check| {
+        let waits = check.outcome == Ending::ApprovalPending;
+        let failed = matches!(check.phase, Phase::Completed(end) if !end.passed() && end != Conclusion::ActionRequired);
+        check.suite == suite
+            && match wanted {
+                Wanted::All => !waits,
+                Wanted::Failed => failed,
+                Wanted::Waiting => waits,
+            }
+    });
+    match again {
+        0 => Err(Refusal::new(403, "This workflow run cannot be retried")),
+        _ => Ok(Reply::status(201, json!({}))),
+    }
+}
+
+fn workflows(world: &World, ask: &Ask, repo: &str) -> Outcome {
+    let (found, pen) = (world.repo(repo)?, ask.pen(world));
+    let mut names: Vec<&str> = found
+        .ci()
+        .checks
+        .iter()
+        .filter(|check| check.app_slug == ACTIONS_APP_SLUG && check.kind == CheckKind::CheckRun)
+        .map(|check| check.workflow.as_str())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    let items = names
+        .into_iter()
+        .map(|name| pen.workflow(found, name))
+        .collect();
+    Ok(paging::object(ask, "workflows", items))
+}
+
+/// A job of GitHub Actions with its suite; check runs of other apps are no jobs.
+fn job_of<'a>(world: &'a World, repo: &str, id: u64) -> Result<(&'a Suite, &'a Check), Refusal> {
+    let (found, check) = (world.repo(repo)?, world.check(repo, id)?);
+    let suite = found
+        .suites
+        .iter()
+        .find(|suite| suite.id == check.suite && suite.run.is_some());
+    let suite = suite
+        .filter(|_| is_shown(check))
+        .ok_or_else(Refusal::not_found)?;
+    Ok((suite, check))
+}
+
+fn job(world: &World, ask: &Ask, repo: &str, id: u64) -> Outcome {
+    let (suite, check) = job_of(world, repo, id)?;
+    Ok(Reply::json(ask.pen(world).job(
+        world.repo(repo)?,
+        suite,
+        check,
+    )))
+}
+
+/// The log as text; GitHub redirects to it, which clients follow.
+fn log(world: &World, repo: &str, id: u64) -> Outcome {
+    let (_, check) = job_of(world, repo, id)?;
+    Ok(Reply::text(log_of(check)))
+}

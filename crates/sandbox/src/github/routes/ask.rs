@@ -1,0 +1,131 @@
+//! One request, read and taken apart.
+
+use std::collections::BTreeMap;
+
+use axum::http::header::HOST;
+use axum::http::request::Parts;
+use jiff::Timestamp;
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+
+use super::PREFIX;
+use super::caller::Caller;
+use crate::github::access::{Access, Resource};
+use crate::github::pen::Pen;
+use crate::github::world::{Refusal, World};
+
+/// A request whose path, query and body have been read.
+#[derive(Clone, Debug)]
+pub(super) struct Ask {
+    pub(super) now: Timestamp,
+    pub(super) method: String,
+    /// The path as it came, below the prefix.
+    pub(super) path: String,
+    pub(super) query: BTreeMap<String, String>,
+    /// The body; null when there is none.
+    pub(super) body: Value,
+    pub(super) caller: Caller,
+    /// Base of API addresses, under the host the caller used.
+    pub(super) api: String,
+    parts: Vec<String>,
+}
+
+impl Ask {
+    pub(super) fn read(parts: &Parts, bytes: &[u8], now: Timestamp) -> Result<Self, Refusal> {
+        let body = match bytes {
+            [] => Value::Null,
+            bytes => serde_json::from_slice(bytes)
+                .map_err(|_| Refusal::new(400, "Problems parsing JSON"))?,
+        };
+        let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
+        let path = parts.uri.path();
+        let query = url::form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
+        Ok(Self {
+            now,
+            method: parts.method.to_string(),
+            path: path.to_owned(),
+            query: query.into_owned().collect(),
+            body,
+            caller: Caller::Nobody,
+            api: format!("http://{}{PREFIX}", host.unwrap_or("localhost")),
+            parts: path.trim_matches('/').split('/').map(decode).collect(),
+        })
+    }
+
+    /// The decoded parts of the path, to be matched.
+    pub(super) fn parts(&self) -> Vec<&str> {
+        self.parts.iter().map(String::as_str).collect()
+    }
+
+    pub(super) fn is_write(&self) -> bool {
+        !matches!(self.method.as_str(), "GET" | "HEAD")
+    }
+
+    /// Whether this would change what people see: minting a token and a GraphQL query change nothing.
+    pub(super) fn is_mutation(&self) -> bool {
+        match self.path.as_str() {
+            "/graphql" => self
+                .text("query")
+                .is_some_and(|query| query.contains("mutation")),
+            path => self.is_write() && !path.ends_with("/access_tokens"),
+        }
+    }
+
+    pub(super) fn is(&self, method: &str) -> bool {
+        self.method == method
+    }
+
+    /// A text of the body.
+    pub(super) fn text(&self, field: &str) -> Option<&str> {
+        self.body.get(field).and_then(Value::as_str)
+    }
+
+    /// A text that GitHub demands.
+    pub(super) fn demand(&self, field: &str) -> Result<&str, Refusal> {
+        let missing = || {
+            Refusal::new(
+                422,
+                format!("Invalid request.\n\n\"{field}\" wasn't supplied."),
+            )
+        };
+        self.text(field).ok_or_else(missing)
+    }
+
+    /// A parameter of the query.
+    pub(super) fn param(&self, name: &str) -> Option<&str> {
+        self.query.get(name).map(String::as_str)
+    }
+
+    /// Refuses when the caller lacks a permission.
+    pub(super) fn need(&self, resource: Resource, access: Access) -> Result<(), Refusal> {
+        self.caller.need(resource, access)
+    }
+
+    /// Reading one kind of resource.
+    pub(super) fn reads(&self, resource: Resource) -> Result<(), Refusal> {
+        self.need(resource, Access::Read)
+    }
+
+    /// Writing one kind of resource.
+    pub(super) fn writes(&self, resource: Resource) -> Result<(), Refusal> {
+        self.need(resource, Access::Write)
+    }
+
+    /// A pen that writes addresses under the caller's host.
+    pub(super) fn pen<'a>(&'a self, world: &'a World) -> Pen<'a> {
+        Pen {
+            world,
+            now: self.now,
+            api: &self.api,
+        }
+    }
+}
+
+fn decode(part: &str) -> String {
+    percent_decode_str(part).decode_utf8_lossy().into_owned()
+}
+
+/// A number in a path; GitHub answers 404 to what is none.
+pub(super) fn number(text: &str) -> Result<u64, Refusal> {
+    text.parse().map_err(|_| Refusal::not_found())
+}

@@ -1,0 +1,64 @@
+//! The one GraphQL mutation that REST lacks, and a polite refusal of everything else.
+
+use serde_json::{Value, json};
+
+use super::ask::Ask;
+use super::reply::{Outcome, Reply};
+use crate::github::access::Resource;
+use crate::github::world::{World, node_id};
+
+pub(super) fn answer(world: &mut World, ask: &Ask) -> Outcome {
+    let query = ask.demand("query")?;
+    if !query.contains("markPullRequestReadyForReview") {
+        let message = "The sandbox answers only the mutation markPullRequestReadyForReview.";
+        return Ok(failed("UNSUPPORTED", message));
+    }
+    let Some((repo, number)) = target(world, ask, query) else {
+        return Ok(failed(
+            "NOT_FOUND",
+            "Could not resolve to a node with the global id given.",
+        ));
+    };
+    if ask.caller.sees(world, &repo).is_err() || ask.writes(Resource::PullRequests).is_err() {
+        return Ok(failed(
+            "FORBIDDEN",
+            "Resource not accessible by integration",
+        ));
+    }
+    mark_ready(world, ask, &repo, number)
+}
+
+fn mark_ready(world: &mut World, ask: &Ask, repo: &str, number: u64) -> Outcome {
+    let was_draft = world.pull(repo, number)?.draft;
+    world.mark_ready(ask.now, repo, number)?;
+    if was_draft {
+        world.tally.count(|it| it.ready_for_review += 1);
+    }
+    let pull = world.pull(repo, number)?;
+    let shown = json!({ "id": node_id("PR", pull.id), "number": number, "isDraft": pull.draft });
+    let payload = json!({ "clientMutationId": null, "pullRequest": shown });
+    Ok(Reply::json(
+        json!({ "data": { "markPullRequestReadyForReview": payload } }),
+    ))
+}
+
+/// The pull request whose node id stands in the variables or in the query itself.
+fn target(world: &World, ask: &Ask, query: &str) -> Option<(String, u64)> {
+    let variables = ask
+        .body
+        .get("variables")
+        .map(Value::to_string)
+        .unwrap_or_default();
+    world.repos.iter().find_map(|(name, repo)| {
+        let named = repo.pulls.values().find(|pull| {
+            let id = format!("\"{}\"", node_id("PR", pull.id));
+            variables.contains(&id) || query.contains(&id)
+        });
+        named.map(|pull| (name.clone(), pull.number))
+    })
+}
+
+/// GraphQL fails with status 200 and a list of errors.
+fn failed(kind: &str, message: &str) -> Reply {
+    Reply::json(json!({ "data": null, "errors": [{ "type": kind, "message": message }] }))
+}

@@ -1,0 +1,151 @@
+//! Branches, their rules and protection, references, and comparisons.
+
+use serde_json::json;
+
+use super::ask::Ask;
+use super::checks::commit;
+use super::paging;
+use super::reply::{Outcome, Reply};
+use crate::github::access::Resource;
+use crate::github::world::{Refusal, World, node_id};
+
+pub(super) fn answer(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
+    match (ask.method.as_str(), rest) {
+        ("GET", ["rules", "branches", branch @ ..]) => rules(world, ask, repo, &branch.join("/")),
+        ("GET", ["branches"]) => branches(world, ask, repo),
+        ("GET", ["branches", branch @ .., "protection"]) => {
+            protection(world, ask, repo, &branch.join("/"))
+        }
+        ("GET", ["branches", branch @ ..]) => show(world, ask, repo, &branch.join("/")),
+        ("GET", ["git", "ref" | "refs", "heads", branch @ ..]) => {
+            reference(world, ask, repo, &branch.join("/"))
+        }
+        ("DELETE", ["git", "refs", "heads", branch @ ..]) => {
+            delete(world, ask, repo, &branch.join("/"))
+        }
+        ("GET", ["compare", spec @ ..]) => compare(world, ask, repo, &spec.join("/")),
+        _ => Err(Refusal::not_found()),
+    }
+}
+
+/// Everybody who can read the repository can read its rules.
+fn rules(world: &World, ask: &Ask, repo: &str, branch: &str) -> Outcome {
+    ask.reads(Resource::Metadata)?;
+    Ok(paging::list(
+        ask,
+        ask.pen(world).rules(world.repo(repo)?, branch),
+    ))
+}
+
+fn branches(world: &World, ask: &Ask, repo: &str) -> Outcome {
+    ask.reads(Resource::Contents)?;
+    let (found, pen) = (world.repo(repo)?, ask.pen(world));
+    Ok(paging::list(
+        ask,
+        found
+            .branches
+            .keys()
+            .map(|name| pen.branch(found, name))
+            .collect(),
+    ))
+}
+
+fn show(world: &World, ask: &Ask, repo: &str, branch: &str) -> Outcome {
+    ask.reads(Resource::Contents)?;
+    let found = world.repo(repo)?;
+    if !found.branches.contains_key(branch) {
+        return Err(Refusal::new(404, "Branch not found"));
+    }
+    Ok(Reply::json(ask.pen(world).branch(found, branch)))
+}
+
+fn protection(world: &World, ask: &Ask, repo: &str, branch: &str) -> Outcome {
+    ask.reads(Resource::Administration)?;
+    let found = world.repo(repo)?;
+    if !found.branches.contains_key(branch) {
+        return Err(Refusal::new(404, "Branch not found"));
+    }
+    let answer = ask.pen(world).protection(found, branch);
+    answer
+        .map(Reply::json)
+        .ok_or_else(|| Refusal::new(404, "Branch not protected"))
+}
+
+fn reference(world: &World, ask: &Ask, repo: &str, branch: &str) -> Outcome {
+    ask.reads(Resource::Contents)?;
+    let found = world.repo(repo)?;
+    let sha = found.branches.get(branch).ok_or_else(Refusal::not_found)?;
+    let url = ask.pen(world).repo_url(found);
+    Ok(Reply::json(json!({
+        "ref": format!("refs/heads/{branch}"),
+        "node_id": node_id("REF", found.id),
+        "url": format!("{url}/git/refs/heads/{branch}"),
+        "object": { "type": "commit", "sha": sha, "url": format!("{url}/git/commits/{sha}") },
+    })))
+}
+
+fn delete(world: &mut World, ask: &Ask, repo: &str, branch: &str) -> Outcome {
+    ask.writes(Resource::Contents)?;
+    if world.repo(repo)?.setup.default_branch == branch {
+        return Err(Refusal::new(422, "Cannot delete the default branch"));
+    }
+    world.delete_branch(ask.now, repo, branch)?;
+    world.tally.count(|it| it.branch_deletes += 1);
+    Ok(Reply::nothing())
+}
+
+/// `{base}...{head}`, each a branch or a SHA, the head perhaps as `owner:branch`.
+fn compare(world: &World, ask: &Ask, repo: &str, spec: &str) -> Outcome {
+    ask.reads(Resource::Contents)?;
+    let (base, head) = spec.split_once("...").ok_or_else(Refusal::not_found)?;
+    let (base, head) = (side(world, repo, base)?, side(world, repo, head)?);
+    let (found, pen) = (world.repo(repo)?, ask.pen(world));
+    let (ahead, behind) = (world.between(&base, &head), world.between(&head, &base));
+    let status = match (ahead.len(), behind.len()) {
+        (0, 0) => "identical",
+        (_, 0) => "ahead",
+        (0, _) => "behind",
+        (_, _) => "diverged",
+    };
+    let shown = |sha: &str| {
+        world
+            .commits
+            .get(sha)
+            .map(|commit| pen.commit(found, commit))
+    };
+    let files = world.files_between(&base, &head);
+    let files = files.iter().map(|file| {
+        json!({
+            "filename": file.filename,
+            "status": file.status,
+            "additions": file.additions,
+            "deletions": file.deletions,
+            "changes": file.additions + file.deletions,
+            "patch": file.patch,
+        })
+    });
+    Ok(Reply::json(json!({
+        "url": format!("{}/compare/{spec}", pen.repo_url(found)),
+        "status": status,
+        "ahead_by": ahead.len(),
+        "behind_by": behind.len(),
+        "total_commits": ahead.len(),
+        "base_commit": shown(&base),
+        "merge_base_commit": shown(&world.merge_base(&base, &head)),
+        "commits": ahead.iter().map(|commit| pen.commit(found, commit)).collect::<Vec<_>>(),
+        "files": files.collect::<Vec<_>>(),
+    })))
+}
+
+fn side(world: &World, repo: &str, name: &str) -> Result<String, Refusal> {
+    let Some((owner, branch)) = name.split_once(':') else {
+        return commit(world, repo, &[name]).map_err(|_| Refusal::not_found());
+    };
+    let own = world.repo(repo)?.name().to_owned();
+    let tip = world.repo(&format!("{owner}/{own}"))?.tip(branch);
+    if tip.is_empty() {
+        Err(Refusal::not_found())
+    } else {
+        Ok(tip.to_owned())
+    }
+}

@@ -1,0 +1,11 @@
+//! Tests of the small GitHub over real sockets, with a clock that moves only when told to.
+
+mod access;
+mod ci;
+mod conversation;
+mod merging;
+mod reading;
+mod shapes;
+pub(crate) mod stand;
+
+use stand::Stand;

@@ -1,0 +1,105 @@
+//! What a test can ask about a pull request without going over HTTP.
+
+use serde::Serialize;
+
+use super::world::World;
+
+/// Where a pull request stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PullState {
+    /// Neither merged nor closed.
+    Open,
+    /// Closed without a merge.
+    Closed,
+    /// Merged.
+    Merged,
+}
+
+/// One comment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CommentView {
+    /// Numeric id.
+    pub id: u64,
+    /// Login of the author.
+    pub author: String,
+    /// The text.
+    pub body: String,
+}
+
+/// A pull request as it really is, without lags.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PullView {
+    /// Its number.
+    pub number: u64,
+    /// Its title.
+    pub title: String,
+    /// Its description.
+    pub body: String,
+    /// Login of the author.
+    pub author: String,
+    /// Where it stands.
+    pub state: PullState,
+    /// Whether it is a draft.
+    pub draft: bool,
+    /// The branch it comes from.
+    pub head_ref: String,
+    /// Full name of the repository it comes from, lower case.
+    pub head_repo: String,
+    /// The head.
+    pub head_sha: String,
+    /// The branch it goes to.
+    pub base_ref: String,
+    /// The head that was merged.
+    pub merged_sha: Option<String>,
+    /// The commit on the base that the merge made.
+    pub merge_commit_sha: Option<String>,
+    /// Who merged it.
+    pub merged_by: Option<String>,
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// Its comments, oldest first.
+    pub comments: Vec<CommentView>,
+    /// Whether it conflicts with its base.
+    pub conflicts: bool,
+}
+
+/// The view of one pull request.
+pub(super) fn of(world: &World, repo: &str, number: u64) -> Option<PullView> {
+    let found = world.repo(repo).ok()?;
+    let (pull, issue) = (found.pulls.get(&number)?, found.issues.get(&number)?);
+    let merged = pull.merged.as_ref();
+    let state = match (merged, issue.closed_at) {
+        (Some(_), _) => PullState::Merged,
+        (None, Some(_)) => PullState::Closed,
+        (None, None) => PullState::Open,
+    };
+    let comments = found
+        .comments
+        .iter()
+        .filter(|comment| comment.number == number);
+    Some(PullView {
+        number,
+        title: issue.title.clone(),
+        body: issue.body.clone(),
+        author: issue.author.login.clone(),
+        state,
+        draft: pull.draft,
+        head_ref: pull.head_ref.clone(),
+        head_repo: pull.head_repo.clone(),
+        head_sha: pull.head_sha.clone(),
+        base_ref: pull.base_ref.clone(),
+        merged_sha: merged.map(|merged| merged.head.clone()),
+        merge_commit_sha: merged.map(|merged| merged.sha.clone()),
+        merged_by: merged.map(|merged| merged.by.login.clone()),
+        labels: issue.labels.clone(),
+        comments: comments
+            .map(|comment| CommentView {
+                id: comment.id,
+                author: comment.author.login.clone(),
+                body: comment.body.clone(),
+            })
+            .collect(),
+        conflicts: state == PullState::Open && world.conflicts(found, pull),
+    })
+}

@@ -1,0 +1,353 @@
+//! The state of the small GitHub: repositories with their branches, pull requests, checks and talk.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use super::access::{Token, TokenSetup};
+use super::checks::{Check, Status, Suite};
+use super::setup::{ChangedFile, CiSetup, RepoSetup};
+use crate::counters::Tally;
+use crate::faults::Faults;
+use crate::webhook::Outbox;
+
+/// First of the numbers handed out as ids; below it there is room for ids chosen by tests.
+const FIRST_ID: u64 = 1_000_001;
+
+/// Everything there is, behind one lock.
+#[derive(Debug)]
+pub(crate) struct World {
+    /// By lower-case `owner/name`, since GitHub ignores case.
+    pub(crate) repos: BTreeMap<String, Repo>,
+    /// Commits of all repositories, as forks share their objects.
+    pub(crate) commits: BTreeMap<String, Commit>,
+    pub(crate) tokens: BTreeMap<String, Token>,
+    pub(crate) outbox: Outbox,
+    /// Base of the API addresses in webhook payloads.
+    pub(crate) base: String,
+    pub(crate) tally: Tally,
+    pub(crate) faults: Faults,
+    serial: u64,
+    requests: u64,
+}
+
+/// One repository.
+#[derive(Debug)]
+pub(crate) struct Repo {
+    pub(crate) setup: RepoSetup,
+    pub(crate) id: u64,
+    pub(crate) fork_of: Option<String>,
+    /// Branch name to the SHA of its tip.
+    pub(crate) branches: BTreeMap<String, String>,
+    pub(crate) issues: BTreeMap<u64, Issue>,
+    pub(crate) pulls: BTreeMap<u64, Pull>,
+    pub(crate) comments: Vec<Comment>,
+    pub(crate) reviews: Vec<Review>,
+    pub(crate) suites: Vec<Suite>,
+    pub(crate) checks: Vec<Check>,
+    pub(crate) statuses: Vec<Status>,
+    /// How many heads each `(branch, check)` has seen, for outcomes that change with them.
+    pub(crate) heads_seen: BTreeMap<(String, String), u32>,
+    /// Shas that must get no checks: pushed with the Actions token.
+    pub(crate) without_ci: BTreeSet<String>,
+    pub(crate) next_number: u64,
+    pub(crate) created_at: Timestamp,
+}
+
+/// A person or a bot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct User {
+    pub(crate) login: String,
+    pub(crate) id: u64,
+}
+
+/// A commit; its files are what it changed against its first parent.
+#[derive(Clone, Debug)]
+pub(crate) struct Commit {
+    pub(crate) sha: String,
+    pub(crate) parents: Vec<String>,
+    pub(crate) message: String,
+    pub(crate) author: User,
+    pub(crate) at: Timestamp,
+    pub(crate) files: Vec<ChangedFile>,
+}
+
+/// What issues and pull requests share.
+#[derive(Clone, Debug)]
+pub(crate) struct Issue {
+    pub(crate) id: u64,
+    pub(crate) number: u64,
+    pub(crate) title: String,
+    pub(crate) body: String,
+    pub(crate) author: User,
+    pub(crate) association: String,
+    pub(crate) labels: Vec<String>,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+    pub(crate) closed_at: Option<Timestamp>,
+}
+
+/// What only pull requests have.
+#[derive(Clone, Debug)]
+pub(crate) struct Pull {
+    pub(crate) id: u64,
+    pub(crate) number: u64,
+    /// Lower-case full name of the repository the head lives in.
+    pub(crate) head_repo: String,
+    pub(crate) head_ref: String,
+    pub(crate) head_sha: String,
+    pub(crate) base_ref: String,
+    /// The base's tip when the pull request was closed; unused while it is open.
+    pub(crate) closed_base_sha: String,
+    pub(crate) draft: bool,
+    pub(crate) merged: Option<Merged>,
+    /// When head or base last moved, from which `mergeable` is worked out anew.
+    pub(crate) changed_at: Timestamp,
+    pub(crate) forced_conflict: bool,
+    /// Files at the time of the merge, when head and base no longer differ.
+    pub(crate) merged_files: Vec<ChangedFile>,
+}
+
+/// How a pull request was merged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Merged {
+    pub(crate) at: Timestamp,
+    pub(crate) by: User,
+    /// The commit on the base.
+    pub(crate) sha: String,
+    /// The head that was merged.
+    pub(crate) head: String,
+}
+
+/// A comment on an issue or a pull request.
+#[derive(Clone, Debug)]
+pub(crate) struct Comment {
+    pub(crate) id: u64,
+    pub(crate) number: u64,
+    pub(crate) author: User,
+    pub(crate) association: String,
+    pub(crate) body: String,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+}
+
+/// A review of a pull request.
+#[derive(Clone, Debug)]
+pub(crate) struct Review {
+    pub(crate) id: u64,
+    pub(crate) number: u64,
+    pub(crate) author: User,
+    pub(crate) association: String,
+    /// `APPROVED`, `CHANGES_REQUESTED` or `COMMENTED`.
+    pub(crate) state: String,
+    pub(crate) body: String,
+    pub(crate) commit: String,
+    pub(crate) at: Timestamp,
+}
+
+/// A refusal in GitHub's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    pub(crate) message: String,
+    /// The permission that would have been enough, such as `checks=read`.
+    pub(crate) needs: Option<String>,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: u16, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            message: message.into(),
+            needs: None,
+        }
+    }
+
+    pub(crate) fn not_found() -> Self {
+        Self::new(404, "Not Found")
+    }
+}
+
+impl User {
+    /// A user by login; ids of well-known bots are the real ones, others follow from the login.
+    pub(crate) fn named(login: &str) -> Self {
+        let id = match login {
+            "google-labs-jules[bot]" => 161_369_871,
+            "github-actions[bot]" => 41_898_282,
+            other => u64::from(hash_u32(other)),
+        };
+        Self {
+            login: login.to_owned(),
+            id,
+        }
+    }
+
+    pub(crate) fn with_id(login: &str, id: u64) -> Self {
+        let named = Self::named(login);
+        Self {
+            id: if id == 0 { named.id } else { id },
+            ..named
+        }
+    }
+
+    pub(crate) fn is_bot(&self) -> bool {
+        self.login.ends_with("[bot]")
+    }
+}
+
+impl Repo {
+    pub(crate) fn new(setup: RepoSetup, id: u64, now: Timestamp) -> Self {
+        Self {
+            setup,
+            id,
+            fork_of: None,
+            branches: BTreeMap::new(),
+            issues: BTreeMap::new(),
+            pulls: BTreeMap::new(),
+            comments: Vec::new(),
+            reviews: Vec::new(),
+            suites: Vec::new(),
+            checks: Vec::new(),
+            statuses: Vec::new(),
+            heads_seen: BTreeMap::new(),
+            without_ci: BTreeSet::new(),
+            next_number: 1,
+            created_at: now,
+        }
+    }
+
+    pub(crate) fn full_name(&self) -> &str {
+        &self.setup.full_name
+    }
+
+    pub(crate) fn key(&self) -> String {
+        self.setup.full_name.to_ascii_lowercase()
+    }
+
+    /// The login before the slash.
+    pub(crate) fn owner(&self) -> &str {
+        self.full_name()
+            .split_once('/')
+            .map_or("", |(owner, _)| owner)
+    }
+
+    /// The name after the slash.
+    pub(crate) fn name(&self) -> &str {
+        self.full_name()
+            .split_once('/')
+            .map_or(self.full_name(), |(_, name)| name)
+    }
+
+    pub(crate) fn ci(&self) -> &CiSetup {
+        &self.setup.ci
+    }
+
+    /// The tip of a branch; empty when it does not exist.
+    pub(crate) fn tip(&self, branch: &str) -> &str {
+        self.branches.get(branch).map_or("", String::as_str)
+    }
+
+    /// The newest post of each context on a commit, oldest context first.
+    pub(crate) fn latest_statuses(&self, sha: &str) -> Vec<&Status> {
+        let mut latest: Vec<&Status> = Vec::new();
+        for status in self.statuses.iter().filter(|status| status.sha == sha) {
+            latest.retain(|other| other.context != status.context);
+            latest.push(status);
+        }
+        latest
+    }
+}
+
+impl World {
+    pub(crate) fn new(tally: Tally, faults: Faults) -> Self {
+        let mut world = Self {
+            repos: BTreeMap::new(),
+            commits: BTreeMap::new(),
+            tokens: BTreeMap::new(),
+            outbox: Outbox::default(),
+            base: "http://localhost/github".to_owned(),
+            tally,
+            faults,
+            serial: 0,
+            requests: 0,
+        };
+        world.add_token(TokenSetup::default());
+        world
+    }
+
+    pub(crate) fn add_token(&mut self, setup: TokenSetup) {
+        self.tokens.insert(setup.token.clone(), Token::new(setup));
+    }
+
+    /// The next free id.
+    pub(crate) fn next_id(&mut self) -> u64 {
+        self.serial += 1;
+        FIRST_ID + self.serial
+    }
+
+    /// The number of the next request, apart from ids so that reading changes none of them.
+    pub(crate) fn next_request(&mut self) -> u64 {
+        self.requests += 1;
+        self.requests
+    }
+
+    pub(crate) fn repo(&self, name: &str) -> Result<&Repo, Refusal> {
+        self.repos
+            .get(&name.to_ascii_lowercase())
+            .ok_or_else(Refusal::not_found)
+    }
+
+    pub(crate) fn repo_mut(&mut self, name: &str) -> Result<&mut Repo, Refusal> {
+        self.repos
+            .get_mut(&name.to_ascii_lowercase())
+            .ok_or_else(Refusal::not_found)
+    }
+
+    pub(crate) fn pull(&self, repo: &str, number: u64) -> Result<&Pull, Refusal> {
+        self.repo(repo)?
+            .pulls
+            .get(&number)
+            .ok_or_else(Refusal::not_found)
+    }
+
+    pub(crate) fn pull_mut(&mut self, repo: &str, number: u64) -> Result<&mut Pull, Refusal> {
+        self.repo_mut(repo)?
+            .pulls
+            .get_mut(&number)
+            .ok_or_else(Refusal::not_found)
+    }
+
+    pub(crate) fn issue(&self, repo: &str, number: u64) -> Result<&Issue, Refusal> {
+        self.repo(repo)?
+            .issues
+            .get(&number)
+            .ok_or_else(Refusal::not_found)
+    }
+
+    pub(crate) fn issue_mut(&mut self, repo: &str, number: u64) -> Result<&mut Issue, Refusal> {
+        self.repo_mut(repo)?
+            .issues
+            .get_mut(&number)
+            .ok_or_else(Refusal::not_found)
+    }
+}
+
+/// A node id of GitHub's new format: a prefix and something opaque.
+pub(crate) fn node_id(prefix: &str, id: u64) -> String {
+    format!("{prefix}_kwDO{}", hex::encode(id.to_be_bytes()))
+}
+
+/// Forty hex digits that follow from what went in.
+pub(crate) fn sha_of(parts: &[&str]) -> String {
+    let digest = Sha256::digest(parts.join("\n").as_bytes());
+    hex::encode(digest).chars().take(40).collect()
+}
+
+fn hash_u32(text: &str) -> u32 {
+    let digest = Sha256::digest(text.as_bytes());
+    digest
+        .iter()
+        .take(4)
+        .fold(0, |sum, byte| (sum << 8) | u32::from(*byte))
+}

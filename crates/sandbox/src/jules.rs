@@ -1,0 +1,145 @@
+//! The small Jules: v1alpha with all its known traps, played from stories.
+
+mod activity;
+mod call;
+mod draft;
+mod foreign;
+mod hear;
+mod json;
+mod mask;
+mod patch;
+mod play;
+mod publish;
+mod query;
+mod refusal;
+mod remote;
+mod routes;
+mod serve;
+mod session;
+mod settings;
+mod switches;
+#[cfg(test)]
+mod tests;
+mod view;
+mod world;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+
+use crate::clock::Clock;
+use crate::counters::Tally;
+use crate::faults::{Faults, Lags};
+use crate::github::GitHub;
+use crate::scenario::Scenario;
+use crate::story::Step;
+
+pub use foreign::SessionView;
+pub(crate) use refusal::Refusal;
+pub(crate) use routes::router;
+pub use settings::AccountSetup;
+pub use switches::{
+    ActivityFilter, BadKey, Delete, EmptyBody, FieldMask, MessageEffect, Order, OriginatorCase,
+    PatchScope, QuotaRefusal, SessionFilter, SessionUrl, Switches, WorkingBranch,
+};
+
+use settings::Settings;
+use view::Source;
+use world::World;
+
+/// The small Jules; clones share one state.
+#[derive(Clone)]
+pub struct Jules {
+    world: Arc<Mutex<World>>,
+    clock: Clock,
+    faults: Faults,
+    tally: Tally,
+    github: GitHub,
+}
+
+impl Jules {
+    pub(crate) fn new(
+        scenario: &Scenario,
+        clock: Clock,
+        (faults, tally): (Faults, Tally),
+        github: GitHub,
+    ) -> Self {
+        let sources = scenario
+            .repos
+            .iter()
+            .map(|repo| Source {
+                repo: repo.full_name.clone(),
+                private: repo.private,
+                default_branch: repo.default_branch.clone(),
+            })
+            .collect();
+        let world = World::new(Settings::new(scenario), sources);
+        Self {
+            world: Arc::new(Mutex::new(world)),
+            clock,
+            faults,
+            tally,
+            github,
+        }
+    }
+
+    /// The switches as they stand.
+    #[must_use]
+    pub fn switches(&self) -> Switches {
+        self.world().settings.switches.clone()
+    }
+
+    /// Turns switches, for example `jules.switch(|it| it.pull_refs = false)`.
+    pub fn switch(&self, change: impl FnOnce(&mut Switches)) {
+        change(&mut self.world().settings.switches);
+    }
+
+    /// Sets how many bytes of patch every finished session carries in each read.
+    pub fn set_patch_bytes(&self, bytes: usize) {
+        self.world().settings.patch_bytes = bytes;
+    }
+
+    /// Appends steps to what a session still has to play; whatever it waits for is waited for no longer,
+    /// save the approval of a plan. False when there is no such session.
+    pub fn append_steps(&self, id: &str, steps: Vec<Step>) -> bool {
+        let now = (self.clock)();
+        let mut world = self.world();
+        let Some(index) = world.sessions.iter().position(|it| it.id == id) else {
+            return false;
+        };
+        if let Some((session, stage)) = world.on_stage(index, now, &self.github) {
+            session.append(steps, &stage);
+        }
+        true
+    }
+
+    /// `owner/name` of every source.
+    pub(crate) fn repos(&self) -> Vec<String> {
+        self.world()
+            .sources
+            .iter()
+            .map(|it| it.repo.clone())
+            .collect()
+    }
+
+    /// When anything happens by itself next.
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
+        self.world().next_due()
+    }
+
+    /// Performs everything due at `now`.
+    pub(crate) fn advance(&self, now: Timestamp) {
+        let mut world = self.world();
+        world.advance(now, &self.github);
+        world.notice(now, &self.github);
+    }
+
+    pub(crate) fn world(&self) -> MutexGuard<'_, World> {
+        self.world.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The time, and the lags as they stand.
+    pub(crate) fn moment(&self) -> (Timestamp, Lags) {
+        ((self.clock)(), self.faults.lags())
+    }
+}

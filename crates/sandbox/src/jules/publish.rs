@@ -1,0 +1,122 @@
+//! What a session does on GitHub: its pull request, its pushes, and what wakes it from there.
+
+use jiff::SignedDuration;
+
+use super::activity::{Kind, Originator};
+use super::patch::slug;
+use super::play::Stage;
+use super::session::{OwnPull, Posture, Session};
+use crate::github::{ChangedFile, NewPull};
+use crate::story::Step;
+
+impl Session {
+    /// Opens the session's pull request, if it may and has none.
+    pub(crate) fn open_pull(&mut self, files: Vec<ChangedFile>, draft: bool, stage: &Stage<'_>) {
+        self.work.files.extend(files);
+        if self.work.files.is_empty() {
+            self.work.files.push(ChangedFile::modified(&format!(
+                "src/{}.rs",
+                slug(&self.pull_title())
+            )));
+        }
+        let Some(source) = self.ask.source.clone() else {
+            return;
+        };
+        if !self.ask.auto_create_pr || self.work.pull.is_some() {
+            return;
+        }
+        let title = self.pull_title();
+        let head = format!("{}-{}", slug(&title), self.id);
+        let description = format!(
+            "{}\n\n{}",
+            first_line(&self.ask.prompt),
+            self.signature(stage)
+        );
+        let pull = NewPull {
+            title: title.clone(),
+            body: description.clone(),
+            head_branch: head.clone(),
+            base_branch: source.branch.clone(),
+            draft,
+            author_login: stage.settings.author.login().to_owned(),
+            author_id: stage.settings.author.id(),
+            files: self.work.files.clone(),
+            ..NewPull::default()
+        };
+        let number = stage.github.open_pull(stage.at, &source.repo, pull);
+        let url = format!("https://github.com/{}/pull/{number}", source.repo);
+        let at = Some((source.repo, number));
+        self.work.pull = Some(OwnPull {
+            at,
+            url,
+            title,
+            description,
+            base: source.branch,
+            head,
+        });
+    }
+
+    /// Pushes one more commit to the session's pull request, if it has one.
+    pub(crate) fn push(&mut self, message: &str, stage: &Stage<'_>) {
+        let Some(pull) = &self.work.pull else { return };
+        let Some((repo, _)) = pull.at.clone() else {
+            return;
+        };
+        let (head, login) = (pull.head.clone(), stage.settings.author.login());
+        stage.github.push(stage.at, &repo, &head, message, login);
+        let kind = Kind::ProgressUpdated {
+            title: "Pushed a commit".to_owned(),
+            description: message.to_owned(),
+        };
+        self.write(stage.at, Originator::Agent, kind);
+    }
+
+    /// The CI fixer: Jules goes back to work by itself and pushes.
+    pub(crate) fn fix_checks(&mut self, stage: &Stage<'_>) {
+        let message = "Fix failing checks".to_owned();
+        let after = SignedDuration::ZERO;
+        let script = [
+            Step::Push { after, message },
+            Step::Complete {
+                after,
+                no_change: false,
+            },
+        ];
+        self.script = script.into();
+        self.posture = Posture::Playing;
+        self.enter("IN_PROGRESS", stage.at);
+        self.schedule_next(stage);
+    }
+
+    /// The line that ties a pull request to its session.
+    fn signature(&self, stage: &Stage<'_>) -> String {
+        let id = &self.id;
+        let login = stage.settings.login_of(&self.account);
+        format!(
+            "---\n*PR created automatically by Jules for task [{id}](https://jules.google.com/task/{id}) \
+             started by @{login}*"
+        )
+    }
+
+    /// Jules words the title itself; a caller's marker in brackets does not get into it.
+    fn pull_title(&self) -> String {
+        let title = match self
+            .ask
+            .title
+            .strip_prefix('[')
+            .and_then(|it| it.split_once(']'))
+        {
+            Some((_, rest)) => rest.trim(),
+            None => self.ask.title.trim(),
+        };
+        if title.is_empty() {
+            first_line(&self.ask.prompt).to_owned()
+        } else {
+            title.to_owned()
+        }
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}

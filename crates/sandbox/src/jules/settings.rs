@@ -1,0 +1,92 @@
+//! Accounts, and what all sessions share: switches, pace, stories, the pull requests' author.
+
+use serde::{Deserialize, Serialize};
+
+use super::switches::Switches;
+use crate::scenario::{Author, DEFAULT_KEY, Scenario};
+use crate::story::Story;
+
+/// A Jules account as a scenario declares it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AccountSetup {
+    /// Name, used only in scenarios and control.
+    pub name: String,
+    /// Its API key.
+    pub key: String,
+    /// Sessions it may run at a time.
+    pub concurrent: u32,
+    /// Sessions it may create in any 24 hours.
+    pub per_24h: u32,
+    /// GitHub login of the person, who "started" its pull requests.
+    pub login: String,
+}
+
+impl Default for AccountSetup {
+    /// The limits of the middle plan.
+    fn default() -> Self {
+        Self {
+            name: "default".to_owned(),
+            key: DEFAULT_KEY.to_owned(),
+            concurrent: 15,
+            per_24h: 100,
+            login: "octo-owner".to_owned(),
+        }
+    }
+}
+
+/// What all sessions share.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) switches: Switches,
+    pub(crate) pace: f64,
+    pub(crate) author: Author,
+    pub(crate) patch_bytes: usize,
+    accounts: Vec<AccountSetup>,
+    stories: Vec<Story>,
+    default_story: Story,
+}
+
+impl Settings {
+    pub(crate) fn new(scenario: &Scenario) -> Self {
+        Self {
+            switches: scenario.switches.clone(),
+            pace: scenario.pace,
+            author: scenario.author.clone(),
+            patch_bytes: scenario.patch_bytes,
+            accounts: scenario.accounts.clone(),
+            stories: scenario.stories.clone(),
+            default_story: scenario.default_story.clone(),
+        }
+    }
+
+    /// The account a key belongs to.
+    pub(crate) fn account_of_key(&self, key: &str) -> Option<&AccountSetup> {
+        self.accounts.iter().find(|it| it.key == key)
+    }
+
+    /// The account of this name; the first one for an empty name.
+    pub(crate) fn account(&self, name: &str) -> Option<&AccountSetup> {
+        self.accounts
+            .iter()
+            .find(|it| name.is_empty() || it.name == name)
+    }
+
+    /// GitHub login of an account's person.
+    pub(crate) fn login_of(&self, account: &str) -> &str {
+        self.account(account)
+            .map_or("somebody", |it| it.login.as_str())
+    }
+
+    /// The first story whose `match` is in the title or the prompt, else the default one.
+    pub(crate) fn story(&self, title: &str, prompt: &str) -> &Story {
+        let fits = |story: &&Story| {
+            !story.matches.is_empty()
+                && (title.contains(&story.matches) || prompt.contains(&story.matches))
+        };
+        self.stories
+            .iter()
+            .find(fits)
+            .unwrap_or(&self.default_story)
+    }
+}

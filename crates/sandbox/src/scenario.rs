@@ -1,0 +1,331 @@
+//! A scenario: who has accounts and repositories, what the stories are, and what was there before.
+
+use std::path::Path;
+
+use jiff::SignedDuration;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::agent::AgentSetup;
+use crate::faults::{Fault, Lags};
+use crate::github::{ChangedFile, CheckSetup, CiSetup, NewPull, Outcome, RepoSetup, TokenSetup};
+use crate::jules::{AccountSetup, Switches};
+use crate::story::{Step, Story};
+use crate::webhook::WebhookFaults;
+
+/// The key of the default scenario's account.
+pub const DEFAULT_KEY: &str = "sandbox-key";
+
+/// The repository of the default scenario.
+pub const DEFAULT_REPO: &str = "acme/shop";
+
+/// Everything the sandbox is set up with; each part left out of a file has the default scenario's value.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Scenario {
+    /// Jules accounts.
+    pub accounts: Vec<AccountSetup>,
+    /// GitHub tokens; none leaves the one that every sandbox accepts.
+    pub tokens: Vec<TokenSetup>,
+    /// Repositories on GitHub, each of them a source of Jules.
+    pub repos: Vec<RepoSetup>,
+    /// Stories; a new session plays the first whose `match` is in its title or prompt.
+    pub stories: Vec<Story>,
+    /// What all other sessions play.
+    pub default_story: Story,
+    /// Multiplies all delays of stories and checks.
+    pub pace: f64,
+    /// Answers to the open questions about Jules.
+    pub switches: Switches,
+    /// Read-after-write lags.
+    pub lags: Lags,
+    /// Faults that are on from the start.
+    pub faults: Vec<Fault>,
+    /// What goes wrong with GitHub's webhooks.
+    pub webhook_faults: WebhookFaults,
+    /// What was there before: sessions and pull requests that nobody created through the API.
+    pub foreign: Vec<Foreign>,
+    /// Who opens and pushes Jules's pull requests.
+    pub author: Author,
+    /// Bytes of patch that every finished session carries in each read, beside its real changes.
+    pub patch_bytes: usize,
+    /// Agents whose receiver answers otherwise than 204.
+    pub agents: Vec<AgentSetup>,
+}
+
+/// Who opens Jules's pull requests; the account's setting on the live service.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Author {
+    /// `google-labs-jules[bot]`.
+    #[default]
+    Bot,
+    /// The person whose account it is.
+    User {
+        /// Login.
+        login: String,
+        /// Numeric id.
+        id: u64,
+    },
+}
+
+impl Author {
+    /// Login of Jules's own GitHub App.
+    pub const BOT_LOGIN: &'static str = "google-labs-jules[bot]";
+
+    /// Numeric user id of that bot.
+    pub const BOT_ID: u64 = 161_369_871;
+
+    pub(crate) fn login(&self) -> &str {
+        match self {
+            Self::Bot => Self::BOT_LOGIN,
+            Self::User { login, .. } => login,
+        }
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        match self {
+            Self::Bot => Self::BOT_ID,
+            Self::User { id, .. } => *id,
+        }
+    }
+}
+
+/// Something that nobody created through the API.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Foreign {
+    /// Sessions started in the web product, by a schedule or by another installation.
+    Session(ForeignSession),
+    /// Pull requests of other people, of forks, or that look like Jules's.
+    Pull(ForeignPull),
+}
+
+/// Sessions that were there before. `{n}` in a text becomes 1, 2, 3 …
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ForeignSession {
+    /// How many of them.
+    pub count: u32,
+    /// Whose they are; empty means the first account's.
+    pub account: String,
+    /// Session id; none makes one up.
+    pub id: Option<String>,
+    /// Title.
+    pub title: String,
+    /// Prompt.
+    pub prompt: String,
+    /// `owner/name`; none makes a session without a repository.
+    pub repo: Option<String>,
+    /// Starting branch.
+    pub branch: String,
+    /// The state it is in, by its raw name.
+    pub state: String,
+    /// How long ago it was created.
+    pub age: SignedDuration,
+    /// Whether it is archived.
+    pub archived: bool,
+    /// Whether its plan waits for a person's approval.
+    pub require_plan_approval: bool,
+    /// Whether it opens pull requests.
+    pub auto_create_pr: bool,
+    /// What it does from now on.
+    pub steps: Vec<Step>,
+    /// Address of a pull request among its outputs.
+    pub pull_url: Option<String>,
+}
+
+impl Default for ForeignSession {
+    fn default() -> Self {
+        Self {
+            count: 1,
+            account: String::new(),
+            id: None,
+            title: "Foreign session {n}".to_owned(),
+            prompt: "Do something else".to_owned(),
+            repo: Some(DEFAULT_REPO.to_owned()),
+            branch: "main".to_owned(),
+            state: "IN_PROGRESS".to_owned(),
+            age: SignedDuration::ZERO,
+            archived: false,
+            require_plan_approval: false,
+            auto_create_pr: true,
+            steps: Vec::new(),
+            pull_url: None,
+        }
+    }
+}
+
+/// Pull requests that were there before. `{n}` in a text becomes 1, 2, 3 …
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ForeignPull {
+    /// How many of them.
+    pub count: u32,
+    /// `owner/name` of the repository they are opened in.
+    pub repo: String,
+    /// The pull request; its head branch, title and body may carry `{n}`.
+    pub pull: NewPull,
+}
+
+impl Default for ForeignPull {
+    fn default() -> Self {
+        let pull = NewPull {
+            title: "Foreign change {n}".to_owned(),
+            head_branch: "foreign-{n}".to_owned(),
+            author_login: "somebody".to_owned(),
+            files: vec![ChangedFile::modified("foreign.txt")],
+            ..NewPull::default()
+        };
+        Self {
+            count: 1,
+            repo: DEFAULT_REPO.to_owned(),
+            pull,
+        }
+    }
+}
+
+impl Default for Scenario {
+    /// One account `default` with [`DEFAULT_KEY`], one repository with two green checks, the default story.
+    fn default() -> Self {
+        let checks = [("build", 2), ("test", 3)].map(|(name, seconds)| CheckSetup {
+            takes: SignedDuration::from_secs(seconds),
+            ..CheckSetup::new(name, Outcome::Success)
+        });
+        let ci = CiSetup {
+            checks: checks.to_vec(),
+            ..CiSetup::default()
+        };
+        Self {
+            accounts: vec![AccountSetup::default()],
+            tokens: Vec::new(),
+            repos: vec![RepoSetup::new(DEFAULT_REPO).with_ci(ci)],
+            stories: Vec::new(),
+            default_story: Story::default(),
+            pace: 1.0,
+            switches: Switches::default(),
+            lags: Lags::default(),
+            faults: Vec::new(),
+            webhook_faults: WebhookFaults::default(),
+            foreign: Vec::new(),
+            author: Author::default(),
+            patch_bytes: 0,
+            agents: Vec::new(),
+        }
+    }
+}
+
+impl Scenario {
+    /// Reads a scenario from a JSON file.
+    ///
+    /// # Errors
+    /// [`Error::ScenarioFile`] when the file cannot be read, [`Error::Scenario`] naming the field that is wrong.
+    pub fn load(path: &Path) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(path).map_err(|source| Error::ScenarioFile {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::from_json(&text)
+    }
+
+    /// Reads a scenario from JSON text.
+    ///
+    /// # Errors
+    /// [`Error::Scenario`] naming the field that is wrong.
+    pub fn from_json(text: &str) -> Result<Self, Error> {
+        let scenario: Self = read_json(text.as_bytes())
+            .map_err(|(field, problem)| Error::Scenario { field, problem })?;
+        scenario.check()?;
+        Ok(scenario)
+    }
+
+    /// Refuses what can be written down but cannot be played.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let wrong = |field: &str, problem: &str| {
+            Err(Error::Scenario {
+                field: field.to_owned(),
+                problem: problem.to_owned(),
+            })
+        };
+        if !self.pace.is_finite() || !(0.0..=MAX_PACE).contains(&self.pace) {
+            return wrong("pace", "must be between 0 and 1000");
+        }
+        if self.accounts.is_empty() {
+            return wrong("accounts", "must name at least one account");
+        }
+        for (at, account) in self.accounts.iter().enumerate() {
+            let earlier = self.accounts.iter().take(at);
+            if earlier
+                .clone()
+                .any(|it| it.name == account.name || it.key == account.key)
+            {
+                return wrong(
+                    &format!("accounts[{at}]"),
+                    "has the name or key of an earlier account",
+                );
+            }
+        }
+        for (at, repo) in self.repos.iter().enumerate() {
+            if repo
+                .full_name
+                .split('/')
+                .filter(|part| !part.is_empty())
+                .count()
+                != 2
+            {
+                return wrong(&format!("repos[{at}].full_name"), "must be owner/name");
+            }
+        }
+        for (at, foreign) in self.foreign.iter().enumerate() {
+            self.check_foreign(at, foreign)?;
+        }
+        Ok(())
+    }
+
+    fn check_foreign(&self, at: usize, foreign: &Foreign) -> Result<(), Error> {
+        let (field, known) = match foreign {
+            Foreign::Session(it) => {
+                let known =
+                    it.account.is_empty() || self.accounts.iter().any(|a| a.name == it.account);
+                ("session.account", known)
+            }
+            Foreign::Pull(it) => {
+                let known = self.repos.iter().any(|repo| repo.full_name == it.repo);
+                ("pull.repo", known)
+            }
+        };
+        if known {
+            return Ok(());
+        }
+        let field = format!("foreign[{at}].{field}");
+        Err(Error::Scenario {
+            field,
+            problem: "is not in this scenario".to_owned(),
+        })
+    }
+}
+
+/// The slowest pace: a story of seconds then takes hours.
+const MAX_PACE: f64 = 1_000.0;
+
+/// Reads JSON and says at which field it is wrong: (field, problem).
+pub(crate) fn read_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, (String, String)> {
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    let value = serde_path_to_error::deserialize(&mut reader)
+        .map_err(|error| (error.path().to_string(), error.inner().to_string()))?;
+    reader
+        .end()
+        .map_err(|error| (".".to_owned(), error.to_string()))?;
+    Ok(value)
+}
+
+/// `delay` multiplied by `pace`, which [`Scenario::check`] keeps small.
+pub(crate) fn paced(delay: SignedDuration, pace: f64) -> SignedDuration {
+    SignedDuration::try_from_secs_f64(delay.as_secs_f64() * pace).unwrap_or(delay)
+}
+
+/// `text` with `{n}` replaced by a number.
+pub(crate) fn numbered(text: &str, n: u32) -> String {
+    text.replace("{n}", &n.to_string())
+}

@@ -1,0 +1,356 @@
+//! Starting and stopping: one socket with Jules, GitHub, the agents' receivers and control behind it.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::Error;
+use crate::advance::advance;
+use crate::agent::{self, Agents};
+use crate::clock::Clock;
+use crate::control;
+use crate::counters::{Counters, Logged, Tally};
+use crate::faults::{Faults, Service};
+use crate::gate::{Gate, pass};
+use crate::github::{self, GitHub, RepoSetup};
+use crate::jules::{self, Jules};
+use crate::options::{Drive, Options};
+use crate::scenario::{Foreign, ForeignPull, Scenario, numbered, paced};
+use crate::webhook::WebhookTarget;
+use crate::wire::{CuttableListener, Cutter};
+
+/// How often the background moves things forward in real time: well below what a person notices.
+const BEAT: Duration = Duration::from_millis(20);
+
+/// How long stopping waits for requests that are being answered.
+const STOP_LIMIT: Duration = Duration::from_secs(2);
+
+/// A running sandbox; it stops when it is dropped.
+pub struct Sandbox {
+    parts: Parts,
+    addr: SocketAddr,
+    /// Cuts the connections that do not end by themselves.
+    cut_all: Arc<AtomicBool>,
+    stop: watch::Sender<bool>,
+    server: JoinHandle<()>,
+    background: Vec<JoinHandle<()>>,
+}
+
+/// The servers' state; clones share it.
+#[derive(Clone)]
+pub(crate) struct Parts {
+    pub(crate) clock: Clock,
+    pub(crate) faults: Faults,
+    pub(crate) tally: Tally,
+    pub(crate) github: GitHub,
+    pub(crate) jules: Jules,
+    pub(crate) agents: Agents,
+    /// Held while things move forward, so that two requests do not move them at once.
+    moving: Arc<Mutex<()>>,
+}
+
+impl Sandbox {
+    /// Sets up the scenario, binds the socket and serves.
+    ///
+    /// # Errors
+    /// [`Error::Scenario`] naming the field that cannot be played, [`Error::Bind`] when the socket is not free.
+    pub async fn start(options: Options) -> Result<Self, Error> {
+        options.scenario.check()?;
+        let listen = options.listen;
+        let listener = TcpListener::bind(listen)
+            .await
+            .map_err(|source| Error::Bind { listen, source })?;
+        let addr = listener
+            .local_addr()
+            .map_err(|source| Error::Bind { listen, source })?;
+        let parts = Parts::new(&options)?;
+        parts.github.set_base(&format!("http://{addr}/github"));
+
+        let cut_all = Arc::new(AtomicBool::new(false));
+        let (stop, stopped) = watch::channel(false);
+        let listener = CuttableListener::new(listener, Arc::clone(&cut_all));
+        let server = tokio::spawn(serve(listener, parts.router(), stopped.clone()));
+        let background = match options.drive {
+            Drive::Manual => Vec::new(),
+            Drive::RealTime => vec![
+                tokio::spawn(keep_moving(parts.clone(), stopped.clone())),
+                tokio::spawn(keep_posting(parts.clone(), stopped)),
+            ],
+        };
+        Ok(Self {
+            parts,
+            addr,
+            cut_all,
+            stop,
+            server,
+            background,
+        })
+    }
+
+    /// The address it listens on.
+    #[must_use]
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// Base of the Jules API, `http://…/jules/v1alpha`.
+    #[must_use]
+    pub fn jules_base(&self) -> String {
+        format!("http://{}/jules/v1alpha", self.addr)
+    }
+
+    /// Base of the GitHub API, `http://…/github`.
+    #[must_use]
+    pub fn github_base(&self) -> String {
+        format!("http://{}/github", self.addr)
+    }
+
+    /// Address of an agent's receiver.
+    #[must_use]
+    pub fn agent_url(&self, name: &str) -> String {
+        format!("http://{}/agent/{name}", self.addr)
+    }
+
+    /// Base of the control addresses, `http://…/_sandbox`.
+    #[must_use]
+    pub fn control_base(&self) -> String {
+        format!("http://{}/_sandbox", self.addr)
+    }
+
+    /// The small Jules.
+    #[must_use]
+    pub fn jules(&self) -> &Jules {
+        &self.parts.jules
+    }
+
+    /// The small GitHub.
+    #[must_use]
+    pub fn github(&self) -> &GitHub {
+        &self.parts.github
+    }
+
+    /// The agents' receivers.
+    #[must_use]
+    pub fn agents(&self) -> &Agents {
+        &self.parts.agents
+    }
+
+    /// The faults and lags.
+    #[must_use]
+    pub fn faults(&self) -> &Faults {
+        &self.parts.faults
+    }
+
+    /// What really happened, counted.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.parts.tally.counters()
+    }
+
+    /// Every request that came, oldest first.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Logged> {
+        self.parts.tally.requests()
+    }
+
+    /// Sets where GitHub's webhooks go from now on; what happened before is not told.
+    pub fn set_webhook(&self, target: WebhookTarget) {
+        self.parts.github.set_webhook(Some(target));
+    }
+
+    /// Makes pull requests that Jules did not open; answers their numbers.
+    ///
+    /// # Errors
+    /// [`Error::Scenario`] when the repository is unknown.
+    pub fn add_foreign_pulls(&self, foreign: &ForeignPull) -> Result<Vec<u64>, Error> {
+        self.parts.add_foreign_pulls(foreign)
+    }
+
+    /// Performs everything that is due.
+    pub fn advance(&self) {
+        self.parts.advance();
+    }
+
+    /// Posts the webhooks that are due, one after another, and answers how many were posted.
+    pub async fn deliver_webhooks(&self) -> usize {
+        self.parts.deliver_webhooks().await
+    }
+
+    /// Stops: no new connections, a moment for what is being answered, then the rest is cut.
+    pub async fn stop(mut self) {
+        self.stop.send_replace(true);
+        if tokio::time::timeout(STOP_LIMIT, &mut self.server)
+            .await
+            .is_err()
+        {
+            self.server.abort();
+        }
+        for task in std::mem::take(&mut self.background) {
+            task.abort();
+        }
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        self.cut_all.store(true, Ordering::Release);
+        self.stop.send_replace(true);
+    }
+}
+
+impl Parts {
+    fn new(options: &Options) -> Result<Self, Error> {
+        let scenario = &options.scenario;
+        let (faults, tally) = (Faults::default(), Tally::default());
+        faults.set_lags(scenario.lags);
+        scenario
+            .faults
+            .iter()
+            .for_each(|fault| faults.add(fault.clone()));
+        let github = GitHub::new(tally.clone(), faults.clone());
+        let clock = Arc::clone(&options.clock);
+        let agents = Agents::new(&scenario.agents, Arc::clone(&clock), tally.clone());
+        let jules = Jules::new(
+            scenario,
+            Arc::clone(&clock),
+            (faults.clone(), tally.clone()),
+            github.clone(),
+        );
+        let parts = Self {
+            clock,
+            faults,
+            tally,
+            github,
+            jules,
+            agents,
+            moving: Arc::default(),
+        };
+        parts.furnish(scenario)?;
+        // The hook comes last: what the scenario starts with happened before it existed.
+        parts
+            .github
+            .set_webhook_faults(scenario.webhook_faults.clone());
+        parts.github.set_webhook(options.webhook.clone());
+        Ok(parts)
+    }
+
+    fn furnish(&self, scenario: &Scenario) -> Result<(), Error> {
+        let now = (self.clock)();
+        scenario
+            .tokens
+            .iter()
+            .for_each(|token| self.github.add_token(token.clone()));
+        for repo in &scenario.repos {
+            self.github.add_repo(now, at_pace(repo, scenario.pace));
+        }
+        for foreign in &scenario.foreign {
+            match foreign {
+                Foreign::Session(session) => drop(self.jules.add_foreign(session)?),
+                Foreign::Pull(pull) => drop(self.add_foreign_pulls(pull)?),
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn add_foreign_pulls(&self, foreign: &ForeignPull) -> Result<Vec<u64>, Error> {
+        if self.github.branches(&foreign.repo).is_none() {
+            return Err(Error::Scenario {
+                field: "repo".to_owned(),
+                problem: "is not in this scenario".to_owned(),
+            });
+        }
+        let now = (self.clock)();
+        let pulls = (1..=foreign.count).map(|n| {
+            let mut pull = foreign.pull.clone();
+            for text in [&mut pull.title, &mut pull.body, &mut pull.head_branch] {
+                *text = numbered(text, n);
+            }
+            self.github.open_pull(now, &foreign.repo, pull)
+        });
+        Ok(pulls.collect())
+    }
+
+    pub(crate) fn advance(&self) {
+        let _moving = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
+        advance((self.clock)(), &self.jules, &self.github);
+    }
+
+    pub(crate) async fn deliver_webhooks(&self) -> usize {
+        self.github.deliver_due((self.clock)()).await
+    }
+
+    fn router(&self) -> Router {
+        let gate = |service| from_fn_with_state(self.gate(service), pass);
+        let jules = jules::router(self.jules.clone()).layer(gate(Service::Jules));
+        let github = github::router(self.github.clone(), Arc::clone(&self.clock))
+            .layer(gate(Service::GitHub));
+        let agents = agent::router(self.agents.clone()).layer(gate(Service::Agent));
+        Router::new()
+            .nest("/jules/v1alpha", jules)
+            .nest("/github", github)
+            .nest("/agent", agents)
+            .nest("/_sandbox", control::router(self.clone()))
+    }
+
+    fn gate(&self, service: Service) -> Gate {
+        let parts = self.clone();
+        Gate {
+            service,
+            clock: Arc::clone(&self.clock),
+            faults: self.faults.clone(),
+            tally: self.tally.clone(),
+            advance: Arc::new(move || parts.advance()),
+        }
+    }
+}
+
+/// The repository with its checks at the scenario's pace.
+fn at_pace(repo: &RepoSetup, pace: f64) -> RepoSetup {
+    let mut repo = repo.clone();
+    for check in &mut repo.ci.checks {
+        for delay in [
+            &mut check.takes,
+            &mut check.starts_after,
+            &mut check.queued_for,
+        ] {
+            *delay = paced(*delay, pace);
+        }
+    }
+    repo
+}
+
+async fn serve(listener: CuttableListener, app: Router, mut stopped: watch::Receiver<bool>) {
+    let service = app.into_make_service_with_connect_info::<Cutter>();
+    let served = axum::serve(listener, service).with_graceful_shutdown(async move {
+        // An error means that the sandbox is gone, which stops it as well.
+        drop(stopped.changed().await);
+    });
+    if let Err(error) = served.await {
+        tracing::error!(%error, "sandbox: the server ended");
+    }
+}
+
+/// Moves things forward on every beat until the sandbox stops.
+async fn keep_moving(parts: Parts, stopped: watch::Receiver<bool>) {
+    let mut beat = tokio::time::interval(BEAT);
+    while !*stopped.borrow() {
+        beat.tick().await;
+        parts.advance();
+    }
+}
+
+/// Posts webhooks on every beat; apart, since a slow target must not hold up everything else.
+async fn keep_posting(parts: Parts, stopped: watch::Receiver<bool>) {
+    let mut beat = tokio::time::interval(BEAT);
+    while !*stopped.borrow() {
+        beat.tick().await;
+        parts.deliver_webhooks().await;
+    }
+}

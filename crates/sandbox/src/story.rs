@@ -1,0 +1,234 @@
+//! Stories: what a session does by itself after it was created, as a list of timed steps.
+
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::github::ChangedFile;
+
+/// What sessions of one kind do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Story {
+    /// Sessions whose title or prompt contains this play the story; empty matches none.
+    #[serde(rename = "match")]
+    pub matches: String,
+    /// How long the session stays `QUEUED` before it is `PLANNING`.
+    pub queued_for: SignedDuration,
+    /// How long after a plan Jules approves it by itself, when the session needs no approval.
+    pub approved_after: SignedDuration,
+    /// What happens, in order; each step's `after` counts from the end of the one before.
+    pub steps: Vec<Step>,
+    /// What happens after a message that no step waited for.
+    pub on_message: Vec<Step>,
+}
+
+/// One step of a story.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Step {
+    /// Writes a plan; goes on once it is approved, by Jules itself unless approval is required.
+    Plan {
+        /// Delay before the step.
+        #[serde(default)]
+        after: SignedDuration,
+        /// Titles of the plan's steps.
+        #[serde(default)]
+        steps: Vec<String>,
+    },
+    /// Works: a `progressUpdated` activity, state `IN_PROGRESS`.
+    Progress {
+        /// Delay before the step.
+        #[serde(default)]
+        after: SignedDuration,
+        /// Title; often empty on the live service.
+        #[serde(default)]
+        title: String,
+        /// Description.
+        #[serde(default)]
+        description: String,
+        /// Files changed so far, shown as a change set artifact.
+        #[serde(default)]
+        files: Vec<ChangedFile>,
+        /// A command run, shown as a `bashOutput` artifact where that switch is on.
+        #[serde(default)]
+        command: Option<String>,
+        /// Bytes of a screenshot before base64; 0 takes none.
+        #[serde(default)]
+        media_bytes: usize,
+    },
+    /// Asks, state `AWAITING_USER_FEEDBACK`, and goes on after a message.
+    Ask {
+        /// Delay before the step.
+        #[serde(default)]
+        after: SignedDuration,
+        /// The question.
+        text: String,
+    },
+    /// Says something and changes nothing else, so that a question may hide in any state.
+    Say {
+        /// Delay before the step.
+        #[serde(default)]
+        after: SignedDuration,
+        /// What it says.
+        text: String,
+    },
+    /// Nothing happens until a message comes, and without one for ever.
+    Stall {
+        /// Delay before the step.
+        #[serde(default)]
+        after: SignedDuration,
+    },
+    /// Opens a pull request, if the session may and has not yet.
+    OpenPull {
+        /// Delay before the step.
+        #[serde(default)]
+        after: SignedDuration,
+        /// What its commit changes; one made-up file when empty.
+        #[serde(default)]
+        files: Vec<ChangedFile>,
+        /// Whether it opens as a draft.
+        #[serde(default)]
+        draft: bool,
+    },
+    /// Pushes a commit to the branch of the session's pull request, if it has one.
+    Push {
+        /// Delay before the step.
+        #[serde(default)]
+        after: SignedDuration,
+        /// Commit message.
+        #[serde(default)]
+        message: String,
+    },
+    /// Ends the work: `sessionCompleted`, state `COMPLETED`, outputs.
+    Complete {
+        /// Delay before the step.
+        #[serde(default)]
+        after: SignedDuration,
+        /// Nothing was changed: no outputs are attached.
+        #[serde(default)]
+        no_change: bool,
+    },
+    /// Fails: `sessionFailed`, state `FAILED`.
+    Fail {
+        /// Delay before the step.
+        #[serde(default)]
+        after: SignedDuration,
+        /// The reason.
+        #[serde(default)]
+        reason: String,
+    },
+    /// Somebody pauses the session in the web product.
+    Pause {
+        /// Delay before the step.
+        #[serde(default)]
+        after: SignedDuration,
+    },
+    /// Enters a state by its raw name, known or not.
+    State {
+        /// Delay before the step.
+        #[serde(default)]
+        after: SignedDuration,
+        /// The state's name.
+        state: String,
+    },
+    /// Writes an activity with these raw members, known or not; name, id and time are filled in.
+    Activity {
+        /// Delay before the step.
+        #[serde(default)]
+        after: SignedDuration,
+        /// The members.
+        activity: Map<String, Value>,
+    },
+    /// The outputs vanish from reads.
+    DropOutputs {
+        /// Delay before the step.
+        #[serde(default)]
+        after: SignedDuration,
+    },
+    /// `sessionCompleted` with outputs, but the state stays `IN_PROGRESS` whatever is said to it.
+    Hang {
+        /// Delay before the step.
+        #[serde(default)]
+        after: SignedDuration,
+    },
+}
+
+impl Step {
+    /// Delay before the step, at pace 1.
+    #[must_use]
+    pub fn after(&self) -> SignedDuration {
+        match self {
+            Self::Plan { after, .. }
+            | Self::Progress { after, .. }
+            | Self::Ask { after, .. }
+            | Self::Say { after, .. }
+            | Self::Stall { after }
+            | Self::OpenPull { after, .. }
+            | Self::Push { after, .. }
+            | Self::Complete { after, .. }
+            | Self::Fail { after, .. }
+            | Self::Pause { after }
+            | Self::State { after, .. }
+            | Self::Activity { after, .. }
+            | Self::DropOutputs { after }
+            | Self::Hang { after } => *after,
+        }
+    }
+}
+
+/// The default story: plan, work, pull request, done, in about seven seconds.
+impl Default for Story {
+    fn default() -> Self {
+        let plan = ["Look around", "Make the change", "Run the tests"]
+            .map(str::to_owned)
+            .to_vec();
+        Self {
+            matches: String::new(),
+            queued_for: SignedDuration::from_millis(500),
+            approved_after: SignedDuration::from_millis(500),
+            steps: vec![
+                Step::Plan {
+                    after: SignedDuration::from_secs(1),
+                    steps: plan,
+                },
+                progress("Looking around"),
+                progress("Making the change"),
+                Step::OpenPull {
+                    after: STEP,
+                    files: Vec::new(),
+                    draft: false,
+                },
+                Step::Complete {
+                    after: STEP,
+                    no_change: false,
+                },
+            ],
+            on_message: vec![
+                progress("Reading the message"),
+                Step::Push {
+                    after: STEP,
+                    message: "Address the message".to_owned(),
+                },
+                Step::Complete {
+                    after: STEP,
+                    no_change: false,
+                },
+            ],
+        }
+    }
+}
+
+/// Delay between the default story's steps.
+const STEP: SignedDuration = SignedDuration::from_millis(1_250);
+
+fn progress(title: &str) -> Step {
+    Step::Progress {
+        after: STEP,
+        title: title.to_owned(),
+        description: String::new(),
+        files: Vec::new(),
+        command: None,
+        media_bytes: 0,
+    }
+}

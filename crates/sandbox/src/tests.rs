@@ -1,0 +1,8 @@
+//! Tests of the whole sandbox over real sockets.
+
+mod agents;
+mod control;
+mod faults;
+mod running;
+mod scenarios;
+pub(crate) mod stand;

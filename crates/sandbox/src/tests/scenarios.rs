@@ -1,0 +1,154 @@
+//! Tests of scenario files and of what was there before.
+
+use serde_json::json;
+
+use crate::tests::stand::{Stand, string};
+use crate::{DEFAULT_REPO, Error, Scenario};
+
+/// The field and the problem that reading this scenario names.
+fn problem(text: &str) -> (String, String) {
+    match Scenario::from_json(text) {
+        Err(Error::Scenario { field, problem }) => (field, problem),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_wrong_field_is_named() {
+    let cases = [
+        (r#"{ "pace": "fast" }"#, "pace"),
+        (r#"{ "pace": -1 }"#, "pace"),
+        (r#"{ "accounts": [] }"#, "accounts"),
+        (r#"{ "accounts": [{ "key": 7 }] }"#, "accounts[0].key"),
+        (
+            r#"{ "accounts": [{ "name": "a" }, { "name": "a", "key": "k" }] }"#,
+            "accounts[1]",
+        ),
+        (
+            r#"{ "repos": [{ "full_name": "shop" }] }"#,
+            "repos[0].full_name",
+        ),
+        (
+            r#"{ "stories": [{ "steps": [{ "ask": {} }] }] }"#,
+            "stories[0].steps[0].ask",
+        ),
+        (
+            r#"{ "stories": [{ "steps": [{ "plan": { "after": "soon" } }] }] }"#,
+            "stories[0].steps[0].plan.after",
+        ),
+        (
+            r#"{ "foreign": [{ "session": { "account": "x" } }] }"#,
+            "foreign[0].session.account",
+        ),
+        (
+            r#"{ "foreign": [{ "pull": { "repo": "x/y" } }] }"#,
+            "foreign[0].pull.repo",
+        ),
+        (
+            r#"{ "switches": { "delete": "maybe" } }"#,
+            "switches.delete",
+        ),
+    ];
+    for (text, field) in cases {
+        assert_eq!(problem(text).0, field, "{text}");
+    }
+    let (field, problem) = problem(r#"{ "stories": [{ "stepz": [] }] }"#);
+    assert!(
+        field.starts_with("stories[0]") && problem.contains("stepz"),
+        "{field}: {problem}"
+    );
+}
+
+#[test]
+fn a_scenario_goes_to_json_and_back() {
+    let text = serde_json::to_string(&Scenario::default()).unwrap();
+    let back = Scenario::from_json(&text).unwrap();
+    assert_eq!(serde_json::to_string(&back).unwrap(), text);
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let error = Scenario::load(std::path::Path::new("no-such-scenario.json")).unwrap_err();
+    assert!(error.to_string().contains("no-such-scenario.json"));
+}
+
+#[tokio::test]
+async fn a_file_says_everything() {
+    let scenario = json!({
+        "accounts": [{ "name": "a", "key": "ka" }, { "name": "b", "key": "kb", "concurrent": 3, "per_24h": 15 }],
+        "repos": [{ "full_name": "acme/api", "private": true, "ci": { "checks": [{ "name": "lint", "takes": "2s" }] } }],
+        "stories": [{ "match": "boom", "queued_for": "1s", "steps": [{ "fail": { "after": "2s", "reason": "no" } }] }],
+        "pace": 0.5,
+        "switches": { "quota_refusal": { "exhausted": { "retry_after_secs": 5 } }, "wake_after": "95s" },
+        "lags": { "create": "3s" },
+        "webhook_faults": { "drop_every": 3 },
+        "faults": [{ "service": "github", "path_contains": "/merge", "kind": { "status": { "code": 500 } }, "times": { "next": 1 } }],
+        "author": { "user": { "login": "ada", "id": 7 } },
+        "agents": [{ "name": "ada", "statuses": [503, 204] }],
+    });
+    let mut stand = Stand::new(Scenario::from_json(&scenario.to_string()).unwrap()).await;
+    stand.key = "ka".to_owned();
+    assert_eq!(
+        stand.get("/sources/github/acme/api").await.json()["githubRepo"]["isPrivate"],
+        true
+    );
+    let id = stand
+        .post("/sessions", &json!({ "prompt": "boom" }))
+        .await
+        .id();
+    stand.pass(1_499);
+    assert_eq!(stand.get(&format!("/sessions/{id}")).await.status, 404);
+    stand.pass(1_501);
+    assert_eq!(stand.state(&id).await, "FAILED");
+    assert_eq!(stand.sandbox.faults().list().len(), 1);
+    assert_eq!(stand.sandbox.github().webhook_faults().drop_every, Some(3));
+}
+
+#[tokio::test]
+async fn foreign_things_are_there_from_the_start() {
+    let scenario = json!({ "foreign": [
+        { "session": { "count": 20, "title": "[gaffer other/job{n}#1] Look-alike {n}", "state": "COMPLETED", "age": "2h" } },
+        { "session": { "id": "7365771234567890", "state": "AWAITING_USER_FEEDBACK", "pull_url": "https://github.com/acme/shop/pull/1" } },
+        { "pull": { "count": 30 } },
+        { "pull": { "pull": { "title": "From a fork", "head_branch": "patch-1", "author_login": "eve", "fork": "eve/shop" } } },
+    ] });
+    let stand = Stand::new(Scenario::from_json(&scenario.to_string()).unwrap()).await;
+    let page = stand.get("/sessions?pageSize=100").await.json();
+    let sessions = page["sessions"].as_array().unwrap().clone();
+    assert_eq!(sessions.len(), 21);
+    assert_eq!(sessions[0]["id"], "7365771234567890");
+    assert_eq!(
+        sessions[0]["outputs"][0]["pullRequest"]["url"],
+        "https://github.com/acme/shop/pull/1"
+    );
+    assert!(
+        sessions
+            .iter()
+            .any(|it| it["title"] == "[gaffer other/job20#1] Look-alike 20")
+    );
+    assert_eq!(sessions[20]["createTime"], "2026-11-20T08:00:00Z");
+
+    let github = stand.sandbox.github();
+    assert_eq!(github.pulls(DEFAULT_REPO).len(), 31);
+    assert_eq!(
+        github.pull(DEFAULT_REPO, 30).unwrap().head_ref,
+        "foreign-30"
+    );
+    assert_eq!(github.pull(DEFAULT_REPO, 31).unwrap().head_repo, "eve/shop");
+    assert_eq!(stand.sandbox.counters().creates, 0);
+}
+
+#[tokio::test]
+async fn a_foreign_session_plays_its_steps() {
+    let scenario = json!({ "foreign": [{ "session": {
+        "state": "IN_PROGRESS",
+        "steps": [{ "open_pull": { "after": "1s" } }, { "complete": { "after": "1s" } }],
+    } }] });
+    let stand = Stand::new(Scenario::from_json(&scenario.to_string()).unwrap()).await;
+    stand.pass(2_000);
+    let page = stand.get("/sessions").await.json();
+    assert_eq!(page["sessions"][0]["state"], "COMPLETED");
+    let id = string(&page["sessions"][0]["id"]);
+    let pull = stand.sandbox.github().pull(DEFAULT_REPO, 1).unwrap();
+    assert!(pull.head_ref.ends_with(&id));
+}

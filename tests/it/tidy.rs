@@ -1,0 +1,158 @@
+//! Tidy: reads the whole tree and fails where it breaks a rule of the house.
+//!
+//! Each rule is a pure function over a path and a text, with its own planted violation beside it;
+//! here they are run over what is really there.
+
+mod arrows;
+mod attributes;
+mod code;
+mod prose;
+mod purity;
+mod shape;
+mod tree;
+mod writers;
+
+use std::error::Error;
+use std::fmt;
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+/// One broken rule: where, and what to do about it.
+#[derive(Debug, PartialEq, Eq)]
+struct Finding {
+    path: String,
+    line: usize,
+    advice: String,
+}
+
+impl Finding {
+    fn new(path: &str, line: usize, advice: impl Into<String>) -> Self {
+        Self {
+            path: path.to_owned(),
+            line,
+            advice: advice.into(),
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.advice)
+    }
+}
+
+/// Fails with every finding on its own line.
+#[track_caller]
+fn none(findings: &[Finding]) {
+    assert!(findings.is_empty(), "{}", listing(findings));
+}
+
+fn listing(findings: &[Finding]) -> String {
+    let lines: Vec<_> = findings.iter().map(ToString::to_string).collect();
+    format!("{} to tidy:\n{}", lines.len(), lines.join("\n"))
+}
+
+/// Runs one rule over every text file of the tree.
+fn everywhere(rule: impl Fn(&str, &str) -> Vec<Finding>) -> Outcome {
+    let files = tree::files(&tree::root()?)?;
+    let findings: Vec<_> = files
+        .iter()
+        .flat_map(|file| rule(&file.path, &file.text))
+        .collect();
+    none(&findings);
+    Ok(())
+}
+
+#[test]
+fn the_walk_sees_the_tree_and_nothing_built() -> Outcome {
+    let files = tree::files(&tree::root()?)?;
+    let seen = |path: &str| files.iter().any(|file| file.path == path);
+    for path in [
+        ".ci/run",
+        "Cargo.toml",
+        "crates/domain/src/lib.rs",
+        "tests/it/tidy.rs",
+    ] {
+        assert!(
+            seen(path),
+            "{path} was not walked, so nothing in it was checked"
+        );
+    }
+    assert!(!files.iter().any(|file| file.path.starts_with("target/")));
+    Ok(())
+}
+
+#[test]
+fn every_file_says_what_lives_in_it() -> Outcome {
+    everywhere(shape::head)
+}
+
+#[test]
+fn files_stay_short() -> Outcome {
+    everywhere(shape::length)
+}
+
+#[test]
+fn names_say_what_is_inside() -> Outcome {
+    everywhere(shape::names)
+}
+
+#[test]
+fn no_test_is_ignored_no_work_is_faked_no_lint_is_silenced_without_a_reason() -> Outcome {
+    everywhere(attributes::honest)
+}
+
+#[test]
+fn lines_end_where_their_text_ends() -> Outcome {
+    everywhere(prose::trailing_space)
+}
+
+#[test]
+fn no_file_names_a_folder_of_one_machine() -> Outcome {
+    everywhere(prose::machine_path)
+}
+
+#[test]
+fn markdown_has_one_sentence_per_line() -> Outcome {
+    everywhere(prose::one_sentence_per_line)
+}
+
+#[test]
+fn crates_depend_along_the_arrows() -> Outcome {
+    none(&arrows::along(&arrows::packages(&tree::root()?)?));
+    Ok(())
+}
+
+#[test]
+fn the_domain_depends_on_nothing_that_acts() -> Outcome {
+    none(&purity::dependencies(&arrows::packages(&tree::root()?)?));
+    Ok(())
+}
+
+#[test]
+fn the_domain_touches_no_world() -> Outcome {
+    everywhere(purity::source)
+}
+
+#[test]
+fn only_the_dispatcher_gets_hands() -> Outcome {
+    everywhere(writers::confined)
+}
+
+#[test]
+fn the_hands_are_where_the_rule_looks_for_them() -> Outcome {
+    none(&writers::watched(&tree::files(&tree::root()?)?));
+    Ok(())
+}
+
+#[test]
+fn findings_read_as_places_with_an_advice_each() {
+    let findings = [
+        Finding::new("a.rs", 3, "do this"),
+        Finding::new("b.md", 1, "do that"),
+    ];
+    assert_eq!(
+        listing(&findings),
+        "2 to tidy:\na.rs:3: do this\nb.md:1: do that"
+    );
+}

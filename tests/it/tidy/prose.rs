@@ -1,0 +1,178 @@
+//! Text of every kind: spaces at line ends, paths of one machine, and sentences in Markdown.
+
+use super::Finding;
+use super::code::line_at;
+
+/// Folders of the machines this was written on. They are put together here, so that this file
+/// does not hold what it looks for.
+const MACHINE_FOLDERS: [&str; 2] = [concat!("/ro", "ot/"), concat!("/wo", "rk/")];
+
+/// Abbreviations after which a capital letter opens no sentence.
+const ABBREVIATIONS: [&str; 5] = ["e.g", "i.e", "etc", "cf", "vs"];
+
+/// No line ends in a space, a tab or a carriage return. Recorded answers stay as they were.
+pub(super) fn trailing_space(path: &str, text: &str) -> Vec<Finding> {
+    if is_recorded(path) {
+        return Vec::new();
+    }
+    let lines = (1..).zip(text.split('\n'));
+    let found = lines.filter(|(_, line)| line.ends_with([' ', '\t', '\r']));
+    found
+        .map(|(line, _)| Finding::new(path, line, "take away the space at the line's end"))
+        .collect()
+}
+
+/// No file points into a folder that only one machine has.
+pub(super) fn machine_path(path: &str, text: &str) -> Vec<Finding> {
+    let found = MACHINE_FOLDERS.iter().flat_map(|folder| {
+        text.match_indices(folder)
+            .filter(|(at, _)| opens_a_path(text, *at))
+    });
+    let advice = "a path of one machine: write it from the repository's root, or pass it in";
+    found
+        .map(|(at, _)| Finding::new(path, line_at(text, at), advice))
+        .collect()
+}
+
+/// Markdown has one sentence per line, so that a change of one sentence is a change of one line.
+pub(super) fn one_sentence_per_line(path: &str, text: &str) -> Vec<Finding> {
+    if !path.ends_with(".md") || is_recorded(path) {
+        return Vec::new();
+    }
+    let mut fence = None;
+    let mut findings = Vec::new();
+    for (line, text) in (1..).zip(text.lines()) {
+        let text = text.trim_start();
+        if fence.is_some_and(|fence| text.starts_with(fence)) {
+            fence = None;
+        } else if fence.is_none() {
+            fence = ["```", "~~~"]
+                .into_iter()
+                .find(|fence| text.starts_with(fence));
+            if fence.is_none() && !text.starts_with('|') && holds_two_sentences(text) {
+                findings.push(Finding::new(
+                    path,
+                    line,
+                    "start the second sentence on its own line",
+                ));
+            }
+        }
+    }
+    findings
+}
+
+/// Whether a file is kept as another service sent it.
+fn is_recorded(path: &str) -> bool {
+    path.split('/').any(|part| part == "fixtures")
+}
+
+/// Whether a path begins at `at`, rather than going on: `crates/x/…` is not absolute.
+fn opens_a_path(text: &str, at: usize) -> bool {
+    let (before, _) = text.split_at(at);
+    let goes_on = |it: char| it.is_alphanumeric() || "._-*~})>".contains(it);
+    !before.chars().next_back().is_some_and(goes_on)
+}
+
+fn holds_two_sentences(line: &str) -> bool {
+    let prose = without_code(without_marker(line));
+    prose.match_indices(". ").any(|(at, stop)| {
+        let (before, from) = prose.split_at(at);
+        let after = from.get(stop.len()..).unwrap_or_default();
+        let capital = after
+            .trim_start()
+            .chars()
+            .next()
+            .is_some_and(char::is_uppercase);
+        capital
+            && !ABBREVIATIONS
+                .iter()
+                .any(|short| ends_in_word(before, short))
+    })
+}
+
+/// The line without the number of a numbered list.
+fn without_marker(line: &str) -> &str {
+    let line = line.trim_start_matches(['>', ' ', '-', '*', '#']);
+    let digits = line.trim_start_matches(|it: char| it.is_ascii_digit());
+    match digits.strip_prefix(". ") {
+        Some(item) if digits.len() < line.len() => item,
+        Some(_) | None => line,
+    }
+}
+
+/// The line with each `code` span as one lower-case letter.
+fn without_code(line: &str) -> String {
+    let mut spans = line.split('`').enumerate();
+    spans
+        .by_ref()
+        .map(|(at, span)| if at % 2 == 0 { span } else { "x" })
+        .collect()
+}
+
+fn ends_in_word(before: &str, word: &str) -> bool {
+    before
+        .strip_suffix(word)
+        .is_some_and(|rest| !rest.ends_with(char::is_alphanumeric))
+}
+
+#[test]
+fn a_space_at_the_end_is_found() {
+    let findings = trailing_space("a.toml", "a\nb \nc\t\nd\r\ne");
+    let lines: Vec<_> = findings.iter().map(|finding| finding.line).collect();
+    assert_eq!(lines, [2, 3, 4]);
+    assert_eq!(trailing_space("a.toml", "a\n\nb\n"), []);
+    assert_eq!(trailing_space("tests/fixtures/a.json", "a \n"), []);
+}
+
+#[test]
+fn a_path_of_one_machine_is_found() {
+    for folder in MACHINE_FOLDERS {
+        assert_eq!(
+            machine_path("a.md", &format!("x\nsee {folder}main")).len(),
+            1,
+            "{folder}"
+        );
+        assert_eq!(
+            machine_path("a.rs", &format!("\"{folder}\"")).len(),
+            1,
+            "{folder}"
+        );
+        assert_eq!(
+            machine_path("a.rs", &format!("crates{folder}a.rs")),
+            [],
+            "{folder}"
+        );
+    }
+    assert_eq!(machine_path("a.md", "workers/root"), []);
+}
+
+#[test]
+fn a_second_sentence_is_found() {
+    let two = |text: &str| one_sentence_per_line("a.md", text).len();
+    assert_eq!(two("One here. Two there."), 1);
+    assert_eq!(two("1. One here. Two there."), 1);
+    assert_eq!(two("Ends in `code`. Then goes on."), 1);
+    assert_eq!(two("```\nOne. Two.\n```\nThree. Four."), 1);
+    assert_eq!(two("| one. Two | x |\n\nOne.  Two."), 1);
+}
+
+#[test]
+fn one_sentence_is_left_alone() {
+    let one = |text: &str| one_sentence_per_line("a.md", text);
+    assert_eq!(one("1. One here.\n2. Two there.\n> - 3. Three."), []);
+    assert_eq!(
+        one("Some, e.g. Jules, i.e. Google's, etc. That is all."),
+        []
+    );
+    assert_eq!(one("A version 1.2. or `a. B` in code."), []);
+    assert_eq!(one("~~~\nOne. Two.\n```\nThree. Four.\n~~~"), []);
+    assert_eq!(one_sentence_per_line("a.txt", "One. Two."), []);
+    assert_eq!(
+        one_sentence_per_line("tests/fixtures/a.md", "One. Two."),
+        []
+    );
+    assert_eq!(
+        one_sentence_per_line("a.md", "The crate decides. Etcetc. Then").len(),
+        1
+    );
+}

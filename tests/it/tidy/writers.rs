@@ -1,0 +1,168 @@
+//! One hand: only the dispatcher, in the cloud or in `gaffer up`, holds what acts outside
+//! (invariant 7).
+
+use super::Finding;
+use super::code::{code, enclosed, line_at, lines_with, places};
+use super::shape::is_rust;
+use super::tree::File;
+
+/// An adapter's type that can act outside.
+struct Hand {
+    /// The crate that defines it.
+    owner: &'static str,
+    /// Its name there.
+    name: &'static str,
+}
+
+/// The implementations of the engine's writing ports: sessions, pulls, agents.
+const HANDS: [Hand; 3] = [
+    Hand {
+        owner: "jules",
+        name: "Writer",
+    },
+    Hand {
+        owner: "github",
+        name: "Writer",
+    },
+    Hand {
+        owner: "agents",
+        name: "Sender",
+    },
+];
+
+/// The places that may hold a hand, besides the crate that defines it.
+const DISPATCHERS: [&str; 4] = [
+    "crates/cli/src/up.rs",
+    "crates/cli/src/up/",
+    "functions/dispatcher/",
+    "tests/",
+];
+
+/// A writing type is named nowhere but in the dispatcher: who cannot name it cannot build it,
+/// whatever its constructor is called and however it is imported.
+pub(super) fn confined(path: &str, text: &str) -> Vec<Finding> {
+    if !is_rust(path) || DISPATCHERS.iter().any(|place| path.starts_with(place)) {
+        return Vec::new();
+    }
+    let code = code(text);
+    let strangers = HANDS.iter().filter(|hand| !path.starts_with(&hand.home()));
+    strangers.flat_map(|hand| hand.grips(path, &code)).collect()
+}
+
+/// Each hand is defined where the rule above looks for it; otherwise that rule guards nothing.
+pub(super) fn watched(files: &[File]) -> Vec<Finding> {
+    let lost = HANDS.iter().filter(|hand| {
+        let definition = format!("pub struct {}", hand.name);
+        let mut homes = files
+            .iter()
+            .filter(|file| file.path.starts_with(&hand.home()));
+        !homes.any(|file| !lines_with(&code(&file.text), &definition).is_empty())
+    });
+    lost.map(|hand| {
+        let advice = format!(
+            "`{}::{}` is not here: write it, or name the type that acts in HANDS (tests/it/tidy)",
+            hand.owner, hand.name
+        );
+        Finding::new(&format!("{}src/lib.rs", hand.home()), 1, advice)
+    })
+    .collect()
+}
+
+impl Hand {
+    fn home(&self) -> String {
+        format!("crates/{}/", self.owner)
+    }
+
+    /// The lines that name this hand: in one path, inside a group of imports, or by importing
+    /// its crate whole, which would let it be named unseen.
+    fn grips(&self, path: &str, code: &str) -> Vec<Finding> {
+        let owner = self.owner;
+        let paths = [
+            format!("{owner}::{}", self.name),
+            format!("{owner}::*"),
+            format!("use {owner} as"),
+        ];
+        let spelt_out = paths.iter().flat_map(|path| lines_with(code, path));
+        let open = format!("{owner}::{{");
+        let holds = |at: &usize| {
+            let body = code.get(at + open.len()..).unwrap_or_default();
+            places(enclosed(body, '{', '}'), self.name).next().is_some()
+        };
+        let grouped: Vec<_> = places(code, &open).filter(holds).collect();
+        let lines = spelt_out
+            .into_iter()
+            .chain(grouped.into_iter().map(|at| line_at(code, at)));
+        let advice = format!(
+            "`{}::{}` acts outside, so only the dispatcher holds it: enqueue an effect instead",
+            self.owner, self.name
+        );
+        lines
+            .map(|line| Finding::new(path, line, advice.as_str()))
+            .collect()
+    }
+}
+
+#[test]
+fn a_hand_outside_the_dispatcher_is_found() {
+    for text in [
+        "let w = jules::Writer::new(key);",
+        "let w = ::github::Writer::from_env();",
+        "use agents::Sender;\nfn f() { Sender::new() }",
+        "use jules::{Reader, Writer as W};",
+        "use github::{\n    read::{Page, Reader},\n    Writer,\n};",
+        "use jules::*;",
+        "use jules as upstream;",
+    ] {
+        for path in [
+            "crates/api/src/a.rs",
+            "functions/webhook/src/main.rs",
+            "crates/cli/src/a.rs",
+        ] {
+            assert_eq!(confined(path, text).len(), 1, "{path}: {text}");
+        }
+    }
+}
+
+#[test]
+fn one_adapter_may_not_hold_the_hand_of_another() {
+    let text = "let w = jules::Writer::new(key);";
+    assert_eq!(confined("crates/github/src/a.rs", text).len(), 1);
+    assert_eq!(confined("crates/jules/src/a.rs", text), []);
+}
+
+#[test]
+fn the_dispatcher_and_the_tests_hold_hands() {
+    let text = "jules::Writer::new(); github::Writer::new(); agents::Sender::new();";
+    for path in [
+        "crates/cli/src/up.rs",
+        "crates/cli/src/up/wire.rs",
+        "functions/dispatcher/src/main.rs",
+        "tests/it/stories.rs",
+    ] {
+        assert_eq!(confined(path, text), [], "{path}");
+    }
+    assert_eq!(confined("crates/cli/src/upload.rs", text).len(), 3);
+}
+
+#[test]
+fn other_writers_are_no_hands() {
+    let text = "// jules::Writer\nuse std::io::BufWriter;\nuse jules::{Reader};\nwatch::Sender::new(1);\n\
+        jules::WriterError; let s = \"github::Writer::new(\";";
+    assert_eq!(confined("crates/api/src/a.rs", text), []);
+}
+
+#[test]
+fn a_hand_that_moved_away_is_found() {
+    let file = |path: &str, text: &str| File {
+        path: path.to_owned(),
+        text: text.to_owned(),
+    };
+    let mut files = vec![
+        file("crates/jules/src/write.rs", "pub struct Writer { .. }"),
+        file("crates/github/src/lib.rs", "pub struct Writer<C>(C);"),
+        file("crates/agents/src/lib.rs", "pub struct Sender;"),
+    ];
+    assert_eq!(watched(&files), []);
+    files.pop();
+    assert_eq!(watched(&files).len(), 1);
+}

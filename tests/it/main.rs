@@ -1,5 +1,6 @@
-//! Everything that is tested over more than one crate: first of all that the tree is tidy.
-
-mod tidy;
+//! Integration tests over the whole of Gaffer.
 
 mod contract;
+mod stories;
+mod tidy;
+mod webhooks;

@@ -105,14 +105,14 @@ fn check_address(address: IpAddr, trust: Trust) -> Result<(), Refusal> {
 
 /// Turns a name into addresses. The system's resolver outside tests.
 #[async_trait]
-pub trait Lookup: Send + Sync {
+pub(crate) trait Lookup: Send + Sync {
     /// All addresses of a host name.
     async fn addresses(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 }
 
 /// The resolver of the system.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct SystemLookup;
+pub(crate) struct SystemLookup;
 
 #[async_trait]
 impl Lookup for SystemLookup {

@@ -8,7 +8,7 @@ mod answer;
 mod destination;
 mod signature;
 
-pub use destination::{HostRule, InvalidHostRule, Lookup, SystemLookup};
+pub use destination::{HostRule, InvalidHostRule};
 pub use sender::{BODY_BYTES_LIMIT, Error, Sender, Settings, TRY_TIMEOUT};
 pub use signature::new_secret;
 

@@ -73,8 +73,8 @@ impl Sender {
         Self::with_lookup(settings, secrets, Arc::new(SystemLookup))
     }
 
-    /// A sender that resolves names in another way; every address is checked all the same.
-    pub fn with_lookup(
+    /// A sender that resolves names in another way, for tests; every address is checked all the same.
+    pub(crate) fn with_lookup(
         settings: Settings,
         secrets: Arc<dyn Secrets>,
         lookup: Arc<dyn Lookup>,

@@ -16,7 +16,8 @@ use engine::ports::{Envelope, SecretName, Secrets, SecretsError};
 use jiff::Timestamp;
 use secrecy::SecretString;
 
-use crate::{HostRule, Lookup, Sender, Settings};
+use crate::destination::Lookup;
+use crate::{HostRule, Sender, Settings};
 
 mod delivery;
 mod failing;

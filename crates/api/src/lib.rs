@@ -1,1 +1,27 @@
-//! (being written)
+//! The HTTP door: takes orders about jobs and tells how they are, and puts GitHub's webhooks in the queue.
+//!
+//! It holds no credential of Jules or GitHub. Whatever must happen outside is an effect that the dispatcher performs; the door waits a little for it.
+
+mod door;
+
+mod refusal;
+
+mod auth;
+mod body;
+mod trace;
+
+mod view;
+
+mod jobs;
+mod merge;
+mod orders;
+mod outcome;
+mod report;
+
+mod webhook;
+
+pub use door::{DoorState, JOB_BODY_BYTES_MAX, router};
+pub use webhook::{
+    SECRET_KEPT, SECRET_READ_AGAIN, WEBHOOK_BODY_BYTES_MAX, WebhookCounters, WebhookDoor,
+    webhook_router,
+};

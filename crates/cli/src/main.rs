@@ -1,2 +1,24 @@
-//! The gaffer command.
-fn main() {}
+//! The `gaffer` command: reads the command line and the environment, runs one command and ends with its exit code.
+
+use std::process::ExitCode;
+
+mod account;
+mod agent;
+mod args;
+mod data;
+mod demo;
+mod error;
+mod here;
+mod job;
+mod render;
+mod run;
+mod sandbox_command;
+mod settings;
+mod source;
+mod stdin;
+mod switch;
+mod up;
+
+fn main() -> ExitCode {
+    run::main(settings::Environment::from_env())
+}

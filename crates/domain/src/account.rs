@@ -11,6 +11,7 @@ use crate::governor::Limits;
 use crate::ids::{AccountName, AgentName, EventId, SessionId, digest};
 use crate::policy::duration;
 use crate::step::Step;
+use crate::when::plus;
 
 /// So many polls in a row without an answer are worth an event.
 pub const NETWORK_FAILURES_MAX: u32 = 5;
@@ -141,26 +142,25 @@ pub fn polled(account: &Account, poll: &Poll, now: Timestamp) -> Step<Account> {
             gap
         }
     };
-    step.aggregate.next_poll = now + gap;
+    step.aggregate.next_poll = plus(now, gap);
     step.due = Some(step.aggregate.next_poll);
     step
 }
 
+/// A key that was refused stays refused until a poll is answered: other trouble in between proves nothing about it.
 fn ail(account: &Account, failure: &Failure, now: Timestamp) -> (Health, Option<Event>) {
+    if let Health::Unauthorized { since } = account.health {
+        return (Health::Unauthorized { since }, None);
+    }
     match failure.class {
-        FailureClass::Unauthorized | FailureClass::Forbidden => match &account.health {
-            Health::Unauthorized { since } => (Health::Unauthorized { since: *since }, None),
-            Health::Working | Health::Throttled { .. } | Health::Unreachable { .. } => {
-                let reason = format!(
-                    "Jules does not accept the key of account `{}`: put a working one in the secret `jules/{}`",
-                    account.name, account.name
-                );
-                (
-                    Health::Unauthorized { since: now },
-                    Some(trouble(account, (ErrorCause::Auth, reason, now), now)),
-                )
-            }
-        },
+        FailureClass::Unauthorized | FailureClass::Forbidden => {
+            let reason = format!(
+                "Jules does not accept the key of account `{}`: put a working one in the secret `jules/{}`",
+                account.name, account.name
+            );
+            let event = trouble(account, (ErrorCause::Auth, reason, now), now);
+            (Health::Unauthorized { since: now }, Some(event))
+        }
         FailureClass::Network => unreachable(account, failure, now),
         FailureClass::Throttled
         | FailureClass::Unavailable
@@ -216,8 +216,9 @@ fn trouble(
 
 /// Gaps double from the tick, with up to a quarter more so that installations do not march in step, and never undercut what the service asks.
 fn gap_after(account: &Account, health: &Health, failure: &Failure) -> SignedDuration {
+    let asked = failure.asked_wait().unwrap_or(SignedDuration::ZERO);
     let streak = match health {
-        Health::Unauthorized { .. } => return UNAUTHORIZED_GAP,
+        Health::Unauthorized { .. } => return UNAUTHORIZED_GAP.max(asked),
         Health::Working => 0,
         Health::Throttled { streak } | Health::Unreachable { streak, .. } => *streak,
     };
@@ -227,7 +228,7 @@ fn gap_after(account: &Account, health: &Health, failure: &Failure) -> SignedDur
         .saturating_mul(1 << streak.min(10))
         .min(GAP_MAX);
     let jittered = doubled + doubled * jitter(&account.name, streak) / 400;
-    jittered.max(failure.retry_after.unwrap_or(SignedDuration::ZERO))
+    jittered.max(asked)
 }
 
 /// 0 to 100, the same for the same account and streak: `domain` draws no random numbers.
@@ -319,6 +320,44 @@ mod tests {
                 .events
                 .len(),
             1
+        );
+    }
+    #[test]
+    fn other_trouble_does_not_make_a_dead_key_news_again() {
+        let (mut account, mut now, mut events) = (account(), at(0), 0);
+        for round in 0..30 {
+            let class = [
+                FailureClass::Unauthorized,
+                FailureClass::Unavailable,
+                FailureClass::Network,
+                FailureClass::Throttled,
+            ][round % 4];
+            let step = polled(&account, &fail(class), now);
+            events += step.events.len();
+            now = step.aggregate.next_poll;
+            account = step.aggregate;
+        }
+        assert_eq!(events, 1);
+    }
+
+    #[test]
+    fn absurd_waits_end_after_a_day() {
+        for wait in [SignedDuration::MAX, SignedDuration::from_hours(9_000)] {
+            for class in [FailureClass::Throttled, FailureClass::Unauthorized] {
+                let poll = Poll::Failed(Failure::new(class, "x").after(Some(wait)));
+                let step = polled(&account(), &poll, at(0));
+                assert_eq!(step.aggregate.next_poll, at(24 * 3600));
+            }
+        }
+        let poll = Poll::Failed(
+            Failure::new(FailureClass::Throttled, "x").after(Some(SignedDuration::MIN)),
+        );
+        assert!(polled(&account(), &poll, at(0)).aggregate.next_poll > at(10));
+        assert_eq!(
+            polled(&account(), &poll, Timestamp::MAX)
+                .aggregate
+                .next_poll,
+            Timestamp::MAX
         );
     }
 }

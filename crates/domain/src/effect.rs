@@ -2,15 +2,18 @@
 //!
 //! `Intent → Started → Done | Failed | Unknown`: what was started and never recorded is unknown, never intent again, and only reading the world settles it.
 
-use std::fmt;
+mod action;
+#[cfg(test)]
+mod tests;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::facts::Base;
+pub use action::Action;
+
 use crate::failure::{Failure, FailureClass, Happened};
-use crate::ids::{BranchName, CommitSha, EffectId, JobId, PlanId, PullRef, RepoName, SessionId};
-use crate::policy::MergeMethod;
+use crate::ids::EffectId;
+use crate::when::plus;
 
 /// How long one call may take before the client gives up.
 pub const CALL_TIMEOUT: SignedDuration = SignedDuration::from_secs(30);
@@ -21,137 +24,11 @@ pub const START_HOLD: SignedDuration = SignedDuration::from_secs(90);
 /// How many readings that find nothing allow another attempt: one could be a lagging read.
 pub const NEGATIVES_TO_RETRY: u8 = 2;
 
-/// How often an effect is attempted before a person has to look: 8 tries with doubling waits span about twenty minutes.
-pub const ATTEMPTS_MAX: u32 = 8;
+/// How often an effect is attempted before a person has to look: 10 tries with doubling waits span half an hour.
+pub const ATTEMPTS_MAX: u32 = 10;
 
-/// What is to be done, with nothing left to choose for whoever does it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "do")]
-pub enum Action {
-    /// Create the session of a job's attempt.
-    CreateSession {
-        /// The job.
-        job: JobId,
-        /// Which attempt.
-        attempt: u32,
-    },
-    /// Send a message to a session.
-    Say {
-        /// The session.
-        session: SessionId,
-        /// The words; never empty.
-        text: String,
-        /// What it is for: the same cause is said once.
-        cause: String,
-    },
-    /// Approve a plan.
-    ApprovePlan {
-        /// The session.
-        session: SessionId,
-        /// Which plan.
-        plan: PlanId,
-    },
-    /// Put a session away.
-    Archive {
-        /// The session.
-        session: SessionId,
-    },
-    /// Merge a pull request at one SHA.
-    Merge {
-        /// The pull request.
-        pull: PullRef,
-        /// The judged head; GitHub refuses any other.
-        sha: CommitSha,
-        /// The judged base, to compare with afterwards.
-        base: Base,
-        /// How.
-        method: MergeMethod,
-    },
-    /// Mark a draft ready for review.
-    MarkReady {
-        /// The pull request.
-        pull: PullRef,
-        /// Its GraphQL id.
-        node_id: String,
-        /// The head it was seen at.
-        sha: CommitSha,
-    },
-    /// Merge the base branch into the head branch.
-    UpdateBranch {
-        /// The pull request.
-        pull: PullRef,
-        /// The head it must still have.
-        sha: CommitSha,
-    },
-    /// Comment on a pull request.
-    Comment {
-        /// The pull request.
-        pull: PullRef,
-        /// The words.
-        text: String,
-        /// What it is for: the same cause is said once.
-        cause: String,
-    },
-    /// Put a label on a pull request.
-    Label {
-        /// The pull request.
-        pull: PullRef,
-        /// The label.
-        label: String,
-    },
-    /// Delete a merged head branch, if it still points at the merged head and nothing is based on it.
-    DeleteBranch {
-        /// The pull request it belonged to.
-        pull: PullRef,
-        /// The repository of the branch.
-        repo: RepoName,
-        /// The branch.
-        branch: BranchName,
-        /// The head that was merged.
-        sha: CommitSha,
-    },
-}
-
-impl fmt::Display for Action {
-    /// What it is for, without versions: the text whose hash is the effect's id.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::CreateSession { job, attempt } => write!(f, "create:{job}#{attempt}"),
-            Self::Say { session, cause, .. } => write!(f, "say:{session}:{cause}"),
-            Self::ApprovePlan { session, plan } => write!(f, "approve:{session}:{plan}"),
-            Self::Archive { session } => write!(f, "archive:{session}"),
-            Self::Merge { pull, sha, .. } => write!(f, "merge:{}@{sha}", key(pull)),
-            Self::MarkReady { pull, sha, .. } => write!(f, "ready:{}@{sha}", key(pull)),
-            Self::UpdateBranch { pull, sha } => write!(f, "update:{}@{sha}", key(pull)),
-            Self::Comment { pull, cause, .. } => write!(f, "comment:{}:{cause}", key(pull)),
-            Self::Label { pull, label } => write!(f, "label:{}:{label}", key(pull)),
-            Self::DeleteBranch {
-                repo, branch, sha, ..
-            } => write!(f, "unbranch:{}:{branch}@{sha}", repo.key()),
-        }
-    }
-}
-
-fn key(pull: &PullRef) -> String {
-    format!("{}#{}", pull.repo.key(), pull.number)
-}
-
-impl Action {
-    /// How long after an unknown outcome the world shows the truth: Jules's lists lag behind its creates, its activities behind its messages.
-    pub fn settle_after(&self) -> SignedDuration {
-        match self {
-            Self::CreateSession { .. } => SignedDuration::from_secs(180),
-            Self::Say { .. } | Self::ApprovePlan { .. } => SignedDuration::from_secs(60),
-            Self::Archive { .. }
-            | Self::Merge { .. }
-            | Self::MarkReady { .. }
-            | Self::UpdateBranch { .. }
-            | Self::Comment { .. }
-            | Self::Label { .. }
-            | Self::DeleteBranch { .. } => SignedDuration::from_secs(10),
-        }
-    }
-}
+/// The same for what a session that is still queued answers with 404: 16 tries span an hour and a half, and being queued for an hour is announced as stuck.
+pub const ATTEMPTS_WHILE_INVISIBLE_MAX: u32 = 16;
 
 /// An action and how far it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -277,7 +154,7 @@ impl Effect {
             }
             EffectState::Intent { attempt, .. } => Ok(self.with(EffectState::Started {
                 attempt,
-                until: now + START_HOLD,
+                until: plus(now, START_HOLD),
             })),
             EffectState::Started { until, .. } => Err(NotStartable::Held(until)),
             EffectState::Unknown { look_at, .. } => Err(NotStartable::Unsettled(look_at)),
@@ -299,19 +176,28 @@ impl Effect {
 
     /// The effect after its call succeeded.
     pub fn done(&self, now: Timestamp) -> Self {
-        self.with(EffectState::Done { at: now })
+        match self.state {
+            EffectState::Done { .. } => self.clone(),
+            EffectState::Intent { .. }
+            | EffectState::Started { .. }
+            | EffectState::Unknown { .. }
+            | EffectState::Failed { .. } => self.with(EffectState::Done { at: now }),
+        }
     }
 
     /// The effect after its call failed: unknown if it may have happened, another intent if it is worth another try, else failed.
     pub fn failed(&self, failure: &Failure, now: Timestamp) -> Self {
+        if self.is_settled() {
+            return self.clone();
+        }
         let attempt = self.attempt();
         match failure.happened {
             Happened::Maybe => self.unknown(attempt, now),
-            Happened::No if self.worth_retrying(failure) && attempt < ATTEMPTS_MAX => {
-                let wait = failure.retry_after.unwrap_or_else(|| backoff(attempt));
+            Happened::No if attempt < self.attempts_max(failure) => {
+                let wait = failure.asked_wait().unwrap_or_else(|| backoff(attempt));
                 self.with(EffectState::Intent {
-                    attempt: attempt + 1,
-                    not_before: now + wait,
+                    attempt: attempt.saturating_add(1),
+                    not_before: plus(now, wait),
                 })
             }
             Happened::No => self.with(EffectState::Failed {
@@ -330,36 +216,66 @@ impl Effect {
         else {
             return self.clone();
         };
-        let look_at = now + self.action.settle_after();
+        let look_at = plus(now, self.action.settle_after());
+        let nothing = negatives.saturating_add(1);
+        let unknown = |negatives| EffectState::Unknown {
+            attempt,
+            look_at,
+            negatives,
+        };
         match finding {
             Finding::Happened => self.done(now),
-            Finding::CannotTell => self.with(EffectState::Unknown {
-                attempt,
-                look_at,
-                negatives,
-            }),
-            Finding::NoTrace if negatives + 1 < NEGATIVES_TO_RETRY => {
-                self.with(EffectState::Unknown {
-                    attempt,
-                    look_at,
-                    negatives: negatives + 1,
-                })
-            }
+            Finding::CannotTell => self.with(unknown(negatives)),
+            Finding::NoTrace if nothing < NEGATIVES_TO_RETRY => self.with(unknown(nothing)),
             Finding::NoTrace if attempt < ATTEMPTS_MAX => self.with(EffectState::Intent {
-                attempt: attempt + 1,
+                attempt: attempt.saturating_add(1),
                 not_before: now,
             }),
-            Finding::NoTrace => {
-                let message = format!(
-                    "tried `{}` {attempt} times without a trace of it",
-                    self.action
-                );
-                let failure = Failure::new(FailureClass::Conflict, message);
-                self.with(EffectState::Failed {
-                    at: now,
-                    attempt,
-                    failure,
-                })
+            Finding::NoTrace => self.traceless(attempt, now),
+        }
+    }
+
+    fn traceless(&self, attempt: u32, now: Timestamp) -> Self {
+        let message = format!(
+            "tried `{}` {attempt} times without a trace of it",
+            self.action
+        );
+        let failure = Failure::new(FailureClass::Conflict, message);
+        self.with(EffectState::Failed {
+            at: now,
+            attempt,
+            failure,
+        })
+    }
+
+    /// The effect after a new decision wished for it again: one that had failed gets its next attempt, anything else stays as it is.
+    ///
+    /// Creates and merges are limited by their aggregates (`job::REFUSALS_MAX`, `merge::TRIES_MAX`), everything else by its attempts here.
+    pub fn wished_again(&self, now: Timestamp) -> Self {
+        let EffectState::Failed { at, attempt, .. } = self.state else {
+            return self.clone();
+        };
+        let next = |not_before| {
+            self.with(EffectState::Intent {
+                attempt: attempt.saturating_add(1),
+                not_before,
+            })
+        };
+        match self.action {
+            Action::CreateSession { .. } | Action::Merge { .. } => next(now),
+            Action::Say { .. }
+            | Action::ApprovePlan { .. }
+            | Action::Archive { .. }
+            | Action::MarkReady { .. }
+            | Action::UpdateBranch { .. }
+            | Action::Comment { .. }
+            | Action::Label { .. }
+            | Action::DeleteBranch { .. } => {
+                if attempt < ATTEMPTS_MAX {
+                    next(plus(at, backoff(attempt)).max(now))
+                } else {
+                    self.clone()
+                }
             }
         }
     }
@@ -376,7 +292,7 @@ impl Effect {
     }
 
     fn unknown(&self, attempt: u32, now: Timestamp) -> Self {
-        let look_at = now + self.action.settle_after();
+        let look_at = plus(now, self.action.settle_after());
         self.with(EffectState::Unknown {
             attempt,
             look_at,
@@ -384,23 +300,31 @@ impl Effect {
         })
     }
 
-    /// Whether the same call can succeed later although nothing changes on our side.
-    fn worth_retrying(&self, failure: &Failure) -> bool {
+    /// How often the call may be tried when it certainly failed like this: once, if nothing can change on our side.
+    fn attempts_max(&self, failure: &Failure) -> u32 {
         match failure.class {
             FailureClass::Throttled
             | FailureClass::Unavailable
             | FailureClass::Network
             | FailureClass::Garbled
-            | FailureClass::Unauthorized => true,
+            | FailureClass::Unauthorized => ATTEMPTS_MAX,
             // A fresh session answers 404 for a while, and `:sendMessage` does as long as it is queued.
-            FailureClass::NotFound => {
-                matches!(self.action, Action::Say { .. } | Action::ApprovePlan { .. })
-            }
+            FailureClass::NotFound => match self.action {
+                Action::Say { .. } | Action::ApprovePlan { .. } => ATTEMPTS_WHILE_INVISIBLE_MAX,
+                Action::CreateSession { .. }
+                | Action::Archive { .. }
+                | Action::Merge { .. }
+                | Action::MarkReady { .. }
+                | Action::UpdateBranch { .. }
+                | Action::Comment { .. }
+                | Action::Label { .. }
+                | Action::DeleteBranch { .. } => 1,
+            },
             // Creates that must wait are decided by the job, which knows its account's budget.
             FailureClass::Precondition
             | FailureClass::Conflict
             | FailureClass::Invalid
-            | FailureClass::Forbidden => false,
+            | FailureClass::Forbidden => 1,
         }
     }
 
@@ -416,6 +340,11 @@ impl Effect {
 
 /// Doubling waits from 5 s, at most 10 min.
 pub fn backoff(attempt: u32) -> SignedDuration {
-    let doublings = attempt.saturating_sub(1).min(7);
-    SignedDuration::from_secs(5 << doublings).min(SignedDuration::from_mins(10))
+    doubling(attempt, SignedDuration::from_mins(10))
+}
+
+/// Doubling waits from 5 s up to a longest.
+pub(crate) fn doubling(attempt: u32, longest: SignedDuration) -> SignedDuration {
+    let doublings = attempt.saturating_sub(1).min(20);
+    SignedDuration::from_secs(5 << doublings).min(longest)
 }

@@ -96,6 +96,8 @@ pub enum ErrorCause {
     PullClosed,
     /// It was merged onto another base than judged.
     WrongBase,
+    /// It is green, and GitHub refuses to merge it.
+    MergeRefused,
 }
 
 impl Occurrence {
@@ -135,6 +137,7 @@ impl ErrorCause {
             Self::Conflict => "conflict",
             Self::PullClosed => "pull_closed",
             Self::WrongBase => "wrong_base",
+            Self::MergeRefused => "merge_refused",
         }
     }
 }

@@ -3,6 +3,9 @@
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
+/// Longest wait that a service is given: a header that names a year must not put work to sleep for a year.
+pub const RETRY_AFTER_MAX: SignedDuration = SignedDuration::from_hours(24);
+
 /// What kind of failure it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -74,6 +77,12 @@ impl Failure {
             message: message.into(),
             retry_after: None,
         }
+    }
+
+    /// The wait that the service asked for, within 0 and `RETRY_AFTER_MAX`.
+    pub fn asked_wait(&self) -> Option<SignedDuration> {
+        self.retry_after
+            .map(|wait| wait.clamp(SignedDuration::ZERO, RETRY_AFTER_MAX))
     }
 
     /// The same failure with the wait that the service asked for.

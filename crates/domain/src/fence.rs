@@ -10,6 +10,36 @@ pub fn clip(text: &str, chars_max: usize) -> String {
     clipped
 }
 
+/// The first characters of a text that take at most `bytes_max` bytes in JSON, without the quotes around it; says so when it was cut.
+pub fn clip_encoded(text: &str, bytes_max: usize) -> String {
+    let clipped = clip(text, usize::MAX);
+    if encoded_len(&clipped) <= bytes_max {
+        return clipped;
+    }
+    let mut left = bytes_max.saturating_sub('…'.len_utf8());
+    let fits = |c: &char| {
+        let fits = encoded_char_len(*c) <= left;
+        left = left.saturating_sub(encoded_char_len(*c));
+        fits
+    };
+    let mut cut: String = clipped.chars().take_while(fits).collect();
+    cut.push('…');
+    cut
+}
+
+/// How many bytes a text takes in JSON, without the quotes around it.
+pub fn encoded_len(text: &str) -> usize {
+    text.chars().map(encoded_char_len).sum()
+}
+
+fn encoded_char_len(c: char) -> usize {
+    match c {
+        '"' | '\\' | '\n' | '\t' | '\r' | '\u{8}' | '\u{c}' => 2,
+        '\0'..='\u{1f}' => 6,
+        _ => c.len_utf8(),
+    }
+}
+
 /// Control characters, and the format characters that hide or reorder text.
 fn is_invisible(c: char) -> bool {
     let control = c.is_control() && c != '\n' && c != '\t';
@@ -50,5 +80,21 @@ mod tests {
         let fenced = fence("log", "x\n`````\ny", 99);
         assert!(fenced.starts_with("``````text log\n"), "{fenced}");
         assert!(fenced.ends_with("\n``````"), "{fenced}");
+    }
+    #[test]
+    fn encoded_lengths_are_those_of_json() {
+        for text in ["", "plain", "a\"b\\c\nd\te\rf\u{8}\u{c}\u{1}g", "äöü€🦀"] {
+            let json = serde_json::to_string(text).unwrap();
+            assert_eq!(encoded_len(text) + 2, json.len(), "{json}");
+        }
+    }
+
+    #[test]
+    fn clips_by_bytes_of_json() {
+        assert_eq!(clip_encoded("abc", 3), "abc");
+        assert_eq!(clip_encoded("abcdef", 5), "ab…");
+        assert_eq!(clip_encoded("\"\"\"\"", 7), "\"\"…");
+        assert_eq!(clip_encoded("🦀🦀", 7), "🦀…");
+        assert_eq!(clip_encoded("🦀🦀", 1), "…");
     }
 }

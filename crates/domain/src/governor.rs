@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{AccountName, JobId};
+use crate::when::plus;
 
 /// The window of Jules's daily quota: it rolls, it is no calendar day.
 pub const DAY: SignedDuration = SignedDuration::from_hours(24);
@@ -112,7 +113,7 @@ impl Slots {
         let running = u32::try_from(slots.taken.len()).unwrap_or(u32::MAX);
         slots.learned = Some(Learned {
             concurrent: running.max(1),
-            until: now + LEARNED_FOR,
+            until: plus(now, LEARNED_FOR),
         });
         slots
     }
@@ -123,9 +124,9 @@ pub fn admit(slots: &Slots, job: &JobId, limits: Limits, now: Timestamp) -> Admi
     let later = |at, code, sentence: String| Admission::Later { at, code, sentence };
     if let Some(creating) = slots.creating.as_ref().filter(|creating| *creating != job) {
         let since = slots.taken.get(creating).copied().unwrap_or(now);
-        if now < since + CREATE_HOLD {
+        if now < plus(since, CREATE_HOLD) {
             return later(
-                Some(since + CREATE_HOLD),
+                Some(plus(since, CREATE_HOLD)),
                 "create_in_flight",
                 "Another session of the account is being created.".to_owned(),
             );
@@ -157,7 +158,7 @@ pub fn admit(slots: &Slots, job: &JobId, limits: Limits, now: Timestamp) -> Admi
     if created.len() >= limits.per_day as usize {
         let at = created
             .get(created.len() - limits.per_day as usize)
-            .map(|oldest| *oldest + DAY);
+            .map(|oldest| plus(*oldest, DAY));
         return later(
             at,
             "daily_quota",
@@ -167,9 +168,9 @@ pub fn admit(slots: &Slots, job: &JobId, limits: Limits, now: Timestamp) -> Admi
             ),
         );
     }
-    if let Some(last) = created.last().filter(|last| now < **last + CREATE_GAP) {
+    if let Some(last) = created.last().filter(|last| now < plus(**last, CREATE_GAP)) {
         return later(
-            Some(*last + CREATE_GAP),
+            Some(plus(*last, CREATE_GAP)),
             "create_gap",
             "Creates of one account keep a small distance.".to_owned(),
         );

@@ -305,6 +305,12 @@ impl Ord for RepoName {
     }
 }
 
+/// A number from 1 in plain digits, without a sign.
+pub(crate) fn counted(digits: &str) -> Option<u64> {
+    let plain = digits.bytes().all(|b| b.is_ascii_digit());
+    digits.parse().ok().filter(|n| plain && *n > 0)
+}
+
 /// One pull request: `owner/name#number`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -343,7 +349,7 @@ impl FromStr for PullRef {
         let invalid = || InvalidId::new("pull request", value, "`owner/name#number`");
         let (repo, number) = value.split_once('#').ok_or_else(invalid)?;
         let repo = repo.parse().map_err(|_| invalid())?;
-        let number = number.parse().ok().filter(|n| *n > 0).ok_or_else(invalid)?;
+        let number = counted(number).ok_or_else(invalid)?;
         Ok(Self { repo, number })
     }
 }

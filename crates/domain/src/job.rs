@@ -2,28 +2,36 @@
 
 mod attention;
 mod command;
+mod completion;
+mod log;
 mod observe;
+mod orders;
+mod silence;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use command::{
-    ATTEMPTS_MAX, MESSAGE_BYTES_MAX, NewJob, NotNow, PROMPT_BYTES_MAX, REFUSALS_MAX, adopt,
-    approve, cancel, create, created, creation_failed, pull_settled, retry, said, say, start,
-    unwanted_twin,
+    ATTEMPTS_MAX, NewJob, PROMPT_BYTES_MAX, REFUSALS_MAX, adopt, cancel, create, created,
+    creation_failed, linked, pull_settled, retry, start, unwanted_twin,
 };
-pub use observe::deadline;
-pub(crate) use observe::stuck_deadline;
-pub use observe::{ACTIVITY_OVERLAP, Sight, Snapshot, observe};
+pub use log::ACTIVITY_OVERLAP;
+pub(crate) use observe::newest_pull;
+pub use observe::{Sight, Snapshot, observe};
+pub use orders::{MESSAGE_BYTES_MAX, NotNow, approve, said, say};
+pub use silence::deadline;
+pub(crate) use silence::stuck_deadline;
+pub use watch::{Announced, Attention, Mark, PendingPlan, Said, Talk, Told, Watch};
 
 use crate::ids::{
-    AccountName, ActivityId, AgentName, BranchName, CommitSha, EventId, InstallationId, JobId,
-    PullRef, RepoName, SessionId,
+    AccountName, AgentName, BranchName, CommitSha, InstallationId, JobId, PullRef, RepoName,
+    SessionId,
 };
 use crate::marker::Marker;
-use crate::session::{Plan, SessionState};
+use crate::session::SessionState;
 
 /// One piece of work, kept under one id over all its sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,136 +143,6 @@ pub enum How {
         /// Who.
         by: String,
     },
-}
-
-/// What is known of a watched session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Watch {
-    /// The session.
-    pub session: SessionId,
-    /// Its web page.
-    pub url: Option<String>,
-    /// When we got it.
-    pub since: Timestamp,
-    /// When it began to answer 404; none while it answers.
-    pub missing_since: Option<Timestamp>,
-    /// The state we last saw.
-    pub state: SessionState,
-    /// When we saw it enter that state.
-    pub state_since: Timestamp,
-    /// The last status change or new activity.
-    pub progress_at: Timestamp,
-    /// What its log has told so far.
-    pub talk: Talk,
-    /// What of it waits for somebody.
-    pub attention: Attention,
-    /// The occurrence last announced of each kind, so that flapping announces nothing twice.
-    pub announced: Announced,
-    /// Its pull request; once known, never forgotten because an answer lacks it.
-    pub pull: Option<PullRef>,
-    /// When we last sent it a message that its log has not shown yet.
-    pub unconfirmed_since: Option<Timestamp>,
-}
-
-/// What a session's log has told so far. The log itself stays with Jules.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Talk {
-    /// Time of the newest activity.
-    pub through: Option<Timestamp>,
-    /// Ids within the overlap before `through`, to recognise repetitions.
-    pub recent: Vec<ActivityId>,
-    /// The newest thing Jules said.
-    pub agent: Option<Said>,
-    /// When a person, or we, last said something.
-    pub user_at: Option<Timestamp>,
-    /// The newest plan that has not been approved.
-    pub plan: Option<PendingPlan>,
-    /// The newest word of completion.
-    pub completed: Option<Mark>,
-    /// The newest reason of failure.
-    pub failed: Option<String>,
-    /// The newest thing that was said or done, for people, at most 300 characters.
-    pub last_words: Option<String>,
-}
-
-/// A message of Jules.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said {
-    /// Which activity.
-    pub id: ActivityId,
-    /// When.
-    pub at: Timestamp,
-    /// The words, at most 8,000 characters.
-    pub text: String,
-}
-
-/// A plan that waits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PendingPlan {
-    /// When it was made.
-    pub at: Timestamp,
-    /// The plan, at most 50 steps.
-    pub plan: Plan,
-}
-
-/// One activity by id and time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
-    /// Which activity.
-    pub id: ActivityId,
-    /// When.
-    pub at: Timestamp,
-}
-
-/// What of a session waits for somebody.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "attention")]
-pub enum Attention {
-    /// Nothing.
-    None,
-    /// Something does, but the words that belong to it are still missing.
-    Expecting {
-        /// Since when.
-        since: Timestamp,
-    },
-    /// A question is open.
-    Question {
-        /// The announced occurrence.
-        event: EventId,
-        /// Since when.
-        since: Timestamp,
-        /// The words, once they are known.
-        text: Option<String>,
-    },
-    /// A plan waits for approval.
-    Plan {
-        /// The announced occurrence; for plans approved by policy, the one that would have been.
-        event: EventId,
-        /// Since when.
-        since: Timestamp,
-        /// The plan, once it is known.
-        plan: Option<Plan>,
-    },
-    /// A question was answered, or a plan approved, and the state does not show it yet.
-    Answered {
-        /// Since when.
-        since: Timestamp,
-    },
-}
-
-/// The occurrences last announced.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Announced {
-    /// Key of the last question.
-    pub question: Option<String>,
-    /// Key of the last plan.
-    pub plan: Option<String>,
-    /// The last completion: when we saw it.
-    pub completed_at: Option<Timestamp>,
-    /// The word of completion it was about.
-    pub completed: Option<Mark>,
-    /// When `stuck` was last announced.
-    pub stuck_at: Option<Timestamp>,
 }
 
 impl Job {

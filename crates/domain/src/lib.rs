@@ -4,6 +4,7 @@
 //! Modules stand in the order in which they are best read.
 
 pub mod ids;
+pub mod when;
 
 pub mod failure;
 pub mod session;

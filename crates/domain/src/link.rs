@@ -84,10 +84,9 @@ fn in_branch(branch: &str) -> Option<SessionId> {
     if let Some((id, tail)) = branch
         .strip_prefix("jules-")
         .and_then(|rest| rest.split_once('-'))
+        && is_hex8(tail)
     {
-        if is_hex8(tail) {
-            return session_id(id);
-        }
+        return session_id(id);
     }
     let (slug, tail) = branch.rsplit_once('-')?;
     if is_version(tail) {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{InstallationId, JobId};
+use crate::ids::{InstallationId, JobId, counted};
 
 /// `[gaffer <installation>/<job id>#<attempt>]`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ impl Marker {
         Some(Self {
             installation: installation.parse().ok()?,
             job: job.parse().ok()?,
-            attempt: attempt.parse().ok().filter(|n| *n > 0)?,
+            attempt: u32::try_from(counted(attempt)?).ok()?,
         })
     }
 }

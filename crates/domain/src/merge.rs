@@ -2,7 +2,9 @@
 //!
 //! It fails closed: what is missing, cut short, null, forbidden, unknown or zero never counts as green.
 
+mod checks;
 mod reason;
+mod sentence;
 #[cfg(test)]
 mod tests;
 
@@ -11,14 +13,20 @@ use serde::{Deserialize, Serialize};
 
 pub use reason::{NeverStarted, Reason, Thing, Weight};
 
-use crate::facts::{
-    ACTIONS_BOT_ID, Check, CheckOutcome, CiClues, Fact, Pass, PullFacts, PullState, Review, Verdict,
-};
+use crate::facts::{Fact, PullFacts, PullState, Review, Verdict};
 use crate::ids::{BranchName, CommitSha};
 use crate::policy::{MergeMethod, MergePolicy, Policy, Timing};
+use crate::redact::presentable;
+use crate::when::plus;
 
 /// Facts older than this are read again before a merge: the invariant's ten seconds.
 pub const FACTS_AGE_MAX: SignedDuration = SignedDuration::from_secs(10);
+
+/// So many refused merges of one head are enough: what GitHub refuses five times, a person has to look at.
+pub const TRIES_MAX: u32 = 5;
+
+/// Longest text from outside in a reason, in characters: verdicts are stored.
+const OUTSIDE_CHARS_MAX: usize = 200;
 
 /// What a judgement looks at besides GitHub's facts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,10 +43,23 @@ pub struct Standing {
     pub head_since: Timestamp,
     /// Since when this head on this base has been green without a break.
     pub green_since: Option<Timestamp>,
+    /// What became of earlier attempts to merge this head.
+    pub refused: Option<Refused>,
     /// Merges of this source in the last 24 hours.
     pub merges_today: u32,
     /// Whether writing is switched off.
     pub hold: Option<Hold>,
+}
+
+/// Merges of one head that were decided and did not happen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// What GitHub said last.
+    pub why: String,
+    /// How often.
+    pub tries: u32,
+    /// Not to be tried again earlier.
+    pub again_at: Timestamp,
 }
 
 /// Whose pull request it is.
@@ -120,8 +141,9 @@ pub fn judge(
     shape(&mut reasons, facts, standing, policy);
     let conflict = mergeable(&mut reasons, facts);
     people(&mut reasons, facts);
-    checks(&mut reasons, facts, standing, (policy, timing), now);
-    demands(&mut reasons, facts, policy);
+    checks::ran(&mut reasons, facts, standing, (policy, timing), now);
+    checks::demanded(&mut reasons, facts, policy);
+    tried(&mut reasons, standing, now);
     if now.duration_since(facts.read_at).abs() > FACTS_AGE_MAX {
         reasons.push(Reason::FactsStale);
     }
@@ -206,40 +228,25 @@ fn shape(reasons: &mut Vec<Reason>, facts: &PullFacts, standing: &Standing, poli
             .iter()
             .any(|blocking| blocking.eq_ignore_ascii_case(label))
     };
-    reasons.extend(
-        facts
-            .labels
-            .iter()
-            .find(blocks)
-            .map(|label| Reason::BlockingLabel {
-                label: label.clone(),
-            }),
-    );
-    let approved = standing.approved.as_ref() == Some(&facts.head.sha);
-    match &facts.files {
-        Fact::Known(files) if files.is_empty() => reasons.push(Reason::Unknown {
+    let label = facts.labels.iter().find(blocks).map(|label| outside(label));
+    reasons.extend(label.map(|label| Reason::BlockingLabel { label }));
+    let Some(files) = facts.files.known() else {
+        return reasons.extend(unreadable(Thing::ChangedFiles, &facts.files));
+    };
+    if files.is_empty() {
+        let why = "GitHub lists none".to_owned();
+        reasons.push(Reason::Unknown {
             what: Thing::ChangedFiles,
-            why: "GitHub lists none".to_owned(),
-        }),
-        Fact::Known(files) => {
-            let protected = files
-                .iter()
-                .find(|file| policy.protected_paths.iter().any(|path| covers(path, file)));
-            reasons.extend(
-                protected
-                    .filter(|_| !approved)
-                    .map(|path| Reason::ProtectedPath { path: path.clone() }),
-            );
-        }
-        Fact::Forbidden { permission } => reasons.push(Reason::Forbidden {
-            what: Thing::ChangedFiles,
-            permission: permission.clone(),
-        }),
-        Fact::Unknown { why } => reasons.push(Reason::Unknown {
-            what: Thing::ChangedFiles,
-            why: why.clone(),
-        }),
+            why,
+        });
     }
+    let guarded = |file: &&String| policy.protected_paths.iter().any(|path| covers(path, file));
+    let path = files.iter().find(guarded).map(|file| outside(file));
+    let approved = standing.approved.as_ref() == Some(&facts.head.sha);
+    reasons.extend(
+        path.filter(|_| !approved)
+            .map(|path| Reason::ProtectedPath { path }),
+    );
 }
 
 /// `dir/` covers everything below it, anything else exactly itself; case does not count, since some file systems ignore it.
@@ -256,39 +263,38 @@ fn covers(path: &str, file: &str) -> bool {
 fn mergeable(reasons: &mut Vec<Reason>, facts: &PullFacts) -> bool {
     match &facts.mergeable {
         Fact::Known(mergeable) => return !mergeable,
-        Fact::Forbidden { permission } => reasons.push(Reason::Forbidden {
-            what: Thing::Mergeability,
-            permission: permission.clone(),
-        }),
+        Fact::Forbidden { .. } => reasons.extend(unreadable(Thing::Mergeability, &facts.mergeable)),
         Fact::Unknown { .. } => reasons.push(Reason::MergeableUnknown),
     }
     false
 }
 
 fn people(reasons: &mut Vec<Reason>, facts: &PullFacts) {
-    match &facts.reviews {
-        Fact::Known(reviews) => {
-            if standing_verdicts(reviews).any(|verdict| verdict == Verdict::ChangesRequested) {
-                reasons.push(Reason::ChangesRequested);
-            }
-            let have = standing_verdicts(reviews)
-                .filter(|verdict| *verdict == Verdict::Approved)
-                .count();
-            let need = facts.demands.known().map_or(0, |demands| demands.approvals);
-            if (have as u64) < u64::from(need) {
-                reasons.push(Reason::ApprovalsMissing {
-                    have: have as u64,
-                    need,
-                });
-            }
-        }
-        Fact::Forbidden { permission } => reasons.push(Reason::Forbidden {
-            what: Thing::Reviews,
-            permission: permission.clone(),
+    let Some(reviews) = facts.reviews.known() else {
+        return reasons.extend(unreadable(Thing::Reviews, &facts.reviews));
+    };
+    if standing_verdicts(reviews).any(|verdict| verdict == Verdict::ChangesRequested) {
+        reasons.push(Reason::ChangesRequested);
+    }
+    let approves = |verdict: &Verdict| *verdict == Verdict::Approved;
+    let have = standing_verdicts(reviews).filter(approves).count() as u64;
+    let need = facts.demands.known().map_or(0, |demands| demands.approvals);
+    if have < u64::from(need) {
+        reasons.push(Reason::ApprovalsMissing { have, need });
+    }
+}
+
+/// The reason why something is not known; none if it is.
+fn unreadable<T>(what: Thing, fact: &Fact<T>) -> Option<Reason> {
+    match fact {
+        Fact::Known(_) => None,
+        Fact::Forbidden { permission } => Some(Reason::Forbidden {
+            what,
+            permission: outside(permission),
         }),
-        Fact::Unknown { why } => reasons.push(Reason::Unknown {
-            what: Thing::Reviews,
-            why: why.clone(),
+        Fact::Unknown { why } => Some(Reason::Unknown {
+            what,
+            why: outside(why),
         }),
     }
 }
@@ -306,157 +312,28 @@ fn standing_verdicts(reviews: &[Review]) -> impl Iterator<Item = Verdict> {
     last.into_iter().map(|(_, verdict)| verdict)
 }
 
-fn checks(
-    reasons: &mut Vec<Reason>,
-    facts: &PullFacts,
-    standing: &Standing,
-    (policy, timing): (&Policy, &Timing),
-    now: Timestamp,
-) {
-    let checks = match &facts.checks {
-        Fact::Known(checks) => checks,
-        Fact::Forbidden { permission } => {
-            return reasons.push(Reason::Forbidden {
-                what: Thing::Checks,
-                permission: permission.clone(),
-            });
-        }
-        Fact::Unknown { why } => {
-            return reasons.push(Reason::Unknown {
-                what: Thing::Checks,
-                why: why.clone(),
-            });
-        }
+/// GitHub has refused this very head before: not again at once, and not for ever.
+fn tried(reasons: &mut Vec<Reason>, standing: &Standing, now: Timestamp) {
+    let Some(refused) = &standing.refused else {
+        return;
     };
-    if checks.is_empty() {
-        let until = standing.head_since + timing.ci_start;
-        let reason = if now < until {
-            Reason::NoChecksYet { until }
-        } else {
-            Reason::CiNeverStarted {
-                cause: never_started(facts),
-            }
-        };
-        return reasons.push(reason);
-    }
-    let names = |wanted: fn(&CheckOutcome) -> bool| -> Vec<String> {
-        checks
-            .iter()
-            .filter(|check| wanted(&check.outcome))
-            .map(|check| check.name.clone())
-            .collect()
-    };
-    let pending = names(|outcome| matches!(outcome, CheckOutcome::Pending));
-    let failed = names(|outcome| matches!(outcome, CheckOutcome::Failed));
-    let approval = names(|outcome| matches!(outcome, CheckOutcome::ActionRequired));
-    let passed = checks
-        .iter()
-        .filter(|check| check.outcome == CheckOutcome::Passed(Pass::Success))
-        .count() as u64;
-    if !failed.is_empty() {
-        reasons.push(Reason::ChecksFailed {
-            names: failed,
-            others_pending: !pending.is_empty(),
-        });
-    }
-    if !approval.is_empty() {
-        reasons.push(Reason::ActionRequired { names: approval });
-    }
-    if !pending.is_empty() {
-        reasons.push(Reason::ChecksPending { names: pending });
-    }
-    if passed < u64::from(policy.min_checks) {
-        reasons.push(Reason::TooFewChecks {
-            have: passed,
-            need: policy.min_checks,
+    let given_up = refused.tries >= TRIES_MAX;
+    if given_up || now < refused.again_at {
+        reasons.push(Reason::MergeRefused {
+            why: outside(&refused.why),
+            until: (!given_up).then_some(refused.again_at),
         });
     }
 }
 
-/// Why no check has appeared, from what GitHub shows.
-fn never_started(facts: &PullFacts) -> NeverStarted {
-    let clues = facts.ci.clone().unwrap_or_default();
-    match (&facts.mergeable, clues) {
-        (Fact::Known(false), _) => NeverStarted::Conflict,
-        (
-            _,
-            CiClues {
-                approval_pending: true,
-                ..
-            },
-        ) => NeverStarted::ApprovalPending,
-        (
-            _,
-            CiClues {
-                workflows: Some(0), ..
-            },
-        ) => NeverStarted::NoWorkflow,
-        _ if facts.author.id == ACTIONS_BOT_ID => NeverStarted::ActionsToken,
-        _ => NeverStarted::Unknown,
-    }
-}
-
-fn demands(reasons: &mut Vec<Reason>, facts: &PullFacts, policy: &Policy) {
-    let known = match &facts.demands {
-        Fact::Known(demands) => {
-            if demands.merge_queue {
-                reasons.push(Reason::MergeQueue);
-            }
-            match demands.behind_by {
-                Some(0) => {}
-                _ if !demands.up_to_date => {}
-                Some(by) => reasons.push(Reason::Behind { by }),
-                None => reasons.push(Reason::Unknown {
-                    what: Thing::Distance,
-                    why: "GitHub did not compare them".to_owned(),
-                }),
-            }
-            demands.checks.as_slice()
-        }
-        // A source that lists its checks stands in for rules that may not be read.
-        Fact::Forbidden { .. } | Fact::Unknown { .. } if !policy.required_checks.is_empty() => &[],
-        Fact::Forbidden { permission } => {
-            return reasons.push(Reason::Forbidden {
-                what: Thing::BranchRules,
-                permission: permission.clone(),
-            });
-        }
-        Fact::Unknown { why } => {
-            return reasons.push(Reason::Unknown {
-                what: Thing::BranchRules,
-                why: why.clone(),
-            });
-        }
-    };
-    let checks: &[Check] = facts.checks.known().map_or(&[], Vec::as_slice);
-    let passed = |name: &str, app: Option<u64>| {
-        let mut named = checks
-            .iter()
-            .filter(|check| check.name == name && (app.is_none() || check.app == app))
-            .peekable();
-        named.peek().is_some()
-            && named.all(|check| matches!(check.outcome, CheckOutcome::Passed(_)))
-    };
-    let ruled = known
-        .iter()
-        .filter(|required| !passed(&required.name, required.app))
-        .map(|required| required.name.clone());
-    let listed = policy
-        .required_checks
-        .iter()
-        .filter(|name| !passed(name, None))
-        .cloned();
-    let mut missing: Vec<String> = ruled.chain(listed).collect();
-    missing.sort();
-    missing.dedup();
-    if !missing.is_empty() {
-        reasons.push(Reason::RequiredMissing { names: missing });
-    }
+/// A text from outside as it may stand in a reason.
+fn outside(text: &str) -> String {
+    presentable(text, OUTSIDE_CHARS_MAX)
 }
 
 /// A green that has just appeared may still be followed by a check that has not been created yet.
 fn settle(reasons: &mut Vec<Reason>, standing: &Standing, timing: &Timing, now: Timestamp) {
-    let until = standing.green_since.unwrap_or(now) + timing.settle;
+    let until = plus(standing.green_since.unwrap_or(now), timing.settle);
     if reasons.is_empty()
         && (standing.green_since.is_none() && !timing.settle.is_zero() || now < until)
     {

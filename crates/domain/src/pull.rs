@@ -1,6 +1,8 @@
 //! A pull request of ours: what we know of it, and what we do about it until it is merged or closed.
 
+mod alarm;
 mod apply;
+mod repair;
 #[cfg(test)]
 mod tests;
 
@@ -9,9 +11,10 @@ use serde::{Deserialize, Serialize};
 
 pub use apply::{Input, Outside, apply, approve, track};
 
+use crate::event::ErrorCause;
 use crate::facts::{Base, PullState};
 use crate::ids::{CommitSha, JobId, PullRef, SessionId};
-use crate::merge::Judgement;
+use crate::merge::{Judgement, Refused};
 
 /// How many heads are remembered as told: beyond the repair cap none is told anyway.
 pub const TOLD_MAX: usize = 20;
@@ -39,6 +42,12 @@ pub struct Pull {
     pub approval: Option<Approval>,
     /// What was sent back to its session. Stored, so that flapping cannot reset it.
     pub repairs: Repairs,
+    /// Merges of the present head that were decided and did not happen.
+    #[serde(default)]
+    pub refused: Option<RefusedMerge>,
+    /// What somebody was told about it. Stored, so that flapping cannot reset it.
+    #[serde(default)]
+    pub alarms: Vec<Alarm>,
     /// The last judgement, for people who ask why.
     pub verdict: Option<Verdict>,
 }
@@ -109,6 +118,24 @@ pub struct Repairs {
     pub conflict_told: Vec<CommitSha>,
     /// How often it was told either, over all heads.
     pub count: u32,
+}
+
+/// Merges of a head that were decided and did not happen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedMerge {
+    /// The head.
+    pub sha: CommitSha,
+    /// How often, why, and when it may be tried again.
+    pub refused: Refused,
+}
+
+/// Something that somebody was told about a head.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alarm {
+    /// What.
+    pub cause: ErrorCause,
+    /// Of which head.
+    pub sha: CommitSha,
 }
 
 /// A judgement and when it was made.

@@ -1,5 +1,7 @@
 //! Takes out of a text whatever looks like a secret, before the text is stored, logged, sent or shown.
 
+use crate::fence::{clip, clip_encoded};
+
 /// What stands in for a secret.
 pub const MASK: &str = "[secret]";
 
@@ -26,40 +28,47 @@ const PREFIXES: [(&str, usize); 17] = [
     ("eyJ", 60),
 ];
 
-/// The text without anything that looks like a secret.
+/// The text without anything that looks like a secret. Takes time in proportion to the text, whatever it says.
 pub fn redact(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
+    let mut before = None;
     let mut rest = text;
-    while let Some((at, length)) = find(rest) {
-        clean.push_str(&rest[..at]);
-        clean.push_str(MASK);
-        rest = &rest[at + length..];
+    while let Some(c) = rest.chars().next() {
+        let inside_word = before.is_some_and(|c: char| c.is_ascii_alphanumeric());
+        let length = if inside_word { None } else { secret_len(rest) };
+        clean.push_str(length.map_or_else(|| &rest[..c.len_utf8()], |_| MASK));
+        let taken = length.unwrap_or(c.len_utf8());
+        before = rest[..taken].chars().next_back();
+        rest = &rest[taken..];
     }
-    clean.push_str(rest);
     mask_key_blocks(&clean)
+}
+
+/// How long the secret is that a text begins with, if it begins with one.
+fn secret_len(text: &str) -> Option<usize> {
+    PREFIXES.iter().find_map(|(prefix, more)| {
+        let tail = text.strip_prefix(prefix)?.as_bytes();
+        let begins = tail.len() >= *more && tail[..*more].iter().all(|b| is_token_byte(*b));
+        let length = || tail.iter().take_while(|b| is_token_byte(**b)).count();
+        begins.then(|| prefix.len() + length())
+    })
+}
+
+/// A text from outside as it may be stored and shown: without hidden characters, without secrets, at most `chars_max` characters.
+///
+/// Hidden characters go first, since they could hide a secret, and the cut comes last, since it could leave half of one.
+pub fn presentable(text: &str, chars_max: usize) -> String {
+    clip(&redact(&clip(text, usize::MAX)), chars_max)
+}
+
+/// The same with a limit in bytes as JSON, for what has to fit into a record.
+pub fn storable(text: &str, bytes_max: usize) -> String {
+    clip_encoded(&redact(&clip(text, usize::MAX)), bytes_max)
 }
 
 /// Whether a text holds anything that looks like a secret.
 pub fn holds_secret(text: &str) -> bool {
     redact(text) != text
-}
-
-fn find(text: &str) -> Option<(usize, usize)> {
-    PREFIXES
-        .iter()
-        .filter_map(|(prefix, more)| find_prefixed(text, prefix, *more))
-        .min()
-}
-
-fn find_prefixed(text: &str, prefix: &str, more: usize) -> Option<(usize, usize)> {
-    text.match_indices(prefix).find_map(|(at, _)| {
-        let inside_word = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
-        let tail = text[at + prefix.len()..]
-            .bytes()
-            .take_while(|b| is_token_byte(*b))
-            .count();
-        (!inside_word && tail >= more).then_some((at, prefix.len() + tail))
-    })
 }
 
 fn is_token_byte(byte: u8) -> bool {
@@ -119,5 +128,23 @@ mod tests {
             redact("a\n-----BEGIN PRIVATE KEY-----\nMIIE"),
             "a\n[secret]"
         );
+    }
+    #[test]
+    fn presentable_texts_hide_no_secret_behind_hidden_characters_or_cuts() {
+        let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+        let split = secret.replacen("789", "78\u{200b}9", 1);
+        assert_eq!(
+            presentable(&format!("key {split} end"), 99),
+            "key [secret] end"
+        );
+        assert_eq!(presentable(&format!("key {secret}"), 9), "key [secr…");
+        assert_eq!(presentable("plain", 99), "plain");
+    }
+    #[test]
+    fn a_text_full_of_secrets_takes_no_longer_than_another() {
+        let text = "sk-0123456789abcdefghijABCD ".repeat(40_000);
+        assert_eq!(redact(&text), "[secret] ".repeat(40_000));
+        let almost = "sk-".repeat(6) + " ";
+        assert_eq!(redact(&almost.repeat(40_000)), almost.repeat(40_000));
     }
 }

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{ActivityId, BranchName, PlanId, PullRef, RepoName, SessionId};
 
+/// Longest name of an unknown state that is kept, in characters: it is stored with the job and shown in events.
+const OTHER_CHARS_MAX: usize = 80;
+
 /// The state that Jules reports. It is advisory: the activities are the better truth.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
@@ -27,7 +30,7 @@ pub enum SessionState {
     Failed,
     /// Finished; a message can wake it again.
     Completed,
-    /// A state this version does not know, kept verbatim.
+    /// A state this version does not know, kept as it came, cut to 80 characters.
     Other(String),
 }
 
@@ -43,7 +46,7 @@ impl From<String> for SessionState {
             "PAUSED" => Self::Paused,
             "FAILED" => Self::Failed,
             "COMPLETED" => Self::Completed,
-            _ => Self::Other(text),
+            _ => Self::Other(text.chars().take(OTHER_CHARS_MAX).collect()),
         }
     }
 }

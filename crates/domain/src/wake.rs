@@ -4,9 +4,11 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, Occurrence};
-use crate::fence::clip;
+use crate::fence::encoded_len;
 use crate::ids::{AgentName, EventId, JobId, digest};
-use crate::redact::redact;
+use crate::redact::{presentable, storable};
+use crate::session::Plan;
+use crate::when::plus;
 
 /// Waits before each try, as the Standard Webhooks specification lists them: ten tries over about three days.
 pub const SCHEDULE: [SignedDuration; 10] = [
@@ -31,8 +33,17 @@ pub const LEASE: SignedDuration = SignedDuration::from_mins(10);
 /// Longest wait that a receiver may ask for.
 pub const RETRY_AFTER_MAX: SignedDuration = SignedDuration::from_hours(24);
 
-/// Longest text in a wake, in characters: the whole stays under the specification's 20 kB.
-const TEXT_CHARS_MAX: usize = 3_000;
+/// Longest text in a wake, in bytes as JSON: with the plan the whole stays under the specification's 20 kB.
+const TEXT_BYTES_MAX: usize = 6_000;
+
+/// Longest status in a wake, in characters; Jules may name new states as it likes.
+const STATUS_CHARS_MAX: usize = 80;
+
+/// Longest plan in a wake, in bytes as JSON without the field names.
+const PLAN_BYTES_MAX: usize = 6_000;
+
+/// Longest title or description of a step in a wake, in bytes as JSON.
+const STEP_BYTES_MAX: usize = 300;
 
 /// One event on its way to one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,7 +159,7 @@ impl Wake {
             WakeState::Sending { attempt, until } | WakeState::Leased { attempt, until }
                 if until <= now =>
             {
-                attempt + 1
+                attempt.saturating_add(1)
             }
             WakeState::Pending { .. }
             | WakeState::Sending { .. }
@@ -162,20 +173,24 @@ impl Wake {
         }
         Some(self.with(WakeState::Sending {
             attempt,
-            until: now + TRY_HOLD,
+            until: plus(now, TRY_HOLD),
         }))
     }
 
     /// The wake after a try.
     pub fn tried(&self, outcome: &TryOutcome, now: Timestamp) -> Self {
+        if *outcome == TryOutcome::Acknowledged {
+            // However late the answer came.
+            return self.acknowledged(now);
+        }
         let WakeState::Sending { attempt, .. } = self.state else {
             return self.clone();
         };
         match outcome {
-            TryOutcome::Acknowledged => self.with(WakeState::Acknowledged { at: now }),
+            TryOutcome::Acknowledged => self.acknowledged(now),
             TryOutcome::Accepted => self.with(WakeState::Leased {
                 attempt,
-                until: now + LEASE,
+                until: plus(now, LEASE),
             }),
             TryOutcome::Gone => self.with(WakeState::Dead {
                 at: now,
@@ -184,14 +199,15 @@ impl Wake {
             TryOutcome::Failed { why, retry_after } => match SCHEDULE.get(attempt as usize) {
                 None => self.with(WakeState::Dead {
                     at: now,
-                    why: clip(&redact(why), 300),
+                    why: presentable(why, 300),
                 }),
                 Some(wait) => {
                     let wait = jittered(*wait, &self.event.id, attempt)
-                        .max(retry_after.unwrap_or_default().min(RETRY_AFTER_MAX));
+                        .max(retry_after.unwrap_or_default())
+                        .min(RETRY_AFTER_MAX);
                     self.with(WakeState::Pending {
-                        attempt: attempt + 1,
-                        not_before: now + wait,
+                        attempt: attempt.saturating_add(1),
+                        not_before: plus(now, wait),
                     })
                 }
             },
@@ -207,12 +223,18 @@ impl Wake {
         }
     }
 
-    /// The wake sent once more from the start, by a person's wish.
+    /// The wake sent once more from the start, by a person's wish; one that was acknowledged stays so.
     pub fn revived(&self, now: Timestamp) -> Self {
-        self.with(WakeState::Pending {
-            attempt: 1,
-            not_before: now,
-        })
+        match self.state {
+            WakeState::Acknowledged { .. } => self.clone(),
+            WakeState::Pending { .. }
+            | WakeState::Sending { .. }
+            | WakeState::Leased { .. }
+            | WakeState::Dead { .. } => self.with(WakeState::Pending {
+                attempt: 1,
+                not_before: now,
+            }),
+        }
     }
 
     fn with(&self, state: WakeState) -> Self {
@@ -262,15 +284,29 @@ pub struct ActionableEvent {
     pub last_activity: Option<Timestamp>,
 }
 
+/// As many steps of a plan as fit.
+fn steps(plan: &Plan) -> Vec<serde_json::Value> {
+    let mut left = PLAN_BYTES_MAX;
+    let mut steps = Vec::new();
+    for step in &plan.steps {
+        let title = storable(&step.title, STEP_BYTES_MAX);
+        let description = storable(&step.description, STEP_BYTES_MAX);
+        let bytes = encoded_len(&title) + encoded_len(&description);
+        if bytes > left {
+            break;
+        }
+        left -= bytes;
+        steps.push(serde_json::json!({ "title": title, "description": description }));
+    }
+    steps
+}
+
 /// Writes an event as its receiver gets it: redacted and clipped.
 pub fn message(event: &Event, repo: Option<&str>) -> ActionableEvent {
-    let text = |text: &str| Some(clip(&redact(text), TEXT_CHARS_MAX));
+    let text = |text: &str| Some(storable(text, TEXT_BYTES_MAX));
     let (words, payload) = match &event.what {
         Occurrence::Question { text: words } => (words.as_deref().and_then(text), None),
         Occurrence::PlanApproval { plan } => {
-            let steps = |plan: &crate::session::Plan| -> Vec<serde_json::Value> {
-                plan.steps.iter().map(|step| serde_json::json!({ "title": clip(&redact(&step.title), 200), "description": clip(&redact(&step.description), 200) })).take(30).collect()
-            };
             let payload = plan
                 .as_ref()
                 .map(|plan| serde_json::json!({ "plan_id": plan.id, "steps": steps(plan) }));
@@ -291,7 +327,7 @@ pub fn message(event: &Event, repo: Option<&str>) -> ActionableEvent {
         repo: repo.map(str::to_owned),
         attempt: event.attempt,
         observed_at: event.observed_at,
-        status: event.status.clone(),
+        status: presentable(&event.status, STATUS_CHARS_MAX),
         message: words,
         payload,
         last_activity: event.last_activity,

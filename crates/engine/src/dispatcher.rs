@@ -1,5 +1,6 @@
 //! The one hand: handles wake-ups, decides, and is the only one that writes to Jules, GitHub and agents.
 
+mod artifacts;
 mod effects;
 mod perform;
 mod pulls;
@@ -95,6 +96,8 @@ impl Dispatcher {
             Work::Pull { pull, job, received_at } => self.pull(pull, job.as_ref(), *received_at).await,
             Work::Commit { repo, sha, received_at } => self.commit_moved(repo, sha, *received_at).await,
             Work::Wake { agent, event } => self.wake(agent, event).await,
+            Work::Artifacts { id } => self.artifacts(id).await,
+            Work::Watch { account } => self.watch_soon(account).await,
             Work::Slots { account } => self.slots(account).await,
         }
     }
@@ -168,6 +171,20 @@ impl Dispatcher {
             Err(error) if error.is_conflict() => Ok(()),
             outcome => outcome,
         }
+    }
+
+    /// Brings an idle account's next poll forward. Trouble with the account keeps its own pace.
+    async fn watch_soon(&self, name: &domain::ids::AccountName) -> Result<(), Error> {
+        let Some(found) = self.desk.store.account(name).await? else { return Ok(()) };
+        let soon = self.desk.now() + found.value.pace.tick;
+        if found.value.next_poll <= soon || found.value.health != domain::account::Health::Working {
+            return Ok(());
+        }
+        let account = domain::account::Account { next_poll: soon, ..found.value };
+        let mut unit = self.desk.unit();
+        let place = crate::desk::Place { due: Some(soon), list: keys::listed(keys::ACCOUNTS, name.as_str()) };
+        unit.put(keys::account(name), &account, Some(found.version), place);
+        effects::ignore_conflict(self.desk.commit(unit).await)
     }
 
     /// The source of a repository; one that was never added allows nothing.

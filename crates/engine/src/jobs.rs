@@ -1,18 +1,22 @@
 //! What people and agents may do with jobs. Nothing here talks to anyone: a mutation is an effect that the dispatcher performs.
 
+mod trial;
+
 use std::time::Duration;
 
 use domain::effect::{Effect, EffectState};
-use domain::ids::{AgentName, BranchName, CommitSha, EffectId, JobId, PullRef, RepoName, SessionId};
+use domain::ids::{AgentName, BranchName, CommitSha, EffectId, EventId, JobId, PullRef, RepoName, SessionId};
 use domain::job::{self, Job, NewJob, NotNow};
 use domain::policy::{Source, Timing};
 use domain::pull::{self, Pull};
 use domain::step::Step;
 
-use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
+use serde::{Deserialize, Serialize};
+
+use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
 use crate::keys;
-use crate::settings::TrackedPull;
-use crate::store::Versioned;
+use crate::settings::{ReadArtifacts, TrackedPull};
+use crate::store::{Versioned, decode};
 use crate::work::Work;
 
 /// How long the HTTP door waits for an effect before it answers 202.
@@ -20,6 +24,12 @@ pub const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 /// How often a waiting door looks again when another process performs the effect.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+/// Jobs read at once while listing.
+const LIST_PAGE: usize = 100;
+
+/// Most jobs looked at for one list: a repository without jobs must not cost a reading of all there ever were.
+const LIST_LOOK_MAX: usize = 2_000;
 
 /// What is wanted of a new job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +64,22 @@ pub struct Wish {
     pub id: EffectId,
 }
 
+/// Under which name an order is carried out, at most once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Once {
+    /// A digest of the name that the asker gave it.
+    pub name: String,
+    /// A digest of the whole order, to tell a repetition from another order under the same name.
+    pub order: String,
+}
+
+/// The order that was carried out under a name.
+#[derive(Serialize, Deserialize)]
+struct Carried {
+    order: String,
+    job: JobId,
+}
+
 /// A pull request's record and its last judgement, for whoever asks why.
 pub type PullRecord = Versioned<TrackedPull>;
 
@@ -68,6 +94,64 @@ impl Desk {
         self.save_job(&mut unit, None, &step).await?;
         self.commit(unit).await?;
         Ok(step.aggregate)
+    }
+
+    /// Creates a job under a name, once: the same name with the same order answers the same job, however often it comes.
+    pub async fn create_job_once(&self, order: Order, once: &Once) -> Result<Job, Error> {
+        for _ in 0..DECIDE_AGAIN_MAX {
+            if let Some(found) = self.store.read::<Carried>(&keys::once(&once.name)).await? {
+                if found.value.order != once.order {
+                    return Err(reused().into());
+                }
+                return Ok(self.must_job(&found.value.job).await?.value);
+            }
+            let step = job::create(self.new_job(order.clone()).await?, self.now())?;
+            let mut unit = self.unit();
+            self.save_job(&mut unit, None, &step).await?;
+            let carried = Carried { order: once.order.clone(), job: step.aggregate.id.clone() };
+            unit.put(keys::once(&once.name), &carried, None, Place::default());
+            match self.commit(unit).await {
+                Err(error) if error.is_conflict() => {}
+                Err(error) => return Err(error),
+                Ok(()) => return Ok(step.aggregate),
+            }
+        }
+        let sentence = "the same request is being carried out just now: try again".to_owned();
+        Err(Error::NotNow(NotNow { code: "busy", sentence }))
+    }
+
+    /// The newest jobs first, of one repository or of all, and whether there may be older ones.
+    pub async fn list_jobs(&self, repo: Option<&RepoName>, limit: usize) -> Result<(Vec<Job>, bool), Error> {
+        let (mut jobs, mut after, mut looked_at) = (Vec::new(), None, 0);
+        while looked_at < LIST_LOOK_MAX {
+            let page = self.store.records().list(keys::JOBS, true, after, LIST_PAGE).await?;
+            looked_at += page.records.len();
+            for record in &page.records {
+                let id = decode::<JobId>(record)?.value;
+                let job = self.store.job(&id).await?.map(|found| found.value);
+                let Some(job) = job.filter(|job| repo.is_none_or(|repo| job.repo == *repo)) else { continue };
+                if jobs.len() == limit {
+                    return Ok((jobs, true));
+                }
+                jobs.push(job);
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok((jobs, false));
+            }
+        }
+        Ok((jobs, true))
+    }
+
+    /// Refuses a write to a job that was named by a session which is no longer its current one.
+    pub async fn refuse_superseded(&self, named: &Named) -> Result<(), Error> {
+        let Some(session) = &named.session else { return Ok(()) };
+        let job = self.must_job(&named.job).await?.value;
+        if job.session() == Some(session) {
+            return Ok(());
+        }
+        let sentence = format!("session {session} is no longer the current one of job {}: use the job id", job.id);
+        Err(Error::NotNow(NotNow { code: "superseded", sentence }))
     }
 
     async fn new_job(&self, order: Order) -> Result<NewJob, Error> {
@@ -178,6 +262,49 @@ impl Desk {
         Err(busy(id))
     }
 
+    /// Asks for a fresh reading of what a job has produced and waits for it, at most `within`; none when it is still under way then.
+    pub async fn fresh_artifacts(&self, id: &JobId, within: Duration) -> Result<Option<ReadArtifacts>, Error> {
+        self.must_job(id).await?;
+        let asked_at = self.now();
+        let mut unit = self.unit();
+        unit.tell(&keys::job_pk(id), Work::Artifacts { id: id.clone() });
+        self.commit(unit).await?;
+        let until = tokio::time::Instant::now() + within;
+        let mut interval = tokio::time::interval(LOOK_AGAIN);
+        loop {
+            let found = self.store.read::<ReadArtifacts>(&keys::artifacts(id)).await?;
+            if let Some(found) = found.filter(|found| found.value.read_at >= asked_at) {
+                return Ok(Some(found.value));
+            }
+            if tokio::time::Instant::now() >= until {
+                return Ok(None);
+            }
+            tokio::select! {
+                () = self.saved() => {}
+                _ = interval.tick() => {}
+            }
+        }
+    }
+
+    /// An agent says that it is done with an event. Saying it twice, or after it was given up, changes nothing.
+    pub async fn acknowledge(&self, agent: &AgentName, event: &EventId) -> Result<(), Error> {
+        for _ in 0..DECIDE_AGAIN_MAX {
+            let missing = || Error::NoSuch { what: "wake", name: event.to_string() };
+            let found = self.store.wake(agent, event).await?.ok_or_else(missing)?;
+            let next = found.value.acknowledged(self.now());
+            if next == found.value {
+                return Ok(());
+            }
+            let mut unit = self.unit();
+            unit.put(keys::wake(agent, event), &next, Some(found.version), Place::default());
+            match self.commit(unit).await {
+                Err(error) if error.is_conflict() => {}
+                outcome => return outcome,
+            }
+        }
+        Ok(())
+    }
+
     /// Waits until an effect is settled, at most `within`; answers how far it is then.
     pub async fn settled(&self, wish: &Wish, within: Duration) -> Result<Effect, Error> {
         let until = tokio::time::Instant::now() + within;
@@ -218,4 +345,9 @@ fn wish(step: &Step<Job>, named: &Named) -> Result<Wish, Error> {
 
 fn busy(id: &JobId) -> Error {
     Error::NotNow(NotNow { code: "busy", sentence: format!("job {id} is being changed by others just now: try again") })
+}
+
+fn reused() -> NotNow {
+    let sentence = "this name stands for another order already: give every order its own".to_owned();
+    NotNow { code: "idempotency_key_reused", sentence }
 }

@@ -42,6 +42,11 @@ pub fn job(id: &JobId) -> Key {
     key(job_pk(id), META)
 }
 
+/// What was last read of what a job has produced.
+pub fn artifacts(id: &JobId) -> Key {
+    key(job_pk(id), "ARTIFACTS")
+}
+
 /// The row that keeps a job in the list of all jobs.
 pub fn job_listed(id: &JobId) -> Key {
     key(job_pk(id), "LISTED")
@@ -90,6 +95,11 @@ pub fn wake(agent: &AgentName, event: &EventId) -> Key {
 /// Which job a session belongs to.
 pub fn session(session: &SessionId) -> Key {
     key(format!("SESSION#{session}"), META)
+}
+
+/// What was already carried out under a name that its asker gave it; `name` is a digest.
+pub fn once(name: &str) -> Key {
+    key(format!("ONCE#{name}"), META)
 }
 
 /// Partition of an account.

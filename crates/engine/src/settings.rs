@@ -66,3 +66,22 @@ pub struct Lane {
     /// Until when, should they never give it back.
     pub until: Timestamp,
 }
+
+/// What was last read of what a job has produced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadArtifacts {
+    /// When the reading began.
+    pub read_at: Timestamp,
+    /// Web addresses of its pull requests.
+    pub pull_urls: Vec<String>,
+    /// The newest whole patch, as a unified diff, cut to fit a record.
+    pub patch: Option<String>,
+    /// Whether the patch was cut.
+    pub patch_cut: bool,
+    /// The commit the patch applies to.
+    pub base_commit: Option<String>,
+    /// The commit message that Jules suggests.
+    pub suggested_message: Option<String>,
+    /// Why it could not be read, if so.
+    pub failure: Option<String>,
+}

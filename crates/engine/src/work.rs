@@ -41,6 +41,16 @@ pub enum Work {
         /// Which event.
         event: EventId,
     },
+    /// What a job's session has produced is to be read afresh, for somebody who waits for it.
+    Artifacts {
+        /// The job.
+        id: JobId,
+    },
+    /// An account that was idle has something to watch: it is polled at its working pace from now on.
+    Watch {
+        /// Which account.
+        account: AccountName,
+    },
     /// The jobs that wait for a slot of an account.
     Slots {
         /// Whose slots.

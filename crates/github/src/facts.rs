@@ -28,11 +28,15 @@ const RUN_PAGES_MAX: usize = 5;
 /// The permission to read reviews and changed files, in GitHub's words.
 const PULLS_READ: &str = "Pull requests: read";
 
-/// How GitHub says that a token or an App lacks a permission.
-const NOT_ACCESSIBLE: &str = "Resource not accessible";
+/// How GitHub says that an App, a fine-grained token or a classic one lacks a permission.
+const NOT_ACCESSIBLE: [&str; 2] = ["Resource not accessible", "Must have admin rights"];
 
 /// Reads the facts of a pull request. `Conflict` when it changed while it was read: try again.
-pub(crate) async fn read(client: &Client, pull: &PullRef, now: Timestamp) -> Result<PullFacts, Failure> {
+pub(crate) async fn read(
+    client: &Client,
+    pull: &PullRef,
+    now: Timestamp,
+) -> Result<PullFacts, Failure> {
     let seen = pull::read(client, pull).await?;
     if seen.state != PullState::Open {
         return Ok(seen.into_facts(pull, now, Parts::of_closed()));
@@ -40,11 +44,29 @@ pub(crate) async fn read(client: &Client, pull: &PullRef, now: Timestamp) -> Res
     let parts = Parts::read(client, pull, &seen).await?;
     // Conditional: nearly always "not modified", which costs nothing. What it says is newer, so it is what counts.
     let again = pull::read(client, pull).await?;
-    if again.head.sha != seen.head.sha || again.base.branch != seen.base.branch {
-        let what = format!("reading {pull}: head moved while reading: it was {} and is {} now; read it again", seen.head.sha, again.head.sha);
-        return Err(failure(FailureClass::Conflict, &what));
-    }
+    still_the_same(pull, &seen, &again)?;
     Ok(again.into_facts(pull, now, parts))
+}
+
+/// What was read belongs to one head and one base branch, or to none.
+fn still_the_same(pull: &PullRef, before: &Seen, after: &Seen) -> Result<(), Failure> {
+    let moved = |what: &str, from: &str, to: &str| {
+        let message = format!(
+            "reading {pull}: {what} moved while reading, from {from} to {to}; read it again"
+        );
+        Err(failure(FailureClass::Conflict, &message))
+    };
+    if before.head.sha != after.head.sha {
+        return moved("head", before.head.sha.as_str(), after.head.sha.as_str());
+    }
+    if before.base.branch != after.base.branch {
+        return moved(
+            "base",
+            before.base.branch.as_str(),
+            after.base.branch.as_str(),
+        );
+    }
+    Ok(())
 }
 
 /// What is read besides the pull request itself.
@@ -69,7 +91,13 @@ impl Parts {
             Fact::Known(list) if list.is_empty() => Some(clues(client, pull, seen).await),
             Fact::Known(_) | Fact::Forbidden { .. } | Fact::Unknown { .. } => None,
         };
-        Ok(Self { checks, reviews: settle(reviews, PULLS_READ)?, files: settle(files, PULLS_READ)?, demands: demands?, ci })
+        Ok(Self {
+            checks,
+            reviews: settle(reviews, PULLS_READ)?,
+            files: settle(files, PULLS_READ)?,
+            demands: demands?,
+            ci,
+        })
     }
 
     /// A pull request that is not open cannot be merged, whatever these are: they are not read.
@@ -92,9 +120,17 @@ fn settle<T>(read: Result<T, Failure>, permission: &str) -> Result<Fact<T>, Fail
         Err(failure) => failure,
     };
     match failure.class {
-        FailureClass::Unauthorized | FailureClass::Throttled | FailureClass::Network => Err(failure),
-        FailureClass::Forbidden if failure.message.contains(NOT_ACCESSIBLE) => {
-            Ok(Fact::Forbidden { permission: permission.to_owned() })
+        FailureClass::Unauthorized | FailureClass::Throttled | FailureClass::Network => {
+            Err(failure)
+        }
+        FailureClass::Forbidden
+            if NOT_ACCESSIBLE
+                .iter()
+                .any(|words| failure.message.contains(words)) =>
+        {
+            Ok(Fact::Forbidden {
+                permission: permission.to_owned(),
+            })
         }
         FailureClass::Forbidden
         | FailureClass::NotFound
@@ -102,20 +138,38 @@ fn settle<T>(read: Result<T, Failure>, permission: &str) -> Result<Fact<T>, Fail
         | FailureClass::Conflict
         | FailureClass::Invalid
         | FailureClass::Unavailable
-        | FailureClass::Garbled => Ok(Fact::Unknown { why: failure.message }),
+        | FailureClass::Garbled => Ok(Fact::Unknown {
+            why: failure.message,
+        }),
     }
 }
 
 async fn reviews(client: &Client, pull: &PullRef) -> Result<Vec<Review>, Failure> {
     let doing = format!("reading the reviews of {pull}");
     let path = format!("/repos/{}/pulls/{}/reviews", pull.repo, pull.number);
-    let listing = Listing { repo: &pull.repo, path: &path, pages_max: REVIEW_PAGES_MAX, doing: &doing };
+    let listing = Listing {
+        repo: &pull.repo,
+        path: &path,
+        pages_max: REVIEW_PAGES_MAX,
+        doing: &doing,
+    };
     let reviews = client.list::<Vec<wire::Review>>(&listing).await?;
-    let of_nobody = || failure(FailureClass::Garbled, &format!("{doing}: one has no author, whose account may be deleted; dismiss it"));
-    reviews.into_iter().map(|review| {
-        let reviewer = review.user.ok_or_else(of_nobody)?.id;
-        Ok(Review { reviewer, verdict: verdict(&review.state) })
-    }).collect()
+    let of_nobody = || {
+        failure(
+            FailureClass::Garbled,
+            &format!("{doing}: one has no author, whose account may be deleted; dismiss it"),
+        )
+    };
+    reviews
+        .into_iter()
+        .map(|review| {
+            let reviewer = review.user.ok_or_else(of_nobody)?.id;
+            Ok(Review {
+                reviewer,
+                verdict: verdict(&review.state),
+            })
+        })
+        .collect()
 }
 
 fn verdict(state: &str) -> Verdict {
@@ -130,24 +184,43 @@ fn verdict(state: &str) -> Verdict {
 async fn files(client: &Client, pull: &PullRef, changed: u64) -> Result<Vec<String>, Failure> {
     let doing = format!("reading the changed files of {pull}");
     let path = format!("/repos/{}/pulls/{}/files", pull.repo, pull.number);
-    let listing = Listing { repo: &pull.repo, path: &path, pages_max: FILE_PAGES_MAX, doing: &doing };
+    let listing = Listing {
+        repo: &pull.repo,
+        path: &path,
+        pages_max: FILE_PAGES_MAX,
+        doing: &doing,
+    };
     let files = client.list::<Vec<wire::File>>(&listing).await?;
     let garbled = |what: String| Err(failure(FailureClass::Garbled, &format!("{doing}: {what}")));
     if files.len() >= FILES_MAX {
-        return garbled(format!("GitHub lists no more than {FILES_MAX}, there may be more; a person has to merge it"));
+        return garbled(format!(
+            "GitHub lists no more than {FILES_MAX}, there may be more; a person has to merge it"
+        ));
     }
     if files.len() as u64 != changed {
         return garbled(format!("{} of {changed} came", files.len()));
     }
     // A renamed file is gone from its old path, which may be a protected one.
-    Ok(files.into_iter().flat_map(|file| [Some(file.filename), file.previous_filename]).flatten().collect())
+    Ok(files
+        .into_iter()
+        .flat_map(|file| [Some(file.filename), file.previous_filename])
+        .flatten()
+        .collect())
 }
 
 /// Why there are no checks. These are only clues for people, so what cannot be read is left open.
 async fn clues(client: &Client, pull: &PullRef, seen: &Seen) -> CiClues {
     let doing = format!("looking why {pull} has no checks");
-    let runs_path = format!("/repos/{}/actions/runs?head_sha={}", pull.repo, seen.head.sha);
-    let listing = Listing { repo: &pull.repo, path: &runs_path, pages_max: RUN_PAGES_MAX, doing: &doing };
+    let runs_path = format!(
+        "/repos/{}/actions/runs?head_sha={}",
+        pull.repo, seen.head.sha
+    );
+    let listing = Listing {
+        repo: &pull.repo,
+        path: &runs_path,
+        pages_max: RUN_PAGES_MAX,
+        doing: &doing,
+    };
     let workflows_path = format!("/repos/{}/actions/workflows?per_page=1", pull.repo);
     let (runs, workflows) = tokio::join!(
         client.list::<wire::WorkflowRuns>(&listing),

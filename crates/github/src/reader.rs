@@ -30,15 +30,32 @@ impl Reader {
         Self { client }
     }
 
-    async fn branch_sha(&self, repo: &RepoName, branch: &BranchName) -> Result<Option<CommitSha>, Failure> {
+    async fn branch_sha(
+        &self,
+        repo: &RepoName,
+        branch: &BranchName,
+    ) -> Result<Option<CommitSha>, Failure> {
         let doing = format!("reading {repo}'s branch {branch}");
-        let path = format!("/repos/{repo}/git/ref/heads/{}", branch_path(branch.as_str()));
-        let found = match self.client.get::<wire::Reference>(repo, &path, &doing).await {
+        let path = format!(
+            "/repos/{repo}/git/ref/heads/{}",
+            branch_path(branch.as_str())
+        );
+        let found = match self
+            .client
+            .get::<wire::Reference>(repo, &path, &doing)
+            .await
+        {
             Ok(found) => found,
-            Err(failure) if failure.class == FailureClass::NotFound => return self.gone(repo).await,
+            Err(failure) if failure.class == FailureClass::NotFound => {
+                return self.gone(repo).await;
+            }
             Err(failure) => return Err(failure),
         };
-        let sha = found.object.sha.parse().map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")));
+        let sha = found
+            .object
+            .sha
+            .parse()
+            .map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")));
         sha.map(Some)
     }
 
@@ -61,8 +78,14 @@ impl PullsRead for Reader {
 
     async fn default_branch(&self, repo: &RepoName) -> Result<BranchName, Failure> {
         let doing = format!("reading {repo}");
-        let found: wire::Repository = self.client.get(repo, &format!("/repos/{repo}"), &doing).await?;
-        found.default_branch.parse().map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")))
+        let found: wire::Repository = self
+            .client
+            .get(repo, &format!("/repos/{repo}"), &doing)
+            .await?;
+        found
+            .default_branch
+            .parse()
+            .map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")))
     }
 
     async fn check_logs(&self, facts: &PullFacts) -> Result<Vec<CheckLog>, Failure> {
@@ -72,18 +95,40 @@ impl PullsRead for Reader {
     async fn has_comment(&self, pull: &PullRef, marker: &str) -> Result<bool, Failure> {
         let doing = format!("looking for our comment on {pull}");
         let path = format!("/repos/{}/issues/{}/comments", pull.repo, pull.number);
-        let listing = Listing { repo: &pull.repo, path: &path, pages_max: COMMENT_PAGES_MAX, doing: &doing };
+        let listing = Listing {
+            repo: &pull.repo,
+            path: &path,
+            pages_max: COMMENT_PAGES_MAX,
+            doing: &doing,
+        };
         let end = hidden(marker);
         let comments = self.client.list::<Vec<wire::Comment>>(&listing).await?;
         // Only at the very end: whoever quotes a comment of ours has it elsewhere.
-        Ok(comments.iter().filter_map(|comment| comment.body.as_deref()).any(|body| body.trim_end().ends_with(&end)))
+        Ok(comments
+            .iter()
+            .filter_map(|comment| comment.body.as_deref())
+            .any(|body| body.trim_end().ends_with(&end)))
     }
 
     async fn branch(&self, repo: &RepoName, branch: &BranchName) -> Result<BranchState, Failure> {
         let doing = format!("looking for pull requests that are based on {repo}'s branch {branch}");
-        let path = format!("/repos/{repo}/pulls?state=open&base={}", segment(branch.as_str()));
-        let listing = Listing { repo, path: &path, pages_max: OPEN_PAGES_MAX, doing: &doing };
-        let (sha, open) = tokio::join!(self.branch_sha(repo, branch), self.client.list::<Vec<wire::Numbered>>(&listing));
-        Ok(BranchState { sha: sha?, based_on_it: open?.len() as u64 })
+        let path = format!(
+            "/repos/{repo}/pulls?state=open&base={}",
+            segment(branch.as_str())
+        );
+        let listing = Listing {
+            repo,
+            path: &path,
+            pages_max: OPEN_PAGES_MAX,
+            doing: &doing,
+        };
+        let (sha, open) = tokio::join!(
+            self.branch_sha(repo, branch),
+            self.client.list::<Vec<wire::Numbered>>(&listing)
+        );
+        Ok(BranchState {
+            sha: sha?,
+            based_on_it: open?.len() as u64,
+        })
     }
 }

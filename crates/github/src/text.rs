@@ -8,8 +8,13 @@ pub(crate) const MESSAGE_CHARS_MAX: usize = 1_024;
 /// One line without control or invisible characters and without secrets, cut to `longest` characters.
 pub(crate) fn line(text: &str, longest: usize) -> String {
     // Cut generously first, so that a huge text costs little; then once more, since masking can change the length.
-    let spaced = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });
-    let shown: String = spaced.filter(|c| is_visible(*c)).take(longest.saturating_mul(4)).collect();
+    let spaced = text
+        .chars()
+        .map(|c| if c.is_whitespace() { ' ' } else { c });
+    let shown: String = spaced
+        .filter(|c| is_visible(*c))
+        .take(longest.saturating_mul(4))
+        .collect();
     redact(&shown).chars().take(longest).collect()
 }
 
@@ -17,7 +22,10 @@ pub(crate) fn line(text: &str, longest: usize) -> String {
 /// before each line, and secrets.
 pub(crate) fn tail(text: &str, longest: usize) -> String {
     let plain = without_escapes(text);
-    let lines: Vec<&str> = plain.lines().map(|line| without_time(line.trim_end())).collect();
+    let lines: Vec<&str> = plain
+        .lines()
+        .map(|line| without_time(line.trim_end()))
+        .collect();
     let clean = redact(lines.join("\n").trim());
     let count = clean.chars().count();
     clean.chars().skip(count.saturating_sub(longest)).collect()
@@ -56,7 +64,9 @@ fn skip_escape(rest: &mut Rest<'_>) {
     match rest.next() {
         Some('[') => skip_until(rest, is_final),
         // A title or a link: up to the bell or `ESC \`, whose `\` is skipped by the next round.
-        Some(']' | 'P' | '^' | '_') => skip_until(rest, |c| c == '\u{7}' || c == '\\' || c == '\u{9c}'),
+        Some(']' | 'P' | '^' | '_') => {
+            skip_until(rest, |c| c == '\u{7}' || c == '\\' || c == '\u{9c}')
+        }
         Some(_) | None => {}
     }
 }
@@ -76,7 +86,9 @@ fn is_final(c: char) -> bool {
 
 fn without_time(line: &str) -> &str {
     match line.split_once(' ') {
-        Some((time, rest)) if time.ends_with('Z') && time.parse::<jiff::Timestamp>().is_ok() => rest,
+        Some((time, rest)) if time.ends_with('Z') && time.parse::<jiff::Timestamp>().is_ok() => {
+            rest
+        }
         Some(_) | None => line,
     }
 }
@@ -88,7 +100,10 @@ mod tests {
     #[test]
     fn a_line_has_no_control_characters_no_secrets_and_a_limit() {
         let token = format!("ghp_{}", "a1".repeat(18));
-        assert_eq!(line(&format!("a\r\nX-Evil: 1\u{202e} {token}"), 100), "a  X-Evil: 1 [secret]");
+        assert_eq!(
+            line(&format!("a\r\nX-Evil: 1\u{202e} {token}"), 100),
+            "a  X-Evil: 1 [secret]"
+        );
         assert_eq!(line(&"é".repeat(5_000), 1_024).chars().count(), 1_024);
     }
 

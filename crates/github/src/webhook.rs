@@ -9,4 +9,4 @@ mod wakeup;
 
 pub use classify::{Classified, WAKEUPS_MAX, classify};
 pub use verify::{Rejected, SIGNATURE_HEADER, live_secrets, verify};
-pub use wakeup::{WAKEUP_BYTES_MAX, WebhookKind, Wakeup};
+pub use wakeup::{WAKEUP_BYTES_MAX, Wakeup, WebhookKind};

@@ -8,7 +8,7 @@ use engine::ports::PullsWrite;
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::client::{Answer, Call, Client, branch_path, failure};
+use crate::client::{Answer, Call, Client, SECONDARY_WAIT, branch_path, failure};
 use crate::reader::hidden;
 use crate::wire;
 
@@ -39,29 +39,59 @@ impl Writer {
 
     /// The address of a path below the pull request, or below the issue that it also is.
     fn at(&self, pull: &PullRef, kind: &str, rest: &str) -> String {
-        self.client.base().rest(&format!("/repos/{}/{kind}/{}/{rest}", pull.repo, pull.number))
+        self.client.base().rest(&format!(
+            "/repos/{}/{kind}/{}/{rest}",
+            pull.repo, pull.number
+        ))
     }
 }
 
 #[async_trait]
 impl PullsWrite for Writer {
-    async fn merge(&self, pull: &PullRef, sha: &CommitSha, method: MergeMethod) -> Result<CommitSha, Failure> {
+    async fn merge(
+        &self,
+        pull: &PullRef,
+        sha: &CommitSha,
+        method: MergeMethod,
+    ) -> Result<CommitSha, Failure> {
         let doing = format!("merging {pull} at {sha}");
         let url = self.at(pull, "pulls", "merge");
         let body = Some(json!({ "sha": sha.as_str(), "merge_method": method.as_str() }));
-        let answer = self.send(Call { method: Method::PUT, url, repo: &pull.repo, body, doing: &doing }).await?;
+        let answer = self
+            .send(Call {
+                method: Method::PUT,
+                url,
+                repo: &pull.repo,
+                body,
+                doing: &doing,
+            })
+            .await?;
         let merged: wire::Merged = answer.json(&doing)?;
         if !merged.merged {
-            return Err(failure(FailureClass::Garbled, &format!("{doing}: GitHub answered 200 and says that it is not merged")));
+            return Err(failure(
+                FailureClass::Garbled,
+                &format!("{doing}: GitHub answered 200 and says that it is not merged"),
+            ));
         }
-        merged.sha.parse().map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")))
+        merged
+            .sha
+            .parse()
+            .map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")))
     }
 
     async fn mark_ready(&self, pull: &PullRef, node_id: &str) -> Result<(), Failure> {
         let doing = format!("marking {pull} ready for review");
         let url = self.client.base().graphql();
         let body = Some(json!({ "query": MARK_READY, "variables": { "id": node_id } }));
-        let answer = self.send(Call { method: Method::POST, url, repo: &pull.repo, body, doing: &doing }).await?;
+        let answer = self
+            .send(Call {
+                method: Method::POST,
+                url,
+                repo: &pull.repo,
+                body,
+                doing: &doing,
+            })
+            .await?;
         let answer: wire::GraphAnswer = answer.json(&doing)?;
         is_ready(&answer, &doing)
     }
@@ -70,31 +100,75 @@ impl PullsWrite for Writer {
         let doing = format!("updating the branch of {pull}");
         let url = self.at(pull, "pulls", "update-branch");
         let body = Some(json!({ "expected_head_sha": sha.as_str() }));
-        self.send(Call { method: Method::PUT, url, repo: &pull.repo, body, doing: &doing }).await.map(|_| ())
+        self.send(Call {
+            method: Method::PUT,
+            url,
+            repo: &pull.repo,
+            body,
+            doing: &doing,
+        })
+        .await
+        .map(|_| ())
     }
 
     async fn comment(&self, pull: &PullRef, text: &str, marker: &str) -> Result<(), Failure> {
         let doing = format!("commenting on {pull}");
-        if marker.is_empty() || marker.contains("--") || marker.contains(['<', '>']) || marker.contains(char::is_control) {
-            return Err(failure(FailureClass::Invalid, &format!("{doing}: its marker cannot be hidden in a comment")).never_sent());
+        if marker.is_empty()
+            || marker.contains("--")
+            || marker.contains(['<', '>'])
+            || marker.contains(char::is_control)
+        {
+            return Err(failure(
+                FailureClass::Invalid,
+                &format!("{doing}: its marker cannot be hidden in a comment"),
+            )
+            .never_sent());
         }
         let url = self.at(pull, "issues", "comments");
         let body = Some(json!({ "body": marked(text, marker) }));
-        self.send(Call { method: Method::POST, url, repo: &pull.repo, body, doing: &doing }).await.map(|_| ())
+        self.send(Call {
+            method: Method::POST,
+            url,
+            repo: &pull.repo,
+            body,
+            doing: &doing,
+        })
+        .await
+        .map(|_| ())
     }
 
     async fn label(&self, pull: &PullRef, label: &str) -> Result<(), Failure> {
         let doing = format!("labelling {pull}");
         let url = self.at(pull, "issues", "labels");
         let body = Some(json!({ "labels": [label] }));
-        self.send(Call { method: Method::POST, url, repo: &pull.repo, body, doing: &doing }).await.map(|_| ())
+        self.send(Call {
+            method: Method::POST,
+            url,
+            repo: &pull.repo,
+            body,
+            doing: &doing,
+        })
+        .await
+        .map(|_| ())
     }
 
     async fn delete_branch(&self, repo: &RepoName, branch: &BranchName) -> Result<(), Failure> {
         let doing = format!("deleting {repo}'s branch {branch}");
-        let path = format!("/repos/{repo}/git/refs/heads/{}", branch_path(branch.as_str()));
+        let path = format!(
+            "/repos/{repo}/git/refs/heads/{}",
+            branch_path(branch.as_str())
+        );
         let url = self.client.base().rest(&path);
-        match self.send(Call { method: Method::DELETE, url, repo, body: None, doing: &doing }).await {
+        match self
+            .send(Call {
+                method: Method::DELETE,
+                url,
+                repo,
+                body: None,
+                doing: &doing,
+            })
+            .await
+        {
             Err(failure) if is_gone(&failure) => Ok(()),
             outcome => outcome.map(|_| ()),
         }
@@ -124,10 +198,20 @@ fn is_ready(answer: &wire::GraphAnswer, doing: &str) -> Result<(), Failure> {
             "RATE_LIMITED" => FailureClass::Throttled,
             _other => FailureClass::Invalid,
         };
-        return Err(failure(class, &format!("{doing}: GitHub answered {}: {}", error.kind, error.message)));
+        let wait = (class == FailureClass::Throttled).then_some(SECONDARY_WAIT);
+        let message = format!("{doing}: GitHub answered {}: {}", error.kind, error.message);
+        return Err(failure(class, &message).after(wait));
     }
-    match answer.data.as_ref().and_then(|data| data.pointer(IS_DRAFT)).and_then(Value::as_bool) {
+    match answer
+        .data
+        .as_ref()
+        .and_then(|data| data.pointer(IS_DRAFT))
+        .and_then(Value::as_bool)
+    {
         Some(false) => Ok(()),
-        Some(true) | None => Err(failure(FailureClass::Garbled, &format!("{doing}: GitHub does not say that it is ready"))),
+        Some(true) | None => Err(failure(
+            FailureClass::Garbled,
+            &format!("{doing}: GitHub does not say that it is ready"),
+        )),
     }
 }

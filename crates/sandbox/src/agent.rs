@@ -149,8 +149,10 @@ impl Agents {
             setup
         };
         let size = u64::try_from(request.size).unwrap_or(u64::MAX);
-        self.tally
-            .count(|it| it.wake_bytes = it.wake_bytes.saturating_add(size));
+        self.tally.count(|it| {
+            it.wakes_received += 1;
+            it.wake_bytes = it.wake_bytes.saturating_add(size);
+        });
         let status = request.status;
         // Nobody listening is fine: the record stays.
         drop(self.news.send(request));

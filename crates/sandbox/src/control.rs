@@ -183,9 +183,8 @@ async fn add_pulls(State(parts): State<Parts>, body: Bytes) -> Result<Response, 
 }
 
 /// What can be said about webhooks; what is not named stays.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[derive(Default)]
 struct Webhooks {
     target: Option<WebhookTarget>,
     faults: Option<WebhookFaults>,

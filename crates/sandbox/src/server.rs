@@ -30,7 +30,7 @@ use crate::wire::{CuttableListener, Cutter};
 const BEAT: Duration = Duration::from_millis(20);
 
 /// How long stopping waits for requests that are being answered.
-const STOP_LIMIT: Duration = Duration::from_secs(2);
+const STOP_LIMIT: Duration = Duration::from_millis(500);
 
 /// A running sandbox; it stops when it is dropped.
 pub struct Sandbox {

@@ -1,4 +1,5 @@
 //! Stories: what a session does by itself after it was created, as a list of timed steps.
+//! Durations are friendly text such as `2s`, `1500ms` or `1h 30m`; the scenario's pace multiplies them.
 
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,7 @@ pub struct Story {
     pub on_message: Vec<Step>,
 }
 
-/// One step of a story.
+/// One step of a story, in JSON for example `{ "ask": { "after": "2s", "text": "Which one?" } }`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Step {

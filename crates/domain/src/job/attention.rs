@@ -1,12 +1,15 @@
-//! Questions, plans and completions: announced once each, with the words that belong to them if those come in time.
+//! Questions and plans: announced once each, with the words that belong to them if those come in time.
 
 use jiff::Timestamp;
 
+use super::Job;
+use super::log::TEXT_BYTES_MAX;
 use super::observe::{Snapshot, event};
-use super::{Attention, Job, Watch};
+use super::watch::{Attention, Said, Told, Watch};
 use crate::effect::Action;
 use crate::event::{Audience, Occurrence};
-use crate::ids::{EventId, PlanId};
+use crate::fence::clip_encoded;
+use crate::ids::PlanId;
 use crate::policy::{PlanApproval, Policy, Timing};
 use crate::session::Plan;
 use crate::step::Step;
@@ -20,120 +23,217 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    fn waited(&self, since: Timestamp) -> bool {
+    /// Whether words that belong to something have been waited for long enough.
+    pub(super) fn waited(&self, since: Timestamp) -> bool {
         self.now.duration_since(since) >= self.timing.text_wait
     }
 
     /// Names an occurrence whose words never came: the state and when it was entered.
-    fn state_key(&self, watch: &Watch) -> String {
+    pub(super) fn state_key(&self, watch: &Watch) -> String {
         let since = self.snapshot.view.updated_at.unwrap_or(watch.state_since);
         format!("{}@{since}", watch.state.as_str())
+    }
+
+    /// The state was entered before the answer was given, so it is an old picture of it.
+    fn lags_behind(&self, answer: Option<Timestamp>) -> bool {
+        match (self.snapshot.view.updated_at, answer) {
+            (Some(entered), Some(answer)) => entered <= answer,
+            (None, _) | (_, None) => false,
+        }
+    }
+}
+
+/// What a new occurrence is announced as.
+struct News {
+    key: String,
+    what: Occurrence,
+    audience: Audience,
+    wordless: bool,
+    shown: bool,
+    /// The newest answer of its kind so far.
+    answer: Option<Timestamp>,
+}
+
+fn tell(
+    step: &mut Step<Job>,
+    watch: &Watch,
+    (kind, news): (&str, News),
+    context: &Context<'_>,
+) -> Told {
+    let name = format!("{kind}:{}:{}", watch.session, news.key);
+    let told = event(
+        &step.aggregate,
+        watch,
+        (&name, news.what, news.audience),
+        context.now,
+    );
+    let id = told.id.clone();
+    if news.shown {
+        step.events.push(told);
+    }
+    Told {
+        key: news.key,
+        event: id,
+        at: context.now,
+        wordless: news.wordless,
+        shown: news.shown,
+        after: news.answer.max(context.snapshot.view.updated_at),
+        through: watch.talk.through,
+    }
+}
+
+/// Adds words to an occurrence that was already announced.
+pub(super) fn amend(
+    step: &mut Step<Job>,
+    watch: &Watch,
+    told: &Told,
+    (what, audience): (Occurrence, Audience),
+) {
+    if told.shown {
+        let mut amended = event(&step.aggregate, watch, ("", what, audience), told.at);
+        amended.id = told.event.clone();
+        step.amended.push(amended);
+    }
+}
+
+impl Told {
+    /// Somebody has answered since it was announced.
+    fn answered(&self, answer: Option<Timestamp>) -> bool {
+        answer > self.after
+    }
+
+    /// The state has not been left since it was announced, as far as we saw: what is said meanwhile is said in the same breath.
+    fn same_stay(&self, watch: &Watch) -> bool {
+        watch.state_since <= self.at
+    }
+
+    /// What was announced without words turns up again and nothing at all has happened in between.
+    fn untouched(&self, watch: &Watch) -> bool {
+        self.wordless && watch.talk.through <= self.through
+    }
+
+    /// Words written before it was announced, with no answer in between, are the words it lacked.
+    fn lacked(&self, written: Timestamp, answer: Option<Timestamp>) -> bool {
+        self.wordless && written <= self.at && !self.answered(answer)
     }
 }
 
 /// The session waits for an answer.
 pub(super) fn question(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
-    let words = unanswered_words(watch);
-    let next = match (&watch.attention, words) {
-        (
-            Attention::Question {
-                event,
-                since,
-                text: None,
-            },
-            Some((_, text)),
-        ) => {
-            let open = Attention::Question {
-                event: event.clone(),
-                since: *since,
-                text: Some(text.clone()),
-            };
-            let what = Occurrence::Question { text: Some(text) };
-            amend(step, watch, (event.clone(), what, Audience::Agent), *since);
-            open
+    let said = unanswered(watch);
+    let told = watch.announced.question.clone();
+    let answer = watch.talk.user_at;
+    let open = matches!(watch.attention, Attention::Question { .. });
+    watch.attention = match (told, said) {
+        (Some(told), Some(said)) if told.key == said.id.as_str() => {
+            reopened(watch, &told, Some(said.text))
         }
-        (
-            Attention::Question {
-                event,
-                text: Some(_),
-                ..
-            },
-            Some((key, text)),
-        ) if is_new_question(watch, event, &step.aggregate, &key) => {
-            ask(step, watch, (key, Some(text)), context)
+        (Some(told), Some(said)) if open && !told.answered(answer) && told.same_stay(watch) => {
+            joined(step, watch, told, said)
         }
-        (Attention::Question { since, .. }, None) if answered_after(watch, *since) => {
-            Attention::Answered { since: context.now }
+        (Some(told), Some(said)) if told.lacked(said.at, answer) => joined(step, watch, told, said),
+        (_, Some(said)) => ask(step, watch, Some(said), context),
+        (Some(told), None) if open && told.wordless && !told.answered(answer) => {
+            watch.attention.clone()
         }
-        (open @ Attention::Question { .. }, _) => open.clone(),
-        (
-            Attention::None
-            | Attention::Expecting { .. }
-            | Attention::Answered { .. }
-            | Attention::Plan { .. },
-            Some((key, text)),
-        ) => ask(step, watch, (key, Some(text)), context),
-        (answered @ Attention::Answered { .. }, None) => answered.clone(),
-        (Attention::Expecting { since }, None) if context.waited(*since) => {
-            ask(step, watch, (context.state_key(watch), None), context)
-        }
-        (expecting @ Attention::Expecting { .. }, None) => expecting.clone(),
-        (Attention::None | Attention::Plan { .. }, None) => {
-            Attention::Expecting { since: context.now }
-        }
+        (_, None) if open => Attention::Answered { since: context.now },
+        (Some(told), None) if told.untouched(watch) => reopened(watch, &told, None),
+        (_, None) => expect(step, watch, context),
     };
-    watch.attention = next;
 }
 
-/// The newest words of Jules that nobody has answered, with their key.
-fn unanswered_words(watch: &Watch) -> Option<(String, String)> {
+/// Words that belong to a question are still missing, or the state has not noticed the answer yet.
+fn expect(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) -> Attention {
+    match &watch.attention {
+        Attention::Answered { .. } => watch.attention.clone(),
+        Attention::Expecting { since } if context.waited(*since) => ask(step, watch, None, context),
+        Attention::Expecting { .. } => watch.attention.clone(),
+        Attention::None | Attention::Question { .. } | Attention::Plan { .. } => {
+            if context.lags_behind(watch.talk.user_at) {
+                Attention::Answered { since: context.now }
+            } else {
+                Attention::Expecting { since: context.now }
+            }
+        }
+    }
+}
+
+/// The newest words of Jules that nobody has answered.
+fn unanswered(watch: &Watch) -> Option<Said> {
     let said = watch.talk.agent.as_ref()?;
     let answered = watch.talk.user_at.is_some_and(|at| at >= said.at);
-    (!answered).then(|| (said.id.to_string(), said.text.clone()))
+    (!answered).then(|| said.clone())
 }
 
-fn answered_after(watch: &Watch, since: Timestamp) -> bool {
-    watch.talk.user_at.is_some_and(|at| at >= since)
-        || (watch.talk.agent.is_some()
-            && watch.talk.user_at >= watch.talk.agent.as_ref().map(|said| said.at))
+/// A question that is open, or open again after the state flapped. It was announced.
+fn reopened(watch: &Watch, told: &Told, text: Option<String>) -> Attention {
+    match &watch.attention {
+        open @ Attention::Question { .. } => open.clone(),
+        Attention::None
+        | Attention::Expecting { .. }
+        | Attention::Plan { .. }
+        | Attention::Answered { .. } => Attention::Question {
+            event: told.event.clone(),
+            since: told.at,
+            text,
+        },
+    }
 }
 
-/// Two messages in a row are one question; one after an answer is another.
-fn is_new_question(watch: &Watch, open: &EventId, job: &Job, key: &str) -> bool {
-    *open != question_id(job, watch, key)
-        && watch.announced.question.as_deref() != Some(key)
-        && watch.talk.user_at.is_some_and(|user| {
-            watch.talk.agent.as_ref().is_some_and(|said| user < said.at)
-                && matches!(&watch.attention, Attention::Question { since, .. } if user >= *since)
-        })
+/// Words join the question they belong to: late ones, and those said in the same breath.
+fn joined(step: &mut Step<Job>, watch: &mut Watch, told: Told, said: Said) -> Attention {
+    let text = match &watch.attention {
+        Attention::Question {
+            text: Some(first), ..
+        } => clip_encoded(&format!("{first}\n\n{}", said.text), TEXT_BYTES_MAX),
+        Attention::Question { text: None, .. }
+        | Attention::None
+        | Attention::Expecting { .. }
+        | Attention::Plan { .. }
+        | Attention::Answered { .. } => said.text,
+    };
+    let what = Occurrence::Question {
+        text: Some(text.clone()),
+    };
+    amend(step, watch, &told, (what, Audience::Agent));
+    let open = Attention::Question {
+        event: told.event.clone(),
+        since: told.at,
+        text: Some(text),
+    };
+    watch.announced.question = Some(Told {
+        key: said.id.to_string(),
+        wordless: false,
+        ..told
+    });
+    open
 }
 
-fn question_id(job: &Job, watch: &Watch, key: &str) -> EventId {
-    EventId::of(&format!("{}:question:{}:{key}", job.id, watch.session))
-}
-
-/// Opens a question and announces it, unless the same one was announced before.
+/// Opens a question and announces it.
 fn ask(
     step: &mut Step<Job>,
     watch: &mut Watch,
-    (key, text): (String, Option<String>),
+    said: Option<Said>,
     context: &Context<'_>,
 ) -> Attention {
-    let name = format!("question:{}:{key}", watch.session);
-    let what = Occurrence::Question { text: text.clone() };
-    let asked = event(
-        &step.aggregate,
-        watch,
-        (&name, what, Audience::Agent),
-        context.now,
-    );
-    let id = asked.id.clone();
-    if watch.announced.question.as_ref() != Some(&key) {
-        step.events.push(asked);
-        watch.announced.question = Some(key);
-    }
+    let key = said
+        .as_ref()
+        .map_or_else(|| context.state_key(watch), |said| said.id.to_string());
+    let wordless = said.is_none();
+    let text = said.map(|said| said.text);
+    let news = News {
+        key,
+        what: Occurrence::Question { text: text.clone() },
+        audience: Audience::Agent,
+        wordless,
+        shown: true,
+        answer: watch.talk.user_at,
+    };
+    let told = tell(step, watch, ("question", news), context);
+    let event = told.event.clone();
+    watch.announced.question = Some(told);
     Attention::Question {
-        event: id,
+        event,
         since: context.now,
         text,
     }
@@ -141,49 +241,97 @@ fn ask(
 
 /// The session waits for its plan to be approved.
 pub(super) fn plan(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
-    let waiting = watch.talk.plan.as_ref().map(|waiting| waiting.plan.clone());
-    let next = match (&watch.attention, waiting) {
-        (
-            Attention::Plan {
-                event,
-                since,
-                plan: None,
-            },
-            Some(plan),
-        ) => {
-            let open = Attention::Plan {
-                event: event.clone(),
-                since: *since,
-                plan: Some(plan.clone()),
-            };
-            let what = Occurrence::PlanApproval { plan: Some(plan) };
-            amend(
-                step,
-                watch,
-                (event.clone(), what, audience(context.policy)),
-                *since,
-            );
-            open
+    let waiting = watch.talk.plan.clone();
+    let told = watch.announced.plan.clone();
+    let answer = watch.talk.plan_approved_at;
+    let open = matches!(watch.attention, Attention::Plan { .. });
+    watch.attention = match (told, waiting) {
+        (Some(told), Some(waiting)) if told.key == waiting.plan.id.as_str() => {
+            shown_again(step, watch, (told, waiting.plan), context)
         }
-        (
-            Attention::Plan {
-                plan: Some(open), ..
-            },
-            Some(plan),
-        ) if open.id != plan.id => present(step, watch, Some(plan), context),
-        (Attention::Plan { plan: Some(_), .. }, None) => Attention::Answered { since: context.now },
-        (open @ Attention::Plan { .. }, _) => open.clone(),
-        (_, Some(plan)) => present(step, watch, Some(plan), context),
-        (answered @ Attention::Answered { .. }, None) => answered.clone(),
-        (Attention::Expecting { since }, None) if context.waited(*since) => {
+        (Some(told), Some(waiting))
+            if told.lacked(waiting.at, answer)
+                || open && told.wordless && !told.answered(answer) =>
+        {
+            completed_plan(step, watch, (told, waiting.plan), context)
+        }
+        (_, Some(waiting)) => present(step, watch, Some(waiting.plan), context),
+        (Some(told), None) if open && told.wordless && !told.answered(answer) => {
+            watch.attention.clone()
+        }
+        (_, None) if open => Attention::Answered { since: context.now },
+        (Some(told), None) if told.untouched(watch) => Attention::Plan {
+            event: told.event,
+            since: told.at,
+            plan: None,
+        },
+        (_, None) => expect_plan(step, watch, context),
+    };
+}
+
+fn expect_plan(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) -> Attention {
+    match &watch.attention {
+        Attention::Answered { .. } => watch.attention.clone(),
+        Attention::Expecting { since } if context.waited(*since) => {
             present(step, watch, None, context)
         }
-        (expecting @ Attention::Expecting { .. }, None) => expecting.clone(),
-        (Attention::None | Attention::Question { .. }, None) => {
-            Attention::Expecting { since: context.now }
+        Attention::Expecting { .. } => watch.attention.clone(),
+        Attention::None | Attention::Question { .. } | Attention::Plan { .. } => {
+            if context.lags_behind(watch.talk.plan_approved_at) {
+                Attention::Answered { since: context.now }
+            } else {
+                Attention::Expecting { since: context.now }
+            }
         }
+    }
+}
+
+/// The plan that was announced still waits. One that was to be approved by policy is shown once the policy asks somebody.
+fn shown_again(
+    step: &mut Step<Job>,
+    watch: &mut Watch,
+    (told, plan): (Told, Plan),
+    context: &Context<'_>,
+) -> Attention {
+    if !told.shown && context.policy.plan_approval != PlanApproval::Auto {
+        return present(step, watch, Some(plan), context);
+    }
+    match &watch.attention {
+        open @ Attention::Plan { plan: Some(_), .. } => open.clone(),
+        Attention::Plan { plan: None, .. }
+        | Attention::None
+        | Attention::Expecting { .. }
+        | Attention::Question { .. }
+        | Attention::Answered { .. } => Attention::Plan {
+            event: told.event,
+            since: told.at,
+            plan: Some(plan),
+        },
+    }
+}
+
+/// A plan whose steps came late joins the occurrence that was announced without them.
+fn completed_plan(
+    step: &mut Step<Job>,
+    watch: &mut Watch,
+    (told, plan): (Told, Plan),
+    context: &Context<'_>,
+) -> Attention {
+    let what = Occurrence::PlanApproval {
+        plan: Some(plan.clone()),
     };
-    watch.attention = next;
+    amend(step, watch, &told, (what, audience(context.policy)));
+    let open = Attention::Plan {
+        event: told.event.clone(),
+        since: told.at,
+        plan: Some(plan.clone()),
+    };
+    watch.announced.plan = Some(Told {
+        key: plan.id.to_string(),
+        wordless: false,
+        ..told
+    });
+    open
 }
 
 /// Shows a plan to whoever approves plans; by policy that may be nobody.
@@ -196,24 +344,26 @@ fn present(
     let key = plan
         .as_ref()
         .map_or_else(|| context.state_key(watch), |plan| plan.id.to_string());
-    let name = format!("plan:{}:{key}", watch.session);
-    let what = Occurrence::PlanApproval { plan: plan.clone() };
-    let shown = event(
-        &step.aggregate,
-        watch,
-        (&name, what, audience(context.policy)),
-        context.now,
-    );
-    let id = shown.id.clone();
-    if watch.announced.plan.as_ref() != Some(&key) {
-        watch.announced.plan = Some(key);
-        match context.policy.plan_approval {
-            PlanApproval::Auto => step.effects.push(approval(watch, plan.as_ref())),
-            PlanApproval::Agent | PlanApproval::Human => step.events.push(shown),
+    let shown = match context.policy.plan_approval {
+        PlanApproval::Auto => {
+            step.effects.push(approval(watch, plan.as_ref()));
+            false
         }
-    }
+        PlanApproval::Agent | PlanApproval::Human => true,
+    };
+    let news = News {
+        key,
+        what: Occurrence::PlanApproval { plan: plan.clone() },
+        audience: audience(context.policy),
+        wordless: plan.is_none(),
+        shown,
+        answer: watch.talk.plan_approved_at,
+    };
+    let told = tell(step, watch, ("plan", news), context);
+    let event = told.event.clone();
+    watch.announced.plan = Some(told);
     Attention::Plan {
-        event: id,
+        event,
         since: context.now,
         plan,
     }
@@ -234,65 +384,4 @@ pub(super) fn approval(watch: &Watch, plan: Option<&Plan>) -> Action {
         session: watch.session.clone(),
         plan,
     }
-}
-
-/// The session rests. Each completion is announced once, with the pull requests it made if those come in time.
-pub(super) fn completed(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
-    if !is_new_completion(watch) {
-        watch.attention = Attention::None;
-        return;
-    }
-    let complete = watch.pull.is_some() && context.snapshot.activities.is_some();
-    if !complete && !context.waited(watch.state_since) {
-        watch.attention = Attention::Expecting {
-            since: watch.state_since,
-        };
-        return;
-    }
-    let what = Occurrence::Completed {
-        pulls: watch.pull.iter().cloned().collect(),
-    };
-    let key = watch
-        .talk
-        .completed
-        .as_ref()
-        .map_or_else(|| context.state_key(watch), |mark| mark.id.to_string());
-    let name = format!("completed:{}:{key}", watch.session);
-    step.events.push(event(
-        &step.aggregate,
-        watch,
-        (&name, what, Audience::Agent),
-        context.now,
-    ));
-    watch.announced.completed_at = Some(context.now);
-    watch.announced.completed.clone_from(&watch.talk.completed);
-    watch.attention = Attention::None;
-}
-
-/// A state that flaps is no new completion: it takes a new word of completion, or a message since the last one.
-fn is_new_completion(watch: &Watch) -> bool {
-    let Some(announced_at) = watch.announced.completed_at else {
-        return true;
-    };
-    let newer_word = match (&watch.announced.completed, &watch.talk.completed) {
-        (Some(old), Some(new)) => new.id != old.id && new.at >= old.at,
-        (None, Some(new)) => new.at > announced_at,
-        (_, None) => false,
-    };
-    let silent_restart = watch.talk.completed.is_none()
-        && watch.talk.user_at.is_some_and(|at| at > announced_at)
-        && watch.state_since > announced_at;
-    newer_word || silent_restart
-}
-
-/// Adds late words to an occurrence that was already announced.
-fn amend(
-    step: &mut Step<Job>,
-    watch: &Watch,
-    (id, what, audience): (EventId, Occurrence, Audience),
-    since: Timestamp,
-) {
-    let mut amended = event(&step.aggregate, watch, ("", what, audience), since);
-    amended.id = id;
-    step.amended.push(amended);
 }

@@ -1,39 +1,40 @@
-//! What people, agents, the governor and performed effects do to a job.
+//! The life of a job around its session: created, adopted, started, refused, called off, tried again, ended with its pull request.
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::attention::approval;
-use super::observe::{deadline, end, event};
-use super::{Announced, Attention, Ending, How, Job, Origin, Phase, Talk, Watch};
-use crate::effect::{Action, backoff};
+use super::observe::{end, event, newest_pull};
+use super::orders::{NotNow, not_now};
+use super::silence::deadline;
+use super::watch::{Announced, Attention, Talk, Watch};
+use super::{Ending, How, Job, Origin, Phase};
+use crate::effect::{Action, doubling};
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
 use crate::facts::PullState;
 use crate::failure::{Failure, FailureClass};
-use crate::fence::clip;
+use crate::fence::{clip, encoded_len};
 use crate::ids::{
     AccountName, AgentName, BranchName, CommitSha, EventId, InstallationId, JobId, PullRef,
     RepoName, SessionId,
 };
+use crate::marker::Marker;
 use crate::policy::Timing;
-use crate::session::{SessionState, SessionView};
+use crate::session::SessionView;
 use crate::step::{Look, Step};
+use crate::when::plus;
 
 /// How many sessions one job may have.
 pub const ATTEMPTS_MAX: u32 = 3;
 
-/// How often Jules may say "later" to a create before a person has to look: with waits up to 30 min that is most of a day.
-pub const REFUSALS_MAX: u32 = 40;
+/// How often Jules may say "later" to a create before a person has to look: with waits that grow to 30 min that is more than a day, the length of its quota's window.
+pub const REFUSALS_MAX: u32 = 60;
 
-/// Longest prompt, in bytes: the job's record has to stay under the store's limit.
-pub const PROMPT_BYTES_MAX: usize = 40_000;
-
-/// Longest message to a session, in bytes.
-pub const MESSAGE_BYTES_MAX: usize = 20_000;
+/// Longest prompt, in bytes as JSON: with everything else that is known of a job, its record has to stay under the store's 64 KB.
+pub const PROMPT_BYTES_MAX: usize = 32_000;
 
 /// Longest title, in characters.
 const TITLE_CHARS_MAX: usize = 120;
 
-/// Longest wait after Jules said "later".
+/// Longest wait after Jules said "later" without saying how much later.
 const REFUSAL_WAIT_MAX: SignedDuration = SignedDuration::from_mins(30);
 
 /// What is needed for a new job.
@@ -57,35 +58,18 @@ pub struct NewJob {
     pub agent: Option<AgentName>,
 }
 
-/// Why a command cannot be carried out now. Nothing was changed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{sentence}")]
-pub struct NotNow {
-    /// For programs, for example `no_open_plan`.
-    pub code: &'static str,
-    /// For people: what is the case, and what to do.
-    pub sentence: String,
-}
-
-fn not_now<T>(code: &'static str, sentence: impl Into<String>) -> Result<T, NotNow> {
-    Err(NotNow {
-        code,
-        sentence: sentence.into(),
-    })
-}
-
 /// A new job, waiting for a slot.
 pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
     let prompt = new.prompt.trim();
     if prompt.is_empty() {
         return not_now("prompt_empty", "`prompt` is empty: say what is to be done");
     }
-    if prompt.len() > PROMPT_BYTES_MAX {
+    let bytes = encoded_len(prompt);
+    if bytes > PROMPT_BYTES_MAX {
         return not_now(
             "prompt_too_long",
             format!(
-                "`prompt` has {} bytes, at most {PROMPT_BYTES_MAX}",
-                prompt.len()
+                "`prompt` has {bytes} bytes as JSON, at most {PROMPT_BYTES_MAX}: put the rest into a file of the repository"
             ),
         );
     }
@@ -164,12 +148,14 @@ pub fn start(job: &Job, now: Timestamp) -> Result<Step<Job>, NotNow> {
 /// Its session exists. Should the job not want it any more, the session is put away.
 pub fn created(job: &Job, view: &SessionView, now: Timestamp, timing: &Timing) -> Step<Job> {
     let mut step = Step::stay(job.clone());
+    // Of an attempt that was called off and tried again meanwhile.
+    let outdated = Marker::find(&view.title).is_some_and(|marker| marker != job.marker());
     match &job.phase {
-        Phase::Creating { .. } => {
-            step.aggregate.phase = Phase::Watching(Box::new(watch(view, now)))
+        Phase::Creating { .. } if !outdated => {
+            step.aggregate.phase = Phase::Watching(Box::new(watch(view, now)));
         }
         Phase::Watching(current) if current.session == view.id => {}
-        Phase::Watching(_) | Phase::Queued { .. } | Phase::Ended(_) => {
+        Phase::Creating { .. } | Phase::Watching(_) | Phase::Queued { .. } | Phase::Ended(_) => {
             step.effects.push(Action::Archive {
                 session: view.id.clone(),
             });
@@ -179,10 +165,14 @@ pub fn created(job: &Job, view: &SessionView, now: Timestamp, timing: &Timing) -
     step
 }
 
-/// A second session with this job's marker turned up: it is put away.
+/// A second session with this job's marker turned up: it is put away. While the job's own is not known yet, the one that turned up may be it.
 pub fn unwanted_twin(job: &Job, twin: &SessionId, timing: &Timing) -> Step<Job> {
     let mut step = Step::stay(job.clone());
-    if job.session() != Some(twin) {
+    let own_is_known = match &job.phase {
+        Phase::Queued { .. } | Phase::Creating { .. } => false,
+        Phase::Watching(_) | Phase::Ended(_) => true,
+    };
+    if own_is_known && job.session() != Some(twin) {
         step.effects.push(Action::Archive {
             session: twin.clone(),
         });
@@ -225,16 +215,14 @@ pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job
     };
     step.looks.push(Look::Slots(job.account.clone()));
     if later && refusals < REFUSALS_MAX {
-        let wait = failure
-            .retry_after
-            .unwrap_or_else(|| backoff(refusals + 4))
-            .min(REFUSAL_WAIT_MAX);
+        let growing = doubling(refusals.saturating_add(4), REFUSAL_WAIT_MAX);
+        let not_before = plus(now, failure.asked_wait().unwrap_or(growing));
         step.aggregate.phase = Phase::Queued {
             since: now,
-            not_before: now + wait,
-            refusals: refusals + 1,
+            not_before,
+            refusals: refusals.saturating_add(1),
         };
-        step.due = Some(now + wait);
+        step.due = Some(not_before);
         return step;
     }
     let reason = failure.message.clone();
@@ -260,115 +248,6 @@ pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job
         how: How::Refused { reason },
     });
     step
-}
-
-/// Checks that writes may go to a session: only the job's current one takes orders.
-fn watched<'a>(job: &'a Job, session: Option<&SessionId>) -> Result<&'a Watch, NotNow> {
-    if let Some(old) = session.filter(|asked| job.session() != Some(*asked)) {
-        return not_now(
-            "superseded",
-            format!(
-                "session {old} is no longer the current one of job {}: use the job id",
-                job.id
-            ),
-        );
-    }
-    match &job.phase {
-        Phase::Watching(watch) => Ok(watch),
-        Phase::Queued { .. } | Phase::Creating { .. } => not_now(
-            "no_session_yet",
-            format!(
-                "job {} has no session yet: try again once it has started",
-                job.id
-            ),
-        ),
-        Phase::Ended(_) => not_now(
-            "ended",
-            format!(
-                "job {} is over: `gaffer job retry {}` starts it again",
-                job.id, job.id
-            ),
-        ),
-    }
-}
-
-/// Somebody says something to the session. `cause` names this wish, so that repeating it says nothing twice.
-pub fn say(
-    job: &Job,
-    session: Option<&SessionId>,
-    (text, cause): (&str, &str),
-    timing: &Timing,
-) -> Result<Step<Job>, NotNow> {
-    let text = text.trim();
-    if text.is_empty() {
-        return not_now(
-            "message_empty",
-            "`message` is empty: Jules would accept it and do nothing",
-        );
-    }
-    if text.len() > MESSAGE_BYTES_MAX {
-        return not_now(
-            "message_too_long",
-            format!(
-                "`message` has {} bytes, at most {MESSAGE_BYTES_MAX}",
-                text.len()
-            ),
-        );
-    }
-    let watch = watched(job, session)?;
-    let action = Action::Say {
-        session: watch.session.clone(),
-        text: text.to_owned(),
-        cause: cause.to_owned(),
-    };
-    Ok(Step {
-        effects: vec![action],
-        due: deadline(job, timing),
-        ..Step::stay(job.clone())
-    })
-}
-
-/// A message was sent: its echo in the log is awaited.
-pub fn said(job: &Job, session: &SessionId, now: Timestamp, timing: &Timing) -> Step<Job> {
-    let mut step = Step::stay(job.clone());
-    if let Phase::Watching(watch) = &mut step.aggregate.phase {
-        if watch.session == *session {
-            watch.unconfirmed_since = Some(now);
-        }
-    }
-    step.due = deadline(&step.aggregate, timing);
-    step
-}
-
-/// Somebody approves the waiting plan.
-pub fn approve(
-    job: &Job,
-    session: Option<&SessionId>,
-    timing: &Timing,
-) -> Result<Step<Job>, NotNow> {
-    let watch = watched(job, session)?;
-    let plan = match &watch.attention {
-        Attention::Plan { plan, .. } => plan.as_ref(),
-        Attention::None
-        | Attention::Expecting { .. }
-        | Attention::Question { .. }
-        | Attention::Answered { .. } => match &watch.talk.plan {
-            Some(waiting) => Some(&waiting.plan),
-            None if watch.state == SessionState::AwaitingPlanApproval => None,
-            None => {
-                return not_now(
-                    "no_open_plan",
-                    format!("job {} has no plan that waits for approval", job.id),
-                );
-            }
-        },
-    };
-    let action = approval(watch, plan);
-    Ok(Step {
-        effects: vec![action],
-        due: deadline(job, timing),
-        ..Step::stay(job.clone())
-    })
 }
 
 /// Somebody calls the job off. Jules knows no cancel: the session is put away and watched no longer.
@@ -421,7 +300,7 @@ pub fn retry(job: &Job, now: Timestamp) -> Result<Step<Job>, NotNow> {
     }
     let mut step = Step::stay(job.clone());
     step.aggregate.earlier.extend(ending.session.clone());
-    step.aggregate.attempt += 1;
+    step.aggregate.attempt = job.attempt.saturating_add(1);
     step.aggregate.phase = Phase::Queued {
         since: now,
         not_before: now,
@@ -430,6 +309,21 @@ pub fn retry(job: &Job, now: Timestamp) -> Result<Step<Job>, NotNow> {
     step.looks.push(Look::Slots(job.account.clone()));
     step.due = Some(now);
     Ok(step)
+}
+
+/// GitHub's side shows, by enough evidence, that a pull request belongs to the watched session; Jules may list it late or never.
+pub fn linked(job: &Job, session: &SessionId, pull: &PullRef, timing: &Timing) -> Step<Job> {
+    let mut step = Step::stay(job.clone());
+    if let Phase::Watching(watch) = &mut step.aggregate.phase {
+        let shown = std::slice::from_ref(pull);
+        let newest = newest_pull(watch.pull.as_ref(), shown, &job.repo).cloned();
+        if watch.session == *session && newest != watch.pull {
+            watch.pull = newest;
+            step.looks.push(Look::Pull(pull.clone()));
+        }
+    }
+    step.due = deadline(&step.aggregate, timing);
+    step
 }
 
 /// Its pull request came to an end, and with it the job: the session is put away.
@@ -444,9 +338,13 @@ pub fn pull_settled(
     let Phase::Watching(watch) = &job.phase else {
         return step;
     };
-    if watch.pull.as_ref() != Some(pull) {
+    if watch.pull.as_ref().is_some_and(|known| known != pull) {
         return step;
     }
+    let watch = &Watch {
+        pull: Some(pull.clone()),
+        ..(**watch).clone()
+    };
     let how = match state {
         PullState::Open => return step,
         PullState::Merged { .. } => How::Merged { sha: sha.clone() },

@@ -1,1 +1,263 @@
+//! Stories of jobs, told poll by poll. Every poll is decided twice, and the second time must find nothing to do.
 
+mod commands;
+mod completions;
+mod plans;
+mod questions;
+mod records;
+mod trouble;
+
+use jiff::Timestamp;
+
+use super::*;
+use crate::effect::Action;
+use crate::event::{Event, Occurrence};
+use crate::policy::{PlanApproval, Policy, Timing};
+use crate::session::{Activity, ActivityKind, Originator, Plan, PlanStep, SessionView};
+use crate::step::{Look, Step};
+
+pub(super) const SESSION: &str = "14550388554331055113";
+
+/// So many seconds after the story began.
+pub(super) fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_800_000_000 + second).unwrap()
+}
+
+pub(super) fn new_job() -> NewJob {
+    NewJob {
+        id: JobId::of(ulid::Ulid(7)),
+        installation: "home".parse().unwrap(),
+        account: "default".parse().unwrap(),
+        repo: "acme/shop".parse().unwrap(),
+        branch: "main".parse().unwrap(),
+        title: None,
+        prompt: "Fix the cart\nIt loses items.".to_owned(),
+        agent: None,
+    }
+}
+
+pub(super) fn view(session: &str, state: &str) -> SessionView {
+    SessionView {
+        id: session.parse().unwrap(),
+        title: String::new(),
+        state: state.to_owned().into(),
+        url: None,
+        created_at: None,
+        updated_at: None,
+        repo: Some("acme/shop".parse().unwrap()),
+        branch: Some("main".parse().unwrap()),
+        pulls: Vec::new(),
+        archived: false,
+    }
+}
+
+/// A job whose session has just been created.
+pub(super) fn watched_job() -> Job {
+    let queued = create(new_job(), at(0)).unwrap().aggregate;
+    let creating = start(&queued, at(0)).unwrap().aggregate;
+    created(
+        &creating,
+        &view(SESSION, "QUEUED"),
+        at(0),
+        &Timing::default(),
+    )
+    .aggregate
+}
+
+pub(super) fn activity(id: &str, second: i64, kind: ActivityKind) -> Activity {
+    let originator = Originator::System;
+    Activity {
+        id: id.parse().unwrap(),
+        at: at(second),
+        originator,
+        kind,
+    }
+}
+
+pub(super) fn agent(id: &str, second: i64) -> Activity {
+    activity(
+        id,
+        second,
+        ActivityKind::AgentMessaged {
+            text: format!("text of {id}"),
+        },
+    )
+}
+
+pub(super) fn user(id: &str, second: i64) -> Activity {
+    activity(
+        id,
+        second,
+        ActivityKind::UserMessaged {
+            text: "answer".to_owned(),
+        },
+    )
+}
+
+pub(super) fn worked(id: &str, second: i64) -> Activity {
+    let (title, description) = ("Running tests".to_owned(), String::new());
+    activity(id, second, ActivityKind::Progressed { title, description })
+}
+
+pub(super) fn planned(id: &str, second: i64) -> Activity {
+    let step = PlanStep {
+        title: "Look".to_owned(),
+        description: "around".to_owned(),
+    };
+    let plan = Plan {
+        id: id.parse().unwrap(),
+        steps: vec![step],
+    };
+    activity(
+        &format!("made-{id}"),
+        second,
+        ActivityKind::PlanGenerated(plan),
+    )
+}
+
+pub(super) fn approved(id: &str, second: i64) -> Activity {
+    let kind = ActivityKind::PlanApproved {
+        plan: Some(id.parse().unwrap()),
+    };
+    activity(&format!("approved-{id}"), second, kind)
+}
+
+pub(super) fn done(id: &str, second: i64) -> Activity {
+    activity(id, second, ActivityKind::Completed)
+}
+
+/// An event in a few words.
+pub(super) fn label(event: &Event) -> String {
+    match &event.what {
+        Occurrence::Question { text } => format!("question: {}", text.as_deref().unwrap_or("-")),
+        Occurrence::PlanApproval { plan } => {
+            format!(
+                "plan: {}",
+                plan.as_ref().map_or("-", |plan| plan.id.as_str())
+            )
+        }
+        Occurrence::Completed { pulls } => {
+            let pulls: Vec<String> = pulls.iter().map(ToString::to_string).collect();
+            format!("completed: {}", pulls.join(","))
+        }
+        Occurrence::Error { cause, reason } => format!("{}: {reason}", cause.as_str()),
+        Occurrence::Stuck { last_words } => {
+            format!("stuck: {}", last_words.as_deref().unwrap_or("-"))
+        }
+    }
+}
+
+/// A job and the world around it.
+pub(super) struct Story {
+    pub(super) job: Job,
+    pub(super) policy: Policy,
+    pub(super) timing: Timing,
+    /// What the session lists besides its state.
+    pub(super) pulls: Vec<PullRef>,
+    /// The session's log as far as it is visible.
+    pub(super) log: Vec<Activity>,
+    /// When the session entered its state, if Jules tells.
+    pub(super) updated: Option<i64>,
+    /// All events so far.
+    pub(super) events: Vec<Event>,
+    /// What was added to events.
+    pub(super) amended: Vec<Event>,
+    /// All effects so far.
+    pub(super) effects: Vec<Action>,
+    pub(super) looks: Vec<Look>,
+    pub(super) due: Option<Timestamp>,
+}
+
+impl Story {
+    pub(super) fn new() -> Self {
+        Self {
+            job: watched_job(),
+            policy: Policy {
+                plan_approval: PlanApproval::Agent,
+                ..Policy::default()
+            },
+            timing: Timing::default(),
+            pulls: Vec::new(),
+            log: Vec::new(),
+            updated: None,
+            events: Vec::new(),
+            amended: Vec::new(),
+            effects: Vec::new(),
+            looks: Vec::new(),
+            due: None,
+        }
+    }
+
+    /// A poll that reads the log too; answers the events it brought, `+` before what was only added to.
+    pub(super) fn poll(&mut self, second: i64, state: &str) -> Vec<String> {
+        let activities = Some(self.log.clone());
+        self.see(second, state, activities)
+    }
+
+    /// A poll that does not read the log.
+    pub(super) fn glance(&mut self, second: i64, state: &str) -> Vec<String> {
+        self.see(second, state, None)
+    }
+
+    pub(super) fn not_found(&mut self, second: i64) -> Vec<String> {
+        self.decide(second, &Sight::NotFound)
+    }
+
+    fn see(&mut self, second: i64, state: &str, activities: Option<Vec<Activity>>) -> Vec<String> {
+        let mut view = view(SESSION, state);
+        view.pulls.clone_from(&self.pulls);
+        view.updated_at = self.updated.map(at);
+        self.decide(
+            second,
+            &Sight::Seen(Box::new(Snapshot { view, activities })),
+        )
+    }
+
+    fn decide(&mut self, second: i64, sight: &Sight) -> Vec<String> {
+        let step = observe(&self.job, sight, at(second), &self.policy, &self.timing);
+        let again = observe(
+            &step.aggregate,
+            sight,
+            at(second),
+            &self.policy,
+            &self.timing,
+        );
+        assert_eq!(
+            again,
+            Step {
+                due: step.due,
+                ..Step::stay(step.aggregate.clone())
+            }
+        );
+        assert_eq!(step.due.is_none(), step.aggregate.is_ended());
+        self.take(step)
+    }
+
+    pub(super) fn take(&mut self, step: Step<Job>) -> Vec<String> {
+        let mut news: Vec<String> = step.events.iter().map(label).collect();
+        news.extend(
+            step.amended
+                .iter()
+                .map(|event| format!("+{}", label(event))),
+        );
+        self.job = step.aggregate;
+        self.events.extend(step.events);
+        self.amended.extend(step.amended);
+        self.effects.extend(step.effects);
+        self.looks.extend(step.looks);
+        self.due = step.due;
+        news
+    }
+
+    pub(super) fn watch(&self) -> &Watch {
+        match &self.job.phase {
+            Phase::Watching(watch) => watch,
+            phase => panic!("{phase:?}"),
+        }
+    }
+
+    /// Everything announced so far.
+    pub(super) fn told(&self) -> Vec<String> {
+        self.events.iter().map(label).collect()
+    }
+}

@@ -2,23 +2,36 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Approval, Green, Pull, PullPhase, Repairs, Seen, TOLD_MAX, Verdict};
-use crate::effect::Action;
-use crate::event::{Audience, ErrorCause, Event, Occurrence};
-use crate::facts::{Base, PullFacts, PullState};
+use super::alarm::raise;
+use super::repair;
+use super::{Approval, Green, Pull, PullPhase, RefusedMerge, Repairs, Seen, Verdict};
+use crate::effect::{Action, doubling};
+use crate::event::ErrorCause;
+use crate::facts::{PullFacts, PullState};
 use crate::failure::Failure;
-use crate::ids::{AccountName, BranchName, CommitSha, EventId, JobId, PullRef, SessionId};
+use crate::fence::clip;
+use crate::ids::{AccountName, BranchName, CommitSha, JobId, PullRef, SessionId};
 use crate::job::NotNow;
-use crate::merge::{self, Hold, Judgement, Owner, Reason, SessionRest, Standing, Weight};
-use crate::policy::{Policy, Timing};
+use crate::merge::{self, Hold, Judgement, Owner, Reason, Refused, SessionRest, Standing, Weight};
+use crate::policy::{MergeMethod, Policy, Timing};
+use crate::redact::presentable;
 use crate::step::{Look, Step};
-use crate::words;
+use crate::when::plus;
 
-/// After a merge call that failed, the pull request is read back this soon.
+/// After a merge call, the pull request is read back this soon.
 const READ_BACK: SignedDuration = SignedDuration::from_secs(10);
 
 /// A pull request that only a person can move is read this many times less often.
 const REFUSED_SLOWER: i32 = 5;
+
+/// Longest wait before a refused merge is tried again.
+const REFUSED_WAIT_MAX: SignedDuration = SignedDuration::from_mins(10);
+
+/// Longest name of whoever approved, in characters.
+const NAME_CHARS_MAX: usize = 80;
+
+/// Longest refusal that is kept, in characters.
+const REFUSAL_CHARS_MAX: usize = 200;
 
 /// What else is known when facts about a pull request come in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +83,8 @@ pub fn track(pull: PullRef, job: JobId, session: SessionId, now: Timestamp) -> P
         failing: None,
         approval: None,
         repairs: Repairs::default(),
+        refused: None,
+        alarms: Vec::new(),
         verdict: None,
     }
 }
@@ -90,57 +105,77 @@ pub fn apply(
         Input::Facts(facts, outside) => match facts.state {
             PullState::Open => open(&mut step, facts, outside, (policy, timing), now),
             PullState::Closed | PullState::Merged { .. } => {
-                settled(&mut step, facts, outside, policy, now)
+                settled(&mut step, facts, outside, policy, now);
             }
         },
         Input::Merged { .. } => step.due = Some(now),
-        Input::MergeFailed(_) => {
-            step.aggregate.phase = PullPhase::Open;
-            step.due = Some(now + READ_BACK);
-        }
+        Input::MergeFailed(failure) => merge_failed(&mut step, failure, now),
     }
     step
 }
 
-/// Somebody says that a head may be merged once it is green. Nothing else is waived.
+/// Somebody says that a head may be merged once it is green, or tried once more after GitHub refused it. Nothing else is waived.
 pub fn approve(
     pull: &Pull,
     sha: Option<&CommitSha>,
     by: &str,
     now: Timestamp,
 ) -> Result<Step<Pull>, NotNow> {
+    let not_now = |code, sentence| Err(NotNow { code, sentence });
+    let name = &pull.pull;
     if pull.is_settled() {
-        return Err(NotNow {
-            code: "settled",
-            sentence: format!("pull request {} is merged or closed already", pull.pull),
-        });
+        return not_now(
+            "settled",
+            format!("pull request {name} is merged or closed already"),
+        );
     }
     let Some(head) = &pull.head else {
-        return Err(NotNow {
-            code: "not_read_yet",
-            sentence: format!(
-                "pull request {} has not been read yet: try again",
-                pull.pull
-            ),
-        });
+        return not_now(
+            "not_read_yet",
+            format!("pull request {name} has not been read yet: try again"),
+        );
     };
     if let Some(wanted) = sha.filter(|wanted| **wanted != head.sha) {
-        return Err(NotNow {
-            code: "head_moved",
-            sentence: format!(
-                "the head of {} is {}, not {wanted}: look at it again",
-                pull.pull, head.sha
-            ),
-        });
+        let sentence = format!(
+            "the head of {name} is {}, not {wanted}: look at it again",
+            head.sha
+        );
+        return not_now("head_moved", sentence);
     }
     let mut step = Step::stay(pull.clone());
+    let by = clip(by, NAME_CHARS_MAX);
     step.aggregate.approval = Some(Approval {
         sha: head.sha.clone(),
-        by: by.to_owned(),
+        by,
         at: now,
     });
+    step.aggregate.refused = None;
     step.due = Some(now);
     Ok(step)
+}
+
+/// A merge that certainly did not happen: the pull request is read back, and the same head is tried again later, a few times.
+fn merge_failed(step: &mut Step<Pull>, failure: &Failure, now: Timestamp) {
+    let pull = &mut step.aggregate;
+    let tried = match &pull.phase {
+        PullPhase::Merging { sha, .. } => Some(sha.clone()),
+        PullPhase::Open | PullPhase::Settled { .. } => {
+            pull.head.as_ref().map(|head| head.sha.clone())
+        }
+    };
+    if let Some(sha) = tried {
+        let before = pull.refused.take().filter(|before| before.sha == sha);
+        let tries = before.map_or(1, |before| before.refused.tries.saturating_add(1));
+        let growing = doubling(tries.saturating_add(2), REFUSED_WAIT_MAX);
+        let refused = Refused {
+            why: presentable(&failure.message, REFUSAL_CHARS_MAX),
+            tries,
+            again_at: plus(now, failure.asked_wait().unwrap_or(growing)),
+        };
+        pull.refused = Some(RefusedMerge { sha, refused });
+    }
+    pull.phase = PullPhase::Open;
+    step.due = Some(plus(now, READ_BACK));
 }
 
 /// It is merged or closed: the job is told, and a merged branch is cleaned away.
@@ -151,22 +186,24 @@ fn settled(
     policy: &Policy,
     now: Timestamp,
 ) {
-    let pull = &mut step.aggregate;
     let merged = matches!(facts.state, PullState::Merged { .. });
-    if let PullPhase::Merging { base, .. } = &pull.phase {
-        if merged && base.branch != facts.base.branch {
+    let mut astray = false;
+    if let PullPhase::Merging { base, .. } = &step.aggregate.phase {
+        astray = merged && base.branch != facts.base.branch;
+        if astray {
             let reason = format!(
                 "{} was judged for `{}` but merged into `{}`",
-                pull.pull, base.branch, facts.base.branch
+                facts.pull, base.branch, facts.base.branch
             );
-            step.events.push(alarm(
-                pull,
+            raise(
+                step,
                 outside,
                 (ErrorCause::WrongBase, reason, &facts.head.sha),
                 now,
-            ));
+            );
         }
     }
+    let pull = &mut step.aggregate;
     pull.phase = PullPhase::Settled {
         state: facts.state.clone(),
         sha: facts.head.sha.clone(),
@@ -174,9 +211,7 @@ fn settled(
     };
     pull.green = None;
     step.looks.push(Look::Job(pull.job.clone()));
-    let ours =
-        facts.head.repo.as_ref() == Some(&facts.pull.repo) && outside.owner != Owner::Foreign;
-    if merged && ours && policy.delete_branch && outside.hold.is_none() {
+    if merged && !astray && policy.delete_branch && may_write(facts, outside) {
         step.effects.push(Action::DeleteBranch {
             pull: facts.pull.clone(),
             repo: facts.pull.repo.clone(),
@@ -184,6 +219,12 @@ fn settled(
             sha: facts.head.sha.clone(),
         });
     }
+}
+
+/// Pull requests of others and of forks get no write of any kind, and while writing is switched off nobody does.
+fn may_write(facts: &PullFacts, outside: &Outside) -> bool {
+    let same_repo = facts.head.repo.as_ref() == Some(&facts.pull.repo);
+    same_repo && outside.owner != Owner::Foreign && outside.hold.is_none()
 }
 
 fn open(
@@ -195,7 +236,7 @@ fn open(
 ) {
     if outside.merge_unsettled {
         // Its outcome is being found out; a decision now could contradict it.
-        step.due = Some(now + READ_BACK);
+        step.due = Some(plus(now, READ_BACK));
         return;
     }
     see_head(&mut step.aggregate, facts, now);
@@ -203,30 +244,52 @@ fn open(
     let judgement = merge::judge(facts, &standing, (policy, timing), now);
     keep_green(&mut step.aggregate, facts, &judgement, now);
     step.aggregate.phase = PullPhase::Open;
-    match &judgement {
-        Judgement::Merge { sha, method } => merge_now(step, facts, (sha.clone(), *method), now),
-        Judgement::Wait { until, reasons } => {
-            wait(step, facts, outside, reasons, (*until, timing, now))
-        }
+    step.due = Some(next_look(&judgement, timing, now));
+    if let Judgement::Merge { sha, method } = &judgement {
+        merge_now(step, facts, (sha.clone(), *method), now);
+    } else if may_write(facts, outside) && !is_stale(&judgement) {
+        help_along(step, facts, outside, reasons(&judgement));
+        let matter = repair::Matter {
+            facts,
+            outside,
+            policy,
+            timing,
+            now,
+        };
+        repair::repair(step, &matter, &judgement);
+    }
+    keep_verdict(&mut step.aggregate, facts, judgement, now);
+}
+
+/// Why it is not merged; nothing for a merge.
+pub(super) fn reasons(judgement: &Judgement) -> &[Reason] {
+    match judgement {
+        Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => reasons,
+        Judgement::Merge { .. } | Judgement::Conflict { .. } => &[],
+    }
+}
+
+/// What was read long ago is no reason to write anything.
+fn is_stale(judgement: &Judgement) -> bool {
+    reasons(judgement).contains(&Reason::FactsStale)
+}
+
+/// When to read it again if nothing announces a change.
+fn next_look(judgement: &Judgement, timing: &Timing, now: Timestamp) -> Timestamp {
+    let poll = plus(now, timing.pull_poll);
+    match judgement {
+        Judgement::Merge { .. } => plus(now, READ_BACK),
+        Judgement::Conflict { .. } => poll,
+        Judgement::Wait { until, .. } => until.map_or(poll, |until| until.min(poll).max(now)),
         Judgement::Refuse { reasons } => {
-            refuse(step, facts, outside, reasons, (policy, timing), now)
+            let repairable =
+                |reason: &Reason| matches!(reason, Reason::ChecksFailed { .. } | Reason::Conflict);
+            if reasons.iter().any(repairable) {
+                poll
+            } else {
+                plus(now, timing.pull_poll.saturating_mul(REFUSED_SLOWER))
+            }
         }
-        Judgement::Conflict { sha } => conflict(step, outside, sha, (policy, timing), now),
-    }
-    if outside.hold.is_some() || outside.owner == Owner::Foreign {
-        step.effects.clear();
-    }
-    if step
-        .aggregate
-        .verdict
-        .as_ref()
-        .is_none_or(|last| last.judgement != judgement || last.sha != facts.head.sha)
-    {
-        step.aggregate.verdict = Some(Verdict {
-            at: now,
-            sha: facts.head.sha.clone(),
-            judgement,
-        });
     }
 }
 
@@ -238,16 +301,10 @@ fn see_head(pull: &mut Pull, facts: &PullFacts, now: Timestamp) {
             since: now,
         });
     }
-    if pull.failing.as_ref().is_some_and(|seen| seen.sha != *sha) {
-        pull.failing = None;
-    }
-    if pull
-        .green
-        .as_ref()
-        .is_some_and(|green| green.sha != *sha || green.base != facts.base.sha)
-    {
-        pull.green = None;
-    }
+    pull.failing = pull.failing.take().filter(|seen| seen.sha == *sha);
+    pull.refused = pull.refused.take().filter(|refused| refused.sha == *sha);
+    let same = |green: &Green| green.sha == *sha && green.base == facts.base.sha;
+    pull.green = pull.green.take().filter(same);
 }
 
 fn standing(pull: &Pull, outside: &Outside, now: Timestamp) -> Standing {
@@ -258,23 +315,18 @@ fn standing(pull: &Pull, outside: &Outside, now: Timestamp) -> Standing {
         approved: pull.approval.as_ref().map(|approval| approval.sha.clone()),
         head_since: pull.head.as_ref().map_or(now, |seen| seen.since),
         green_since: pull.green.as_ref().map(|green| green.since),
+        refused: pull.refused.as_ref().map(|refused| refused.refused.clone()),
         merges_today: outside.merges_today,
         hold: outside.hold,
     }
 }
 
-/// Green lasts as long as nothing but the settle window stands against a merge.
+/// Green lasts as long as nothing about the head stands against a merge; what was read long ago begins no green.
 fn keep_green(pull: &mut Pull, facts: &PullFacts, judgement: &Judgement, now: Timestamp) {
-    let green = match judgement {
-        Judgement::Merge { .. } => true,
-        Judgement::Wait { reasons, .. } => reasons
-            .iter()
-            .all(|reason| matches!(reason, Reason::Settling { .. })),
-        Judgement::Refuse { .. } | Judgement::Conflict { .. } => false,
-    };
-    if !green {
+    let conflicts = matches!(judgement, Judgement::Conflict { .. });
+    if conflicts || !reasons(judgement).iter().all(Reason::leaves_green) {
         pull.green = None;
-    } else if pull.green.is_none() {
+    } else if pull.green.is_none() && !is_stale(judgement) {
         pull.green = Some(Green {
             sha: facts.head.sha.clone(),
             base: facts.base.sha.clone(),
@@ -283,13 +335,26 @@ fn keep_green(pull: &mut Pull, facts: &PullFacts, judgement: &Judgement, now: Ti
     }
 }
 
+/// An unchanged verdict keeps its time, so that an identical reading writes nothing new.
+fn keep_verdict(pull: &mut Pull, facts: &PullFacts, judgement: Judgement, now: Timestamp) {
+    let sha = facts.head.sha.clone();
+    let same = |last: &Verdict| last.judgement == judgement && last.sha == sha;
+    if !pull.verdict.as_ref().is_some_and(same) {
+        pull.verdict = Some(Verdict {
+            at: now,
+            sha,
+            judgement,
+        });
+    }
+}
+
 fn merge_now(
     step: &mut Step<Pull>,
     facts: &PullFacts,
-    (sha, method): (CommitSha, crate::policy::MergeMethod),
+    (sha, method): (CommitSha, MergeMethod),
     now: Timestamp,
 ) {
-    let base: Base = facts.base.clone();
+    let base = facts.base.clone();
     step.aggregate.phase = PullPhase::Merging {
         sha: sha.clone(),
         base: base.clone(),
@@ -301,221 +366,24 @@ fn merge_now(
         base,
         method,
     });
-    step.due = Some(now + READ_BACK);
 }
 
-/// What can pass by itself is waited for; two things Gaffer can do about it itself.
-fn wait(
-    step: &mut Step<Pull>,
-    facts: &PullFacts,
-    outside: &Outside,
-    reasons: &[Reason],
-    (until, timing, now): (Option<Timestamp>, &Timing, Timestamp),
-) {
-    let resting = outside.session == SessionRest::Resting;
-    if facts.draft && resting {
-        let action = Action::MarkReady {
+/// Two things that stand in the way Gaffer clears away itself: a draft whose session rests, and a branch that lacks nothing but its base.
+fn help_along(step: &mut Step<Pull>, facts: &PullFacts, outside: &Outside, reasons: &[Reason]) {
+    let asks_approval =
+        |reason: &Reason| matches!(reason, Reason::NeedsApproval | Reason::ProtectedPath { .. });
+    let passes = |reason: &Reason| reason.weight() == Weight::Wait || asks_approval(reason);
+    if facts.draft && outside.session == SessionRest::Resting && reasons.iter().all(passes) {
+        step.effects.push(Action::MarkReady {
             pull: facts.pull.clone(),
             node_id: facts.node_id.clone(),
             sha: facts.head.sha.clone(),
-        };
-        step.effects.push(action);
+        });
     }
-    if reasons.len() == 1 && matches!(reasons[0], Reason::Behind { .. }) {
+    if let [Reason::Behind { .. }] = reasons {
         step.effects.push(Action::UpdateBranch {
             pull: facts.pull.clone(),
             sha: facts.head.sha.clone(),
         });
-    }
-    let poll = now + timing.pull_poll;
-    step.due = Some(until.map_or(poll, |until| until.clamp(now, poll)));
-}
-
-fn refuse(
-    step: &mut Step<Pull>,
-    facts: &PullFacts,
-    outside: &Outside,
-    reasons: &[Reason],
-    (policy, timing): (&Policy, &Timing),
-    now: Timestamp,
-) {
-    step.due = Some(now + timing.pull_poll * REFUSED_SLOWER);
-    for reason in reasons {
-        match reason {
-            Reason::ChecksFailed {
-                names,
-                others_pending,
-            } => {
-                step.due = Some(now + timing.pull_poll);
-                if !others_pending && !outsider(outside) {
-                    repair_ci(step, facts, outside, (names, policy, timing), now);
-                }
-            }
-            Reason::CiNeverStarted { .. } => {
-                let told = (
-                    ErrorCause::CiNeverStarted,
-                    reason.sentence(),
-                    &facts.head.sha,
-                );
-                let event = alarm(&step.aggregate, outside, told, now);
-                if !same_alarm_stands(&step.aggregate, facts, reason) {
-                    step.events.push(event);
-                }
-            }
-            Reason::Conflict => conflict(step, outside, &facts.head.sha, (policy, timing), now),
-            _ => {}
-        }
-    }
-    let only_approval = reasons
-        .iter()
-        .all(|reason| reason.weight() == Weight::Wait || *reason == Reason::NeedsApproval);
-    if facts.draft && outside.session == SessionRest::Resting && only_approval {
-        let action = Action::MarkReady {
-            pull: facts.pull.clone(),
-            node_id: facts.node_id.clone(),
-            sha: facts.head.sha.clone(),
-        };
-        step.effects.push(action);
-    }
-}
-
-fn outsider(outside: &Outside) -> bool {
-    outside.owner == Owner::Foreign
-        || matches!(
-            outside.session,
-            SessionRest::Failed | SessionRest::CalledOff
-        )
-}
-
-/// The same alarm about the same head was raised by the judgement before.
-fn same_alarm_stands(pull: &Pull, facts: &PullFacts, reason: &Reason) -> bool {
-    pull.verdict
-        .as_ref()
-        .is_some_and(|last| match &last.judgement {
-            Judgement::Refuse { reasons } => last.sha == facts.head.sha && reasons.contains(reason),
-            Judgement::Merge { .. } | Judgement::Wait { .. } | Judgement::Conflict { .. } => false,
-        })
-}
-
-/// Failed checks go back to the session that made them: once a head, a few times a pull request, and not before Jules had a chance to see them itself.
-fn repair_ci(
-    step: &mut Step<Pull>,
-    facts: &PullFacts,
-    outside: &Outside,
-    (names, policy, timing): (&[String], &Policy, &Timing),
-    now: Timestamp,
-) {
-    let sha = &facts.head.sha;
-    let pull = &mut step.aggregate;
-    let since = pull
-        .failing
-        .get_or_insert_with(|| Seen {
-            sha: sha.clone(),
-            since: now,
-        })
-        .since;
-    if pull.repairs.ci_told.contains(sha) {
-        return;
-    }
-    if now.duration_since(since) < timing.ci_repair_after {
-        step.due = Some(since + timing.ci_repair_after);
-        return;
-    }
-    if outside.session == SessionRest::Working {
-        return;
-    }
-    remember(&mut pull.repairs.ci_told, sha);
-    if pull.repairs.count >= policy.ci_repairs {
-        let reason = format!(
-            "checks of {} fail ({}) and its session was told {} times",
-            pull.pull,
-            names.join(", "),
-            pull.repairs.count
-        );
-        step.events.push(alarm(
-            &step.aggregate,
-            outside,
-            (ErrorCause::CiFailed, reason, sha),
-            now,
-        ));
-        return;
-    }
-    pull.repairs.count += 1;
-    let text = words::ci_failed(&facts.pull, sha, names, &outside.logs);
-    step.effects.push(Action::Say {
-        session: pull.session.clone(),
-        text,
-        cause: format!("ci:{sha}"),
-    });
-}
-
-/// A conflict goes back to the session in the same way.
-fn conflict(
-    step: &mut Step<Pull>,
-    outside: &Outside,
-    sha: &CommitSha,
-    (policy, timing): (&Policy, &Timing),
-    now: Timestamp,
-) {
-    step.due = Some(now + timing.pull_poll);
-    let pull = &mut step.aggregate;
-    if outsider(outside)
-        || outside.session == SessionRest::Working
-        || pull.repairs.conflict_told.contains(sha)
-    {
-        return;
-    }
-    remember(&mut pull.repairs.conflict_told, sha);
-    if pull.repairs.count >= policy.ci_repairs {
-        let reason = format!(
-            "{} conflicts with its base and its session was told {} times",
-            pull.pull, pull.repairs.count
-        );
-        step.events.push(alarm(
-            &step.aggregate,
-            outside,
-            (ErrorCause::Conflict, reason, sha),
-            now,
-        ));
-        return;
-    }
-    pull.repairs.count += 1;
-    let text = words::conflict(&pull.pull, &outside.wanted_base);
-    step.effects.push(Action::Say {
-        session: pull.session.clone(),
-        text,
-        cause: format!("conflict:{sha}"),
-    });
-}
-
-fn remember(told: &mut Vec<CommitSha>, sha: &CommitSha) {
-    told.push(sha.clone());
-    if told.len() > TOLD_MAX {
-        told.remove(0);
-    }
-}
-
-/// An event about a pull request, once per cause and head.
-fn alarm(
-    pull: &Pull,
-    outside: &Outside,
-    (cause, reason, sha): (ErrorCause, String, &CommitSha),
-    now: Timestamp,
-) -> Event {
-    Event {
-        id: EventId::of(&format!(
-            "{}:{}:{}@{sha}",
-            pull.job,
-            cause.as_str(),
-            pull.pull
-        )),
-        job: Some(pull.job.clone()),
-        account: outside.account.clone(),
-        attempt: outside.attempt,
-        observed_at: now,
-        status: String::new(),
-        last_activity: None,
-        what: Occurrence::Error { cause, reason },
-        audience: Audience::Agent,
     }
 }

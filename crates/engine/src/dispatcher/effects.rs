@@ -154,6 +154,7 @@ impl Dispatcher {
                 if self.desk.store.job_of(&view.id).await?.is_none() {
                     unit.put(keys::session(&view.id), id, None, Place::default());
                 }
+                unit.tell(&keys::job_pk(id), crate::work::Work::Watch { account: found.value.account.clone() });
                 (job::created(&found.value, view, now, &source.timing), slots.value.created(id, now))
             }
             Outcome::Failed(failure) if failure.happened == Happened::Maybe => return Ok(()),
@@ -175,6 +176,7 @@ impl Dispatcher {
         let Some(id) = self.desk.store.job_of(session).await? else { return Ok(()) };
         let Some(found) = self.desk.store.job(&id).await? else { return Ok(()) };
         let step = job::said(&found.value, session, self.desk.now(), &source.timing);
+        unit.tell(&keys::job_pk(&id), crate::work::Work::Watch { account: found.value.account.clone() });
         self.desk.save_job(unit, Some(&found), &step).await?;
         Ok(())
     }

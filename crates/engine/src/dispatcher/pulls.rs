@@ -19,7 +19,6 @@ use super::Dispatcher;
 use crate::desk::{Error, Place, Unit};
 use crate::keys;
 use crate::ports::{BODY_BYTES_MAX, Expect};
-use crate::save::Route;
 use crate::settings::{Lane, TrackedPull};
 use crate::store::{Versioned, encode};
 

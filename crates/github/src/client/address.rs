@@ -6,7 +6,11 @@ use url::Url;
 use super::Error;
 
 /// Everything but unreserved characters is encoded, so that a name stays one segment of a path.
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 
 /// GitHub Enterprise Server serves REST below this path.
 const ENTERPRISE_REST: &str = "/api/v3";
@@ -22,13 +26,22 @@ pub(crate) struct Base {
 impl Base {
     /// Reads the configured address.
     pub(crate) fn new(url: &Url) -> Result<Self, Error> {
-        let plain = url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
+        let plain = url.username().is_empty()
+            && url.password().is_none()
+            && url.query().is_none()
+            && url.fragment().is_none();
         if !matches!(url.scheme(), "http" | "https") || url.host().is_none() || !plain {
-            return Err(Error::Address(url.host_str().unwrap_or("no host").to_owned()));
+            return Err(Error::Address(
+                url.host_str().unwrap_or("no host").to_owned(),
+            ));
         }
         let origin = url.origin().ascii_serialization();
         let path = url.path().trim_end_matches('/').to_owned();
-        Ok(Self { url: url.clone(), origin, path })
+        Ok(Self {
+            url: url.clone(),
+            origin,
+            path,
+        })
     }
 
     /// Scheme, host and port.
@@ -43,8 +56,15 @@ impl Base {
 
     /// The absolute address of GraphQL, which Enterprise Server keeps beside REST and not below it.
     pub(crate) fn graphql(&self) -> String {
-        let above = self.path.strip_suffix(ENTERPRISE_REST).map(|above| format!("{above}/api"));
-        format!("{}{}/graphql", self.origin, above.as_deref().unwrap_or(&self.path))
+        let above = self
+            .path
+            .strip_suffix(ENTERPRISE_REST)
+            .map(|above| format!("{above}/api"));
+        format!(
+            "{}{}/graphql",
+            self.origin,
+            above.as_deref().unwrap_or(&self.path)
+        )
     }
 
     /// Whether an address given by an answer is of the same API, so that the credential may go there.
@@ -52,7 +72,10 @@ impl Base {
         let Ok(other) = Url::parse(address) else {
             return false;
         };
-        let below = other.path().strip_prefix(self.path.as_str()).is_some_and(|rest| rest.starts_with('/'));
+        let below = other
+            .path()
+            .strip_prefix(self.path.as_str())
+            .is_some_and(|rest| rest.starts_with('/'));
         let plain = other.username().is_empty() && other.password().is_none();
         other.origin() == self.url.origin() && below && plain
     }
@@ -86,13 +109,28 @@ mod tests {
 
     #[test]
     fn a_base_path_is_kept() {
-        for url in ["http://127.0.0.1:1234/github", "http://127.0.0.1:1234/github/"] {
-            assert_eq!(base(url).rest("/repos/o/r"), "http://127.0.0.1:1234/github/repos/o/r");
+        for url in [
+            "http://127.0.0.1:1234/github",
+            "http://127.0.0.1:1234/github/",
+        ] {
+            assert_eq!(
+                base(url).rest("/repos/o/r"),
+                "http://127.0.0.1:1234/github/repos/o/r"
+            );
             assert_eq!(base(url).graphql(), "http://127.0.0.1:1234/github/graphql");
         }
-        assert_eq!(base("https://api.github.com").rest("/repos"), "https://api.github.com/repos");
-        assert_eq!(base("https://api.github.com").graphql(), "https://api.github.com/graphql");
-        assert_eq!(base("https://ghe.example/api/v3").graphql(), "https://ghe.example/api/graphql");
+        assert_eq!(
+            base("https://api.github.com").rest("/repos"),
+            "https://api.github.com/repos"
+        );
+        assert_eq!(
+            base("https://api.github.com").graphql(),
+            "https://api.github.com/graphql"
+        );
+        assert_eq!(
+            base("https://ghe.example/api/v3").graphql(),
+            "https://ghe.example/api/graphql"
+        );
     }
 
     #[test]
@@ -119,7 +157,13 @@ mod tests {
 
     #[test]
     fn odd_bases_are_refused_without_repeating_a_password() {
-        for url in ["ftp://h/", "https://u:canary@h/", "https://h/?q", "https://h/#f", "data:x"] {
+        for url in [
+            "ftp://h/",
+            "https://u:canary@h/",
+            "https://h/?q",
+            "https://h/#f",
+            "data:x",
+        ] {
             let refusal = Base::new(&url.parse().unwrap()).unwrap_err().to_string();
             assert!(!refusal.contains("canary"), "{refusal}");
         }

@@ -34,7 +34,10 @@ enum Credential {
     /// A personal access token.
     Token(SecretString),
     /// An App's id and private key.
-    App { app_id: u64, private_key: SecretString },
+    App {
+        app_id: u64,
+        private_key: SecretString,
+    },
 }
 
 /// What is held between calls.
@@ -71,14 +74,27 @@ struct Installation {
 
 impl Client {
     /// The bearer for calls about a repository. Every failure of it means that the call itself was never sent.
-    pub(super) async fn bearer(&self, repo: &RepoName, until: Instant) -> Result<SecretString, Failure> {
+    pub(super) async fn bearer(
+        &self,
+        repo: &RepoName,
+        until: Instant,
+    ) -> Result<SecretString, Failure> {
         // Held over the exchange on purpose: many calls that start together make one token, not one each.
         let mut held = self.held().lock().await;
         match self.credential(&mut held).await? {
             Credential::Token(token) => Ok(token),
-            Credential::App { app_id, private_key } => {
-                let app = App { client: self, until, jwt: jwt(app_id, &private_key)? };
-                app.token(&mut held, repo).await.map_err(Failure::never_sent)
+            Credential::App {
+                app_id,
+                private_key,
+            } => {
+                let app = App {
+                    client: self,
+                    until,
+                    jwt: jwt(app_id, &private_key)?,
+                };
+                app.token(&mut held, repo)
+                    .await
+                    .map_err(Failure::never_sent)
             }
         }
     }
@@ -105,7 +121,10 @@ impl Client {
         let secret = self.secret(held).await?;
         Ok(match self.app_id() {
             None => Credential::Token(secret),
-            Some(app_id) => Credential::App { app_id, private_key: secret },
+            Some(app_id) => Credential::App {
+                app_id,
+                private_key: secret,
+            },
         })
     }
 
@@ -142,12 +161,16 @@ impl Held {
             self.tokens.retain(|_, token| !same(&token.token, refused));
             return self.tokens.len() == before;
         }
-        self.secret.as_ref().is_some_and(|(secret, _)| !same(secret, refused))
+        self.secret
+            .as_ref()
+            .is_some_and(|(secret, _)| !same(secret, refused))
     }
 
     /// Takes the one reading that each minute allows.
     fn may_reread(&mut self, now: Timestamp) -> bool {
-        let may = self.reread_at.is_none_or(|at| now.duration_since(at) >= REREAD_EVERY);
+        let may = self
+            .reread_at
+            .is_none_or(|at| now.duration_since(at) >= REREAD_EVERY);
         if may {
             self.reread_at = Some(now);
         }
@@ -173,32 +196,72 @@ impl App<'_> {
             None => self.installation(held, repo).await?,
         };
         let now = self.client.clock().now();
-        if let Some(token) = held.tokens.get(&id).filter(|token| token.expires_at.duration_since(now) > TOKEN_MARGIN) {
+        if let Some(token) = held
+            .tokens
+            .get(&id)
+            .filter(|token| token.expires_at.duration_since(now) > TOKEN_MARGIN)
+        {
             return Ok(token.token.clone());
         }
         let path = format!("/app/installations/{id}/access_tokens");
-        let made = self.call::<NewToken>(held, Method::POST, &path, "asking for an installation token").await;
-        if made.as_ref().is_err_and(|failure| failure.class == FailureClass::NotFound) {
+        let made = self
+            .call::<NewToken>(
+                held,
+                Method::POST,
+                &path,
+                "asking for an installation token",
+            )
+            .await;
+        if made
+            .as_ref()
+            .is_err_and(|failure| failure.class == FailureClass::NotFound)
+        {
             // The App was removed and installed again: the installation has another id now.
             held.installations.remove(repo);
         }
         let NewToken { token, expires_at } = made?;
         let token = SecretString::from(token);
-        remember(&mut held.tokens, id, InstallationToken { token: token.clone(), expires_at });
+        remember(
+            &mut held.tokens,
+            id,
+            InstallationToken {
+                token: token.clone(),
+                expires_at,
+            },
+        );
         Ok(token)
     }
 
     async fn installation(&self, held: &mut Held, repo: &RepoName) -> Result<u64, Failure> {
         let path = format!("/repos/{repo}/installation");
-        let found = self.call::<Installation>(held, Method::GET, &path, "looking for the App's installation").await;
+        let found = self
+            .call::<Installation>(
+                held,
+                Method::GET,
+                &path,
+                "looking for the App's installation",
+            )
+            .await;
         let id = found.map_err(|failure| not_installed(failure, repo))?.id;
         remember(&mut held.installations, repo.clone(), id);
         Ok(id)
     }
 
-    async fn call<T: for<'de> Deserialize<'de>>(&self, held: &mut Held, method: Method, path: &str, doing: &str) -> Result<T, Failure> {
+    async fn call<T: for<'de> Deserialize<'de>>(
+        &self,
+        held: &mut Held,
+        method: Method,
+        path: &str,
+        doing: &str,
+    ) -> Result<T, Failure> {
         let url = self.client.base().rest(path);
-        let request = Request { method, url: &url, body: None, bearer: Some(&self.jwt), etag: None };
+        let request = Request {
+            method,
+            url: &url,
+            body: None,
+            bearer: Some(&self.jwt),
+            etag: None,
+        };
         let received = self.client.exchange(request, self.until, doing).await?;
         if received.status.as_u16() == 401 {
             self.forget_key(held);
@@ -214,19 +277,33 @@ impl App<'_> {
     }
 }
 
-fn read<T: for<'de> Deserialize<'de>>(received: &Received, doing: &str, now: Timestamp) -> Result<T, Failure> {
+fn read<T: for<'de> Deserialize<'de>>(
+    received: &Received,
+    doing: &str,
+    now: Timestamp,
+) -> Result<T, Failure> {
     if !received.status.is_success() {
         return Err(refused(doing, received, now));
     }
     // The parser's words could repeat the token, so they are not shown.
-    serde_json::from_slice(&received.body).map_err(|_| failure(FailureClass::Garbled, &format!("{doing}: the answer could not be read")))
+    serde_json::from_slice(&received.body).map_err(|_| {
+        failure(
+            FailureClass::Garbled,
+            &format!("{doing}: the answer could not be read"),
+        )
+    })
 }
 
 fn not_installed(failure: Failure, repo: &RepoName) -> Failure {
     if failure.class != FailureClass::NotFound {
         return failure;
     }
-    self::failure(FailureClass::Forbidden, &format!("the GitHub App is not installed on {repo}; install it there, or give it access to this repository"))
+    self::failure(
+        FailureClass::Forbidden,
+        &format!(
+            "the GitHub App is not installed on {repo}; install it there, or give it access to this repository"
+        ),
+    )
 }
 
 /// A map that is emptied when it grows beyond reason: everything in it can be asked for again.
@@ -239,10 +316,20 @@ fn remember<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, value: 
 
 /// A token that proves for nine minutes that we are the App. Octocrab takes its times from the machine's clock.
 fn jwt(app_id: u64, private_key: &SecretString) -> Result<SecretString, Failure> {
-    let bad = |what: &str| failure(FailureClass::Unauthorized, &format!("signing in as the GitHub App {app_id}: {what}")).never_sent();
+    let bad = |what: &str| {
+        failure(
+            FailureClass::Unauthorized,
+            &format!("signing in as the GitHub App {app_id}: {what}"),
+        )
+        .never_sent()
+    };
     // An environment variable often holds the key in one line, with `\n` written out.
     let pem = private_key.expose_secret().replace("\\n", "\n");
     let key = EncodingKey::from_rsa_pem(pem.as_bytes());
-    let key = key.map_err(|_| bad("the private key is no RSA key in PEM; store the file that GitHub gave you"))?;
-    create_jwt(AppId(app_id), &key).map(SecretString::from).map_err(|_| bad("the private key cannot sign"))
+    let key = key.map_err(|_| {
+        bad("the private key is no RSA key in PEM; store the file that GitHub gave you")
+    })?;
+    create_jwt(AppId(app_id), &key)
+        .map(SecretString::from)
+        .map_err(|_| bad("the private key cannot sign"))
 }

@@ -55,8 +55,14 @@ impl Memory {
         if kept.body.len() > KEPT_ANSWER_BYTES_MAX {
             return;
         }
-        while shelf.answers.len() >= KEPT_ANSWERS_MAX || shelf.bytes + kept.body.len() > KEPT_BYTES_MAX {
-            let oldest = shelf.answers.iter().min_by_key(|(_, (used, _))| *used).map(|(url, _)| url.clone());
+        while shelf.answers.len() >= KEPT_ANSWERS_MAX
+            || shelf.bytes + kept.body.len() > KEPT_BYTES_MAX
+        {
+            let oldest = shelf
+                .answers
+                .iter()
+                .min_by_key(|(_, (used, _))| *used)
+                .map(|(url, _)| url.clone());
             let Some(oldest) = oldest else { break };
             shelf.forget(&oldest);
         }
@@ -68,7 +74,10 @@ impl Memory {
 
     /// Forgets one answer.
     pub(crate) fn forget(&self, url: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).forget(url);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .forget(url);
     }
 }
 
@@ -85,7 +94,11 @@ mod tests {
     use super::*;
 
     fn kept(bytes: usize) -> Kept {
-        Kept { etag: HeaderValue::from_static("\"e\""), body: vec![b'x'; bytes].into(), next: None }
+        Kept {
+            etag: HeaderValue::from_static("\"e\""),
+            body: vec![b'x'; bytes].into(),
+            next: None,
+        }
     }
 
     #[test]
@@ -102,7 +115,14 @@ mod tests {
         }
         let shelf = memory.0.lock().unwrap();
         assert!(shelf.bytes <= KEPT_BYTES_MAX && shelf.answers.len() <= KEPT_ANSWERS_MAX);
-        assert_eq!(shelf.bytes, shelf.answers.values().map(|(_, kept)| kept.body.len()).sum::<usize>());
+        assert_eq!(
+            shelf.bytes,
+            shelf
+                .answers
+                .values()
+                .map(|(_, kept)| kept.body.len())
+                .sum::<usize>()
+        );
     }
 
     #[test]

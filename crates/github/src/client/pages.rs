@@ -48,11 +48,21 @@ pub(crate) struct Listing<'a> {
 
 impl Client {
     /// Everything on all pages. A list that is cut short, too long or leads elsewhere is `Garbled`, never a part of it.
-    pub(crate) async fn list<P: Page>(&self, listing: &Listing<'_>) -> Result<Vec<P::Item>, Failure> {
-        let Listing { repo, path, pages_max, doing } = *listing;
+    pub(crate) async fn list<P: Page>(
+        &self,
+        listing: &Listing<'_>,
+    ) -> Result<Vec<P::Item>, Failure> {
+        let Listing {
+            repo,
+            path,
+            pages_max,
+            doing,
+        } = *listing;
         let garbled = |what: &str| Err(failure(FailureClass::Garbled, &format!("{doing}: {what}")));
         let joint = if path.contains('?') { '&' } else { '?' };
-        let mut url = self.base().rest(&format!("{path}{joint}per_page={PAGE_SIZE}"));
+        let mut url = self
+            .base()
+            .rest(&format!("{path}{joint}per_page={PAGE_SIZE}"));
         let mut items = Vec::new();
         for _ in 0..pages_max {
             let answer = self.read(repo, url.clone(), doing).await?;
@@ -63,9 +73,17 @@ impl Client {
             items.extend(found);
             match answer.next {
                 Some(next) if self.base().contains(&next) => url = next,
-                Some(_) => return garbled("the next page is said to be on another host; it was not asked for"),
+                Some(_) => {
+                    return garbled(
+                        "the next page is said to be on another host; it was not asked for",
+                    );
+                }
                 None if total.is_some_and(|total| total != items.len() as u64) => {
-                    return garbled(&format!("{} of {} came", items.len(), total.unwrap_or_default()));
+                    return garbled(&format!(
+                        "{} of {} came",
+                        items.len(),
+                        total.unwrap_or_default()
+                    ));
                 }
                 None => {
                     if full {

@@ -39,7 +39,10 @@ impl Rates {
 
     /// Everything known.
     pub(crate) fn all(&self) -> BTreeMap<String, Rate> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 

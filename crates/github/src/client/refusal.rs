@@ -57,7 +57,9 @@ fn is_limit(headers: &HeaderMap, said: &str) -> bool {
 
 fn hint(class: FailureClass, status: StatusCode) -> &'static str {
     match class {
-        FailureClass::Unauthorized => "; the GitHub credential does not work: store another token or App key",
+        FailureClass::Unauthorized => {
+            "; the GitHub credential does not work: store another token or App key"
+        }
         FailureClass::NotFound if status.is_redirection() => {
             "; the repository was renamed or moved: register it under its new name"
         }
@@ -74,9 +76,13 @@ fn hint(class: FailureClass, status: StatusCode) -> &'static str {
 }
 
 fn wait(class: FailureClass, headers: &HeaderMap, now: Timestamp) -> Option<SignedDuration> {
-    let asked = word(headers, "retry-after").and_then(|text| text.parse().ok()).map(SignedDuration::from_secs);
+    let asked = word(headers, "retry-after")
+        .and_then(|text| text.parse().ok())
+        .map(SignedDuration::from_secs);
     let throttled = class == FailureClass::Throttled;
-    let until_reset = rates::read(headers).filter(|rate| rate.remaining == 0).map(|rate| rate.reset.duration_since(now));
+    let until_reset = rates::read(headers)
+        .filter(|rate| rate.remaining == 0)
+        .map(|rate| rate.reset.duration_since(now));
     let wait = asked.or_else(|| throttled.then(|| until_reset.unwrap_or(SECONDARY_WAIT)))?;
     Some(wait.clamp(SignedDuration::from_secs(1), WAIT_MAX))
 }
@@ -94,13 +100,19 @@ fn said(body: &[u8]) -> String {
     match serde_json::from_slice::<ErrorBody>(body) {
         Ok(error) if !error.message.is_empty() => {
             let more = error.errors.iter().filter_map(detail);
-            std::iter::once(error.message.clone()).chain(more).collect::<Vec<_>>().join("; ")
+            std::iter::once(error.message.clone())
+                .chain(more)
+                .collect::<Vec<_>>()
+                .join("; ")
         }
         Ok(_) | Err(_) => line(&String::from_utf8_lossy(body), 200),
     }
 }
 
 fn detail(error: &serde_json::Value) -> Option<String> {
-    let text = error.as_str().or_else(|| error.get("message")?.as_str()).or_else(|| error.get("code")?.as_str());
+    let text = error
+        .as_str()
+        .or_else(|| error.get("message")?.as_str())
+        .or_else(|| error.get("code")?.as_str());
     text.map(ToOwned::to_owned)
 }

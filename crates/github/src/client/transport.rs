@@ -53,49 +53,75 @@ pub(crate) fn deadline() -> Instant {
 }
 
 /// Sends a request and reads its answer.
-pub(crate) async fn exchange(octocrab: &Octocrab, request: Request<'_>, until: Instant) -> Result<Received, Lost> {
+pub(crate) async fn exchange(
+    octocrab: &Octocrab,
+    request: Request<'_>,
+    until: Instant,
+) -> Result<Received, Lost> {
     let request = build(octocrab, request)?;
     match timeout_at(until, send(octocrab, request)).await {
         Ok(outcome) => outcome,
-        Err(_) => Err(Lost::Broken(format!("no answer within {} s", CALL_TIMEOUT.as_secs()))),
+        Err(_) => Err(Lost::Broken(format!(
+            "no answer within {} s",
+            CALL_TIMEOUT.as_secs()
+        ))),
     }
 }
 
 type Prepared = http::Request<octocrab::OctoBody>;
 
 fn build(octocrab: &Octocrab, request: Request<'_>) -> Result<Prepared, Lost> {
-    let mut builder = http::Request::builder().method(request.method).uri(request.url).header(ACCEPT, ACCEPT_JSON);
+    let mut builder = http::Request::builder()
+        .method(request.method)
+        .uri(request.url)
+        .header(ACCEPT, ACCEPT_JSON);
     if let Some(bearer) = request.bearer {
         builder = builder.header(AUTHORIZATION, bearer_header(bearer)?);
     }
     if let Some(etag) = request.etag {
         builder = builder.header(IF_NONE_MATCH, etag);
     }
-    octocrab.build_request(builder, request.body).map_err(|error| Lost::NeverSent(root(&error)))
+    octocrab
+        .build_request(builder, request.body)
+        .map_err(|error| Lost::NeverSent(root(&error)))
 }
 
 fn bearer_header(bearer: &SecretString) -> Result<HeaderValue, Lost> {
-    let unusable = |_| Lost::NeverSent("the GitHub credential holds characters that no header may hold".to_owned());
-    let mut value = HeaderValue::from_str(&format!("Bearer {}", bearer.expose_secret())).map_err(unusable)?;
+    let unusable = |_| {
+        Lost::NeverSent("the GitHub credential holds characters that no header may hold".to_owned())
+    };
+    let mut value =
+        HeaderValue::from_str(&format!("Bearer {}", bearer.expose_secret())).map_err(unusable)?;
     value.set_sensitive(true);
     Ok(value)
 }
 
 async fn send(octocrab: &Octocrab, request: Prepared) -> Result<Received, Lost> {
-    let response = octocrab.execute(request).await.map_err(|error| lost(&error))?;
+    let response = octocrab
+        .execute(request)
+        .await
+        .map_err(|error| lost(&error))?;
     let (parts, mut rest) = response.into_parts();
     let mut body = BytesMut::new();
     let mut cut = false;
     while let Some(frame) = rest.frame().await {
-        let frame = frame.map_err(|error| Lost::Broken(format!("the answer broke off: {}", root(&error))))?;
-        let Ok(data) = frame.into_data() else { continue };
+        let frame = frame
+            .map_err(|error| Lost::Broken(format!("the answer broke off: {}", root(&error))))?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
         if body.len() + data.len() > BODY_BYTES_MAX {
             cut = true;
             break;
         }
         body.extend_from_slice(&data);
     }
-    Ok(Received { status: parts.status, headers: parts.headers, body: body.freeze(), cut })
+    Ok(Received {
+        status: parts.status,
+        headers: parts.headers,
+        body: body.freeze(),
+        cut,
+    })
 }
 
 /// Tells whether a connection came about. The error of the HTTP client below octocrab says so only in its words.
@@ -124,12 +150,20 @@ mod tests {
     use super::*;
 
     fn get(url: &str) -> Request<'_> {
-        Request { method: Method::GET, url, body: None, bearer: None, etag: None }
+        Request {
+            method: Method::GET,
+            url,
+            body: None,
+            bearer: None,
+            etag: None,
+        }
     }
 
     async fn lose(url: &str, within: Duration) -> Lost {
         let octocrab = Octocrab::builder().build().unwrap();
-        exchange(&octocrab, get(url), Instant::now() + within).await.unwrap_err()
+        exchange(&octocrab, get(url), Instant::now() + within)
+            .await
+            .unwrap_err()
     }
 
     #[tokio::test]
@@ -138,7 +172,10 @@ mod tests {
         let url = format!("http://{}/", listener.local_addr().unwrap());
         drop(listener);
         let lost = lose(&url, Duration::from_secs(10)).await;
-        assert!(matches!(&lost, Lost::NeverSent(why) if why.contains("refused")), "{lost:?}");
+        assert!(
+            matches!(&lost, Lost::NeverSent(why) if why.contains("refused")),
+            "{lost:?}"
+        );
     }
 
     #[tokio::test]
@@ -146,7 +183,10 @@ mod tests {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
         let lost = lose(&url, Duration::from_millis(50)).await;
-        assert!(matches!(&lost, Lost::Broken(why) if why.contains("no answer within 30 s")), "{lost:?}");
+        assert!(
+            matches!(&lost, Lost::Broken(why) if why.contains("no answer within 30 s")),
+            "{lost:?}"
+        );
     }
 
     #[tokio::test]

@@ -20,30 +20,52 @@ const CHECKS_READ: &str = "Checks: read";
 const STATUSES_READ: &str = "Commit statuses: read";
 
 /// Reads both; unless both are known, neither is.
-pub(super) async fn read(client: &Client, pull: &PullRef, sha: &CommitSha) -> Result<Fact<Vec<Check>>, Failure> {
+pub(super) async fn read(
+    client: &Client,
+    pull: &PullRef,
+    sha: &CommitSha,
+) -> Result<Fact<Vec<Check>>, Failure> {
     let (runs, statuses) = tokio::join!(runs(client, pull, sha), statuses(client, pull, sha));
-    Ok(match (settle(runs, CHECKS_READ)?, settle(statuses, STATUSES_READ)?) {
-        (Fact::Known(mut checks), Fact::Known(statuses)) => {
-            checks.extend(statuses);
-            Fact::Known(checks)
-        }
-        (Fact::Known(_), other) | (other, _) => other,
-    })
+    Ok(
+        match (settle(runs, CHECKS_READ)?, settle(statuses, STATUSES_READ)?) {
+            (Fact::Known(mut checks), Fact::Known(statuses)) => {
+                checks.extend(statuses);
+                Fact::Known(checks)
+            }
+            (Fact::Known(_), other) | (other, _) => other,
+        },
+    )
 }
 
 async fn runs(client: &Client, pull: &PullRef, sha: &CommitSha) -> Result<Vec<Check>, Failure> {
     let doing = format!("reading the check runs of {pull}");
-    let path = format!("/repos/{}/commits/{sha}/check-runs?filter=latest", pull.repo);
-    let listing = Listing { repo: &pull.repo, path: &path, pages_max: CHECK_PAGES_MAX, doing: &doing };
+    let path = format!(
+        "/repos/{}/commits/{sha}/check-runs?filter=latest",
+        pull.repo
+    );
+    let listing = Listing {
+        repo: &pull.repo,
+        path: &path,
+        pages_max: CHECK_PAGES_MAX,
+        doing: &doing,
+    };
     let mut latest = BTreeMap::new();
     for run in client.list::<wire::CheckRuns>(&listing).await? {
         if run.head_sha != sha.as_str() {
-            return Err(failure(FailureClass::Garbled, &format!("{doing}: one belongs to the commit {}", run.head_sha)));
+            return Err(failure(
+                FailureClass::Garbled,
+                &format!("{doing}: one belongs to the commit {}", run.head_sha),
+            ));
         }
         let app = run.app.as_ref().map(|app| app.id);
         let is_ours = app.is_some() && app == client.app_id();
         let outcome = outcome(&run, &doing)?;
-        let check = Check { name: run.name, app, outcome, id: Some(run.id) };
+        let check = Check {
+            name: run.name,
+            app,
+            outcome,
+            id: Some(run.id),
+        };
         if !is_ours {
             keep_newest(&mut latest, (check.name.clone(), app), run.id, check);
         }
@@ -54,7 +76,12 @@ async fn runs(client: &Client, pull: &PullRef, sha: &CommitSha) -> Result<Vec<Ch
 async fn statuses(client: &Client, pull: &PullRef, sha: &CommitSha) -> Result<Vec<Check>, Failure> {
     let doing = format!("reading the commit statuses of {pull}");
     let path = format!("/repos/{}/commits/{sha}/status", pull.repo);
-    let listing = Listing { repo: &pull.repo, path: &path, pages_max: STATUS_PAGES_MAX, doing: &doing };
+    let listing = Listing {
+        repo: &pull.repo,
+        path: &path,
+        pages_max: STATUS_PAGES_MAX,
+        doing: &doing,
+    };
     let mut latest = BTreeMap::new();
     for status in client.list::<wire::Statuses>(&listing).await? {
         let outcome = match status.state.as_str() {
@@ -62,7 +89,12 @@ async fn statuses(client: &Client, pull: &PullRef, sha: &CommitSha) -> Result<Ve
             "pending" => CheckOutcome::Pending,
             _failure_error_or_unknown => CheckOutcome::Failed,
         };
-        let check = Check { name: status.context.clone(), app: None, outcome, id: None };
+        let check = Check {
+            name: status.context.clone(),
+            app: None,
+            outcome,
+            id: None,
+        };
         keep_newest(&mut latest, status.context, status.id, check);
     }
     Ok(latest.into_values().map(|(_, check)| check).collect())
@@ -86,6 +118,11 @@ fn outcome(run: &wire::CheckRun, doing: &str) -> Result<CheckOutcome, Failure> {
         Some("skipped") => CheckOutcome::Passed(Pass::Skipped),
         Some("action_required") => CheckOutcome::ActionRequired,
         Some(_failed_or_unknown) => CheckOutcome::Failed,
-        None => return Err(failure(FailureClass::Garbled, &format!("{doing}: `{}` is completed without a conclusion", run.name))),
+        None => {
+            return Err(failure(
+                FailureClass::Garbled,
+                &format!("{doing}: `{}` is completed without a conclusion", run.name),
+            ));
+        }
     })
 }

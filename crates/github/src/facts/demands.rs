@@ -21,12 +21,23 @@ const COMPARE_READ: &str = "Contents: read";
 const NOT_PROTECTED: &str = "Branch not protected";
 
 /// Reads all demands, and how far the head is behind if that matters.
-pub(super) async fn read(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Fact<Demands>, Failure> {
+pub(super) async fn read(
+    client: &Client,
+    pull: &PullRef,
+    seen: &Seen,
+) -> Result<Fact<Demands>, Failure> {
     let (rules, classic) = tokio::join!(rules(client, pull, seen), classic(client, pull, seen));
-    let mut demands = match (settle(rules, RULES_READ)?, settle(classic, PROTECTION_READ)?) {
+    let mut demands = match (
+        settle(rules, RULES_READ)?,
+        settle(classic, PROTECTION_READ)?,
+    ) {
         (Fact::Known(rules), Fact::Known(classic)) => join(rules, classic),
         // The checks that rulesets demand stand in for classic protection that may not be read.
-        (Fact::Known(rules), Fact::Forbidden { .. } | Fact::Unknown { .. }) if !rules.checks.is_empty() => rules,
+        (Fact::Known(rules), Fact::Forbidden { .. } | Fact::Unknown { .. })
+            if !rules.checks.is_empty() =>
+        {
+            rules
+        }
         (Fact::Known(_), other) | (other, _) => return Ok(other),
     };
     if demands.up_to_date {
@@ -40,9 +51,21 @@ pub(super) async fn read(client: &Client, pull: &PullRef, seen: &Seen) -> Result
 }
 
 async fn rules(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Demands, Failure> {
-    let doing = format!("reading the rules of {}'s branch {}", pull.repo, seen.base.branch);
-    let path = format!("/repos/{}/rules/branches/{}", pull.repo, segment(seen.base.branch.as_str()));
-    let listing = Listing { repo: &pull.repo, path: &path, pages_max: RULE_PAGES_MAX, doing: &doing };
+    let doing = format!(
+        "reading the rules of {}'s branch {}",
+        pull.repo, seen.base.branch
+    );
+    let path = format!(
+        "/repos/{}/rules/branches/{}",
+        pull.repo,
+        segment(seen.base.branch.as_str())
+    );
+    let listing = Listing {
+        repo: &pull.repo,
+        path: &path,
+        pages_max: RULE_PAGES_MAX,
+        doing: &doing,
+    };
     let mut demands = Demands::default();
     for rule in client.list::<Vec<wire::Rule>>(&listing).await? {
         add_rule(&mut demands, rule, &doing)?;
@@ -62,7 +85,9 @@ fn add_rule(demands: &mut Demands, rule: wire::Rule, doing: &str) -> Result<(), 
         }
         "pull_request" => {
             let wanted: wire::PullRequestRule = parameters(rule, doing)?;
-            demands.approvals = demands.approvals.max(wanted.required_approving_review_count);
+            demands.approvals = demands
+                .approvals
+                .max(wanted.required_approving_review_count);
         }
         "merge_queue" => demands.merge_queue = true,
         _other => {}
@@ -71,15 +96,35 @@ fn add_rule(demands: &mut Demands, rule: wire::Rule, doing: &str) -> Result<(), 
 }
 
 fn parameters<T: DeserializeOwned>(rule: wire::Rule, doing: &str) -> Result<T, Failure> {
-    let garbled = |error| failure(FailureClass::Garbled, &format!("{doing}: the rule `{}` could not be read: {error}", rule.kind));
+    let garbled = |error| {
+        failure(
+            FailureClass::Garbled,
+            &format!(
+                "{doing}: the rule `{}` could not be read: {error}",
+                rule.kind
+            ),
+        )
+    };
     serde_json::from_value(rule.parameters).map_err(garbled)
 }
 
 async fn classic(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Demands, Failure> {
-    let doing = format!("reading the protection of {}'s branch {}", pull.repo, seen.base.branch);
-    let path = format!("/repos/{}/branches/{}/protection", pull.repo, segment(seen.base.branch.as_str()));
+    let doing = format!(
+        "reading the protection of {}'s branch {}",
+        pull.repo, seen.base.branch
+    );
+    let path = format!(
+        "/repos/{}/branches/{}/protection",
+        pull.repo,
+        segment(seen.base.branch.as_str())
+    );
     let protection: wire::Protection = match client.get(&pull.repo, &path, &doing).await {
-        Err(failure) if failure.class == FailureClass::NotFound && failure.message.contains(NOT_PROTECTED) => return Ok(Demands::default()),
+        Err(failure)
+            if failure.class == FailureClass::NotFound
+                && failure.message.contains(NOT_PROTECTED) =>
+        {
+            return Ok(Demands::default());
+        }
         read => read?,
     };
     let mut demands = Demands::default();
@@ -95,13 +140,18 @@ async fn classic(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Demands
             }
         }
     }
-    demands.approvals = protection.required_pull_request_reviews.map_or(0, |reviews| reviews.required_approving_review_count);
+    demands.approvals = protection
+        .required_pull_request_reviews
+        .map_or(0, |reviews| reviews.required_approving_review_count);
     Ok(demands)
 }
 
 /// Adds a check once. GitHub writes "any App" as null or as -1.
 fn add_check(demands: &mut Demands, name: String, app: Option<i64>) {
-    let check = RequiredCheck { name, app: app.and_then(|id| u64::try_from(id).ok()) };
+    let check = RequiredCheck {
+        name,
+        app: app.and_then(|id| u64::try_from(id).ok()),
+    };
     if !demands.checks.contains(&check) {
         demands.checks.push(check);
     }
@@ -123,6 +173,12 @@ async fn behind_by(client: &Client, pull: &PullRef, seen: &Seen) -> Result<u64, 
     let doing = format!("comparing {pull} with its base");
     let base = segment(seen.base.branch.as_str());
     // One commit of the page is enough: the counts are of the whole.
-    let path = format!("/repos/{}/compare/{base}...{}?per_page=1", pull.repo, seen.head.sha);
-    Ok(client.get::<wire::Comparison>(&pull.repo, &path, &doing).await?.behind_by)
+    let path = format!(
+        "/repos/{}/compare/{base}...{}?per_page=1",
+        pull.repo, seen.head.sha
+    );
+    Ok(client
+        .get::<wire::Comparison>(&pull.repo, &path, &doing)
+        .await?
+        .behind_by)
 }

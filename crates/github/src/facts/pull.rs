@@ -34,9 +34,16 @@ pub(super) async fn read(client: &Client, pull: &PullRef) -> Result<Seen, Failur
     let doing = format!("reading {pull}");
     let path = format!("/repos/{}/pulls/{}", pull.repo, pull.number);
     let found: wire::Pull = client.get(&pull.repo, &path, &doing).await?;
-    let same_repo = found.base.repo.as_ref().is_some_and(|repo| repo.full_name.parse().is_ok_and(|name: domain::ids::RepoName| name == pull.repo));
+    let same_repo = found.base.repo.as_ref().is_some_and(|repo| {
+        repo.full_name
+            .parse()
+            .is_ok_and(|name: domain::ids::RepoName| name == pull.repo)
+    });
     if found.number != pull.number || !same_repo {
-        return Err(failure(FailureClass::Garbled, &format!("{doing}: GitHub answered about another pull request")));
+        return Err(failure(
+            FailureClass::Garbled,
+            &format!("{doing}: GitHub answered about another pull request"),
+        ));
     }
     Seen::new(found, &doing)
 }
@@ -44,15 +51,24 @@ pub(super) async fn read(client: &Client, pull: &PullRef) -> Result<Seen, Failur
 impl Seen {
     fn new(found: wire::Pull, doing: &str) -> Result<Self, Failure> {
         let state = state(&found, doing)?;
-        let (login, id) = found.user.map_or((GHOST.0.to_owned(), GHOST.1), |user| (user.login, user.id));
+        let (login, id) = found
+            .user
+            .map_or((GHOST.0.to_owned(), GHOST.1), |user| (user.login, user.id));
         Ok(Self {
             state,
             head: Head {
                 sha: id_of(&found.head.sha, doing)?,
                 branch: id_of(&found.head.branch, doing)?,
-                repo: found.head.repo.map(|repo| id_of(&repo.full_name, doing)).transpose()?,
+                repo: found
+                    .head
+                    .repo
+                    .map(|repo| id_of(&repo.full_name, doing))
+                    .transpose()?,
             },
-            base: Base { branch: id_of(&found.base.branch, doing)?, sha: id_of(&found.base.sha, doing)? },
+            base: Base {
+                branch: id_of(&found.base.branch, doing)?,
+                sha: id_of(&found.base.sha, doing)?,
+            },
             changed_files: found.changed_files,
             draft: found.draft,
             mergeable: mergeable(found.mergeable),
@@ -90,15 +106,28 @@ impl Seen {
 
 fn state(found: &wire::Pull, doing: &str) -> Result<PullState, Failure> {
     match (found.state.as_str(), found.merged) {
-        (_, true) => Ok(PullState::Merged { commit: found.merge_commit_sha.as_deref().and_then(|sha| sha.parse().ok()) }),
+        (_, true) => Ok(PullState::Merged {
+            commit: found
+                .merge_commit_sha
+                .as_deref()
+                .and_then(|sha| sha.parse().ok()),
+        }),
         ("open", false) => Ok(PullState::Open),
         ("closed", false) => Ok(PullState::Closed),
-        (other, false) => Err(failure(FailureClass::Garbled, &format!("{doing}: it is `{other}`, which this version does not know"))),
+        (other, false) => Err(failure(
+            FailureClass::Garbled,
+            &format!("{doing}: it is `{other}`, which this version does not know"),
+        )),
     }
 }
 
 fn mergeable(word: Option<bool>) -> Fact<bool> {
-    word.map_or_else(|| Fact::Unknown { why: "GitHub has not worked out yet whether it merges cleanly".to_owned() }, Fact::Known)
+    word.map_or_else(
+        || Fact::Unknown {
+            why: "GitHub has not worked out yet whether it merges cleanly".to_owned(),
+        },
+        Fact::Known,
+    )
 }
 
 /// A validated id, or an answer that cannot be trusted.
@@ -106,5 +135,6 @@ fn id_of<T: FromStr>(text: &str, doing: &str) -> Result<T, Failure>
 where
     T::Err: std::fmt::Display,
 {
-    text.parse().map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")))
+    text.parse()
+        .map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")))
 }

@@ -18,29 +18,46 @@ const TAIL_CHARS_MAX: usize = 4_000;
 /// Reads the logs of failed check runs; what cannot be had is left out.
 pub(super) async fn read(client: &Client, facts: &PullFacts) -> Result<Vec<CheckLog>, Failure> {
     let failed = match &facts.checks {
-        Fact::Known(checks) => checks.iter().filter(|check| check.outcome == CheckOutcome::Failed),
+        Fact::Known(checks) => checks
+            .iter()
+            .filter(|check| check.outcome == CheckOutcome::Failed),
         Fact::Forbidden { .. } | Fact::Unknown { .. } => return Ok(Vec::new()),
     };
     let mut logs = Vec::new();
     for check in failed.filter(|check| check.id.is_some()).take(LOGS_MAX) {
         if let Some(text) = log_of(client, &facts.pull.repo, check).await? {
-            logs.push(CheckLog { name: check.name.clone(), tail: tail(&text, TAIL_CHARS_MAX) });
+            logs.push(CheckLog {
+                name: check.name.clone(),
+                tail: tail(&text, TAIL_CHARS_MAX),
+            });
         }
     }
     Ok(logs)
 }
 
 /// The log of the job, which has the same id as its check run; else what the check run says of itself.
-async fn log_of(client: &Client, repo: &RepoName, check: &Check) -> Result<Option<String>, Failure> {
+async fn log_of(
+    client: &Client,
+    repo: &RepoName,
+    check: &Check,
+) -> Result<Option<String>, Failure> {
     let Some(id) = check.id else { return Ok(None) };
     let doing = format!("reading the log of {repo}'s check {}", check.name);
     let job = format!("/repos/{repo}/actions/jobs/{id}/logs");
     if let Some(log) = optional(client.log(repo, &job, &doing).await)?.flatten() {
         return Ok(Some(String::from_utf8_lossy(&log).into_owned()));
     }
-    let run = client.get::<wire::CheckRunDetail>(repo, &format!("/repos/{repo}/check-runs/{id}"), &doing).await;
-    let Some(wire::CheckRunDetail { output }) = optional(run)? else { return Ok(None) };
-    let words: Vec<String> = [output.title, output.summary, output.text].into_iter().flatten().filter(|words| !words.trim().is_empty()).collect();
+    let run = client
+        .get::<wire::CheckRunDetail>(repo, &format!("/repos/{repo}/check-runs/{id}"), &doing)
+        .await;
+    let Some(wire::CheckRunDetail { output }) = optional(run)? else {
+        return Ok(None);
+    };
+    let words: Vec<String> = [output.title, output.summary, output.text]
+        .into_iter()
+        .flatten()
+        .filter(|words| !words.trim().is_empty())
+        .collect();
     Ok((!words.is_empty()).then(|| words.join("\n\n")))
 }
 
@@ -48,7 +65,14 @@ async fn log_of(client: &Client, repo: &RepoName, check: &Check) -> Result<Optio
 fn optional<T>(read: Result<T, Failure>) -> Result<Option<T>, Failure> {
     match read {
         Ok(value) => Ok(Some(value)),
-        Err(failure) if matches!(failure.class, FailureClass::Throttled | FailureClass::Unauthorized) => Err(failure),
+        Err(failure)
+            if matches!(
+                failure.class,
+                FailureClass::Throttled | FailureClass::Unauthorized
+            ) =>
+        {
+            Err(failure)
+        }
         Err(_) => Ok(None),
     }
 }

@@ -4,7 +4,7 @@ use domain::ids::{CommitSha, RepoName};
 use jiff::Timestamp;
 
 use super::shape::{Checked, Payload, Pull, Repository, Word};
-use super::wakeup::{WebhookKind, Wakeup};
+use super::wakeup::{Wakeup, WebhookKind};
 
 /// A check that names more pull requests than this is looked up by its commit instead.
 pub const WAKEUPS_MAX: usize = 10;
@@ -39,7 +39,9 @@ pub fn classify(raw: &[u8], received_at: Timestamp) -> Classified {
         return Classified::Unreadable;
     };
     let Some(repository) = &payload.repository else {
-        return Classified::Ignored { why: "it is about no repository" };
+        return Classified::Ignored {
+            why: "it is about no repository",
+        };
     };
     let Ok(repo) = repository.full_name.parse::<RepoName>() else {
         return Classified::Unreadable;
@@ -59,14 +61,27 @@ struct Subject {
 
 impl Subject {
     fn wakeups(self, repo: &RepoName, received_at: Timestamp) -> Vec<Wakeup> {
-        let Self { kind, mut numbers, sha } = self;
+        let Self {
+            kind,
+            mut numbers,
+            sha,
+        } = self;
         numbers.sort_unstable();
         numbers.dedup();
-        let one = |number| Wakeup { kind, repo: repo.clone(), number, sha: sha.clone(), received_at };
+        let one = |number| Wakeup {
+            kind,
+            repo: repo.clone(),
+            number,
+            sha: sha.clone(),
+            received_at,
+        };
         if numbers.is_empty() || numbers.len() > WAKEUPS_MAX {
             vec![one(None)]
         } else {
-            numbers.into_iter().map(|number| one(Some(number))).collect()
+            numbers
+                .into_iter()
+                .map(|number| one(Some(number)))
+                .collect()
         }
     }
 }
@@ -90,17 +105,33 @@ fn subject(payload: &Payload<'_>, repository: &Repository<'_>) -> Result<Subject
         return Ok(of_pull(payload, pull));
     }
     if let Some(issue) = &payload.issue {
-        let kind = if payload.comment { WebhookKind::IssueComment } else { WebhookKind::Issue };
-        return Ok(Subject { kind, numbers: number(issue.number), sha: None });
+        let kind = if payload.comment {
+            WebhookKind::IssueComment
+        } else {
+            WebhookKind::Issue
+        };
+        return Ok(Subject {
+            kind,
+            numbers: number(issue.number),
+            sha: None,
+        });
     }
     of_commit(payload)
 }
 
-fn of_check(kind: WebhookKind, checked: &Checked<'_>, repository: &Repository<'_>) -> Result<Subject, &'static str> {
+fn of_check(
+    kind: WebhookKind,
+    checked: &Checked<'_>,
+    repository: &Repository<'_>,
+) -> Result<Subject, &'static str> {
     let named = checked.pull_requests.iter().flatten().flatten();
     let numbers: Vec<u64> = named
         .filter(|pull| {
-            let elsewhere = pull.base.as_ref().and_then(|base| base.repo.as_ref()).and_then(|repo| repo.id);
+            let elsewhere = pull
+                .base
+                .as_ref()
+                .and_then(|base| base.repo.as_ref())
+                .and_then(|repo| repo.id);
             // A check in a fork names the pull request of the repository it was forked from, which has another id.
             elsewhere.is_none() || repository.id.is_none() || elsewhere == repository.id
         })
@@ -115,19 +146,35 @@ fn of_check(kind: WebhookKind, checked: &Checked<'_>, repository: &Repository<'_
 
 fn of_pull(payload: &Payload<'_>, pull: &Pull<'_>) -> Subject {
     let reviewed = payload.review || payload.comment || payload.thread;
-    let kind = if reviewed { WebhookKind::Review } else { WebhookKind::PullRequest };
+    let kind = if reviewed {
+        WebhookKind::Review
+    } else {
+        WebhookKind::PullRequest
+    };
     let sha = commit(pull.head.as_ref().and_then(|head| head.sha.as_ref()));
-    Subject { kind, numbers: number(pull.number), sha }
+    Subject {
+        kind,
+        numbers: number(pull.number),
+        sha,
+    }
 }
 
 fn of_commit(payload: &Payload<'_>) -> Result<Subject, &'static str> {
     if payload.state && payload.context {
         let sha = commit(payload.sha.as_ref()).ok_or("the status names no commit")?;
-        return Ok(Subject { kind: WebhookKind::Status, numbers: Vec::new(), sha: Some(sha) });
+        return Ok(Subject {
+            kind: WebhookKind::Status,
+            numbers: Vec::new(),
+            sha: Some(sha),
+        });
     }
     match (&payload.reference, payload.before, &payload.after) {
         (Some(reference), true, Some(after)) if reference.0.starts_with(BRANCH_PREFIX) => {
-            Ok(Subject { kind: WebhookKind::Push, numbers: Vec::new(), sha: commit(Some(after)) })
+            Ok(Subject {
+                kind: WebhookKind::Push,
+                numbers: Vec::new(),
+                sha: commit(Some(after)),
+            })
         }
         (Some(_), true, Some(_)) => Err("only pushes to branches are followed"),
         (_, _, _) => Err("this kind of event is not followed"),
@@ -136,7 +183,11 @@ fn of_commit(payload: &Payload<'_>) -> Result<Subject, &'static str> {
 
 /// Numbers start at 1; anything else names nothing.
 fn number(number: u64) -> Vec<u64> {
-    if number == 0 { Vec::new() } else { vec![number] }
+    if number == 0 {
+        Vec::new()
+    } else {
+        vec![number]
+    }
 }
 
 /// A commit; none for anything else, and for the zeros that stand for a deleted branch.

@@ -27,13 +27,17 @@ pub enum Rejected {
     #[error("the signature header is malformed")]
     Malformed,
     /// The signature belongs to another body or another secret.
-    #[error("the signature does not match; check that GitHub and gaffer hold the same webhook secret")]
+    #[error(
+        "the signature does not match; check that GitHub and gaffer hold the same webhook secret"
+    )]
     Mismatch,
 }
 
 /// Checks the signature header against every live secret. The bytes must be the body exactly as it was received.
 pub fn verify(secrets: &[SecretString], header: Option<&str>, raw: &[u8]) -> Result<(), Rejected> {
-    let unusable = secrets.iter().any(|secret| secret.expose_secret().is_empty());
+    let unusable = secrets
+        .iter()
+        .any(|secret| secret.expose_secret().is_empty());
     if secrets.is_empty() || secrets.len() > SECRETS_MAX || unusable {
         return Err(Rejected::NoSecret);
     }
@@ -44,13 +48,20 @@ pub fn verify(secrets: &[SecretString], header: Option<&str>, raw: &[u8]) -> Res
         // No early end: how long this takes must not tell which secret matched.
         matches |= expected.ct_eq(&given);
     }
-    if bool::from(matches) { Ok(()) } else { Err(Rejected::Mismatch) }
+    if bool::from(matches) {
+        Ok(())
+    } else {
+        Err(Rejected::Mismatch)
+    }
 }
 
 /// Splits a stored secret into the live ones: the current one, then the previous one after a comma.
 pub fn live_secrets(stored: &SecretString) -> Vec<SecretString> {
     let parts = stored.expose_secret().split(',').map(str::trim);
-    parts.filter(|part| !part.is_empty()).map(SecretString::from).collect()
+    parts
+        .filter(|part| !part.is_empty())
+        .map(SecretString::from)
+        .collect()
 }
 
 fn parse(header: &str) -> Option<[u8; DIGEST_BYTES]> {
@@ -87,8 +98,14 @@ mod tests {
     fn the_published_example_of_github_verifies() {
         // From GitHub's page on validating deliveries: the secret, the body and the signature to expect.
         let header = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
-        assert_eq!(check(&["It's a Secret to Everybody"], header, b"Hello, World!"), Ok(()));
-        assert_eq!(check(&["It's a Secret to Everybody"], header, b"Hello, World?"), Err(Rejected::Mismatch));
+        assert_eq!(
+            check(&["It's a Secret to Everybody"], header, b"Hello, World!"),
+            Ok(())
+        );
+        assert_eq!(
+            check(&["It's a Secret to Everybody"], header, b"Hello, World?"),
+            Err(Rejected::Mismatch)
+        );
     }
 
     #[test]
@@ -123,7 +140,11 @@ mod tests {
             format!("sha256={}", "é".repeat(32)),
         ];
         for header in odd {
-            assert_eq!(check(&["s"], &header, BODY), Err(Rejected::Malformed), "{header:?}");
+            assert_eq!(
+                check(&["s"], &header, BODY),
+                Err(Rejected::Malformed),
+                "{header:?}"
+            );
         }
     }
 
@@ -134,8 +155,14 @@ mod tests {
         assert_eq!(check(&[], &header, BODY), Err(Rejected::NoSecret));
         assert_eq!(check(&[""], &empty, BODY), Err(Rejected::NoSecret));
         assert_eq!(check(&["s", ""], &header, BODY), Err(Rejected::NoSecret));
-        assert_eq!(check(&["s", "t", "u"], &header, BODY), Err(Rejected::NoSecret));
-        assert_eq!(verify(&secrets(&["s"]), None, BODY), Err(Rejected::Unsigned));
+        assert_eq!(
+            check(&["s", "t", "u"], &header, BODY),
+            Err(Rejected::NoSecret)
+        );
+        assert_eq!(
+            verify(&secrets(&["s"]), None, BODY),
+            Err(Rejected::Unsigned)
+        );
     }
 
     #[test]
@@ -156,7 +183,14 @@ mod tests {
         let with_bom = [b"\xef\xbb\xbf", BODY].concat();
         let with_newline = [BODY, b"\n"].concat();
         let spaced = br#"{"action": "opened"}"#.to_vec();
-        for other in [base64, with_bom, with_newline, spaced, Vec::new(), BODY[..BODY.len() - 1].to_vec()] {
+        for other in [
+            base64,
+            with_bom,
+            with_newline,
+            spaced,
+            Vec::new(),
+            BODY[..BODY.len() - 1].to_vec(),
+        ] {
             assert_eq!(check(&["s"], &header, &other), Err(Rejected::Mismatch));
         }
     }
@@ -164,7 +198,10 @@ mod tests {
     #[test]
     fn a_stored_secret_holds_the_current_one_and_the_previous_one() {
         let split = |stored: &str| -> Vec<String> {
-            live_secrets(&stored.into()).iter().map(|s| s.expose_secret().to_owned()).collect()
+            live_secrets(&stored.into())
+                .iter()
+                .map(|s| s.expose_secret().to_owned())
+                .collect()
         };
         assert_eq!(split("new,old"), ["new", "old"]);
         assert_eq!(split("only"), ["only"]);

@@ -35,6 +35,35 @@ pub(crate) enum PullEvent {
     },
 }
 
+/// What happened to an issue that is no pull request.
+#[derive(Clone, Debug)]
+pub(crate) enum IssueEvent {
+    Opened,
+    Closed,
+    Reopened,
+    Labeled { label: String },
+    Unlabeled { label: String },
+}
+
+impl IssueEvent {
+    fn action(&self) -> &'static str {
+        match self {
+            Self::Opened => "opened",
+            Self::Closed => "closed",
+            Self::Reopened => "reopened",
+            Self::Labeled { .. } => "labeled",
+            Self::Unlabeled { .. } => "unlabeled",
+        }
+    }
+
+    fn label(&self) -> Option<&str> {
+        match self {
+            Self::Labeled { label } | Self::Unlabeled { label } => Some(label),
+            Self::Opened | Self::Closed | Self::Reopened => None,
+        }
+    }
+}
+
 impl PullEvent {
     fn action(&self) -> &'static str {
         match self {
@@ -128,10 +157,19 @@ impl World {
         Ok((body, sender))
     }
 
-    pub(crate) fn tell_issue(&mut self, now: Timestamp, repo: &str, number: u64, action: &str) {
+    pub(crate) fn tell_issue(
+        &mut self,
+        now: Timestamp,
+        repo: &str,
+        number: u64,
+        event: IssueEvent,
+    ) {
         let told = self.repo(repo).and_then(|found| {
-            let issue = self.issue(repo, number)?;
-            let body = json!({ "action": action, "issue": self.pen(now).issue(found, issue) });
+            let (issue, pen) = (self.issue(repo, number)?, self.pen(now));
+            let mut body = json!({ "action": event.action(), "issue": pen.issue(found, issue) });
+            if let Some(label) = event.label() {
+                put(&mut body, "label", pen.label(found, label));
+            }
             Ok((body, issue.author.clone()))
         });
         if let Ok(told) = told {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::commits::Draft;
-use super::events::PullEvent;
+use super::events::{IssueEvent, PullEvent};
 use super::setup::{ChangedFile, NewCommit, NewPull, RepoSetup};
 use super::world::{Issue, Pull, Refusal, User, World};
 
@@ -246,7 +246,7 @@ impl World {
         issue.updated_at = now;
         match self.pull(repo, number) {
             Ok(_) => self.tell_pull(now, repo, number, PullEvent::Closed),
-            Err(_) => self.tell_issue(now, repo, number, "closed"),
+            Err(_) => self.tell_issue(now, repo, number, IssueEvent::Closed),
         }
         Ok(())
     }
@@ -271,7 +271,7 @@ impl World {
             self.pull_mut(repo, number)?.changed_at = now;
             self.tell_pull(now, repo, number, PullEvent::Reopened);
         } else {
-            self.tell_issue(now, repo, number, "reopened");
+            self.tell_issue(now, repo, number, IssueEvent::Reopened);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::events::PullEvent;
+use super::events::{IssueEvent, PullEvent};
 use super::setup::NewIssue;
 use super::world::{Comment, Issue, Refusal, Review, User, World};
 
@@ -33,7 +33,7 @@ impl World {
             closed_at: None,
         };
         found.issues.insert(number, issue);
-        self.tell_issue(now, repo, number, "opened");
+        self.tell_issue(now, repo, number, IssueEvent::Opened);
         Ok(number)
     }
 
@@ -156,7 +156,12 @@ impl World {
             };
             self.tell_pull(now, repo, number, event);
         } else {
-            self.tell_issue(now, repo, number, if on { "labeled" } else { "unlabeled" });
+            let event = if on {
+                IssueEvent::Labeled { label }
+            } else {
+                IssueEvent::Unlabeled { label }
+            };
+            self.tell_issue(now, repo, number, event);
         }
     }
 

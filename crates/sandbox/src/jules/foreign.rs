@@ -151,6 +151,11 @@ impl Session {
             self.work.shown = true;
         }
         self.archived = foreign.archived;
+        if foreign.state == "AWAITING_PLAN_APPROVAL" {
+            // Such a session has a plan that can be approved, and its steps wait for that.
+            self.ask.require_plan_approval = true;
+            return self.make_plan(&["Do what was asked".to_owned()], stage);
+        }
         self.schedule_next(stage);
     }
 

@@ -174,7 +174,7 @@ impl Session {
     }
 
     /// Writes a plan and waits, for a person or for Jules's own approval.
-    fn make_plan(&mut self, steps: &[String], stage: &Stage<'_>) {
+    pub(crate) fn make_plan(&mut self, steps: &[String], stage: &Stage<'_>) {
         let plan = hex_id(&["plan", &self.id, &self.activities.len().to_string()], 32);
         let kind = Kind::PlanGenerated {
             id: plan.clone(),

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::play::Stage;
 use super::session::{Beat, Posture, Session};
 use super::world::World;
-use crate::github::{Conclusion, GitHub, Phase};
+use crate::github::{Conclusion, GitHub, Phase, PullState};
 
 impl GitHub {
     /// The branches of a repository; none when it does not exist.
@@ -75,10 +75,9 @@ impl Session {
         if new && stage.settings.switches.comments_wake {
             self.stir(stage);
         }
-        let fresh = self.work.fixed_head != pull.head_sha;
+        let open = pull.state == PullState::Open;
         let allowed = self.work.fixes < stage.settings.switches.ci_fixer_cap;
-        if fresh && allowed && stage.github.has_failed_checks(&repo, &pull.head_sha) {
-            self.work.fixed_head = pull.head_sha;
+        if open && allowed && stage.github.has_failed_checks(&repo, &pull.head_sha) {
             self.work.fixes += 1;
             self.put(stage.at, Beat::FixChecks);
         }

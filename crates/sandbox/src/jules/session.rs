@@ -85,9 +85,8 @@ pub(crate) struct Work {
     pub(crate) shown: bool,
     /// Comments of others on the pull request that were seen already.
     pub(crate) comments_seen: usize,
-    /// Fixes pushed by the CI fixer, and the last head it fixed.
+    /// Fixes pushed by the CI fixer.
     pub(crate) fixes: u32,
-    pub(crate) fixed_head: String,
 }
 
 /// The pull request among a session's outputs.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::agent::AgentSetup;
 use crate::tests::stand::{Stand, body, client, read, scenario_of, steps, string};
 use crate::{
     DEFAULT_KEY, DEFAULT_REPO, Error, ManualClock, Options, Sandbox, Scenario, WebhookTarget,
@@ -146,4 +147,29 @@ async fn webhooks_are_posted_only_when_told() {
     assert!(posted > 0);
     assert_eq!(sandbox.agents().received("hook").len(), posted);
     assert_eq!(sandbox.deliver_webhooks().await, 0);
+}
+
+#[tokio::test]
+async fn stopping_cuts_what_does_not_end_by_itself() {
+    let stand = Stand::new(Scenario::default()).await;
+    let name = "ada".to_owned();
+    let endless = AgentSetup {
+        name,
+        statuses: vec![200],
+        endless_body: true,
+        ..AgentSetup::default()
+    };
+    stand.sandbox.agents().set(endless);
+    let mut response = stand
+        .http
+        .post(stand.sandbox.agent_url("ada"))
+        .send()
+        .await
+        .unwrap();
+    stand.sandbox.stop().await;
+    let mut read = 0;
+    while let Ok(Some(piece)) = response.chunk().await {
+        read += piece.len();
+        assert!(read < 100_000_000, "still going on");
+    }
 }

@@ -152,3 +152,31 @@ async fn a_foreign_session_plays_its_steps() {
     let pull = stand.sandbox.github().pull(DEFAULT_REPO, 1).unwrap();
     assert!(pull.head_ref.ends_with(&id));
 }
+
+#[tokio::test]
+async fn a_foreign_plan_can_be_approved() {
+    let scenario = json!({ "foreign": [{ "session": {
+        "state": "AWAITING_PLAN_APPROVAL",
+        "steps": [{ "complete": { "after": "1s" } }],
+    } }] });
+    let stand = Stand::new(Scenario::from_json(&scenario.to_string()).unwrap()).await;
+    stand.pass(60_000);
+    let id = string(&stand.get("/sessions").await.json()["sessions"][0]["id"]);
+    assert_eq!(stand.state(&id).await, "AWAITING_PLAN_APPROVAL");
+    assert_eq!(stand.approve(&id).await.status, 200);
+    stand.pass(1_000);
+    assert_eq!(stand.state(&id).await, "COMPLETED");
+}
+
+#[tokio::test]
+async fn a_foreign_session_may_be_archived() {
+    let scenario =
+        json!({ "foreign": [{ "session": { "archived": true, "state": "COMPLETED" } }] });
+    let stand = Stand::new(Scenario::from_json(&scenario.to_string()).unwrap()).await;
+    assert_eq!(stand.get("/sessions").await.text, "{}");
+    let archived = stand
+        .get_filtered("/sessions", "archived = true")
+        .await
+        .json();
+    assert_eq!(archived["sessions"][0]["archived"], true);
+}

@@ -111,6 +111,41 @@ async fn every_change_tells_its_story_in_order() {
 }
 
 #[tokio::test]
+async fn labels_name_themselves() {
+    let stand = Stand::start().await;
+    let issue = stand
+        .post("/issues", json!({ "title": "Broken" }))
+        .await
+        .body["number"]
+        .as_u64()
+        .unwrap();
+    let n = stand.open("a", "a.rs");
+    let target = stand.hook().await;
+    for number in [issue, n] {
+        stand.github.add_label(stand.now(), REPO, number, "jules");
+        stand
+            .delete(&format!("/issues/{number}/labels/jules"))
+            .await;
+    }
+    stand.deliver().await;
+    assert_eq!(
+        target.kinds(),
+        [
+            "issues.labeled",
+            "issues.unlabeled",
+            "pull_request.labeled",
+            "pull_request.unlabeled"
+        ]
+    );
+    assert!(
+        target
+            .seen()
+            .iter()
+            .all(|it| it.body["label"]["name"] == "jules")
+    );
+}
+
+#[tokio::test]
 async fn without_a_hook_nothing_is_kept() {
     let stand = Stand::start().await;
     stand.open("a", "a.rs");

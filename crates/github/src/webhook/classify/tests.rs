@@ -8,16 +8,23 @@ const SHA: &str = "1111111111111111111111111111111111111111";
 fn look(json: &str) -> Vec<Wakeup> {
     match classify(json.as_bytes(), Timestamp::UNIX_EPOCH) {
         Classified::Look(wakeups) => wakeups,
-        other @ (Classified::Ignored { .. } | Classified::Unreadable) => panic!("{json} was {other:?}"),
+        other @ (Classified::Ignored { .. } | Classified::Unreadable) => {
+            panic!("{json} was {other:?}")
+        }
     }
 }
 
 fn ignored(json: &str) -> bool {
-    matches!(classify(json.as_bytes(), Timestamp::UNIX_EPOCH), Classified::Ignored { .. })
+    matches!(
+        classify(json.as_bytes(), Timestamp::UNIX_EPOCH),
+        Classified::Ignored { .. }
+    )
 }
 
 fn check(pulls: &str) -> String {
-    format!(r#"{{"check_run":{{"head_sha":"{SHA}","pull_requests":{pulls}}},"repository":{{"id":5,"full_name":"o/r"}}}}"#)
+    format!(
+        r#"{{"check_run":{{"head_sha":"{SHA}","pull_requests":{pulls}}},"repository":{{"id":5,"full_name":"o/r"}}}}"#
+    )
 }
 
 fn numbers(wakeups: &[Wakeup]) -> Vec<Option<u64>> {
@@ -26,7 +33,10 @@ fn numbers(wakeups: &[Wakeup]) -> Vec<Option<u64>> {
 
 #[test]
 fn a_check_wakes_every_pull_request_it_names_or_else_its_commit() {
-    assert_eq!(numbers(&look(&check(r#"[{"number":9},{"number":4},{"number":9}]"#))), [Some(4), Some(9)]);
+    assert_eq!(
+        numbers(&look(&check(r#"[{"number":9},{"number":4},{"number":9}]"#))),
+        [Some(4), Some(9)]
+    );
     for none in ["[]", "null", "[null]", r#"[{"number":0}]"#] {
         let wakeups = look(&check(none));
         assert_eq!(numbers(&wakeups), [None]);
@@ -36,9 +46,20 @@ fn a_check_wakes_every_pull_request_it_names_or_else_its_commit() {
 
 #[test]
 fn a_check_that_names_too_many_is_looked_up_by_its_commit() {
-    let list = |n: usize| (1..=n).map(|i| format!(r#"{{"number":{i}}}"#)).collect::<Vec<_>>().join(",");
-    assert_eq!(look(&check(&format!("[{}]", list(WAKEUPS_MAX)))).len(), WAKEUPS_MAX);
-    assert_eq!(numbers(&look(&check(&format!("[{}]", list(WAKEUPS_MAX + 1))))), [None]);
+    let list = |n: usize| {
+        (1..=n)
+            .map(|i| format!(r#"{{"number":{i}}}"#))
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    assert_eq!(
+        look(&check(&format!("[{}]", list(WAKEUPS_MAX)))).len(),
+        WAKEUPS_MAX
+    );
+    assert_eq!(
+        numbers(&look(&check(&format!("[{}]", list(WAKEUPS_MAX + 1))))),
+        [None]
+    );
 }
 
 #[test]
@@ -50,7 +71,9 @@ fn a_pull_request_of_another_repository_is_not_taken_for_ours() {
 #[test]
 fn a_push_counts_only_on_branches_and_a_deleted_branch_has_no_commit() {
     let push = |reference: &str, after: &str| {
-        format!(r#"{{"ref":"{reference}","before":"{SHA}","after":"{after}","repository":{{"full_name":"o/r"}}}}"#)
+        format!(
+            r#"{{"ref":"{reference}","before":"{SHA}","after":"{after}","repository":{{"full_name":"o/r"}}}}"#
+        )
     };
     let moved = look(&push("refs/heads/main", SHA));
     assert_eq!((moved[0].kind, moved[0].number), (WebhookKind::Push, None));
@@ -62,9 +85,17 @@ fn a_push_counts_only_on_branches_and_a_deleted_branch_has_no_commit() {
 #[test]
 fn threads_and_deployments_are_told_from_what_they_carry() {
     let pull = r#""pull_request":{"number":7},"repository":{"full_name":"o/r"}"#;
-    assert_eq!(look(&format!(r#"{{"thread":{{}},{pull}}}"#))[0].kind, WebhookKind::Review);
-    assert_eq!(look(&format!(r#"{{"thread":null,{pull}}}"#))[0].kind, WebhookKind::PullRequest);
-    assert!(ignored(&format!(r#"{{"deployment":{{}},"workflow_run":{{"head_sha":"{SHA}"}},{pull}}}"#)));
+    assert_eq!(
+        look(&format!(r#"{{"thread":{{}},{pull}}}"#))[0].kind,
+        WebhookKind::Review
+    );
+    assert_eq!(
+        look(&format!(r#"{{"thread":null,{pull}}}"#))[0].kind,
+        WebhookKind::PullRequest
+    );
+    assert!(ignored(&format!(
+        r#"{{"deployment":{{}},"workflow_run":{{"head_sha":"{SHA}"}},{pull}}}"#
+    )));
 }
 
 #[test]
@@ -73,26 +104,50 @@ fn what_is_not_in_githubs_form_is_unreadable() {
     let twice = r#"{"repository":{"full_name":"o/r"},"repository":{"full_name":"o/s"}}"#;
     let path = r#"{"issue":{"number":1},"repository":{"full_name":"../../admin"}}"#;
     let header = r#"{"issue":{"number":1},"repository":{"full_name":"o/r\r\nX-Evil: 1"}}"#;
-    for odd in ["", "null", "[]", "{", "eyJ9", bom, twice, path, header, r#"{"repository":"o/r"}"#] {
-        assert_eq!(classify(odd.as_bytes(), Timestamp::UNIX_EPOCH), Classified::Unreadable, "{odd:?}");
+    for odd in [
+        "",
+        "null",
+        "[]",
+        "{",
+        "eyJ9",
+        bom,
+        twice,
+        path,
+        header,
+        r#"{"repository":"o/r"}"#,
+    ] {
+        assert_eq!(
+            classify(odd.as_bytes(), Timestamp::UNIX_EPOCH),
+            Classified::Unreadable,
+            "{odd:?}"
+        );
     }
 }
 
 #[test]
 fn deep_nesting_costs_no_stack() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    let skipped = format!(r#"{{"x":{deep},"issue":{{"number":1}},"repository":{{"full_name":"o/r"}}}}"#);
+    let skipped =
+        format!(r#"{{"x":{deep},"issue":{{"number":1}},"repository":{{"full_name":"o/r"}}}}"#);
     assert_eq!(numbers(&look(&skipped)), [Some(1)]);
     let needed = format!(r#"{{"issue":{deep},"repository":{{"full_name":"o/r"}}}}"#);
-    assert_eq!(classify(needed.as_bytes(), Timestamp::UNIX_EPOCH), Classified::Unreadable);
+    assert_eq!(
+        classify(needed.as_bytes(), Timestamp::UNIX_EPOCH),
+        Classified::Unreadable
+    );
 }
 
 #[test]
 fn the_largest_wakeup_fits_a_queue_message() {
     let repo = format!("{}/{}", "o".repeat(100), "r".repeat(100));
     let sha = "f".repeat(64);
-    let body = format!(r#"{{"check_suite":{{"head_sha":"{sha}","pull_requests":[{{"number":{}}}]}},"repository":{{"full_name":"{repo}"}}}}"#, u64::MAX);
-    let Classified::Look(wakeups) = classify(body.as_bytes(), Timestamp::MAX) else { panic!("{body}") };
+    let body = format!(
+        r#"{{"check_suite":{{"head_sha":"{sha}","pull_requests":[{{"number":{}}}]}},"repository":{{"full_name":"{repo}"}}}}"#,
+        u64::MAX
+    );
+    let Classified::Look(wakeups) = classify(body.as_bytes(), Timestamp::MAX) else {
+        panic!("{body}")
+    };
     let text = serde_json::to_string(&wakeups[0]).unwrap();
     assert!(text.len() <= WAKEUP_BYTES_MAX, "{}", text.len());
     assert_eq!(serde_json::from_str::<Wakeup>(&text).unwrap(), wakeups[0]);

@@ -93,6 +93,27 @@ async fn page_sizes_have_defaults_and_are_coerced() {
 }
 
 #[tokio::test]
+async fn only_lists_take_pages_and_filters() {
+    let (stand, ids) = with_sessions(1).await;
+    for name in ["pageSize", "pageToken", "filter", "orderBy"] {
+        let path = format!("/sessions/{}?{name}=1", ids[0]);
+        assert_eq!(
+            stand.get(&path).await.refusal().1,
+            "INVALID_ARGUMENT",
+            "{name}"
+        );
+    }
+    assert_eq!(stand.get("/sessions?orderBy=x").await.status, 400);
+    assert_eq!(
+        stand
+            .get("/sessions?alt=json&prettyPrint=false")
+            .await
+            .status,
+        200
+    );
+}
+
+#[tokio::test]
 async fn a_token_is_good_only_for_its_own_list() {
     let (stand, ids) = with_sessions(3).await;
     let token = string(&stand.get("/sessions?pageSize=1").await.json()["nextPageToken"]);

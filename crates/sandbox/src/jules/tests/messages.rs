@@ -207,3 +207,34 @@ async fn prompts_and_messages_may_be_limited() {
         400
     );
 }
+
+#[tokio::test]
+async fn a_story_that_ran_out_goes_on_after_a_message() {
+    let stand = Stand::playing(steps(json!([{ "progress": {} }]))).await;
+    let id = stand.create().await;
+    stand.pass(600_000);
+    assert_eq!(stand.state(&id).await, "IN_PROGRESS");
+    stand.say(&id, "finish it").await;
+    stand.pass(5_000);
+    assert_eq!(stand.state(&id).await, "COMPLETED");
+}
+
+#[tokio::test]
+async fn waking_forgets_what_was_left_of_the_story() {
+    let script = json!([{ "complete": {} }, { "fail": { "after": "10s" } }]);
+    let stand = Stand::playing(steps(script)).await;
+    stand
+        .sandbox
+        .jules()
+        .switch(|it| it.wake_after = SignedDuration::from_secs(60));
+    let id = stand.create().await;
+    stand.pass(1_000);
+    stand.say(&id, "rename it").await;
+    stand.pass(120_000);
+    let kinds = stand.kinds(&id).await;
+    assert!(!kinds.contains(&"sessionFailed".to_owned()), "{kinds:?}");
+    assert_eq!(
+        kinds.iter().filter(|it| *it == "sessionCompleted").count(),
+        2
+    );
+}

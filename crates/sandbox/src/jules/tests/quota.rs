@@ -140,6 +140,7 @@ async fn delete_frees_the_slot_or_the_work_goes_on() {
         assert_eq!(stand.get(&format!("/sessions/{id}")).await.status, 404);
         assert_eq!(stand.delete(&format!("/sessions/{id}")).await.status, 404);
         assert_eq!(stand.sandbox.counters().deletes, 1);
+        assert!(!stand.get("/sessions").await.text.contains(&id));
         assert_eq!(create_status(&stand).await, wanted, "frees {frees}");
         stand.pass(61_000);
         let view = stand.sandbox.jules().session(&id).unwrap();
@@ -205,4 +206,25 @@ async fn a_burst_of_creates_gets_a_misleading_404() {
     assert_eq!(stand.sandbox.counters().creates, 2);
     stand.pass(1_000);
     assert_eq!(create_status(&stand).await, 200);
+}
+
+#[tokio::test]
+async fn accounts_have_quotas_of_their_own() {
+    let account = |name: &str, key: &str| AccountSetup {
+        name: name.to_owned(),
+        key: key.to_owned(),
+        concurrent: 1,
+        ..AccountSetup::default()
+    };
+    let accounts = vec![account("a", "ka"), account("b", "kb")];
+    let mut stand = Stand::new(Scenario {
+        accounts,
+        ..scenario_of(Vec::new())
+    })
+    .await;
+    for key in ["ka", "kb"] {
+        stand.key = key.to_owned();
+        assert_eq!(create_status(&stand).await, 200);
+        assert_eq!(create_status(&stand).await, 400);
+    }
 }

@@ -1,7 +1,7 @@
 //! Stories: what sessions do by themselves, and what that does on GitHub.
 
 use jiff::SignedDuration;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::github::{ChangedFile, CheckSetup, CiSetup, Outcome, RepoSetup};
 use crate::story::Story;
@@ -300,25 +300,30 @@ async fn finished_sessions_are_as_heavy_as_told() {
     assert!(stand.get("/sessions").await.text.len() < 10_000);
 }
 
-/// A repository whose only check fails on the first head of each branch.
-fn failing_once() -> Scenario {
-    let checks = vec![CheckSetup::new("build", Outcome::FailsFirst(1))];
+/// A repository whose only check ends like this two seconds after each push.
+fn with_check(outcome: Outcome, script: Value) -> Scenario {
+    let checks = vec![CheckSetup::new("build", outcome)];
     let ci = CiSetup {
         checks,
         ..CiSetup::default()
     };
     let repos = vec![RepoSetup::new(DEFAULT_REPO).with_ci(ci)];
-    let opening = steps(json!([{ "open_pull": {} }, { "complete": {} }]));
     Scenario {
         repos,
-        ..scenario_of(opening)
+        ..scenario_of(steps(script))
     }
 }
 
 #[tokio::test]
 async fn the_ci_fixer_pushes_by_itself_at_most_so_often() {
-    for (cap, moved) in [(0, false), (1, true)] {
-        let stand = Stand::new(failing_once()).await;
+    for (cap, outcome, completions) in [
+        (0, Outcome::Failure, 1),
+        (2, Outcome::Failure, 3),
+        (2, Outcome::FailsFirst(1), 2),
+        (2, Outcome::Success, 1),
+    ] {
+        let script = json!([{ "open_pull": {} }, { "complete": {} }]);
+        let stand = Stand::new(with_check(outcome, script)).await;
         stand.sandbox.jules().switch(|it| it.ci_fixer_cap = cap);
         let id = stand.create().await;
         stand.pass(1_000);
@@ -328,31 +333,77 @@ async fn the_ci_fixer_pushes_by_itself_at_most_so_often() {
             .pull(DEFAULT_REPO, 1)
             .unwrap()
             .head_sha;
-        stand.pass(3_000);
-        stand.pass(1_000);
+        for _ in 0..20 {
+            stand.pass(1_000);
+        }
         let after = stand
             .sandbox
             .github()
             .pull(DEFAULT_REPO, 1)
             .unwrap()
             .head_sha;
-        assert_eq!(after != before, moved, "cap {cap}");
-        let completions = stand
-            .kinds(&id)
-            .await
-            .iter()
-            .filter(|it| *it == "sessionCompleted")
-            .count();
-        assert_eq!(completions, if moved { 2 } else { 1 });
+        let kinds = stand.kinds(&id).await;
+        let counted = kinds.iter().filter(|it| *it == "sessionCompleted").count();
+        assert_eq!(counted, completions, "cap {cap}, {outcome:?}");
+        assert_eq!(after != before, completions > 1);
         assert_eq!(stand.sandbox.counters().messages, 0);
     }
+}
+
+#[tokio::test]
+async fn the_ci_fixer_leaves_a_working_session_and_a_closed_pull_request_alone() {
+    let script = json!([{ "open_pull": {} }, { "complete": { "after": "1m" } }]);
+    let stand = Stand::new(with_check(Outcome::Failure, script)).await;
+    stand.sandbox.jules().switch(|it| it.ci_fixer_cap = 1);
+    let id = stand.create().await;
+    for _ in 0..30 {
+        stand.pass(1_000);
+    }
+    assert_eq!(stand.kinds(&id).await, ["-"], "the checks failed long ago");
+    stand
+        .sandbox
+        .github()
+        .close(stand.clock.now(), DEFAULT_REPO, 1);
+    for _ in 0..40 {
+        stand.pass(1_000);
+    }
+    assert_eq!(stand.kinds(&id).await, ["-", "sessionCompleted"]);
+}
+
+#[tokio::test]
+async fn a_session_opens_one_pull_request() {
+    let open = json!({ "open_pull": {} });
+    let stand = Stand::playing(steps(json!([open, open]))).await;
+    stand.create().await;
+    stand.pass(1_000);
+    assert_eq!(stand.sandbox.github().pulls(DEFAULT_REPO), [1]);
+}
+
+#[tokio::test]
+async fn appended_steps_wait_for_their_turn() {
+    let script = steps(json!([{ "complete": { "after": "10s" } }]));
+    let stand = Stand::playing(script).await;
+    let id = stand.create().await;
+    stand.pass(1_500);
+    let more = steps(json!([{ "say": { "after": "5s", "text": "By the way" } }]));
+    assert!(stand.sandbox.jules().append_steps(&id, more));
+    stand.pass(10_500);
+    assert_eq!(stand.kinds(&id).await, ["-", "sessionCompleted"]);
+    stand.pass(4_000);
+    assert_eq!(
+        stand.kinds(&id).await,
+        ["-", "sessionCompleted", "agentMessaged"]
+    );
 }
 
 #[tokio::test]
 async fn a_comment_on_the_pull_request_wakes_only_where_switched() {
     for (switch, woken) in [(false, false), (true, true)] {
         let stand = Stand::playing(steps(json!([{ "open_pull": {} }, { "complete": {} }]))).await;
-        stand.sandbox.jules().switch(|it| it.comments_wake = switch);
+        stand.sandbox.jules().switch(|it| {
+            it.comments_wake = switch;
+            it.ci_fixer_cap = 1;
+        });
         let id = stand.create().await;
         stand.pass(1_000);
         let now = stand.clock.now();

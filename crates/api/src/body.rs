@@ -1,0 +1,129 @@
+//! Reads what was sent, and names what is wrong with it.
+
+use axum::body::Bytes;
+use axum::extract::Path;
+use axum::extract::rejection::{BytesRejection, PathRejection};
+use axum::http::{HeaderMap, StatusCode};
+use client::wire::IDEMPOTENCY_KEY;
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+
+use crate::refusal::Refused;
+
+/// Longest idempotency key, in bytes.
+const KEY_BYTES_MAX: usize = 255;
+
+/// A body as it came, or why it did not.
+pub(crate) type Sent = Result<Bytes, BytesRejection>;
+
+/// Parts of a path as they came, or why they cannot be read.
+pub(crate) type Parts<T> = Result<Path<T>, PathRejection>;
+
+/// The parts of a path.
+pub(crate) fn parts<T>(parts: Parts<T>) -> Result<T, Refused> {
+    let bad = |_| {
+        let detail = "the path holds an escape that cannot be read";
+        Refused::new(StatusCode::BAD_REQUEST, "bad_path", detail)
+    };
+    Ok(parts.map_err(bad)?.0)
+}
+
+/// An order that has to be there.
+pub(crate) fn order<T: DeserializeOwned>(sent: Sent) -> Result<T, Refused> {
+    read(&whole(sent)?)
+}
+
+/// An order all of whose fields may be missing, and so the order itself.
+pub(crate) fn maybe_order<T: DeserializeOwned>(sent: Sent) -> Result<T, Refused> {
+    let bytes = whole(sent)?;
+    let blank = bytes.trim_ascii().is_empty();
+    read(if blank { b"{}" } else { &bytes })
+}
+
+/// The name that makes repeating an order harmless, if it has one.
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, Refused> {
+    let mut given = headers.get_all(IDEMPOTENCY_KEY).iter();
+    let Some(first) = given.next() else {
+        return Ok(None);
+    };
+    let text = first
+        .to_str()
+        .ok()
+        .map(str::trim)
+        .filter(|text| !text.is_empty() && text.len() <= KEY_BYTES_MAX);
+    match text {
+        Some(key) if given.next().is_none() => Ok(Some(key)),
+        Some(_) | None => {
+            let detail = format!(
+                "`{IDEMPOTENCY_KEY}` is one text of 1 to {KEY_BYTES_MAX} visible ASCII characters"
+            );
+            let refused = Refused::new(StatusCode::BAD_REQUEST, "bad_idempotency_key", &detail);
+            Err(refused.about(IDEMPOTENCY_KEY))
+        }
+    }
+}
+
+fn whole(sent: Sent) -> Result<Bytes, Refused> {
+    sent.map_err(|rejection| match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            let detail = format!(
+                "the body is longer than {} bytes",
+                crate::JOB_BODY_BYTES_MAX
+            );
+            Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &detail)
+        }
+        _ => {
+            let detail = "the body did not come whole";
+            Refused::new(StatusCode::BAD_REQUEST, "bad_body", detail)
+        }
+    })
+}
+
+fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refused> {
+    // Without this, a list would be read as the fields in their order.
+    if !bytes.trim_ascii_start().starts_with(b"{") {
+        let detail = "the body is not a JSON object";
+        return Err(Refused::new(StatusCode::BAD_REQUEST, "bad_json", detail));
+    }
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let read = serde_path_to_error::deserialize(&mut deserializer);
+    let value = read.map_err(|error| {
+        let path = error.path().to_string();
+        refusal(&path, error.inner())
+    })?;
+    deserializer.end().map_err(|error| refusal(".", &error))?;
+    Ok(value)
+}
+
+fn refusal(path: &str, error: &serde_json::Error) -> Refused {
+    let message = error.to_string();
+    match error.classify() {
+        Category::Data => {
+            let (code, field) = named(path, &message);
+            match field {
+                "." => Refused::new(StatusCode::UNPROCESSABLE_ENTITY, code, &message),
+                _ => Refused::field(field, code, &format!("`{field}`: {message}")),
+            }
+        }
+        Category::Syntax | Category::Eof | Category::Io => {
+            let detail = format!("the body is not JSON: {message}");
+            Refused::new(StatusCode::BAD_REQUEST, "bad_json", &detail)
+        }
+    }
+}
+
+/// What kind of mistake it is, and in which field: an unknown, doubled or missing one is named in the message alone.
+fn named<'a>(path: &'a str, message: &'a str) -> (&'static str, &'a str) {
+    let kinds = [
+        ("unknown field `", "unknown_field"),
+        ("duplicate field `", "doubled_field"),
+        ("missing field `", "missing_field"),
+    ];
+    for (start, code) in kinds {
+        let rest = message.strip_prefix(start);
+        if let Some((field, _)) = rest.and_then(|rest| rest.split_once('`')) {
+            return (code, field);
+        }
+    }
+    ("bad_field", path)
+}

@@ -1,0 +1,115 @@
+//! The routes, and what all of them share.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{Method, StatusCode, Uri};
+use axum::middleware::from_fn_with_state;
+use axum::routing::{MethodRouter, get, post};
+use engine::desk::Desk;
+use engine::jobs::ANSWER_WITHIN;
+use secrecy::SecretString;
+
+use crate::auth::{self, Tokens};
+use crate::orders::{self, Verb};
+use crate::refusal::Refused;
+use crate::webhook::WebhookCounters;
+use crate::{jobs, outcome, report, trace};
+
+/// Longest body of an order, in bytes: the longest prompt fits however it is escaped.
+pub const JOB_BODY_BYTES_MAX: usize = 1024 * 1024;
+
+/// What the door needs.
+#[derive(Clone)]
+pub struct DoorState {
+    /// The store, the queue and the time.
+    pub desk: Desk,
+    /// Tokens that open the door. None: nobody enters.
+    pub tokens: Vec<SecretString>,
+    /// How long an answer may wait for what it is about.
+    pub answer_within: Duration,
+    /// Counters of the webhook's door, shown by `/healthz`.
+    pub webhooks: Arc<WebhookCounters>,
+}
+
+impl DoorState {
+    /// A door that waits as long as it should, for a process without webhooks.
+    pub fn new(desk: Desk, tokens: Vec<SecretString>) -> Self {
+        Self {
+            desk,
+            tokens,
+            answer_within: ANSWER_WITHIN,
+            webhooks: Arc::default(),
+        }
+    }
+
+    /// The same door, showing these counters.
+    pub fn counting(mut self, webhooks: Arc<WebhookCounters>) -> Self {
+        self.webhooks = webhooks;
+        self
+    }
+}
+
+/// What handlers share.
+pub(crate) struct Inner {
+    pub(crate) desk: Desk,
+    pub(crate) tokens: Tokens,
+    pub(crate) answer_within: Duration,
+    pub(crate) webhooks: Arc<WebhookCounters>,
+}
+
+/// What handlers share, cheap to clone.
+pub(crate) type Door = State<Arc<Inner>>;
+
+/// Everything but the webhook: `/healthz` for anybody, the rest for whoever has a token.
+pub fn router(state: DoorState) -> Router {
+    let door = Arc::new(Inner {
+        tokens: Tokens::of(&state.tokens),
+        desk: state.desk,
+        answer_within: state.answer_within,
+        webhooks: state.webhooks,
+    });
+    let closed = orders_and_reports()
+        .fallback(no_such_route)
+        .method_not_allowed_fallback(no_such_method)
+        .layer(DefaultBodyLimit::max(JOB_BODY_BYTES_MAX))
+        .layer(from_fn_with_state(door.clone(), auth::require_token));
+    let open = Router::new().route("/healthz", get(report::health));
+    closed
+        .merge(open)
+        .layer(from_fn_with_state(door.clone(), trace::request))
+        .with_state(door)
+}
+
+fn orders_and_reports() -> Router<Arc<Inner>> {
+    let mut router = Router::new()
+        .route("/status", get(report::status))
+        .route("/events/{event}/ack", post(report::acknowledge))
+        .route("/jobs", get(jobs::list).post(jobs::create))
+        // The router cannot match a verb after a colon, so this takes all of `{id}:verb`.
+        .route("/jobs/{job}", get(jobs::show).post(orders::by_colon))
+        .route("/jobs/{job}/why", get(jobs::why))
+        .route("/jobs/{job}/events", get(jobs::events))
+        .route("/jobs/{job}/artifacts", get(jobs::artifacts))
+        .route("/jobs/{job}/effects/{effect}", get(outcome::effect));
+    for verb in Verb::ALL {
+        router = router.route(&format!("/jobs/{{job}}/{}", verb.segment()), order(verb));
+    }
+    router
+}
+
+fn order(verb: Verb) -> MethodRouter<Arc<Inner>> {
+    post(move |door, path, headers, body| orders::by_segment(verb, door, path, headers, body))
+}
+
+async fn no_such_route(uri: Uri) -> Refused {
+    let detail = format!("nothing is served at `{}`", uri.path());
+    Refused::new(StatusCode::NOT_FOUND, "no_such_route", &detail)
+}
+
+async fn no_such_method(method: Method, uri: Uri) -> Refused {
+    let detail = format!("`{method}` is not served at `{}`", uri.path());
+    Refused::new(StatusCode::METHOD_NOT_ALLOWED, "no_such_method", &detail)
+}

@@ -1,0 +1,210 @@
+//! Creates jobs and shows them.
+
+use axum::Json;
+use axum::extract::Query;
+use axum::extract::State;
+use axum::extract::rejection::QueryRejection;
+use axum::http::header::LOCATION;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use client::wire::{
+    Artifacts, CreateJob, Events, JOBS_LIMIT, JOBS_LIMIT_MAX, JobView, Jobs, Later, Why,
+};
+use domain::ids::{JobId, RepoName};
+use domain::job::Job;
+use domain::redact::presentable;
+use domain::wake;
+use engine::desk::Error;
+use engine::jobs::{Once, Order};
+use engine::settings::ReadArtifacts;
+use sha2::{Digest, Sha256};
+
+use crate::body::{self, Parts, Sent};
+use crate::door::{Door, Inner};
+use crate::refusal::Refused;
+use crate::view;
+
+/// Longest patch that is shown, in characters: more than a record holds.
+const PATCH_CHARS_MAX: usize = 64 * 1024;
+
+/// `POST /jobs`.
+pub(crate) async fn create(
+    State(door): Door,
+    headers: HeaderMap,
+    sent: Sent,
+) -> Result<Response, Refused> {
+    let key = body::idempotency_key(&headers)?;
+    let wanted: CreateJob = body::order(sent)?;
+    let once = key.map(|key| once(key, &wanted));
+    let order = Order {
+        repo: wanted.repo,
+        branch: wanted.branch,
+        prompt: wanted.prompt,
+        title: wanted.title,
+        agent: wanted.agent,
+    };
+    let created = match once {
+        Some(once) => door.desk.create_job_once(order, &once).await,
+        None => door.desk.create_job(order).await,
+    };
+    let job = created.map_err(not_created)?;
+    tracing::info!(job.id = %job.id, job.repo = %job.repo, "a job was created");
+    let address = [(LOCATION, format!("/jobs/{}", job.id))];
+    Ok((StatusCode::CREATED, address, Json(view::job(&job))).into_response())
+}
+
+/// Digests of a name and of everything that was asked for under it, however it was spaced and ordered.
+fn once(key: &str, wanted: &CreateJob) -> Once {
+    // Plain fields with text keys always serialize; should they not, every order under this name counts as the same.
+    let order = serde_json::to_vec(wanted).unwrap_or_default();
+    Once {
+        name: hex::encode(Sha256::digest(format!("jobs:{key}"))),
+        order: hex::encode(Sha256::digest(order)),
+    }
+}
+
+/// A source or agent that does not exist is a wrong field here, not a wrong address.
+fn not_created(error: Error) -> Refused {
+    let field = match &error {
+        Error::NoSuch { what: "source", .. } => "repo",
+        Error::NoSuch { what: "agent", .. } => "agent",
+        _ => return error.into(),
+    };
+    let add = match field {
+        "repo" => "add it with `gaffer source add`",
+        _ => "add it with `gaffer agent add`",
+    };
+    Refused::field(field, "unknown_name", &format!("`{field}`: {error}; {add}"))
+}
+
+/// `GET /jobs`.
+pub(crate) async fn list(
+    State(door): Door,
+    query: Result<Query<Vec<(String, String)>>, QueryRejection>,
+) -> Result<Json<Jobs>, Refused> {
+    let (repo, limit) = list_query(query)?;
+    let (jobs, more) = door.desk.list_jobs(repo.as_ref(), limit).await?;
+    let jobs = jobs.iter().map(view::job).collect();
+    Ok(Json(Jobs { jobs, more }))
+}
+
+fn list_query(
+    query: Result<Query<Vec<(String, String)>>, QueryRejection>,
+) -> Result<(Option<RepoName>, usize), Refused> {
+    let bad = |field: &str, detail: &str| {
+        Refused::new(StatusCode::BAD_REQUEST, "bad_parameter", detail).about(field)
+    };
+    let Ok(Query(pairs)) = query else {
+        let detail = "the query cannot be read";
+        return Err(Refused::new(StatusCode::BAD_REQUEST, "bad_query", detail));
+    };
+    let (mut repo, mut limit) = (None, JOBS_LIMIT);
+    for (name, value) in pairs {
+        match name.as_str() {
+            "repo" => {
+                let read = value.parse::<RepoName>();
+                repo = Some(read.map_err(|error| bad("repo", &format!("`repo`: {error}")))?);
+            }
+            "limit" => {
+                let read = value.parse::<u32>().ok();
+                let fits = read.filter(|limit| (1..=JOBS_LIMIT_MAX).contains(limit));
+                limit = fits.ok_or_else(|| {
+                    let value = presentable(&value, 80);
+                    let detail = format!(
+                        "`limit` is `{value}`, but has to be a number from 1 to {JOBS_LIMIT_MAX}"
+                    );
+                    bad("limit", &detail)
+                })?;
+            }
+            _ => {
+                let shown = presentable(&name, 80);
+                let detail = format!("`{shown}` is no parameter here; `repo` and `limit` are");
+                return Err(bad(&name, &detail));
+            }
+        }
+    }
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    Ok((repo, limit))
+}
+
+/// A job that a path names by its id or by a session of its.
+async fn named(door: &Inner, path: Parts<String>) -> Result<Job, Refused> {
+    let named = door.desk.find(&body::parts(path)?).await?;
+    Ok(door.desk.must_job(&named.job).await?.value)
+}
+
+/// `GET /jobs/{id}`.
+pub(crate) async fn show(State(door): Door, path: Parts<String>) -> Result<Json<JobView>, Refused> {
+    Ok(Json(view::job(&named(&door, path).await?)))
+}
+
+/// `GET /jobs/{id}/why`.
+pub(crate) async fn why(State(door): Door, path: Parts<String>) -> Result<Json<Why>, Refused> {
+    let job = named(&door, path).await?;
+    let why = door.desk.why(&job.id).await?;
+    Ok(Json(Why {
+        job_id: why.job,
+        state: why.state,
+        because: why.because.iter().map(view::reasoned).collect(),
+        next_look: why.next_look,
+    }))
+}
+
+/// `GET /jobs/{id}/events`.
+pub(crate) async fn events(
+    State(door): Door,
+    path: Parts<String>,
+) -> Result<Json<Events>, Refused> {
+    let job = named(&door, path).await?;
+    let events = door.desk.store.events(&job.id).await?;
+    let repo = job.repo.to_string();
+    let events = events
+        .iter()
+        .map(|event| wake::message(event, Some(&repo)))
+        .collect();
+    Ok(Json(Events {
+        job_id: job.id,
+        events,
+    }))
+}
+
+/// `GET /jobs/{id}/artifacts`.
+pub(crate) async fn artifacts(State(door): Door, path: Parts<String>) -> Result<Response, Refused> {
+    let job = named(&door, path).await?;
+    let read = door.desk.fresh_artifacts(&job.id, door.answer_within);
+    let Some(read) = read.await? else {
+        return Ok(artifacts_later(&job.id));
+    };
+    if let Some(failure) = &read.failure {
+        let detail = format!("Jules could not be read: {failure}");
+        return Err(Refused::new(
+            StatusCode::BAD_GATEWAY,
+            "jules_unread",
+            &detail,
+        ));
+    }
+    Ok(Json(shown(job.id, read)).into_response())
+}
+
+fn artifacts_later(id: &JobId) -> Response {
+    let later = Later {
+        ask_again: format!("/jobs/{id}/artifacts"),
+        sentence: "Jules is being read; ask again.".to_owned(),
+        reasons: Vec::new(),
+        effect: None,
+    };
+    crate::outcome::later(later)
+}
+
+fn shown(job_id: JobId, read: ReadArtifacts) -> Artifacts {
+    let short = |text: String| presentable(&text, view::SHORT_CHARS_MAX);
+    Artifacts {
+        job_id,
+        read_at: read.read_at,
+        pull_urls: read.pull_urls.into_iter().map(short).collect(),
+        patch: read.patch.map(|patch| presentable(&patch, PATCH_CHARS_MAX)),
+        patch_cut: read.patch_cut,
+        base_commit: read.base_commit.map(short),
+        suggested_message: read.suggested_message.map(short),
+    }
+}

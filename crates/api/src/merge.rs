@@ -1,0 +1,153 @@
+//! Lets a pull request be merged, and waits a little for what comes of it.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use client::wire::{Later, MergeRequest, Merged, Reason};
+use domain::effect::{Action, EffectState};
+use domain::facts::PullState;
+use domain::ids::{CommitSha, JobId};
+use domain::merge::Judgement;
+use domain::pull::{Approval, Pull, PullPhase};
+use engine::keys;
+use engine::settings::TrackedPull;
+use jiff::Timestamp;
+use tokio::time::{Instant, interval};
+
+use crate::door::Inner;
+use crate::refusal::Refused;
+use crate::{orders, outcome, view};
+
+/// How often to look again when another process judges and merges.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+/// How a pull request stands after somebody said that it may be merged.
+enum Standing {
+    /// It is merged.
+    Merged(Merged),
+    /// Somebody has to do something first.
+    Refused(Vec<Reason>),
+    /// It goes on by itself.
+    Waiting(Vec<Reason>),
+}
+
+/// `POST /jobs/{id}:merge`. Asking again for what is merged already answers the same as the first time.
+pub(crate) async fn merge(
+    door: &Inner,
+    name: &str,
+    wanted: MergeRequest,
+) -> Result<Response, Refused> {
+    let named = door.desk.find(name).await?;
+    door.desk.refuse_superseded(&named).await?;
+    let found = door.desk.pull_of(&named.job).await?.value.pull;
+    if let Some(merged) = merged(&found, wanted.sha.as_ref()) {
+        return Ok(Json(merged).into_response());
+    }
+    let by = orders::by(wanted.by);
+    let pull = door
+        .desk
+        .approve_merge(&named, wanted.sha.as_ref(), &by)
+        .await?;
+    let Some(approval) = pull.approval else {
+        return Ok(later(&named.job, Vec::new()));
+    };
+    tracing::info!(job.id = %named.job, pr = %pull.pull, pr.sha = %approval.sha, "a merge was approved");
+    match settled(door, &named.job, &approval).await? {
+        Standing::Merged(merged) => Ok(Json(merged).into_response()),
+        Standing::Refused(reasons) => Err(refused(reasons)),
+        Standing::Waiting(reasons) => match failure(door, &named.job, &approval).await? {
+            Some(failure) => Err(outcome::failed(&failure)),
+            None => Ok(later(&named.job, reasons)),
+        },
+    }
+}
+
+fn merged(pull: &Pull, wanted: Option<&CommitSha>) -> Option<Merged> {
+    let PullPhase::Settled { state, sha, .. } = &pull.phase else {
+        return None;
+    };
+    match state {
+        PullState::Merged { commit } if wanted.is_none_or(|wanted| wanted == sha) => Some(Merged {
+            job_id: pull.job.clone(),
+            pull_request: pull.pull.clone(),
+            sha: sha.clone(),
+            commit: commit.clone(),
+        }),
+        PullState::Merged { .. } | PullState::Open | PullState::Closed => None,
+    }
+}
+
+/// Waits until the pull request is merged or refused, at most as long as the door waits.
+async fn settled(door: &Inner, job: &JobId, approval: &Approval) -> Result<Standing, Refused> {
+    let until = Instant::now() + door.answer_within;
+    let mut again = interval(LOOK_AGAIN);
+    loop {
+        let found = door.desk.pull_of(job).await?.value;
+        let standing = standing(&found, approval.at);
+        let waits = matches!(standing, Standing::Waiting(_));
+        if !waits || Instant::now() >= until {
+            return Ok(standing);
+        }
+        tokio::select! {
+            () = door.desk.saved() => {}
+            _ = again.tick() => {}
+        }
+    }
+}
+
+fn standing(tracked: &TrackedPull, approved_at: Timestamp) -> Standing {
+    let pull = &tracked.pull;
+    if let Some(merged) = merged(pull, None) {
+        return Standing::Merged(merged);
+    }
+    if pull.is_settled() {
+        let closed = view::reason("closed", "It was closed without a merge.");
+        return Standing::Refused(vec![closed]);
+    }
+    // A judgement made before the approval could not know of it; one that came out the same keeps its old time.
+    let read_since = tracked.read_at.is_some_and(|read| read >= approved_at);
+    let Some(verdict) = pull.verdict.as_ref().filter(|_| read_since) else {
+        let unread = view::reason("not_judged_yet", "It is being read and judged.");
+        return Standing::Waiting(vec![unread]);
+    };
+    let reasons = view::reasons(&verdict.judgement);
+    match &verdict.judgement {
+        Judgement::Merge { .. } | Judgement::Wait { .. } => Standing::Waiting(reasons),
+        Judgement::Refuse { .. } | Judgement::Conflict { .. } => Standing::Refused(reasons),
+    }
+}
+
+/// Why a merge that was begun since the approval failed, if one did.
+async fn failure(
+    door: &Inner,
+    job: &JobId,
+    approval: &Approval,
+) -> Result<Option<String>, Refused> {
+    let pull = door.desk.pull_of(job).await?.value.pull.pull;
+    let effects = door.desk.store.effects(&keys::pull_pk(&pull)).await?;
+    let failed = |effect: &domain::effect::Effect| match (&effect.action, &effect.state) {
+        (Action::Merge { sha, .. }, EffectState::Failed { at, failure, .. })
+            if *sha == approval.sha && *at >= approval.at =>
+        {
+            Some(format!("merging {pull} failed: {failure}"))
+        }
+        _ => None,
+    };
+    Ok(effects.iter().find_map(|found| failed(&found.value)))
+}
+
+fn refused(reasons: Vec<Reason>) -> Refused {
+    let sentences: Vec<_> = reasons.iter().map(|it| it.sentence.as_str()).collect();
+    Refused::new(StatusCode::CONFLICT, "merge_refused", &sentences.join(" ")).because(reasons)
+}
+
+fn later(job: &JobId, reasons: Vec<Reason>) -> Response {
+    outcome::later(Later {
+        ask_again: format!("/jobs/{job}/why"),
+        sentence: "It is approved, and merged as soon as nothing stands against it.".to_owned(),
+        reasons,
+        effect: None,
+    })
+}

@@ -1,0 +1,119 @@
+//! Waits a little for effects, and shows how far they are.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::LOCATION;
+use axum::response::{IntoResponse, Response};
+use client::wire::{EffectView, Later};
+use domain::effect::{Action, Effect, EffectState};
+use domain::ids::{EffectId, JobId};
+use domain::redact::presentable;
+use engine::jobs::Wish;
+use engine::keys;
+
+use crate::body::{self, Parts};
+use crate::door::{Door, Inner};
+use crate::refusal::Refused;
+use crate::view::SHORT_CHARS_MAX;
+
+/// `GET /jobs/{id}/effects/{effect_id}`.
+pub(crate) async fn effect(
+    State(door): Door,
+    path: Parts<(String, String)>,
+) -> Result<Json<EffectView>, Refused> {
+    let (name, effect) = body::parts(path)?;
+    let id: EffectId = effect.parse().map_err(|error| {
+        let detail = format!("`effect_id`: {error}");
+        Refused::new(StatusCode::BAD_REQUEST, "bad_id", &detail).about("effect_id")
+    })?;
+    let named = door.desk.find(&name).await?;
+    let job = door.desk.must_job(&named.job).await?.value;
+    let pull = job.pull().map(keys::pull_pk);
+    for pk in [Some(keys::job_pk(&job.id)), pull].into_iter().flatten() {
+        if let Some(found) = door.desk.store.effect(&pk, &id).await? {
+            return Ok(Json(shown(&job.id, &found.value)));
+        }
+    }
+    let detail = format!("job {} has no effect `{id}`", job.id);
+    Err(Refused::new(
+        StatusCode::NOT_FOUND,
+        "no_such_effect",
+        &detail,
+    ))
+}
+
+/// Waits for an effect: 200 when it is done, 409 when it failed, 202 while neither is known.
+pub(crate) async fn wait(door: &Inner, job: &JobId, wish: &Wish) -> Result<Response, Refused> {
+    let effect = door.desk.settled(wish, door.answer_within).await?;
+    let view = shown(job, &effect);
+    let address = format!("/jobs/{job}/effects/{}", effect.id);
+    let sentence = match &effect.state {
+        EffectState::Done { .. } => return Ok(Json(view).into_response()),
+        EffectState::Failed { failure, .. } => {
+            let detail = format!("`{}` failed: {failure}", word(&effect.action));
+            return Err(failed(&detail));
+        }
+        EffectState::Intent { not_before, .. } if *not_before > door.desk.now() => {
+            format!("It failed for now and is tried again at {not_before}.")
+        }
+        EffectState::Intent { .. } => "It is noted and will be done.".to_owned(),
+        EffectState::Started { .. } => "It is being done.".to_owned(),
+        EffectState::Unknown { look_at, .. } => {
+            format!("It may have been done; the world is read at {look_at}.")
+        }
+    };
+    Ok(later(Later {
+        ask_again: address,
+        sentence,
+        reasons: Vec::new(),
+        effect: Some(view),
+    }))
+}
+
+/// Something that was to be done outside failed.
+pub(crate) fn failed(detail: &str) -> Refused {
+    Refused::new(StatusCode::CONFLICT, "effect_failed", detail)
+}
+
+/// 202 with the address to ask again.
+pub(crate) fn later(later: Later) -> Response {
+    let address = [(LOCATION, later.ask_again.clone())];
+    (StatusCode::ACCEPTED, address, Json(later)).into_response()
+}
+
+fn shown(job: &JobId, effect: &Effect) -> EffectView {
+    let (state, failure) = match &effect.state {
+        EffectState::Intent { .. } => ("intent", None),
+        EffectState::Started { .. } => ("started", None),
+        EffectState::Unknown { .. } => ("unknown", None),
+        EffectState::Done { .. } => ("done", None),
+        EffectState::Failed { failure, .. } => ("failed", Some(&failure.message)),
+    };
+    EffectView {
+        effect_id: effect.id.clone(),
+        job_id: job.clone(),
+        action: word(&effect.action).to_owned(),
+        state: state.to_owned(),
+        attempt: effect.attempt(),
+        created_at: effect.created_at,
+        next_look: effect.due(),
+        failure: failure.map(|message| presentable(message, SHORT_CHARS_MAX)),
+    }
+}
+
+/// An action in one word.
+fn word(action: &Action) -> &'static str {
+    match action {
+        Action::CreateSession { .. } => "create_session",
+        Action::Say { .. } => "say",
+        Action::ApprovePlan { .. } => "approve_plan",
+        Action::Archive { .. } => "archive",
+        Action::Merge { .. } => "merge",
+        Action::MarkReady { .. } => "mark_ready",
+        Action::UpdateBranch { .. } => "update_branch",
+        Action::Comment { .. } => "comment",
+        Action::Label { .. } => "label",
+        Action::DeleteBranch { .. } => "delete_branch",
+    }
+}

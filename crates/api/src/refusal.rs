@@ -1,0 +1,136 @@
+//! What is refused, as problem documents that tell nothing of our insides.
+
+use axum::Json;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use client::wire::{IDEMPOTENCY_KEY, PROBLEM_JSON, Problem, Reason};
+use domain::job::NotNow;
+use domain::redact::presentable;
+use engine::desk::Error;
+use engine::ports::{CommitError, RecordsError};
+
+/// Longest detail, in characters: it may repeat what was sent.
+const DETAIL_CHARS_MAX: usize = 1_000;
+
+/// Longest name of a field, in characters: it may be one that we do not know.
+const FIELD_CHARS_MAX: usize = 80;
+
+/// When to ask again while the store cannot be used, in seconds: a busy SQLite is free again by then.
+const UNAVAILABLE_AGAIN_SECS: &str = "5";
+
+/// A refusal.
+#[derive(Debug)]
+pub(crate) struct Refused(Box<Problem>);
+
+impl Refused {
+    /// A refusal without field and reasons.
+    pub(crate) fn new(status: StatusCode, code: &str, detail: &str) -> Self {
+        let title = status.canonical_reason().unwrap_or("Refused");
+        let detail = presentable(detail, DETAIL_CHARS_MAX);
+        Self(Box::new(Problem::new(
+            status.as_u16(),
+            title,
+            (code, detail),
+        )))
+    }
+
+    /// A field, parameter or header holds something that cannot be used.
+    pub(crate) fn field(field: &str, code: &str, detail: &str) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail).about(field)
+    }
+
+    /// The same refusal, about a field.
+    pub(crate) fn about(mut self, field: &str) -> Self {
+        self.0.field = Some(presentable(field, FIELD_CHARS_MAX));
+        self
+    }
+
+    /// The same refusal with all its reasons.
+    pub(crate) fn because(mut self, reasons: Vec<Reason>) -> Self {
+        self.0.reasons = reasons;
+        self
+    }
+
+    /// What the store or the queue could not do. The cause is for the log alone.
+    fn ours(status: StatusCode, code: &str, error: &dyn std::error::Error) -> Self {
+        tracing::error!(%error, problem.code = code, "a request could not be served");
+        let detail = match status {
+            StatusCode::SERVICE_UNAVAILABLE => {
+                "the store or the queue cannot be used just now: try again"
+            }
+            _ => "something stored cannot be used; the log tells what",
+        };
+        Self::new(status, code, detail)
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let status =
+            StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = (status, Json(self.0)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(
+                WWW_AUTHENTICATE,
+                HeaderValue::from_static("Bearer realm=\"gaffer\""),
+            );
+        }
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(
+                RETRY_AFTER,
+                HeaderValue::from_static(UNAVAILABLE_AGAIN_SECS),
+            );
+        }
+        response
+    }
+}
+
+impl From<NotNow> for Refused {
+    fn from(not_now: NotNow) -> Self {
+        let NotNow { code, sentence } = not_now;
+        match code {
+            "prompt_empty" | "prompt_too_long" => Self::field("prompt", code, &sentence),
+            "message_empty" | "message_too_long" => Self::field("message", code, &sentence),
+            "branch_missing" => Self::field("branch", code, &sentence),
+            "idempotency_key_reused" => Self::field(IDEMPOTENCY_KEY, code, &sentence),
+            _ => Self::new(StatusCode::CONFLICT, code, &sentence),
+        }
+    }
+}
+
+impl From<RecordsError> for Refused {
+    fn from(error: RecordsError) -> Self {
+        let unavailable = StatusCode::SERVICE_UNAVAILABLE;
+        match &error {
+            RecordsError::Unavailable { .. } => Self::ours(unavailable, "unavailable", &error),
+            RecordsError::Unreadable { .. } => {
+                Self::ours(StatusCode::INTERNAL_SERVER_ERROR, "unreadable", &error)
+            }
+        }
+    }
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        let unavailable = StatusCode::SERVICE_UNAVAILABLE;
+        match error {
+            Error::NotNow(not_now) => not_now.into(),
+            Error::NoSuch { what, .. } => {
+                let code = format!("no_such_{what}");
+                Self::new(StatusCode::NOT_FOUND, &code, &error.to_string())
+            }
+            Error::Records(error) => error.into(),
+            // Escapes can make a text several times as long as it looked.
+            Error::Commit(CommitError::TooLarge { .. }) => {
+                let detail = "what was sent does not fit a record: make it shorter";
+                Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
+            }
+            Error::Commit(error) => Self::ours(unavailable, "unavailable", &error),
+            Error::Queue(error) => Self::ours(unavailable, "unavailable", &error),
+            Error::Outside(error) => Self::ours(unavailable, "unavailable", &error),
+        }
+    }
+}

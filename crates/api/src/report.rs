@@ -1,0 +1,66 @@
+//! What is going on, and an agent's word that it knows.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use client::wire::{AccountView, Acknowledge, Acknowledged, Health, QueueView, Status, Used};
+use domain::ids::EventId;
+use engine::status::AccountStatus;
+
+use crate::body::{self, Parts, Sent};
+use crate::door::Door;
+use crate::refusal::Refused;
+
+/// `GET /healthz`.
+pub(crate) async fn health(State(door): Door) -> Json<Health> {
+    Json(Health {
+        ok: true,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        webhooks: door.webhooks.counts(),
+    })
+}
+
+/// `GET /status`.
+pub(crate) async fn status(State(door): Door) -> Result<Json<Status>, Refused> {
+    let status = door.desk.status().await?;
+    let (waiting, dead) = status.queue;
+    Ok(Json(Status {
+        now: status.now,
+        paused_since: status.paused_since,
+        observe_only: status.observe_only,
+        jobs: status.jobs,
+        accounts: status.accounts.into_iter().map(account).collect(),
+        paused_sources: status.paused_sources,
+        queue: QueueView { waiting, dead },
+    }))
+}
+
+fn account(account: AccountStatus) -> AccountView {
+    let used = |(used, of)| Used { used, of };
+    AccountView {
+        name: account.name,
+        health: account.health,
+        next_poll: account.next_poll,
+        slots: used(account.slots),
+        today: used(account.today),
+    }
+}
+
+/// `POST /events/{event_id}/ack`.
+pub(crate) async fn acknowledge(
+    State(door): Door,
+    path: Parts<String>,
+    sent: Sent,
+) -> Result<Json<Acknowledged>, Refused> {
+    let event: EventId = body::parts(path)?.parse().map_err(|error| {
+        let detail = format!("`event_id`: {error}");
+        Refused::new(StatusCode::BAD_REQUEST, "bad_id", &detail).about("event_id")
+    })?;
+    let Acknowledge { agent } = body::order(sent)?;
+    door.desk.acknowledge(&agent, &event).await?;
+    tracing::info!(event.id = %event, agent = %agent, "an event was acknowledged");
+    Ok(Json(Acknowledged {
+        event_id: event,
+        agent,
+    }))
+}

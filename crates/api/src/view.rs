@@ -1,0 +1,122 @@
+//! Shows jobs, plans and reasons as they travel. Whatever others wrote is stripped of what looks like a secret.
+
+use client::wire::{Ended, JobView, PlanStepView, Reason, Waiting};
+use domain::job::{Attention, Ending, How, Job, Phase, Watch};
+use domain::merge::{self, Judgement};
+use domain::redact::presentable;
+use domain::session::Plan;
+use engine::status::{Reasoned, state_of};
+
+/// Longest question, in characters: as much as is kept of it.
+const QUESTION_CHARS_MAX: usize = 8_000;
+
+/// Longest title or description of a plan's step, in characters.
+const STEP_CHARS_MAX: usize = 1_000;
+
+/// Longest sentence, in characters: it may hold a whole question.
+const SENTENCE_CHARS_MAX: usize = 8_200;
+
+/// Longest short text, in characters.
+pub(crate) const SHORT_CHARS_MAX: usize = 1_000;
+
+/// A job.
+pub(crate) fn job(job: &Job) -> JobView {
+    let watch = match &job.phase {
+        Phase::Watching(watch) => Some(watch.as_ref()),
+        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => None,
+    };
+    let url = watch.and_then(|watch| watch.url.as_deref());
+    JobView {
+        job_id: job.id.clone(),
+        state: state_of(job).to_owned(),
+        session_id: job.session().cloned(),
+        session_state: watch.map(|watch| watch.state.as_str().to_owned()),
+        url: url.map(|url| presentable(url, SHORT_CHARS_MAX)),
+        repo: job.repo.clone(),
+        branch: job.branch.clone(),
+        title: presentable(&job.title, SHORT_CHARS_MAX),
+        attempt: job.attempt,
+        created_at: job.created_at,
+        pull_request: job.pull().cloned(),
+        agent: job.agent.clone(),
+        account: job.account.clone(),
+        last_activity: watch.map(|watch| watch.progress_at),
+        waiting: watch.and_then(waiting),
+        ended: ended(job),
+    }
+}
+
+fn waiting(watch: &Watch) -> Option<Waiting> {
+    match &watch.attention {
+        Attention::Question { since, text, .. } => Some(Waiting::Question {
+            since: *since,
+            text: text
+                .as_deref()
+                .map(|text| presentable(text, QUESTION_CHARS_MAX)),
+        }),
+        Attention::Plan { since, plan, .. } => Some(Waiting::Plan {
+            since: *since,
+            plan_id: plan.as_ref().map(|plan| plan.id.clone()),
+            steps: plan.as_ref().map(steps).unwrap_or_default(),
+        }),
+        Attention::None | Attention::Expecting { .. } | Attention::Answered { .. } => None,
+    }
+}
+
+fn steps(plan: &Plan) -> Vec<PlanStepView> {
+    let step = |step: &domain::session::PlanStep| PlanStepView {
+        title: presentable(&step.title, STEP_CHARS_MAX),
+        description: presentable(&step.description, STEP_CHARS_MAX),
+    };
+    plan.steps.iter().map(step).collect()
+}
+
+fn ended(job: &Job) -> Option<Ended> {
+    let Phase::Ended(Ending { at, how, .. }) = &job.phase else {
+        return None;
+    };
+    let mut ended = Ended {
+        at: *at,
+        how: state_of(job).to_owned(),
+        reason: None,
+        sha: None,
+        by: None,
+    };
+    match how {
+        How::Merged { sha } => ended.sha = Some(sha.clone()),
+        How::Failed { reason } | How::Refused { reason } => {
+            ended.reason = Some(presentable(reason, SHORT_CHARS_MAX));
+        }
+        How::Cancelled { by } => ended.by = Some(presentable(by, SHORT_CHARS_MAX)),
+        How::PullClosed | How::Completed | How::Lost => {}
+    }
+    Some(ended)
+}
+
+/// A reason of the engine's.
+pub(crate) fn reasoned(reasoned: &Reasoned) -> Reason {
+    reason(&reasoned.code, &reasoned.sentence)
+}
+
+/// A reason in any words.
+pub(crate) fn reason(code: &str, sentence: &str) -> Reason {
+    Reason {
+        code: code.to_owned(),
+        sentence: presentable(sentence, SENTENCE_CHARS_MAX),
+    }
+}
+
+/// The reasons of a judgement.
+pub(crate) fn reasons(judgement: &Judgement) -> Vec<Reason> {
+    let told = |it: &merge::Reason| reason(it.code(), &it.sentence());
+    match judgement {
+        Judgement::Merge { sha, .. } => vec![reason(
+            "merging",
+            &format!("{sha} is green and is being merged."),
+        )],
+        Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
+            reasons.iter().map(told).collect()
+        }
+        Judgement::Conflict { .. } => vec![told(&merge::Reason::Conflict)],
+    }
+}

@@ -1,0 +1,178 @@
+//! The door for GitHub's webhooks. It can do nothing but enqueue, and reads no secret but its own.
+
+mod counters;
+mod live;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use domain::ids::PullRef;
+use engine::ports::{Clock, Queue, Secrets};
+use engine::work::Work;
+use github::webhook::{Classified, Rejected, SIGNATURE_HEADER, Wakeup, WebhookKind, classify};
+use jiff::SignedDuration;
+
+pub use counters::WebhookCounters;
+pub use live::{SECRET_KEPT, SECRET_READ_AGAIN};
+
+use live::LiveSecrets;
+
+/// Longest body of a delivery, in bytes: GitHub's own limit.
+pub const WEBHOOK_BODY_BYTES_MAX: usize = 25 * 1024 * 1024;
+
+/// What the webhook's door needs: no store, no credential.
+#[derive(Clone)]
+pub struct WebhookDoor {
+    /// Where wake-ups go.
+    pub queue: Arc<dyn Queue>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Where the webhook's secret is; no other is ever read.
+    pub secrets: Arc<dyn Secrets>,
+    /// What came of the deliveries so far.
+    pub counters: Arc<WebhookCounters>,
+}
+
+struct Inner {
+    door: WebhookDoor,
+    live: LiveSecrets,
+}
+
+/// What came of one delivery.
+enum Received {
+    /// Put in the queue.
+    Accepted,
+    /// Signed, and about nothing that is followed.
+    Ignored,
+    /// Not believed, or not readable.
+    Refused(StatusCode),
+    /// Signed and understood, but the queue did not take it.
+    Unavailable,
+}
+
+/// `POST /github/webhook`.
+pub fn webhook_router(door: WebhookDoor) -> Router {
+    let live = LiveSecrets::new(door.secrets.clone(), door.clock.clone());
+    Router::new()
+        .route("/github/webhook", post(deliver))
+        .layer(DefaultBodyLimit::max(WEBHOOK_BODY_BYTES_MAX))
+        .with_state(Arc::new(Inner { door, live }))
+}
+
+async fn deliver(State(inner): State<Arc<Inner>>, request: Request) -> Response {
+    let received = inner.receive(request).await;
+    let counters = &inner.door.counters;
+    let status = match received {
+        Received::Accepted => {
+            counters.accepted();
+            StatusCode::ACCEPTED
+        }
+        Received::Ignored => {
+            counters.ignored();
+            StatusCode::ACCEPTED
+        }
+        Received::Refused(status) => {
+            counters.refused();
+            status
+        }
+        Received::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    status.into_response()
+}
+
+impl Inner {
+    async fn receive(&self, request: Request) -> Received {
+        let received_at = self.door.clock.now();
+        let Some(signature) = signature(request.headers()).map(str::to_owned) else {
+            // Without a signature nothing of the body is even read.
+            return Received::Refused(StatusCode::UNAUTHORIZED);
+        };
+        let raw = match Bytes::from_request(request, &()).await {
+            Ok(raw) => raw,
+            Err(rejection) => return Received::Refused(rejection.status()),
+        };
+        if let Err(rejected) = self.live.verify(&signature, &raw).await {
+            return refuse(rejected);
+        }
+        match classify(&raw, received_at) {
+            Classified::Look(wakeups) => self.enqueue(&wakeups).await,
+            Classified::Ignored { why } => {
+                tracing::debug!(why, "a webhook delivery is about nothing that is followed");
+                Received::Ignored
+            }
+            Classified::Unreadable => {
+                tracing::warn!(
+                    "a signed webhook delivery is not JSON: set the webhook's content type to application/json"
+                );
+                Received::Refused(StatusCode::UNPROCESSABLE_ENTITY)
+            }
+        }
+    }
+
+    async fn enqueue(&self, wakeups: &[Wakeup]) -> Received {
+        let mut received = Received::Ignored;
+        for work in wakeups.iter().filter_map(work) {
+            let body = work.to_body();
+            if let Err(error) = self.door.queue.send(&body, SignedDuration::ZERO).await {
+                tracing::error!(%error, "a webhook delivery could not be put in the queue");
+                return Received::Unavailable;
+            }
+            received = Received::Accepted;
+        }
+        received
+    }
+}
+
+fn signature(headers: &HeaderMap) -> Option<&str> {
+    let mut given = headers.get_all(SIGNATURE_HEADER).iter();
+    let first = given.next()?.to_str().ok()?;
+    // Two signatures: whichever was meant, one of them is a lie.
+    given.next().is_none().then_some(first)
+}
+
+fn refuse(rejected: Rejected) -> Received {
+    tracing::debug!(why = %rejected, "a webhook delivery was refused");
+    Received::Refused(StatusCode::UNAUTHORIZED)
+}
+
+/// What a wake-up asks to look at; none for issues, which nothing follows yet.
+fn work(wakeup: &Wakeup) -> Option<Work> {
+    let Wakeup {
+        kind,
+        repo,
+        number,
+        sha,
+        received_at,
+    } = wakeup;
+    match kind {
+        WebhookKind::Issue | WebhookKind::IssueComment => return None,
+        WebhookKind::PullRequest
+        | WebhookKind::Review
+        | WebhookKind::CheckRun
+        | WebhookKind::CheckSuite
+        | WebhookKind::WorkflowRun
+        | WebhookKind::Status
+        | WebhookKind::Push => {}
+    }
+    match (number, sha) {
+        (Some(number), _) => Some(Work::Pull {
+            pull: PullRef {
+                repo: repo.clone(),
+                number: *number,
+            },
+            job: None,
+            received_at: Some(*received_at),
+        }),
+        (None, Some(sha)) => Some(Work::Commit {
+            repo: repo.clone(),
+            sha: sha.clone(),
+            received_at: *received_at,
+        }),
+        (None, None) => None,
+    }
+}

@@ -1,0 +1,206 @@
+//! Approving a merge, and what the door waits for afterwards.
+
+use std::time::Duration;
+
+use domain::facts::PullState;
+use domain::ids::{CommitSha, JobId};
+use domain::merge::{Judgement, Reason};
+use domain::pull::{self, PullPhase, Seen, Verdict};
+use engine::desk::Place;
+use engine::keys;
+use engine::ports::Clock;
+use engine::settings::TrackedPull;
+use engine::work::Work;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use crate::world::{Answer, SESSION, SHA, World, shop_pull};
+
+fn sha() -> CommitSha {
+    SHA.parse().unwrap()
+}
+
+/// A job in review whose pull request was read and refused for want of an approval a minute ago.
+async fn in_review(world: &World) -> JobId {
+    let id = world.watched(|watch| watch.pull = Some(shop_pull())).await;
+    let now = world.clock.now();
+    let mut pull = pull::track(shop_pull(), id.clone(), SESSION.parse().unwrap(), now);
+    pull.head = Some(Seen {
+        sha: sha(),
+        since: now,
+    });
+    pull.verdict = Some(Verdict {
+        at: now,
+        sha: sha(),
+        judgement: Judgement::Refuse {
+            reasons: vec![Reason::NeedsApproval],
+        },
+    });
+    let tracked = TrackedPull {
+        pull,
+        read_at: Some(now),
+    };
+    let mut unit = world.desk.unit();
+    unit.put(keys::pull(&shop_pull()), &tracked, None, Place::default());
+    world.desk.commit(unit).await.unwrap();
+    world.messages().await;
+    world.clock.advance(SignedDuration::from_mins(1));
+    id
+}
+
+/// Plays the dispatcher: waits for the approval, reads the pull request, and judges.
+async fn judge(world: &World, edit: impl FnOnce(&mut pull::Pull)) {
+    let mut again = tokio::time::interval(Duration::from_millis(10));
+    loop {
+        again.tick().await;
+        let found = world.desk.store.pull(&shop_pull()).await.unwrap().unwrap();
+        let mut tracked = found.value;
+        if tracked.pull.approval.is_none() {
+            continue;
+        }
+        tracked.read_at = Some(world.clock.now());
+        edit(&mut tracked.pull);
+        let mut unit = world.desk.unit();
+        let key = keys::pull(&shop_pull());
+        unit.put(key, &tracked, Some(found.version), Place::default());
+        return world.desk.commit(unit).await.unwrap();
+    }
+}
+
+fn verdict(judgement: Judgement) -> impl FnOnce(&mut pull::Pull) {
+    move |pull| {
+        if let Some(verdict) = &mut pull.verdict {
+            verdict.judgement = judgement;
+        }
+    }
+}
+
+async fn merge_while(world: &World, path: &str, edit: impl FnOnce(&mut pull::Pull)) -> Answer {
+    let body = json!({"by": "dora"});
+    tokio::join!(world.post(path, &body), judge(world, edit)).0
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_is_merged_in_both_spellings_and_asking_again_says_so_again() {
+    let world = World::new().await;
+    let id = in_review(&world).await;
+    let merged = merge_while(&world, &format!("/jobs/{id}:merge"), |pull| {
+        pull.phase = PullPhase::Settled {
+            state: PullState::Merged {
+                commit: Some(sha()),
+            },
+            sha: sha(),
+            at: pull.since,
+        };
+    })
+    .await
+    .ok(200);
+    assert_eq!(
+        merged,
+        json!({"job_id": id.to_string(), "pull_request": "acme/shop#7", "sha": SHA, "commit": SHA})
+    );
+    let again = world.post(&format!("/jobs/{id}/merge"), &json!({"sha": SHA}));
+    assert_eq!(again.await.ok(200), merged);
+    let other = world.post(
+        &format!("/jobs/{id}/merge"),
+        &json!({"sha": "2".repeat(40)}),
+    );
+    assert_eq!(other.await.code(409), "settled");
+    let found = world.desk.store.pull(&shop_pull()).await.unwrap().unwrap();
+    assert_eq!(found.value.pull.approval.unwrap().by, "dora");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_names_all_its_reasons() {
+    let world = World::new().await;
+    let id = in_review(&world).await;
+    let judgement = Judgement::Refuse {
+        reasons: vec![
+            Reason::ChecksFailed {
+                names: vec!["build".to_owned()],
+                others_pending: false,
+            },
+            Reason::ChecksPending {
+                names: vec!["lint".to_owned()],
+            },
+        ],
+    };
+    let answer = merge_while(&world, &format!("/jobs/{id}/merge"), verdict(judgement)).await;
+    assert_eq!(answer.code(409), "merge_refused");
+    let reasons = &answer.json()["reasons"];
+    assert_eq!(reasons[0]["code"], "checks_failed");
+    assert_eq!(reasons[1]["code"], "checks_pending");
+    assert!(reasons[0]["sentence"].as_str().unwrap().contains("build"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_judgement_that_comes_out_the_same_is_still_an_answer() {
+    let world = World::new().await;
+    let id = in_review(&world).await;
+    let answer = merge_while(&world, &format!("/jobs/{id}/merge"), |_| {}).await;
+    assert_eq!(answer.code(409), "merge_refused");
+    assert_eq!(answer.json()["reasons"][0]["code"], "needs_approval");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conflict_and_a_closed_pull_request_are_refused() {
+    let world = World::new().await;
+    let id = in_review(&world).await;
+    let path = format!("/jobs/{id}/merge");
+    let conflict = merge_while(&world, &path, verdict(Judgement::Conflict { sha: sha() })).await;
+    assert_eq!(conflict.code(409), "merge_refused");
+    assert_eq!(conflict.json()["reasons"][0]["code"], "conflict");
+    let closed = merge_while(&world, &path, |pull| {
+        pull.phase = PullPhase::Settled {
+            state: PullState::Closed,
+            sha: sha(),
+            at: pull.since,
+        };
+    })
+    .await;
+    assert_eq!(closed.status, 409, "{closed:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_can_pass_by_itself_is_for_later_with_its_reasons() {
+    let world = World::new().await;
+    let id = in_review(&world).await;
+    let judgement = Judgement::Wait {
+        until: None,
+        reasons: vec![Reason::ChecksPending {
+            names: vec!["build".to_owned()],
+        }],
+    };
+    let answer = merge_while(&world, &format!("/jobs/{id}:merge"), verdict(judgement)).await;
+    let later = answer.ok(202);
+    assert_eq!(later["reasons"][0]["code"], "checks_pending");
+    assert_eq!(answer.header("location"), format!("/jobs/{id}/why"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_dispatcher_the_approval_is_noted() {
+    let world = World::new().await;
+    let id = in_review(&world).await;
+    let post = axum::http::Method::POST;
+    let answer = world
+        .call(post, &format!("/jobs/{id}:merge"), (&[], ""))
+        .await;
+    assert_eq!(answer.ok(202)["reasons"][0]["code"], "not_judged_yet");
+    let found = world.desk.store.pull(&shop_pull()).await.unwrap().unwrap();
+    let approval = found.value.pull.approval.unwrap();
+    assert_eq!((approval.sha, approval.by), (sha(), "api".to_owned()));
+    let messages = world.messages().await;
+    assert!(matches!(&messages[..], [Work::Pull { .. }]), "{messages:?}");
+}
+
+#[tokio::test]
+async fn another_head_than_the_one_looked_at_is_not_approved() {
+    let world = World::new().await;
+    let id = in_review(&world).await;
+    let path = format!("/jobs/{id}:merge");
+    let answer = world.post(&path, &json!({"sha": "2".repeat(40)})).await;
+    assert_eq!(answer.code(409), "head_moved");
+    let found = world.desk.store.pull(&shop_pull()).await.unwrap().unwrap();
+    assert_eq!(found.value.pull.approval, None);
+    assert_eq!(answer.json()["reasons"], Value::Null);
+}

@@ -1,0 +1,246 @@
+//! What the door shows.
+
+use domain::event::{Audience, Event, Occurrence};
+use domain::ids::{AgentName, EventId, JobId};
+use domain::job::{Attention, Phase};
+use domain::session::{Plan, PlanStep, SessionState};
+use domain::wake::Wake;
+use engine::desk::Place;
+use engine::keys;
+use engine::ports::{Clock, Expect};
+use engine::settings::ReadArtifacts;
+use engine::work::Work;
+use serde_json::json;
+
+use crate::world::{SESSION, World, shop_pull};
+
+const LEAKED: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+
+#[tokio::test]
+async fn a_job_is_shown_by_its_id_and_by_its_session() {
+    let world = World::new().await;
+    let id = world
+        .watched(|watch| {
+            watch.state = SessionState::AwaitingUserFeedback;
+            watch.pull = Some(shop_pull());
+            watch.attention = Attention::Question {
+                event: EventId::of("q"),
+                since: watch.since,
+                text: Some(format!("May I use {LEAKED}?")),
+            };
+        })
+        .await;
+    let shown = world.get(&format!("/jobs/{id}")).await.ok(200);
+    assert_eq!(
+        shown,
+        json!({
+            "job_id": id.to_string(), "state": "asking", "session_id": SESSION,
+            "session_state": "AWAITING_USER_FEEDBACK", "url": "https://jules.google.com/session/1",
+            "repo": "acme/shop", "branch": "main", "title": "Tidy the shop.", "attempt": 1,
+            "created_at": "2026-03-01T12:00:00Z", "pull_request": "acme/shop#7", "agent": null,
+            "account": "default", "last_activity": "2026-03-01T12:00:00Z",
+            "waiting": {"for": "question", "since": "2026-03-01T12:00:00Z", "text": "May I use [secret]?"},
+            "ended": null,
+        })
+    );
+    let by_session = world.get(&format!("/jobs/{SESSION}")).await.ok(200);
+    assert_eq!(by_session, shown);
+}
+
+#[tokio::test]
+async fn a_waiting_plan_is_shown_with_its_steps() {
+    let world = World::new().await;
+    let plan = Plan {
+        id: "p1".parse().unwrap(),
+        steps: vec![PlanStep {
+            title: "Sweep".to_owned(),
+            description: String::new(),
+        }],
+    };
+    let id = world
+        .watched(|watch| {
+            watch.state = SessionState::AwaitingPlanApproval;
+            watch.attention = Attention::Plan {
+                event: EventId::of("p"),
+                since: watch.since,
+                plan: Some(plan),
+            };
+        })
+        .await;
+    let shown = world.get(&format!("/jobs/{id}")).await.ok(200);
+    assert_eq!(shown["state"], "plan-waits");
+    assert_eq!(shown["waiting"]["plan_id"], "p1");
+    assert_eq!(
+        shown["waiting"]["steps"],
+        json!([{"title": "Sweep", "description": ""}])
+    );
+}
+
+#[tokio::test]
+async fn the_newest_jobs_come_first_and_the_list_tells_whether_there_are_more() {
+    let world = World::new().await;
+    let mut ids = Vec::new();
+    for repo in ["acme/shop", "acme/other", "Acme/Shop"] {
+        world.clock.advance(jiff::SignedDuration::from_secs(1));
+        ids.push(world.job(repo).await.to_string());
+    }
+    let list = async |query: &str| {
+        let list = world.get(&format!("/jobs{query}")).await.ok(200);
+        let jobs = list["jobs"].as_array().unwrap().iter();
+        let ids: Vec<String> = jobs
+            .map(|job| job["job_id"].as_str().unwrap().to_owned())
+            .collect();
+        (ids, list["more"].as_bool().unwrap())
+    };
+    let [first, second, third] = [&ids[0], &ids[1], &ids[2]].map(String::clone);
+    let all = vec![third.clone(), second.clone(), first.clone()];
+    assert_eq!(list("").await, (all.clone(), false));
+    assert_eq!(list("?limit=3").await, (all, false));
+    assert_eq!(list("?limit=2").await, (vec![third.clone(), second], true));
+    let of_shop = vec![third.clone(), first];
+    assert_eq!(list("?repo=acme/shop").await, (of_shop, false));
+    assert_eq!(list("?repo=acme%2Fshop&limit=1").await, (vec![third], true));
+    assert_eq!(list("?repo=acme/none").await, (vec![], false));
+}
+
+#[tokio::test]
+async fn the_list_holds_fifty_unless_told_otherwise() {
+    let world = World::new().await;
+    for _ in 0..51 {
+        world.job("acme/shop").await;
+    }
+    let list = world.get("/jobs").await.ok(200);
+    assert_eq!(list["jobs"].as_array().unwrap().len(), 50);
+    assert_eq!(list["more"], true);
+}
+
+#[tokio::test]
+async fn why_tells_reasons_and_the_next_look() {
+    let world = World::new().await;
+    let id = world.job("acme/shop").await;
+    let why = world.get(&format!("/jobs/{id}/why")).await.ok(200);
+    assert_eq!(why["job_id"], id.to_string());
+    assert_eq!(why["state"], "queued");
+    assert_eq!(why["because"][0]["code"], "queued");
+    assert!(why["next_look"].is_string(), "{why}");
+}
+
+fn question(world: &World, job: &JobId) -> Event {
+    Event {
+        id: EventId::of("question"),
+        job: Some(job.clone()),
+        account: "default".parse().unwrap(),
+        attempt: 1,
+        observed_at: world.clock.now(),
+        status: "AWAITING_USER_FEEDBACK".to_owned(),
+        last_activity: None,
+        what: Occurrence::Question {
+            text: Some(format!("Is {LEAKED} right?")),
+        },
+        audience: Audience::Agent,
+    }
+}
+
+#[tokio::test]
+async fn events_are_shown_as_agents_get_them() {
+    let world = World::new().await;
+    let id = world.job("acme/shop").await;
+    let none = world.get(&format!("/jobs/{id}/events")).await.ok(200);
+    assert_eq!(none["events"], json!([]));
+    let event = question(&world, &id);
+    let mut unit = world.desk.unit();
+    unit.put(keys::event(&id, &event.id), &event, None, Place::default());
+    world.desk.commit(unit).await.unwrap();
+    let shown = world.get(&format!("/jobs/{id}/events")).await.ok(200);
+    assert_eq!(shown["events"][0]["event"], "question");
+    assert_eq!(shown["events"][0]["event_id"], event.id.to_string());
+    assert_eq!(shown["events"][0]["repo"], "acme/shop");
+    assert_eq!(shown["events"][0]["message"], "Is [secret] right?");
+}
+
+#[tokio::test]
+async fn an_agent_acknowledges_its_event() {
+    let world = World::new().await;
+    let id = world.job("acme/shop").await;
+    let event = question(&world, &id);
+    let agent: AgentName = "zai".parse().unwrap();
+    let path = format!("/events/{}/ack", event.id);
+    let said = world.post(&path, &json!({"agent": "zai"})).await;
+    assert_eq!(said.code(404), "no_such_wake");
+    let wake = Wake::new(event.clone(), agent.clone(), None, world.clock.now());
+    let mut unit = world.desk.unit();
+    unit.put(keys::wake(&agent, &event.id), &wake, None, Place::default());
+    world.desk.commit(unit).await.unwrap();
+    for _ in 0..2 {
+        let said = world.post(&path, &json!({"agent": "zai"})).await.ok(200);
+        assert_eq!(said["event_id"], event.id.to_string());
+    }
+    let kept = world.desk.store.wake(&agent, &event.id).await.unwrap();
+    assert!(kept.unwrap().value.is_settled());
+    let other = world.post(&path, &json!({"agent": "other"})).await;
+    assert_eq!(other.code(404), "no_such_wake");
+}
+
+#[tokio::test]
+async fn status_counts_jobs_and_messages() {
+    let world = World::new().await;
+    world.job("acme/shop").await;
+    let status = world.get("/status").await.ok(200);
+    assert_eq!(status["jobs"], json!({"queued": 1}));
+    assert_eq!(status["queue"], json!({"waiting": 1, "dead": 0}));
+    assert_eq!(status["observe_only"], false);
+}
+
+#[tokio::test(start_paused = true)]
+async fn artifacts_that_nobody_reads_in_time_are_for_later() {
+    let world = World::new().await;
+    let id = world.job("acme/shop").await;
+    world.messages().await;
+    let answer = world.get(&format!("/jobs/{id}/artifacts")).await;
+    let later = answer.ok(202);
+    assert_eq!(answer.header("location"), format!("/jobs/{id}/artifacts"));
+    assert_eq!(later["ask_again"], format!("/jobs/{id}/artifacts"));
+    assert_eq!(world.messages().await, [Work::Artifacts { id }]);
+}
+
+#[tokio::test]
+async fn fresh_artifacts_are_shown_and_a_failed_reading_is_told() {
+    let world = World::new().await;
+    let id = world.job("acme/shop").await;
+    let mut read = ReadArtifacts {
+        read_at: world.clock.now(),
+        pull_urls: vec!["https://github.com/acme/shop/pull/7".to_owned()],
+        patch: Some(format!("+key = {LEAKED}\n")),
+        patch_cut: false,
+        base_commit: None,
+        suggested_message: None,
+        failure: None,
+    };
+    let keep = async |read: &ReadArtifacts| {
+        let mut unit = world.desk.unit();
+        unit.put_if(keys::artifacts(&id), read, Expect::Any, Place::default());
+        world.desk.commit(unit).await.unwrap();
+    };
+    keep(&read).await;
+    let shown = world.get(&format!("/jobs/{id}/artifacts")).await.ok(200);
+    assert_eq!(shown["patch"], "+key = [secret]\n");
+    assert_eq!(shown["pull_urls"][0], "https://github.com/acme/shop/pull/7");
+    read.failure = Some(format!("503 for {LEAKED}"));
+    keep(&read).await;
+    let answer = world.get(&format!("/jobs/{id}/artifacts")).await;
+    assert_eq!(answer.code(502), "jules_unread");
+    assert!(!answer.text.contains(LEAKED));
+}
+
+#[tokio::test]
+async fn an_ended_job_tells_how() {
+    let world = World::new().await;
+    let id = world.job("acme/shop").await;
+    let path = format!("/jobs/{id}:cancel");
+    let shown = world.post(&path, &json!({"by": "dora"})).await.ok(200);
+    assert_eq!(shown["state"], "cancelled");
+    assert_eq!(shown["ended"]["how"], "cancelled");
+    assert_eq!(shown["ended"]["by"], "dora");
+    let job = world.desk.store.job(&id).await.unwrap().unwrap().value;
+    assert!(matches!(job.phase, Phase::Ended(_)));
+}

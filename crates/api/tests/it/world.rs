@@ -1,0 +1,322 @@
+//! A small world: a store, a queue, a clock that is set, one source, one agent, one account, and the door to it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use api::{DoorState, WebhookCounters};
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Method, Request, StatusCode};
+use domain::effect::{Effect, EffectState};
+use domain::failure::Failure;
+use domain::ids::{AgentName, JobId, PullRef, RepoName, SessionId};
+use domain::job::{self, Job, Phase, Watch};
+use domain::policy::{Policy, Source, Timing};
+use domain::session::{SessionState, SessionView};
+use engine::desk::{Desk, Place};
+use engine::jobs::Order;
+use engine::keys;
+use engine::ports::{Clock, Ids, Queue, Records};
+use engine::settings::Agent;
+use engine::work::Work;
+use http_body_util::BodyExt;
+use jiff::{SignedDuration, Timestamp};
+use local::{Database, LocalQueue, Store};
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+use ulid::Ulid;
+
+pub(crate) const TOKEN: &str = "gaf_0123456789abcdefghijklmnop";
+pub(crate) const SESSION: &str = "15400000000000000001";
+pub(crate) const SHA: &str = "1111111111111111111111111111111111111111";
+
+/// A clock that stands until it is moved.
+pub(crate) struct SetClock(Mutex<Timestamp>);
+
+impl SetClock {
+    pub(crate) fn at(text: &str) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(text.parse().unwrap())))
+    }
+
+    pub(crate) fn advance(&self, by: SignedDuration) {
+        *self.0.lock().unwrap() += by;
+    }
+}
+
+impl Clock for SetClock {
+    fn now(&self) -> Timestamp {
+        *self.0.lock().unwrap()
+    }
+}
+
+#[derive(Default)]
+struct Counted(AtomicU64);
+
+impl Ids for Counted {
+    fn ulid(&self, now: Timestamp) -> Ulid {
+        let millis = u64::try_from(now.as_millisecond()).unwrap();
+        Ulid::from_parts(millis, u128::from(self.0.fetch_add(1, Ordering::Relaxed)))
+    }
+}
+
+/// One answer of the door.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers
+            .get(name)
+            .unwrap_or_else(|| panic!("no {name}: {self:?}"))
+            .to_str()
+            .unwrap()
+    }
+
+    /// The body of an answer with this status.
+    #[track_caller]
+    pub(crate) fn ok(&self, status: u16) -> Value {
+        assert_eq!(self.status.as_u16(), status, "{self:?}");
+        self.json()
+    }
+
+    /// The code of a problem with this status.
+    #[track_caller]
+    pub(crate) fn code(&self, status: u16) -> String {
+        assert_eq!(
+            self.header("content-type"),
+            "application/problem+json",
+            "{self:?}"
+        );
+        let problem = self.ok(status);
+        assert_eq!(problem["status"], json!(status));
+        assert_eq!(problem["type"], json!("about:blank"));
+        assert!(!problem["detail"].as_str().unwrap().is_empty());
+        problem["code"].as_str().unwrap().to_owned()
+    }
+}
+
+pub(crate) async fn send(router: &Router, request: Request<Body>) -> Answer {
+    let response = router.clone().oneshot(request).await.unwrap();
+    let (parts, body) = response.into_parts();
+    let bytes = body.collect().await.unwrap().to_bytes();
+    Answer {
+        status: parts.status,
+        headers: parts.headers,
+        text: String::from_utf8(bytes.to_vec()).unwrap(),
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) clock: Arc<SetClock>,
+    pub(crate) desk: Desk,
+    pub(crate) queue: Arc<LocalQueue>,
+    pub(crate) router: Router,
+}
+
+impl World {
+    pub(crate) async fn new() -> Self {
+        let database = Database::in_memory().unwrap();
+        let clock = SetClock::at("2026-03-01T12:00:00Z");
+        let queue = Arc::new(LocalQueue::new(&database, "work", clock.clone()));
+        let records = Arc::new(Store::new(&database));
+        Self::over(records, queue.clone(), (clock, queue)).await
+    }
+
+    /// A world whose store or queue is another than the local one.
+    pub(crate) async fn over(
+        records: Arc<dyn Records>,
+        behind: Arc<dyn Queue>,
+        (clock, queue): (Arc<SetClock>, Arc<LocalQueue>),
+    ) -> Self {
+        let desk = Desk::new(
+            records,
+            behind,
+            clock.clone(),
+            Arc::<Counted>::default(),
+            "gtest".parse().unwrap(),
+        );
+        let tokens = vec![SecretString::from(TOKEN), SecretString::from("gaf_second")];
+        let counters = Arc::<WebhookCounters>::default();
+        let router = api::router(DoorState::new(desk.clone(), tokens).counting(counters));
+        let world = Self {
+            clock,
+            desk,
+            queue,
+            router,
+        };
+        world.settings().await;
+        world
+    }
+
+    async fn settings(&self) {
+        let mut unit = self.desk.unit();
+        for repo in ["acme/shop", "acme/other"] {
+            let repo: RepoName = repo.parse().unwrap();
+            let source = Source {
+                repo: repo.clone(),
+                account: "default".parse().unwrap(),
+                agent: None,
+                paused: false,
+                branch: (repo.name() == "shop").then(|| "main".parse().unwrap()),
+                policy: Policy::default(),
+                timing: Timing::default(),
+            };
+            let list = keys::listed(keys::SOURCES, repo.key());
+            unit.put(
+                keys::source(&repo),
+                &source,
+                None,
+                Place { due: None, list },
+            );
+        }
+        let name: AgentName = "zai".parse().unwrap();
+        let agent = Agent {
+            name: name.clone(),
+            url: None,
+            disabled: None,
+        };
+        unit.put(keys::agent(&name), &agent, None, Place::default());
+        self.desk.commit(unit).await.unwrap();
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.call(Method::GET, path, (&[], "")).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.call(Method::POST, path, (&[], &body.to_string()))
+            .await
+    }
+
+    pub(crate) async fn post_named(&self, path: &str, body: &Value, key: &str) -> Answer {
+        let headers = [("Idempotency-Key", key)];
+        self.call(Method::POST, path, (&headers, &body.to_string()))
+            .await
+    }
+
+    /// A call with the token, and with these headers besides.
+    pub(crate) async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        (headers, body): (&[(&str, &str)], &str),
+    ) -> Answer {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("authorization", format!("Bearer {TOKEN}"));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Body::from(body.to_owned())).unwrap();
+        send(&self.router, request).await
+    }
+
+    /// A new job, as the engine makes it.
+    pub(crate) async fn job(&self, repo: &str) -> JobId {
+        let order = Order {
+            repo: repo.parse().unwrap(),
+            branch: Some("main".parse().unwrap()),
+            prompt: "Tidy the shop.".to_owned(),
+            title: None,
+            agent: None,
+        };
+        self.desk.create_job(order).await.unwrap().id
+    }
+
+    /// A job whose session is watched, after `edit`.
+    pub(crate) async fn watched(&self, edit: impl FnOnce(&mut Watch)) -> JobId {
+        let id = self.job("acme/shop").await;
+        let session: SessionId = SESSION.parse().unwrap();
+        let now = self.clock.now();
+        let view = SessionView {
+            id: session.clone(),
+            title: "Tidy".to_owned(),
+            state: SessionState::InProgress,
+            url: Some("https://jules.google.com/session/1".to_owned()),
+            created_at: Some(now),
+            updated_at: None,
+            repo: None,
+            branch: None,
+            pulls: Vec::new(),
+            archived: false,
+        };
+        self.change(&id, |job| {
+            let started = job::start(job, now).unwrap().aggregate;
+            *job = job::created(&started, &view, now, &Timing::default()).aggregate;
+            if let Phase::Watching(watch) = &mut job.phase {
+                edit(watch);
+            }
+        })
+        .await;
+        let mut unit = self.desk.unit();
+        unit.put(keys::session(&session), &id, None, Place::default());
+        self.desk.commit(unit).await.unwrap();
+        id
+    }
+
+    /// Changes a job behind the door's back.
+    pub(crate) async fn change(&self, id: &JobId, edit: impl FnOnce(&mut Job)) {
+        let found = self.desk.store.job(id).await.unwrap().unwrap();
+        let mut job = found.value;
+        edit(&mut job);
+        let mut unit = self.desk.unit();
+        unit.put(keys::job(id), &job, Some(found.version), Place::default());
+        self.desk.commit(unit).await.unwrap();
+    }
+
+    /// Plays the dispatcher for one effect of a job: waits for it, then settles it.
+    pub(crate) async fn perform(&self, id: &JobId, failure: Option<&Failure>) -> Effect {
+        let pk = keys::job_pk(id);
+        let mut again = tokio::time::interval(std::time::Duration::from_millis(10));
+        loop {
+            again.tick().await;
+            let effects = self.desk.store.effects(&pk).await.unwrap();
+            let Some(found) = effects.into_iter().find(|found| !found.value.is_settled()) else {
+                continue;
+            };
+            let now = self.clock.now();
+            let state = match failure {
+                None => EffectState::Done { at: now },
+                Some(failure) => EffectState::Failed {
+                    at: now,
+                    attempt: 1,
+                    failure: failure.clone(),
+                },
+            };
+            let effect = Effect {
+                state,
+                ..found.value
+            };
+            let mut unit = self.desk.unit();
+            let key = keys::effect(&pk, &effect.id);
+            unit.put(key, &effect, Some(found.version), Place::default());
+            self.desk.commit(unit).await.unwrap();
+            return effect;
+        }
+    }
+
+    /// Takes everything out of the queue.
+    pub(crate) async fn messages(&self) -> Vec<Work> {
+        let hidden = SignedDuration::from_hours(1);
+        let mut messages = Vec::new();
+        for delivery in self.queue.receive(100, hidden).await.unwrap() {
+            messages.push(serde_json::from_str(&delivery.body).unwrap());
+            self.queue.acknowledge(&delivery.receipt).await.unwrap();
+        }
+        messages
+    }
+}
+
+pub(crate) fn shop_pull() -> PullRef {
+    "acme/shop#7".parse().unwrap()
+}

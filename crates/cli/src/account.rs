@@ -1,0 +1,163 @@
+//! `gaffer account`: Jules keys with their plans.
+
+use anyhow::{Context, Result};
+use domain::account::{Account, Health, ListWeight, Pace};
+use domain::governor::Limits;
+use domain::ids::AccountName;
+use engine::desk::DECIDE_AGAIN_MAX;
+use engine::keys;
+use engine::ports::{SecretName, SecretsError};
+use serde_json::{Value, json};
+
+use crate::args::account::{AccountCommand, AddArgs, Plan};
+use crate::data::Data;
+use crate::error::Error;
+use crate::here::{Address, Here, busy, must_agent, save};
+use crate::render::{Answer, value};
+use crate::stdin::{self, KeyFrom};
+use crate::switch::{health, moment};
+
+/// Runs one of the commands.
+pub(crate) async fn run(command: AccountCommand, here: &Here) -> Result<Answer> {
+    match command {
+        AccountCommand::Add(args) => {
+            let context = format!("adding account `{}`", args.name);
+            add(args, here).await.context(context)
+        }
+        AccountCommand::List => list(here).await.context("listing accounts"),
+    }
+}
+
+async fn add(args: AddArgs, here: &Here) -> Result<Answer> {
+    let data = here.open().await?;
+    let known = data.desk.store.account(&args.name).await?.is_some();
+    let name = &args.name;
+    if known && !args.replace_key {
+        let next = format!("replace its key with `gaffer account add {name} --replace-key`");
+        return Err(Error::refused("exists", format!("account `{name}` is already there"), next).into());
+    }
+    if !known && args.replace_key {
+        let next = format!("add it with `gaffer account add {name}`");
+        return Err(Error::refused("no_such", format!("there is no account `{name}` whose key could be replaced"), next).into());
+    }
+    if let Some(agent) = &args.agent {
+        must_agent(&data.desk, agent).await?;
+    }
+    let stored = store_key(&args, here, &data).await?;
+    let account = save_account(&args, &data).await?;
+    let text = format!("Account `{name}` {}; {stored}.", if known { "has a new key" } else { "is added" });
+    let limits = format!("It runs {} tasks at a time and {} in 24 hours.", account.limits.concurrent, account.limits.per_day);
+    Ok(Answer::new(json!({ "account": shown(&account) })).line(text).line(limits))
+}
+
+/// Stores the key before the record: an account is polled as soon as it is there.
+async fn store_key(args: &AddArgs, here: &Here, data: &Data) -> Result<String> {
+    let secret = SecretName::Jules(args.name.clone());
+    let from = match (&args.key_file, args.key_stdin) {
+        (Some(file), _) => KeyFrom::File(file),
+        (None, true) => KeyFrom::Stdin,
+        (None, false) if here.is_overlaid(&secret) && !args.replace_key => return Ok("its key is JULES_API_KEY in the environment".to_owned()),
+        (None, false) => KeyFrom::StdinOrAsked,
+    };
+    let key = stdin::key(from, "the Jules key")?;
+    data.secrets.write(&secret, &key).await?;
+    Ok(format!("its key is the secret `{}`", secret.path()))
+}
+
+/// Adds the account, or lets a known one try its new key at once. The poller changes the record all the time.
+async fn save_account(args: &AddArgs, data: &Data) -> Result<Account> {
+    for _ in 0..DECIDE_AGAIN_MAX {
+        let found = data.desk.store.account(&args.name).await?;
+        let account = Account {
+            limits: limits(args, found.as_ref().map(|found| found.value.limits)),
+            agent: args.agent.clone().or_else(|| found.as_ref().and_then(|found| found.value.agent.clone())),
+            health: Health::Working,
+            next_poll: data.desk.now(),
+            ..found.as_ref().map_or_else(|| new(&args.name, data.desk.now()), |found| found.value.clone())
+        };
+        let at = Address { key: keys::account(&account.name), list: keys::listed(keys::ACCOUNTS, account.name.as_str()) };
+        if save(&data.desk, at, &account, (found.map(|found| found.version), Some(account.next_poll))).await? {
+            return Ok(account);
+        }
+    }
+    Err(busy().into())
+}
+
+fn new(name: &AccountName, now: jiff::Timestamp) -> Account {
+    Account {
+        name: name.clone(),
+        limits: Limits::default(),
+        agent: None,
+        pace: Pace::default(),
+        health: Health::Working,
+        next_poll: now,
+        list: ListWeight::default(),
+        activity_reads: std::collections::BTreeMap::new(),
+    }
+}
+
+fn limits(args: &AddArgs, before: Option<Limits>) -> Limits {
+    let base = args.plan.map(Plan::limits).or(before).unwrap_or_default();
+    Limits { concurrent: args.concurrent.unwrap_or(base.concurrent), per_day: args.per_day.unwrap_or(base.per_day) }
+}
+
+async fn list(here: &Here) -> Result<Answer> {
+    let data = here.open().await?;
+    let (mut all, mut rows) = (Vec::new(), Vec::new());
+    for account in data.desk.store.accounts().await? {
+        let account = account.value;
+        let key = key_state(&account.name, here, &data).await;
+        let mut shown = shown(&account);
+        if let Some(shown) = shown.as_object_mut() {
+            shown.insert("key".to_owned(), json!(key));
+        }
+        all.push(shown);
+        let agent = account.agent.as_ref().map(ToString::to_string).unwrap_or_default();
+        let limits = [account.limits.concurrent.to_string(), account.limits.per_day.to_string()];
+        let [concurrent, per_day] = limits;
+        rows.push(vec![account.name.to_string(), key, concurrent, per_day, health(&account.health), moment(account.next_poll), agent]);
+    }
+    let head = ["account", "key", "at a time", "in 24 h", "health", "next poll", "agent"];
+    Ok(Answer::new(json!({ "accounts": all })).table(&head, rows, "No account yet: `gaffer account add default`."))
+}
+
+/// Where the key is, in one word; never the key.
+async fn key_state(name: &AccountName, here: &Here, data: &Data) -> String {
+    let secret = SecretName::Jules(name.clone());
+    if here.is_overlaid(&secret) {
+        return "environment".to_owned();
+    }
+    match data.secrets.read(&secret).await {
+        Ok(_) => "stored",
+        Err(SecretsError::Missing(_)) => "missing",
+        Err(SecretsError::Unusable { .. }) => "unusable",
+    }
+    .to_owned()
+}
+
+/// The account as programs see it.
+fn shown(account: &Account) -> Value {
+    json!({
+        "name": account.name, "concurrent": account.limits.concurrent, "per_day": account.limits.per_day,
+        "agent": account.agent, "health": value(&account.health), "next_poll": account.next_poll,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(plan: Option<Plan>, concurrent: Option<u32>) -> AddArgs {
+        let name = crate::settings::default_account();
+        AddArgs { name, key_stdin: false, key_file: None, plan, concurrent, per_day: None, agent: None, replace_key: false }
+    }
+
+    #[test]
+    fn the_plan_gives_limits_and_numbers_go_before_it() {
+        let free = Limits { concurrent: 3, per_day: 15 };
+        assert_eq!(limits(&args(None, None), None), free);
+        assert_eq!(limits(&args(Some(Plan::Pro), None), Some(free)), Limits { concurrent: 15, per_day: 100 });
+        assert_eq!(limits(&args(Some(Plan::Ultra), Some(2)), None), Limits { concurrent: 2, per_day: 300 });
+        assert_eq!(limits(&args(None, Some(2)), Some(Plan::Pro.limits())), Limits { concurrent: 2, per_day: 100 });
+    }
+}

@@ -1,0 +1,61 @@
+//! `gaffer agent remove`: only an agent that nothing names, and its wakes end with it.
+
+use anyhow::Result;
+use domain::ids::AgentName;
+use domain::wake::{Wake, WakeState};
+use engine::desk::{DECIDE_AGAIN_MAX, Desk, Place};
+use engine::keys;
+use engine::ports::{COMMIT_ITEMS_MAX, SecretName};
+use engine::store::Versioned;
+use serde_json::json;
+
+use super::must_find;
+use crate::data::Data;
+use crate::error::Error;
+use crate::here::busy;
+use crate::render::Answer;
+
+/// Removes an agent, then its secret.
+pub(super) async fn run(name: &AgentName, data: &Data) -> Result<Answer> {
+    refuse_named(name, &data.desk).await?;
+    for _ in 0..DECIDE_AGAIN_MAX {
+        let found = must_find(&data.desk, name).await?;
+        end_wakes(name, &data.desk).await?;
+        let mut unit = data.desk.unit();
+        unit.delete(keys::agent(name), &found);
+        match data.desk.commit(unit).await {
+            Err(error) if error.is_conflict() => continue,
+            outcome => outcome?,
+        }
+        data.secrets.remove(&SecretName::Agent(name.clone())).await?;
+        return Ok(Answer::new(json!({ "agent": name, "removed": true })).line(format!("Agent `{name}` and its secret are removed.")));
+    }
+    Err(busy().into())
+}
+
+/// What names the agent would wake nobody without it, and nobody would notice.
+async fn refuse_named(name: &AgentName, desk: &Desk) -> Result<()> {
+    for source in desk.store.sources().await? {
+        if source.value.agent.as_ref() == Some(name) {
+            let repo = source.value.repo;
+            let next = format!("give it another with `gaffer source set {repo} --agent NAME`, or none with `--no-agent`");
+            return Err(Error::refused("in_use", format!("source {repo} wakes it"), next).into());
+        }
+    }
+    Ok(())
+}
+
+/// Wakes that are not over would come due for ever.
+async fn end_wakes(name: &AgentName, desk: &Desk) -> Result<()> {
+    let open: Vec<Versioned<Wake>> = desk.store.wakes(name).await?.into_iter().filter(|wake| !wake.value.is_settled()).collect();
+    for wakes in open.chunks(COMMIT_ITEMS_MAX) {
+        let mut unit = desk.unit();
+        for found in wakes {
+            let state = WakeState::Dead { at: desk.now(), why: "its agent was removed".to_owned() };
+            let over = Wake { state, ..found.value.clone() };
+            unit.put(keys::wake(name, &over.event.id), &over, Some(found.version), Place::default());
+        }
+        desk.commit(unit).await?;
+    }
+    Ok(())
+}

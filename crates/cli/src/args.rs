@@ -1,0 +1,171 @@
+//! The command line: every command, option and example. What a command does is elsewhere.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use agents::HostRule;
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+use domain::ids::RepoName;
+use secrecy::SecretString;
+
+pub(crate) mod account;
+pub(crate) mod agent;
+pub(crate) mod job;
+pub(crate) mod source;
+pub(crate) mod value;
+
+/// The foreman of Google's Jules coding agent: hand it work and go idle.
+///
+/// It watches Jules, wakes your own agent only when a decision is needed, waits for checks, and merges what is green if you let it.
+#[derive(Debug, Parser)]
+#[command(name = "gaffer", version, arg_required_else_help = true, disable_help_subcommand = true, after_help = EXAMPLES)]
+pub(crate) struct CommandLine {
+    /// The data folder [default: `gaffer` in the platform's folder for data].
+    #[arg(long, global = true, env = "GAFFER_DATA", value_name = "DIR", value_parser = value::folder, help_heading = "Everywhere")]
+    pub(crate) data: Option<PathBuf>,
+
+    /// Answer in JSON: on stdout what was done, on stderr what failed.
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    pub(crate) json: bool,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  gaffer demo
+  gaffer account add default --key-file key.txt
+  gaffer source add acme/shop
+  gaffer up
+  gaffer job create --repo acme/shop --prompt 'Add a search box'
+
+Exit codes: 0 done, 1 failed, 2 bad usage.";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run everything in this process: watch Jules, act, and serve the HTTP door.
+    Up(Box<UpArgs>),
+    /// Play a whole story against a sandbox, in seconds and without any account.
+    Demo(DemoArgs),
+    /// Serve a small Jules and a small GitHub to try things on.
+    Sandbox(SandboxArgs),
+    /// Accounts: Jules keys with their plans.
+    #[command(subcommand, after_help = "Example:\n  gaffer account list")]
+    Account(account::AccountCommand),
+    /// Sources: repositories to work on, with what may be done in them.
+    #[command(subcommand, after_help = "Example:\n  gaffer source list")]
+    Source(Box<source::SourceCommand>),
+    /// Agents: who is woken when a decision is needed.
+    #[command(subcommand, after_help = "Example:\n  gaffer agent list")]
+    Agent(agent::AgentCommand),
+    /// Jobs: pieces of work for Jules. They go through a running `gaffer up`.
+    Job(job::JobArgs),
+    /// Write nothing more to Jules or GitHub until `gaffer resume`.
+    #[command(after_help = "Examples:\n  gaffer pause\n  gaffer pause --source acme/shop")]
+    Pause(SwitchArgs),
+    /// Go on after `gaffer pause`.
+    #[command(after_help = "Examples:\n  gaffer resume\n  gaffer resume --source acme/shop")]
+    Resume(SwitchArgs),
+    /// Tell what is going on.
+    #[command(after_help = "Example:\n  gaffer status --json")]
+    Status,
+    /// Print the completions for a shell.
+    #[command(after_help = "Example:\n  gaffer completions bash > gaffer.bash")]
+    Completions {
+        /// Which shell.
+        shell: Shell,
+    },
+}
+
+/// How `gaffer up` runs.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer up\n  gaffer up --observe-only\n  gaffer up --listen 127.0.0.1:4180 --data data --jules-base http://127.0.0.1:4190/jules/v1alpha --github-base http://127.0.0.1:4190/github"
+)]
+pub(crate) struct UpArgs {
+    /// Where the HTTP door listens.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4180")]
+    pub(crate) listen: SocketAddr,
+
+    /// Watch only: write nothing to Jules or GitHub.
+    #[arg(long)]
+    pub(crate) observe_only: bool,
+
+    /// Do not serve `POST /github/webhook`; pull requests are then read at intervals only.
+    #[arg(long)]
+    pub(crate) no_webhooks: bool,
+
+    /// Where Jules is [default: Google's].
+    #[arg(long, env = "JULES_API_BASE", value_name = "URL", value_parser = value::jules_base)]
+    pub(crate) jules_base: Option<String>,
+
+    /// Where GitHub's API is [default: GitHub's].
+    #[arg(long, env = "GITHUB_API_BASE", value_name = "URL", value_parser = value::github_base)]
+    pub(crate) github_base: Option<String>,
+
+    /// Sign in to GitHub as this App, with the private key in the secret `github` (or GITHUB_APP_KEY).
+    #[arg(long, env = "GITHUB_APP_ID", value_name = "ID", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) github_app_id: Option<u64>,
+
+    /// An agent's host that may be woken although it is private, speaks plain HTTP or listens on another port than 443. Can be given several times.
+    #[arg(long = "allow-host", env = "GAFFER_ALLOW_HOSTS", value_name = "HOST[:PORT]", value_delimiter = ',')]
+    pub(crate) allow_hosts: Vec<HostRule>,
+
+    /// The data folder, from `--data`.
+    #[arg(skip)]
+    pub(crate) data: PathBuf,
+
+    /// Secrets that the environment sets, by their path.
+    #[arg(skip)]
+    pub(crate) overlay: BTreeMap<String, SecretString>,
+
+    /// Whether to answer in JSON, from `--json`.
+    #[arg(skip)]
+    pub(crate) json: bool,
+}
+
+/// How the demo is played.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  gaffer demo\n  gaffer demo --no-webhooks --json")]
+pub(crate) struct DemoArgs {
+    /// Play it without webhooks: pull requests are read at intervals.
+    #[arg(long)]
+    pub(crate) no_webhooks: bool,
+
+    /// Whether to answer in JSON, from `--json`.
+    #[arg(skip)]
+    pub(crate) json: bool,
+}
+
+/// How the sandbox is served.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  gaffer sandbox\n  gaffer sandbox --listen 127.0.0.1:4190 --scenario story.json")]
+pub(crate) struct SandboxArgs {
+    /// Where it listens; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4190")]
+    pub(crate) listen: SocketAddr,
+
+    /// A file that says what is there and what happens.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scenario: Option<PathBuf>,
+
+    /// Whether to answer in JSON, from `--json`.
+    #[arg(skip)]
+    pub(crate) json: bool,
+}
+
+/// What is paused or goes on.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SwitchArgs {
+    /// Only this source, instead of everything.
+    #[arg(long, value_name = "OWNER/REPO")]
+    pub(crate) source: Option<RepoName>,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! `gaffer account`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use domain::governor::Limits;
+use domain::ids::{AccountName, AgentName};
+
+/// What to do with accounts.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AccountCommand {
+    /// Add a Jules key under a name, or replace it.
+    ///
+    /// The key is read from standard input, or asked for at a terminal; it is never an argument, since others on this machine can read those.
+    /// For the account `default`, JULES_API_KEY in the environment goes before any stored key.
+    Add(AddArgs),
+    /// List accounts: their limits and how they fare.
+    #[command(after_help = "Example:\n  gaffer account list --json")]
+    List,
+}
+
+/// A new account, or a new key.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer account add default\n  gaffer account add work --key-file key.txt --plan pro\n  cat key.txt | gaffer account add default --replace-key"
+)]
+pub(crate) struct AddArgs {
+    /// Its name: a-z, 0-9 and `-`, a letter first.
+    pub(crate) name: AccountName,
+
+    /// Read the key from standard input, also at a terminal.
+    #[arg(long, conflicts_with = "key_file")]
+    pub(crate) key_stdin: bool,
+
+    /// Read the key from a file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
+
+    /// What the account's plan allows: free is 3 tasks at a time and 15 in 24 hours, pro 15 and 100, ultra 60 and 300.
+    #[arg(long, value_enum)]
+    pub(crate) plan: Option<Plan>,
+
+    /// Tasks at a time, 1 to 60; goes before the plan's 3, 15 or 60.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=60))]
+    pub(crate) concurrent: Option<u32>,
+
+    /// Tasks in any 24 hours, 1 to 300; goes before the plan's 15, 100 or 300.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=300))]
+    pub(crate) per_day: Option<u32>,
+
+    /// Who is woken when something is wrong with the whole account.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<AgentName>,
+
+    /// Replace the key of an account that is already there; its limits change only where they are given.
+    #[arg(long)]
+    pub(crate) replace_key: bool,
+}
+
+/// Google's plans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Plan {
+    /// 3 tasks at a time, 15 in 24 hours.
+    Free,
+    /// 15 tasks at a time, 100 in 24 hours.
+    Pro,
+    /// 60 tasks at a time, 300 in 24 hours.
+    Ultra,
+}
+
+impl Plan {
+    /// What it allows.
+    pub(crate) fn limits(self) -> Limits {
+        match self {
+            Self::Free => Limits::default(),
+            Self::Pro => Limits { concurrent: 15, per_day: 100 },
+            Self::Ultra => Limits { concurrent: 60, per_day: 300 },
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! `gaffer job`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use domain::ids::{AgentName, BranchName, CommitSha, JobId, RepoName, SessionId};
+use url::Url;
+
+use super::value;
+
+/// Where the running `gaffer up` is, and what to do.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  gaffer job list\n\nThe token is GAFFER_TOKEN (or JULES_API_TOKEN) in the environment, else the one that `gaffer up` made in the data folder."
+)]
+pub(crate) struct JobArgs {
+    /// Where `gaffer up` listens.
+    #[arg(long, global = true, env = "GAFFER_URL", value_name = "URL", default_value = "http://127.0.0.1:4180", value_parser = value::base)]
+    pub(crate) url: Url,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: JobCommand,
+}
+
+/// What to do with jobs. A job can be named by its own id or by that of its session.
+#[derive(Debug, Subcommand)]
+pub(crate) enum JobCommand {
+    /// Give Jules a piece of work.
+    Create(CreateArgs),
+    /// List jobs, the newest first.
+    #[command(after_help = "Examples:\n  gaffer job list\n  gaffer job list --repo acme/shop --limit 10")]
+    List {
+        /// Only this repository's.
+        #[arg(long, value_name = "OWNER/REPO")]
+        repo: Option<RepoName>,
+        /// At most so many, 1 to 200.
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
+        limit: u32,
+    },
+    /// Show a job.
+    #[command(after_help = "Example:\n  gaffer job show 01j00000000000000000000000")]
+    Show(OneJob),
+    /// Tell why a job does not move, and what happens next.
+    #[command(after_help = "Example:\n  gaffer job why 01j00000000000000000000000")]
+    Why(OneJob),
+    /// Say something to a job's session: the answer to its question, or more.
+    #[command(after_help = "Example:\n  gaffer job say 01j00000000000000000000000 'Yes, keep the old route'")]
+    Say {
+        /// A job or session id.
+        id: JobOrSession,
+        /// What to say.
+        #[arg(value_parser = clap::builder::NonEmptyStringValueParser::new())]
+        text: String,
+    },
+    /// Approve a job's plan.
+    #[command(after_help = "Example:\n  gaffer job approve 01j00000000000000000000000")]
+    Approve(OneJob),
+    /// Let a job's pull request be merged at its present head, once everything else allows it.
+    #[command(
+        after_help = "Examples:\n  gaffer job merge 01j00000000000000000000000\n  gaffer job merge 01j00000000000000000000000 --sha 0123456789abcdef0123456789abcdef01234567"
+    )]
+    Merge {
+        /// A job or session id.
+        id: JobOrSession,
+        /// Only if this is the head.
+        #[arg(long, value_name = "SHA")]
+        sha: Option<CommitSha>,
+    },
+    /// Call a job off.
+    #[command(after_help = "Example:\n  gaffer job cancel 01j00000000000000000000000")]
+    Cancel(OneJob),
+    /// Give a job that ended another session.
+    #[command(after_help = "Example:\n  gaffer job retry 01j00000000000000000000000")]
+    Retry(OneJob),
+    /// Show what a job has produced: its pull requests and its patch.
+    #[command(after_help = "Example:\n  gaffer job artifacts 01j00000000000000000000000 --json")]
+    Artifacts(OneJob),
+}
+
+/// Which job.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct OneJob {
+    /// A job or session id.
+    pub(crate) id: JobOrSession,
+}
+
+/// A new job.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer job create --repo acme/shop --prompt 'Add a search box'\n  gaffer job create --repo acme/shop --branch develop --title Search --prompt-file task.md\n  cat task.md | gaffer job create --repo acme/shop -"
+)]
+pub(crate) struct CreateArgs {
+    /// The repository, which has to be a source.
+    #[arg(long, value_name = "OWNER/REPO")]
+    pub(crate) repo: RepoName,
+
+    /// The base branch; the source's without one.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) branch: Option<BranchName>,
+
+    /// A short name; the first line of the prompt without one.
+    #[arg(long, value_name = "TEXT", value_parser = value::words)]
+    pub(crate) title: Option<String>,
+
+    /// Who is woken; the source's agent without one.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<AgentName>,
+
+    /// The task.
+    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new(), required_unless_present_any = ["prompt_file", "stdin"], conflicts_with_all = ["prompt_file", "stdin"])]
+    pub(crate) prompt: Option<String>,
+
+    /// A file with the task; `-` is standard input.
+    #[arg(long, value_name = "FILE", conflicts_with = "stdin")]
+    pub(crate) prompt_file: Option<PathBuf>,
+
+    /// `-`: the task comes from standard input.
+    #[arg(value_name = "-", value_parser = value::dash)]
+    pub(crate) stdin: Option<String>,
+}
+
+/// What names a job: its own id, or that of one of its sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct JobOrSession(String);
+
+impl JobOrSession {
+    /// The id as it was given.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::str::FromStr for JobOrSession {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = text.parse::<JobId>().is_ok() || text.parse::<SessionId>().is_ok();
+        let wrong = || "a job id has 26 characters of a-z and 0-9, a session id is a number: `gaffer job list` shows them".to_owned();
+        known.then(|| Self(text.to_owned())).ok_or_else(wrong)
+    }
+}

@@ -1,0 +1,266 @@
+//! `gaffer source`.
+
+use clap::{ArgAction, Args, Subcommand, ValueEnum};
+use domain::ids::{AccountName, AgentName, BranchName, RepoName};
+use domain::policy::{MergeMethod, MergePolicy, PlanApproval};
+use jiff::SignedDuration;
+
+use super::value;
+
+/// What to do with sources.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SourceCommand {
+    /// Work on a repository. People merge and people approve plans unless told otherwise.
+    Add(AddArgs),
+    /// Change a source; what is not given stays.
+    Set(SetArgs),
+    /// List sources.
+    #[command(after_help = "Example:\n  gaffer source list --json")]
+    List,
+    /// Write nothing to Jules or GitHub for a source until it is resumed.
+    #[command(after_help = "Example:\n  gaffer source pause acme/shop")]
+    Pause {
+        /// Which repository.
+        #[arg(value_name = "OWNER/REPO")]
+        repo: RepoName,
+    },
+    /// Let a paused source go on.
+    #[command(after_help = "Example:\n  gaffer source resume acme/shop")]
+    Resume {
+        /// Which repository.
+        #[arg(value_name = "OWNER/REPO")]
+        repo: RepoName,
+    },
+}
+
+/// A new source.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer source add acme/shop\n  gaffer source add acme/shop --branch develop --agent bot --plan-approval agent\n  gaffer source add acme/shop --merge on-green --required-check build --protected-path infra/"
+)]
+pub(crate) struct AddArgs {
+    /// The repository.
+    #[arg(value_name = "OWNER/REPO")]
+    pub(crate) repo: RepoName,
+
+    /// The Jules account that works on it.
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub(crate) account: AccountName,
+
+    /// The base branch of jobs that name none.
+    #[arg(long, value_name = "NAME", default_value = "main")]
+    pub(crate) branch: BranchName,
+
+    /// Who is woken for its jobs; a person looks without one.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<AgentName>,
+
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+
+    #[command(flatten)]
+    pub(crate) timing: TimingArgs,
+}
+
+/// A change of a source.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer source set acme/shop --merge on-green --stuck-after 30m\n  gaffer source set acme/shop --no-agent --adopted-may-merge=false"
+)]
+pub(crate) struct SetArgs {
+    /// The repository.
+    #[arg(value_name = "OWNER/REPO")]
+    pub(crate) repo: RepoName,
+
+    /// The Jules account that works on it.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) account: Option<AccountName>,
+
+    /// The base branch of jobs that name none.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) branch: Option<BranchName>,
+
+    /// Who is woken for its jobs.
+    #[arg(long, value_name = "NAME", conflicts_with = "no_agent")]
+    pub(crate) agent: Option<AgentName>,
+
+    /// Wake nobody: a person looks.
+    #[arg(long)]
+    pub(crate) no_agent: bool,
+
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+
+    #[command(flatten)]
+    pub(crate) timing: TimingArgs,
+}
+
+impl SetArgs {
+    /// Whether nothing is given but the repository.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { repo: _, account, branch, agent, no_agent, policy, timing } = self;
+        account.is_none() && branch.is_none() && agent.is_none() && !no_agent && *policy == PolicyArgs::default() && *timing == TimingArgs::default()
+    }
+}
+
+/// What may be done without asking; what is not given stays as it is, or safe.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "What may be done without asking")]
+pub(crate) struct PolicyArgs {
+    /// Who decides that a green pull request is merged [at first: human].
+    #[arg(long, value_enum, value_name = "WHO")]
+    pub(crate) merge: Option<Merge>,
+
+    /// Who approves plans [at first: human].
+    #[arg(long, value_enum, value_name = "WHO")]
+    pub(crate) plan_approval: Option<Approval>,
+
+    /// How a pull request is merged [at first: squash].
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(crate) merge_method: Option<Method>,
+
+    /// How many checks must have run and succeeded [at first: 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub(crate) min_checks: Option<u32>,
+
+    /// A check that must have passed, besides those of the branch rules. Can be given several times; replaces those set before.
+    #[arg(long = "required-check", value_name = "NAME", value_parser = value::words, conflicts_with = "no_required_checks")]
+    pub(crate) required_checks: Option<Vec<String>>,
+
+    /// Require no checks by name.
+    #[arg(long)]
+    pub(crate) no_required_checks: bool,
+
+    /// A path that only a person may merge; a trailing `/` means everything below. Can be given several times; replaces those set before [at first: .github/].
+    #[arg(long = "protected-path", value_name = "PATH", value_parser = value::path, conflicts_with = "no_protected_paths")]
+    pub(crate) protected_paths: Option<Vec<String>>,
+
+    /// Protect no paths.
+    #[arg(long)]
+    pub(crate) no_protected_paths: bool,
+
+    /// A label that keeps a pull request from being merged. Can be given several times; replaces those set before [at first: do-not-merge].
+    #[arg(long = "blocking-label", value_name = "LABEL", value_parser = value::words)]
+    pub(crate) blocking_labels: Option<Vec<String>>,
+
+    /// How many merges in any 24 hours [at first: 20].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub(crate) merges_per_day: Option<u32>,
+
+    /// Whether pull requests of adopted sessions may be merged too [at first: false].
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
+    pub(crate) adopted_may_merge: Option<bool>,
+
+    /// Whether the head branch is kept after the merge [at first: false].
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
+    pub(crate) keep_branch: Option<bool>,
+
+    /// How often one pull request's failed checks are sent back to its session [at first: 3].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub(crate) ci_repairs: Option<u32>,
+}
+
+/// How long to wait for what; durations have units, as in `90s`, `20m`, `1h 30m` or `7d`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "How long to wait")]
+pub(crate) struct TimingArgs {
+    /// No status change and no new activity for this long is `stuck` [at first: 20m].
+    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) stuck_after: Option<SignedDuration>,
+
+    /// The same while the session waits for a machine [at first: 60m].
+    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) stuck_after_queued: Option<SignedDuration>,
+
+    /// How long an event waits for the words that belong to it [at first: 30s].
+    #[arg(long, value_name = "DURATION", value_parser = value::wait)]
+    pub(crate) text_wait: Option<SignedDuration>,
+
+    /// A session that Jules does not know within this time of its creation is not visible yet [at first: 2m].
+    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) not_found_grace: Option<SignedDuration>,
+
+    /// Activities are read when a session has been quiet for this long [at first: 5m].
+    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) quiet: Option<SignedDuration>,
+
+    /// How long a finished session is watched, since a message can wake it [at first: 7d].
+    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) watch_completed: Option<SignedDuration>,
+
+    /// How long a green head must stay green before it is merged [at first: 60s].
+    #[arg(long, value_name = "DURATION", value_parser = value::wait)]
+    pub(crate) settle: Option<SignedDuration>,
+
+    /// How long checks may take to appear on a new head [at first: 5m].
+    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) ci_start: Option<SignedDuration>,
+
+    /// How long a failed head is left alone, since Jules may repair it by itself [at first: 60s].
+    #[arg(long, value_name = "DURATION", value_parser = value::wait)]
+    pub(crate) ci_repair_after: Option<SignedDuration>,
+
+    /// How often an open pull request is read when nothing announces a change [at first: 60s].
+    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) pull_poll: Option<SignedDuration>,
+}
+
+/// [`MergePolicy`] as it is written on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Merge {
+    /// A person, or the agent on their behalf, says so for one SHA.
+    Human,
+    /// Complete green evidence is enough.
+    OnGreen,
+}
+
+impl From<Merge> for MergePolicy {
+    fn from(merge: Merge) -> Self {
+        match merge {
+            Merge::Human => Self::Human,
+            Merge::OnGreen => Self::OnGreen,
+        }
+    }
+}
+
+/// [`PlanApproval`] as it is written on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Approval {
+    /// Nobody is asked.
+    Auto,
+    /// The job's agent is woken with the plan.
+    Agent,
+    /// A person is shown the plan.
+    Human,
+}
+
+impl From<Approval> for PlanApproval {
+    fn from(approval: Approval) -> Self {
+        match approval {
+            Approval::Auto => Self::Auto,
+            Approval::Agent => Self::Agent,
+            Approval::Human => Self::Human,
+        }
+    }
+}
+
+/// [`MergeMethod`] as it is written on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Method {
+    /// A merge commit.
+    Merge,
+    /// One commit with all changes.
+    Squash,
+    /// Each commit on top of the base.
+    Rebase,
+}
+
+impl From<Method> for MergeMethod {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Merge => Self::Merge,
+            Method::Squash => Self::Squash,
+            Method::Rebase => Self::Rebase,
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Values on the command line that are no ids: each parser says what is wrong with a value and what a good one looks like.
+
+use std::path::PathBuf;
+
+use jiff::{SignedDuration, Span, SpanRelativeTo};
+use url::Url;
+
+/// Shortest duration that anything is watched by.
+const SHORTEST: SignedDuration = SignedDuration::from_secs(1);
+
+/// Longest duration: beyond a year it is a mistake.
+const LONGEST: SignedDuration = SignedDuration::from_hours(366 * 24);
+
+/// Longest time that a command itself waits.
+const LONGEST_HERE: SignedDuration = SignedDuration::from_mins(10);
+
+/// Longest name of a check, a label or a path, in characters.
+const WORDS_CHARS_MAX: usize = 250;
+
+/// Longest URL of an agent, in characters: it is stored in a record and shown in a line.
+const URL_CHARS_MAX: usize = 2_000;
+
+/// A duration of at least a second.
+pub(crate) fn duration(text: &str) -> Result<SignedDuration, String> {
+    within(text, SHORTEST, LONGEST)
+}
+
+/// A duration that may be nothing, written `0s`.
+pub(crate) fn wait(text: &str) -> Result<SignedDuration, String> {
+    within(text, SignedDuration::ZERO, LONGEST)
+}
+
+/// How long a command itself waits.
+pub(crate) fn short_wait(text: &str) -> Result<SignedDuration, String> {
+    within(text, SHORTEST, LONGEST_HERE)
+}
+
+fn within(text: &str, least: SignedDuration, most: SignedDuration) -> Result<SignedDuration, String> {
+    let unreadable = || "a duration has units, for example `90s`, `20m`, `1h 30m` or `7d`".to_owned();
+    let span: Span = text.trim().parse().map_err(|_| unreadable())?;
+    let value = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| unreadable())?;
+    if value < least || value > most {
+        return Err(format!("a duration here is {} to {}", short(least), short(most)));
+    }
+    Ok(value)
+}
+
+/// A duration as people write it.
+pub(crate) fn short(value: SignedDuration) -> String {
+    let seconds = value.as_secs();
+    for (unit, length) in [("d", 86_400), ("h", 3_600), ("m", 60)] {
+        if seconds > 0 && seconds % length == 0 && value.subsec_nanos() == 0 {
+            return format!("{}{unit}", seconds / length);
+        }
+    }
+    format!("{value:#}")
+}
+
+/// Where an agent is woken.
+pub(crate) fn agent_url(text: &str) -> Result<Url, String> {
+    if text.chars().count() > URL_CHARS_MAX {
+        return Err(format!("an address has at most {URL_CHARS_MAX} characters"));
+    }
+    web(text)
+}
+
+/// The base of an HTTP API.
+pub(crate) fn base(text: &str) -> Result<Url, String> {
+    let url = web(text)?;
+    if url.query().is_some() {
+        return Err("a base has no `?`: leave the query out".to_owned());
+    }
+    Ok(url)
+}
+
+/// Where Jules is, as a person wrote it; the adapter reads it again.
+pub(crate) fn jules_base(text: &str) -> Result<String, String> {
+    jules::Settings::at(text).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
+}
+
+/// Where GitHub's API is; the adapter reads it again.
+pub(crate) fn github_base(text: &str) -> Result<String, String> {
+    base(text).map(|_| text.trim().to_owned())
+}
+
+/// The message never repeats the address, which may hold a password.
+fn web(text: &str) -> Result<Url, String> {
+    let url: Url = text.trim().parse().map_err(|_| "an address is like `https://bot.example.com/wake`".to_owned())?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err("an address begins with https:// or http://".to_owned());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("an address holds no user name and no password: take it out".to_owned());
+    }
+    if url.fragment().is_some() {
+        return Err("an address has no `#`: leave the fragment out".to_owned());
+    }
+    Ok(url)
+}
+
+/// A folder, which may have to be made.
+pub(crate) fn folder(text: &str) -> Result<PathBuf, String> {
+    if text.is_empty() {
+        return Err("a folder has a name".to_owned());
+    }
+    Ok(PathBuf::from(text))
+}
+
+/// The name of a check or a label.
+pub(crate) fn words(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let count = text.chars().count();
+    if count == 0 || count > WORDS_CHARS_MAX || text.chars().any(char::is_control) {
+        return Err(format!("a name has 1 to {WORDS_CHARS_MAX} visible characters"));
+    }
+    Ok(text.to_owned())
+}
+
+/// A path in a repository, as `git` writes it.
+pub(crate) fn path(text: &str) -> Result<String, String> {
+    let path = words(text)?;
+    let parts = path.trim_end_matches('/').split('/');
+    if parts.clone().any(|part| part.is_empty() || part == "." || part == "..") {
+        return Err("a path starts at the repository's root, for example `infra/` or `Cargo.toml`".to_owned());
+    }
+    Ok(path)
+}
+
+/// The only word that may stand for a text on standard input.
+pub(crate) fn dash(text: &str) -> Result<String, String> {
+    if text == "-" {
+        return Ok(text.to_owned());
+    }
+    Err("only `-` can stand here, for standard input; give a text with `--prompt TEXT`".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_units_and_bounds() {
+        assert_eq!(duration("20m"), Ok(SignedDuration::from_mins(20)));
+        assert_eq!(duration("1h 30m"), Ok(SignedDuration::from_mins(90)));
+        assert_eq!(duration("7d"), Ok(SignedDuration::from_hours(7 * 24)));
+        assert_eq!(duration("PT5M"), Ok(SignedDuration::from_mins(5)));
+        assert_eq!(wait("0s"), Ok(SignedDuration::ZERO));
+        for bad in ["", "20", "0s", "-5m", "500ms", "400d", "20 parsecs", "1mo", "9999999999999999h"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+        assert!(wait("-1s").is_err());
+        assert!(short_wait("1h").is_err());
+    }
+
+    #[test]
+    fn durations_are_shown_as_they_are_written() {
+        for text in ["30s", "20m", "1h", "7d", "90m"] {
+            assert_eq!(duration(&short(duration(text).unwrap())), duration(text), "{text}");
+        }
+        assert_eq!(short(SignedDuration::from_mins(20)), "20m");
+        assert_eq!(short(SignedDuration::from_hours(48)), "2d");
+        assert_eq!(short(SignedDuration::ZERO), "0s");
+    }
+
+    #[test]
+    fn addresses_that_leak_or_cannot_work_are_refused_without_repeating_them() {
+        for bad in ["", "bot", "ftp://bot/wake", "https://", "https://u:hunter2@bot/wake", "https://bot/wake#hunter2"] {
+            let error = agent_url(bad).unwrap_err();
+            assert!(!error.contains("hunter2"), "{error}");
+        }
+        assert!(agent_url("http://127.0.0.1:9000/wake?to=me").is_ok());
+        assert!(base("http://127.0.0.1:9000/github?x=1").is_err());
+        assert!(jules_base("http://127.0.0.1:9000/jules/v1alpha").is_ok());
+        assert!(jules_base("jules").is_err());
+    }
+
+    #[test]
+    fn paths_start_at_the_root_of_the_repository() {
+        for good in [".github/", "infra/", "Cargo.toml", "a b/c"] {
+            assert_eq!(path(good), Ok(good.to_owned()));
+        }
+        for bad in ["", "/", "/etc", "a//b", "../x", "./x", "a\nb"] {
+            assert!(path(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn names_are_visible() {
+        assert_eq!(words(" build "), Ok("build".to_owned()));
+        for bad in ["", "  ", "a\u{7}b", &"x".repeat(251)] {
+            assert!(words(bad).is_err());
+        }
+        assert!(dash("-").is_ok());
+        assert!(dash("text").is_err());
+    }
+}

@@ -1,0 +1,81 @@
+//! The data folder: opens the store, the queue and the secrets of one Gaffer on this machine.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use domain::ids::InstallationId;
+use engine::desk::{Desk, Place};
+use engine::keys;
+use engine::ports::{Clock, Ids, Secrets};
+use engine::settings::Installation;
+use engine::store::Store;
+use jiff::Timestamp;
+use local::{Database, LocalQueue, SecretFiles, SystemClock};
+use secrecy::SecretString;
+use ulid::Ulid;
+
+/// The queue of wake-ups.
+const WORK_QUEUE: &str = "work";
+
+/// Draws random ids.
+pub(crate) struct RandomIds;
+
+impl Ids for RandomIds {
+    fn ulid(&self, now: Timestamp) -> Ulid {
+        let millis = u64::try_from(now.as_millisecond()).unwrap_or(0);
+        Ulid::from_parts(millis, rand::random())
+    }
+}
+
+/// Everything that one data folder holds, opened.
+pub(crate) struct Data {
+    /// The folder.
+    pub(crate) folder: PathBuf,
+    /// Store, queue, time and ids.
+    pub(crate) desk: Desk,
+    /// The queue again, for whoever waits for messages in this process.
+    pub(crate) queue: Arc<LocalQueue>,
+    /// Secrets by name.
+    pub(crate) secrets: Arc<dyn Secrets>,
+    /// The machine's clock.
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+/// Opens a data folder, creating it when it is new. Secrets from the environment stand in for files of the same name.
+pub(crate) async fn open(folder: &Path, overlay: BTreeMap<String, SecretString>) -> Result<Data> {
+    local::prepare_folder(folder).with_context(|| format!("preparing the data folder {}", folder.display()))?;
+    let path = folder.join("gaffer.db");
+    let database = Database::open(&path).with_context(|| format!("opening {}", path.display()))?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let records = Arc::new(local::Store::new(&database));
+    let queue = Arc::new(LocalQueue::new(&database, WORK_QUEUE, clock.clone()));
+    let secrets: Arc<dyn Secrets> = Arc::new(SecretFiles::new(&folder.join("secrets"), overlay));
+    let installation = installation(&Store::new(records.clone()), clock.now()).await?;
+    let desk = match installation {
+        Found::Old(id) => Desk::new(records, queue.clone(), clock.clone(), Arc::new(RandomIds), id),
+        Found::New(new) => {
+            let desk = Desk::new(records, queue.clone(), clock.clone(), Arc::new(RandomIds), new.id.clone());
+            let mut unit = desk.unit();
+            unit.put(keys::installation(), &new, None, Place::default());
+            desk.commit(unit).await.context("recording this installation")?;
+            desk
+        }
+    };
+    Ok(Data { folder: folder.to_owned(), desk, queue, secrets, clock })
+}
+
+enum Found {
+    Old(InstallationId),
+    New(Installation),
+}
+
+/// The installation's id, drawn once: another Gaffer on the same Jules account must not take our sessions for its own.
+async fn installation(store: &Store, now: Timestamp) -> Result<Found> {
+    let known = store.installation().await.context("reading which installation this is")?;
+    Ok(match known {
+        Some(installation) => Found::Old(installation.id),
+        None => Found::New(Installation { id: InstallationId::of(RandomIds.ulid(now)), since: now }),
+    })
+}

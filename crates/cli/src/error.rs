@@ -1,0 +1,176 @@
+//! What can go wrong at this door, and how any failure is told: in one or two lines, with a code for programs, and never with a secret.
+
+use client::wire::Reason;
+use domain::redact::redact;
+use engine::desk;
+use engine::ports::SecretsError;
+
+/// Exit code of a command that failed.
+pub(crate) const FAILED: u8 = 1;
+
+/// Exit code of a command that was not understood; clap uses it too.
+pub(crate) const USAGE: u8 = 2;
+
+/// What can go wrong at this door.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// What was typed cannot be meant.
+    #[error("{what}")]
+    Usage {
+        /// What is wrong, with the argument and its value.
+        what: String,
+        /// What to do.
+        next: String,
+    },
+    /// It cannot be done as things are.
+    #[error("{what}")]
+    Refused {
+        /// For programs.
+        code: &'static str,
+        /// What is the case.
+        what: String,
+        /// What to do.
+        next: String,
+    },
+}
+
+impl Error {
+    /// What was typed cannot be meant.
+    pub(crate) fn usage(what: impl Into<String>, next: impl Into<String>) -> Self {
+        Self::Usage { what: what.into(), next: next.into() }
+    }
+
+    /// It cannot be done as things are.
+    pub(crate) fn refused(code: &'static str, what: impl Into<String>, next: impl Into<String>) -> Self {
+        Self::Refused { code, what: what.into(), next: next.into() }
+    }
+
+    /// There is no such thing, and this command adds it.
+    pub(crate) fn no_such(what: &str, name: &dyn std::fmt::Display, add: &str) -> Self {
+        Self::refused("no_such", format!("there is no {what} `{name}`"), format!("add it with `gaffer {what} add {name}{add}`"))
+    }
+}
+
+/// A failure as it is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// For programs.
+    pub(crate) code: String,
+    /// What failed and why, in one line.
+    pub(crate) what: String,
+    /// What to do next, in one line.
+    pub(crate) next: Option<String>,
+    /// All reasons of a refusal that has more than one.
+    pub(crate) reasons: Vec<Reason>,
+    /// How the process ends.
+    pub(crate) exit: u8,
+}
+
+/// Tells a failure with its causes.
+pub(crate) fn tell(error: &anyhow::Error) -> Told {
+    let (code, next, exit) = sort(error);
+    let reasons = match error.downcast_ref::<client::Error>() {
+        Some(client::Error::Problem(problem)) => problem.reasons.clone(),
+        Some(_) | None => Vec::new(),
+    };
+    let mut what = causes(error);
+    for reason in &reasons {
+        if !what.contains(&reason.sentence) {
+            what = format!("{what}; {}", reason.sentence);
+        }
+    }
+    Told { code, what: line(&what), next: next.map(|next| line(&next)), reasons, exit }
+}
+
+/// Tells what clap could not understand: its first paragraph holds the argument and the value.
+pub(crate) fn tell_usage(error: &clap::Error) -> Told {
+    let text = error.render().to_string();
+    let first = text.split("\n\n").next().unwrap_or_default();
+    let what = line(first.strip_prefix("error: ").unwrap_or(first));
+    Told { code: "usage".to_owned(), what, next: Some("`--help` tells what is understood".to_owned()), reasons: Vec::new(), exit: USAGE }
+}
+
+fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {
+    if let Some(ours) = error.downcast_ref::<Error>() {
+        return match ours {
+            Error::Usage { next, .. } => ("usage".to_owned(), Some(next.clone()), USAGE),
+            Error::Refused { code, next, .. } => ((*code).to_owned(), Some(next.clone()), FAILED),
+        };
+    }
+    if let Some(error) = error.downcast_ref::<client::Error>() {
+        let (code, next) = crate::job::trouble(error);
+        return (code, next.map(str::to_owned), FAILED);
+    }
+    if let Some(error) = error.downcast_ref::<desk::Error>() {
+        let (code, next) = of_desk(error);
+        return (code.to_owned(), next.map(str::to_owned), FAILED);
+    }
+    if error.downcast_ref::<SecretsError>().is_some() {
+        return ("secret".to_owned(), None, FAILED);
+    }
+    ("failed".to_owned(), None, FAILED)
+}
+
+fn of_desk(error: &desk::Error) -> (&'static str, Option<&'static str>) {
+    match error {
+        desk::Error::NotNow(not_now) => (not_now.code, None),
+        desk::Error::NoSuch { .. } => ("no_such", None),
+        desk::Error::Outside(_) => ("outside", None),
+        desk::Error::Commit(_) if error.is_conflict() => ("busy", Some("somebody else was quicker: run the command again")),
+        desk::Error::Records(_) | desk::Error::Commit(_) | desk::Error::Queue(_) => {
+            ("store", Some("check that `--data` names the right folder, that it is yours and that the disk has room"))
+        }
+    }
+}
+
+/// The chain of causes in one line. A cause that the text before it already tells is left out.
+fn causes(error: &anyhow::Error) -> String {
+    let mut told = String::new();
+    for cause in error.chain() {
+        let cause = cause.to_string();
+        if told.is_empty() {
+            told = cause;
+        } else if !told.contains(&cause) {
+            told = format!("{told}: {cause}");
+        }
+    }
+    told
+}
+
+/// One line without anything that looks like a secret and without control characters, which could change what a terminal shows.
+fn line(text: &str) -> String {
+    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    redact(&spaced.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+
+    #[test]
+    fn causes_follow_in_one_line_and_are_told_once() {
+        let root: Result<(), _> = Err(Error::refused("no_such", "there is no account `x`", "add it with `gaffer account add x`"));
+        let error = root.context("adding source acme/shop").unwrap_err();
+        let told = tell(&error);
+        assert_eq!(told.what, "adding source acme/shop: there is no account `x`");
+        assert_eq!((told.code.as_str(), told.exit), ("no_such", FAILED));
+        assert_eq!(told.next.as_deref(), Some("add it with `gaffer account add x`"));
+        let twice = anyhow::Error::new(desk::Error::from(engine::ports::CommitError::Unavailable("disk full".to_owned())));
+        assert_eq!(tell(&twice).what.matches("disk full").count(), 1);
+    }
+
+    #[test]
+    fn secrets_and_control_characters_are_never_told() {
+        let error = anyhow::anyhow!("key AIzaSyA0123456789012345678901234567890123\u{1b}[2J\nnext");
+        let told = tell(&error);
+        assert!(!told.what.contains("AIza") && !told.what.contains('\u{1b}') && !told.what.contains('\n'), "{told:?}");
+        assert_eq!((told.code.as_str(), told.exit), ("failed", FAILED));
+    }
+
+    #[test]
+    fn usage_has_its_own_exit_code() {
+        assert_eq!(tell(&anyhow::Error::new(Error::usage("x", "y"))).exit, USAGE);
+    }
+}

@@ -1,0 +1,105 @@
+//! Where a command runs: which data folder, what the environment says, and how records are changed there.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use domain::ids::AgentName;
+use engine::desk::{DECIDE_AGAIN_MAX, Desk, Place};
+use engine::ports::{Key, ListKey, SecretName, Secrets, SecretsError};
+use engine::store::Versioned;
+use jiff::Timestamp;
+use local::SecretFiles;
+use secrecy::SecretString;
+use serde::Serialize;
+
+use crate::data::{self, Data};
+use crate::error::Error;
+use crate::settings::Environment;
+
+/// Where a command runs.
+#[derive(Debug)]
+pub(crate) struct Here {
+    /// The data folder.
+    pub(crate) folder: PathBuf,
+    /// What the environment says.
+    pub(crate) environment: Environment,
+}
+
+impl Here {
+    /// The folder that was named, else the platform's.
+    pub(crate) fn of(named: Option<PathBuf>, environment: Environment) -> Result<Self, Error> {
+        let nowhere = || Error::usage("there is no data folder: neither `--data`, GAFFER_DATA, XDG_DATA_HOME nor HOME names one", "give one with `--data DIR`");
+        let folder = named.or_else(|| environment.home.clone()).ok_or_else(nowhere)?;
+        Ok(Self { folder, environment })
+    }
+
+    /// Opens the data folder, making it when it is new.
+    pub(crate) async fn open(&self) -> Result<Data> {
+        data::open(&self.folder, self.environment.overlay.clone()).await
+    }
+
+    /// Whether the environment sets a secret, which then goes before a stored one.
+    pub(crate) fn is_overlaid(&self, name: &SecretName) -> bool {
+        self.environment.overlay.contains_key(&name.path())
+    }
+
+    /// The bearer token of our own door, without opening the store.
+    pub(crate) async fn token(&self) -> Result<SecretString> {
+        let files = SecretFiles::new(&self.folder.join("secrets"), self.environment.overlay.clone());
+        match files.read(&SecretName::ApiToken).await {
+            Ok(token) => Ok(token),
+            Err(SecretsError::Missing(_)) => {
+                let what = format!("there is no token: {} holds none and GAFFER_TOKEN is not set", self.folder.display());
+                Err(Error::refused("no_token", what, "start `gaffer up` once, which makes one; or set GAFFER_TOKEN, or name its folder with `--data`").into())
+            }
+            Err(error) => Err(error).context("reading the token of `gaffer up`"),
+        }
+    }
+}
+
+/// Refuses an agent that was never added.
+pub(crate) async fn must_agent(desk: &Desk, name: &AgentName) -> Result<()> {
+    match desk.store.agent(name).await.context("reading the agents")? {
+        Some(_) => Ok(()),
+        None => Err(Error::no_such("agent", name, " --url URL").into()),
+    }
+}
+
+/// Where a record of people's settings lives, and which list it stands in.
+pub(crate) struct Address {
+    /// Its key.
+    pub(crate) key: Key,
+    /// Its list.
+    pub(crate) list: Option<ListKey>,
+}
+
+/// Saves one record, new when `found` is none. Answers false when somebody else was quicker: read and decide again.
+pub(crate) async fn save<T: Serialize>(desk: &Desk, at: Address, value: &T, (found, due): (Option<u64>, Option<Timestamp>)) -> Result<bool> {
+    let mut unit = desk.unit();
+    unit.put(at.key, value, found, Place { due, list: at.list });
+    match desk.commit(unit).await {
+        Err(error) if error.is_conflict() => Ok(false),
+        Err(error) => Err(error.into()),
+        Ok(()) => Ok(true),
+    }
+}
+
+/// Reads a record, decides, and saves it without a due time, again and again while others change it in between.
+pub(crate) async fn change<T, R>(desk: &Desk, at: impl Fn(&T) -> Address, read: impl AsyncFn() -> Result<Versioned<T>>, decide: impl Fn(&T) -> Result<(T, R)>) -> Result<R>
+where
+    T: Serialize + PartialEq,
+{
+    for _ in 0..DECIDE_AGAIN_MAX {
+        let found = read().await?;
+        let (next, result) = decide(&found.value)?;
+        if next == found.value || save(desk, at(&next), &next, (Some(found.version), None)).await? {
+            return Ok(result);
+        }
+    }
+    Err(busy().into())
+}
+
+/// Others change the same record all the time.
+pub(crate) fn busy() -> Error {
+    Error::refused("busy", "the record is being changed by others just now", "run the command again")
+}

@@ -1,0 +1,123 @@
+//! The only place that writes to stdout and stderr: tables and lines for people, JSON for programs.
+
+use std::io::{self, ErrorKind, Write};
+
+use domain::fence::clip;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::error::Told;
+
+mod table;
+
+/// What a command has to say, for people and for programs alike.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    json: Value,
+    parts: Vec<Part>,
+}
+
+#[derive(Debug)]
+enum Part {
+    Line(String),
+    Table { head: Vec<&'static str>, rows: Vec<Vec<String>> },
+    Pairs(Vec<(&'static str, String)>),
+}
+
+impl Answer {
+    /// An answer with its JSON form, which has to stay as it is over versions.
+    pub(crate) fn new(json: Value) -> Self {
+        Self { json, parts: Vec::new() }
+    }
+
+    /// Adds a line for people.
+    pub(crate) fn line(mut self, line: impl Into<String>) -> Self {
+        self.parts.push(Part::Line(line.into()));
+        self
+    }
+
+    /// Adds a table for people; instead of an empty one stands `none`.
+    pub(crate) fn table(mut self, head: &[&'static str], rows: Vec<Vec<String>>, none: &str) -> Self {
+        self.parts.push(if rows.is_empty() { Part::Line(none.to_owned()) } else { Part::Table { head: head.to_vec(), rows } });
+        self
+    }
+
+    /// Adds names with their values for people; a value that is empty is left out.
+    pub(crate) fn pairs(mut self, pairs: Vec<(&'static str, String)>) -> Self {
+        self.parts.push(Part::Pairs(pairs.into_iter().filter(|(_, value)| !value.is_empty()).collect()));
+        self
+    }
+
+    fn text(&self) -> String {
+        let parts = self.parts.iter().map(|part| match part {
+            Part::Line(line) => line.clone(),
+            Part::Table { head, rows } => table::of_rows(head, rows),
+            Part::Pairs(pairs) => table::of_pairs(pairs),
+        });
+        // Text from outside must not move the cursor or hide anything.
+        clip(&parts.collect::<Vec<_>>().join("\n"), usize::MAX)
+    }
+}
+
+/// Any value as JSON. Our own types are plain data with text keys, so it cannot fail; a value that did would show as null.
+pub(crate) fn value(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
+}
+
+/// Prints an answer.
+pub(crate) fn answer(answer: &Answer, as_json: bool) -> io::Result<()> {
+    if as_json {
+        return json_line(&answer.json);
+    }
+    line(&answer.text())
+}
+
+/// Prints one JSON value on a line of its own.
+pub(crate) fn json_line(value: &Value) -> io::Result<()> {
+    line(&value.to_string())
+}
+
+/// Prints a line.
+pub(crate) fn line(text: &str) -> io::Result<()> {
+    raw(format!("{text}\n").as_bytes())
+}
+
+/// Prints bytes as they are.
+pub(crate) fn raw(bytes: &[u8]) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    unless_gone(stdout.write_all(bytes).and_then(|()| stdout.flush()))
+}
+
+/// Tells a person something that is no answer. Nobody may be reading, which is no failure.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Tells a failure.
+pub(crate) fn failure(told: &Told, as_json: bool) {
+    if as_json {
+        let mut body = json!({ "error": told.what, "code": told.code });
+        if let Some(body) = body.as_object_mut() {
+            body.extend(told.next.as_ref().map(|next| ("next".to_owned(), json!(next))));
+            body.extend(Some(&told.reasons).filter(|reasons| !reasons.is_empty()).map(|reasons| ("reasons".to_owned(), value(reasons))));
+        }
+        return note(&body.to_string());
+    }
+    note(&format!("gaffer: {}", told.what));
+    if let Some(next) = &told.next {
+        note(&format!("next: {next}"));
+    }
+}
+
+/// Prints help or the version, which are answers.
+pub(crate) fn help(help: &clap::Error) -> io::Result<()> {
+    unless_gone(help.print())
+}
+
+/// A reader that has seen enough, such as `head`, is no failure.
+fn unless_gone(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}

@@ -1,0 +1,85 @@
+//! Runs one command: parses, prepares the process, dispatches, and turns what came of it into an exit code.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{CommandFactory, Parser};
+use clap_complete::Shell;
+
+use crate::args::{Command, CommandLine};
+use crate::error::{self, Error, FAILED, Told, USAGE};
+use crate::here::Here;
+use crate::render::{self, Answer};
+use crate::settings::Environment;
+use crate::{account, agent, demo, job, sandbox_command, source, switch, up};
+
+/// The whole program.
+pub(crate) fn main(environment: Result<Environment, Error>) -> ExitCode {
+    let command_line = match CommandLine::try_parse() {
+        Ok(command_line) => command_line,
+        Err(error) => return not_run(&error),
+    };
+    let as_json = command_line.json;
+    match start(command_line, environment) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => ended(&error::tell(&error), as_json),
+    }
+}
+
+/// Help and the version are answers; everything else was not understood.
+fn not_run(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        return if render::help(error).is_ok() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) };
+    }
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        // Nobody reading it changes nothing about how the process ends.
+        let _ = render::help(error);
+        return ExitCode::from(USAGE);
+    }
+    let as_json = std::env::args_os().any(|argument| argument == "--json");
+    ended(&error::tell_usage(error), as_json)
+}
+
+fn ended(told: &Told, as_json: bool) -> ExitCode {
+    render::failure(told, as_json);
+    ExitCode::from(told.exit)
+}
+
+fn start(command_line: CommandLine, environment: Result<Environment, Error>) -> Result<()> {
+    // Only fails when one is installed already, which serves as well.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("starting the runtime")?;
+    runtime.block_on(dispatch(command_line, environment?))
+}
+
+async fn dispatch(command_line: CommandLine, environment: Environment) -> Result<()> {
+    let CommandLine { data, json, command } = command_line;
+    let here = || Here::of(data, environment);
+    let answer = match command {
+        Command::Up(args) => {
+            let here = here()?;
+            return up::run(crate::args::UpArgs { data: here.folder, overlay: here.environment.overlay, json, ..*args }).await;
+        }
+        Command::Demo(args) => return demo::run(crate::args::DemoArgs { json, ..args }).await,
+        Command::Sandbox(args) => return sandbox_command::run(crate::args::SandboxArgs { json, ..args }).await,
+        Command::Completions { shell } => return completions(shell),
+        Command::Account(command) => account::run(command, &here()?).await?,
+        Command::Source(command) => source::run(*command, &here()?).await?,
+        Command::Agent(command) => agent::run(command, &here()?).await?,
+        Command::Job(args) => job::run(args, &here()?).await?,
+        Command::Pause(args) => switch::pause(args, &here()?).await?,
+        Command::Resume(args) => switch::resume(args, &here()?).await?,
+        Command::Status => switch::status(&here()?).await?,
+    };
+    print(&answer, json)
+}
+
+fn print(answer: &Answer, as_json: bool) -> Result<()> {
+    render::answer(answer, as_json).context("writing the answer")
+}
+
+fn completions(shell: Shell) -> Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut CommandLine::command(), "gaffer", &mut script);
+    render::raw(&script).context("writing the completions")
+}

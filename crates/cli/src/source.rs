@@ -1,0 +1,191 @@
+//! `gaffer source`: repositories to work on, and what may be done in them.
+
+use anyhow::{Context, Result};
+use domain::ids::{AccountName, RepoName};
+use domain::policy::{MergePolicy, Policy, Source, Timing};
+use engine::desk::Desk;
+use engine::keys;
+use serde_json::json;
+
+use crate::args::source::{AddArgs, PolicyArgs, SetArgs, SourceCommand, TimingArgs};
+use crate::error::Error;
+use crate::here::{Address, Here, busy, change, must_agent, save};
+use crate::render::{Answer, value};
+use crate::switch::paused_source;
+
+mod show;
+
+/// Runs one of the commands.
+pub(crate) async fn run(command: SourceCommand, here: &Here) -> Result<Answer> {
+    let desk = here.open().await?.desk;
+    match command {
+        SourceCommand::Add(args) => {
+            let context = format!("adding source {}", args.repo);
+            add(args, &desk).await.context(context)
+        }
+        SourceCommand::Set(args) => {
+            let context = format!("changing source {}", args.repo);
+            set(args, &desk).await.context(context)
+        }
+        SourceCommand::List => list(&desk).await.context("listing sources"),
+        SourceCommand::Pause { repo } => paused_source(&desk, &repo, true).await.with_context(|| format!("pausing source {repo}")),
+        SourceCommand::Resume { repo } => paused_source(&desk, &repo, false).await.with_context(|| format!("resuming source {repo}")),
+    }
+}
+
+async fn add(args: AddArgs, desk: &Desk) -> Result<Answer> {
+    must_account(desk, &args.account).await?;
+    if let Some(agent) = &args.agent {
+        must_agent(desk, agent).await?;
+    }
+    let source = Source {
+        policy: policy(&Policy::default(), &args.policy),
+        timing: timing(&Timing::default(), &args.timing),
+        repo: args.repo,
+        account: args.account,
+        agent: args.agent,
+        paused: false,
+        branch: Some(args.branch),
+    };
+    check(&source.policy)?;
+    if !save(desk, address(&source), &source, (None, None)).await? {
+        if desk.store.source(&source.repo).await?.is_none() {
+            return Err(busy().into());
+        }
+        let next = format!("change it with `gaffer source set {}`", source.repo);
+        return Err(Error::refused("exists", format!("{} is a source already", source.repo), next).into());
+    }
+    Ok(answer(&source, "is added"))
+}
+
+async fn set(args: SetArgs, desk: &Desk) -> Result<Answer> {
+    if args.is_empty() {
+        return Err(Error::usage("nothing is given that could change", "`gaffer source set --help` lists what can be set").into());
+    }
+    if let Some(account) = &args.account {
+        must_account(desk, account).await?;
+    }
+    if let Some(agent) = &args.agent {
+        must_agent(desk, agent).await?;
+    }
+    let source = change_source(desk, &args.repo, |source| {
+        let kept = source.agent.clone().filter(|_| !args.no_agent);
+        let next = Source {
+            account: args.account.clone().unwrap_or_else(|| source.account.clone()),
+            agent: args.agent.clone().or(kept),
+            branch: args.branch.clone().or_else(|| source.branch.clone()),
+            policy: policy(&source.policy, &args.policy),
+            timing: timing(&source.timing, &args.timing),
+            ..source.clone()
+        };
+        check(&next.policy)?;
+        Ok(next)
+    })
+    .await?;
+    Ok(answer(&source, "is set"))
+}
+
+async fn list(desk: &Desk) -> Result<Answer> {
+    let sources: Vec<Source> = desk.store.sources().await?.into_iter().map(|source| source.value).collect();
+    let rows = sources.iter().map(show::row).collect();
+    let none = "No source yet: `gaffer source add OWNER/REPO`.";
+    Ok(Answer::new(json!({ "sources": value(&sources) })).table(&show::HEAD, rows, none))
+}
+
+/// Changes a source that has to be there; answers it as it is then.
+pub(crate) async fn change_source(desk: &Desk, repo: &RepoName, decide: impl Fn(&Source) -> Result<Source>) -> Result<Source> {
+    let read = async || desk.store.source(repo).await?.ok_or_else(|| Error::no_such("source", repo, "").into());
+    change(desk, address, read, |source| {
+        let next = decide(source)?;
+        Ok((next.clone(), next))
+    })
+    .await
+}
+
+fn address(source: &Source) -> Address {
+    Address { key: keys::source(&source.repo), list: keys::listed(keys::SOURCES, source.repo.key()) }
+}
+
+fn answer(source: &Source, what: &str) -> Answer {
+    Answer::new(json!({ "source": value(source) })).line(format!("Source {} {what}.", source.repo)).pairs(show::pairs(source))
+}
+
+async fn must_account(desk: &Desk, name: &AccountName) -> Result<()> {
+    match desk.store.account(name).await.context("reading the accounts")? {
+        Some(_) => Ok(()),
+        None => Err(Error::no_such("account", name, "").into()),
+    }
+}
+
+/// Merging by itself without any check to wait for is never what is meant.
+fn check(policy: &Policy) -> Result<(), Error> {
+    match policy.merge {
+        MergePolicy::OnGreen if policy.min_checks == 0 && policy.required_checks.is_empty() => Err(Error::usage(
+            "`--merge on-green` with `--min-checks 0` and no required check would merge what nothing has checked",
+            "name a check with `--required-check NAME`, or set `--min-checks 1`",
+        )),
+        MergePolicy::OnGreen | MergePolicy::Human => Ok(()),
+    }
+}
+
+fn policy(before: &Policy, args: &PolicyArgs) -> Policy {
+    let list = |given: &Option<Vec<String>>, none: bool, before: &[String]| match given {
+        Some(given) => given.clone(),
+        None if none => Vec::new(),
+        None => before.to_vec(),
+    };
+    Policy {
+        merge: args.merge.map_or(before.merge, Into::into),
+        merge_method: args.merge_method.map_or(before.merge_method, Into::into),
+        min_checks: args.min_checks.unwrap_or(before.min_checks),
+        required_checks: list(&args.required_checks, args.no_required_checks, &before.required_checks),
+        protected_paths: list(&args.protected_paths, args.no_protected_paths, &before.protected_paths),
+        blocking_labels: list(&args.blocking_labels, false, &before.blocking_labels),
+        merges_per_day: args.merges_per_day.unwrap_or(before.merges_per_day),
+        adopted_may_merge: args.adopted_may_merge.unwrap_or(before.adopted_may_merge),
+        delete_branch: args.keep_branch.map_or(before.delete_branch, |keep| !keep),
+        plan_approval: args.plan_approval.map_or(before.plan_approval, Into::into),
+        ci_repairs: args.ci_repairs.unwrap_or(before.ci_repairs),
+    }
+}
+
+fn timing(before: &Timing, args: &TimingArgs) -> Timing {
+    Timing {
+        stuck_after: args.stuck_after.unwrap_or(before.stuck_after),
+        stuck_after_queued: args.stuck_after_queued.unwrap_or(before.stuck_after_queued),
+        text_wait: args.text_wait.unwrap_or(before.text_wait),
+        not_found_grace: args.not_found_grace.unwrap_or(before.not_found_grace),
+        quiet: args.quiet.unwrap_or(before.quiet),
+        watch_completed: args.watch_completed.unwrap_or(before.watch_completed),
+        settle: args.settle.unwrap_or(before.settle),
+        ci_start: args.ci_start.unwrap_or(before.ci_start),
+        ci_repair_after: args.ci_repair_after.unwrap_or(before.ci_repair_after),
+        pull_poll: args.pull_poll.unwrap_or(before.pull_poll),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::args::source::Merge;
+
+    use super::*;
+
+    #[test]
+    fn what_is_not_given_stays() {
+        let safe = Policy::default();
+        assert_eq!(policy(&safe, &PolicyArgs::default()), safe);
+        assert_eq!(timing(&Timing::default(), &TimingArgs::default()), Timing::default());
+        let changed = policy(&safe, &PolicyArgs { merge: Some(Merge::OnGreen), keep_branch: Some(true), no_protected_paths: true, ..PolicyArgs::default() });
+        let wanted = Policy { merge: MergePolicy::OnGreen, delete_branch: false, protected_paths: Vec::new(), ..safe };
+        assert_eq!(changed, wanted);
+    }
+
+    #[test]
+    fn merging_what_nothing_has_checked_is_refused() {
+        let unchecked = Policy { merge: MergePolicy::OnGreen, min_checks: 0, ..Policy::default() };
+        assert!(check(&unchecked).is_err());
+        assert!(check(&Policy { required_checks: vec!["build".to_owned()], ..unchecked.clone() }).is_ok());
+        assert!(check(&Policy { merge: MergePolicy::Human, ..unchecked }).is_ok());
+        assert!(check(&Policy { merge: MergePolicy::OnGreen, ..Policy::default() }).is_ok());
+    }
+}

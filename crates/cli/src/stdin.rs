@@ -1,0 +1,93 @@
+//! Texts and secrets that come from standard input, a file or a terminal, read up to a limit.
+
+use std::fs::File;
+use std::io::{IsTerminal, Read};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use secrecy::SecretString;
+
+use crate::error::Error;
+
+/// Longest key, in bytes: Google's have less than a tenth of this.
+const KEY_BYTES_MAX: u64 = 4_096;
+
+/// Where a key comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyFrom<'a> {
+    /// Standard input, whatever it is.
+    Stdin,
+    /// A file.
+    File(&'a Path),
+    /// Standard input, or a question at a terminal.
+    StdinOrAsked,
+}
+
+/// Reads a key. `what` names it in questions and errors.
+pub(crate) fn key(from: KeyFrom<'_>, what: &str) -> Result<SecretString> {
+    let text = match from {
+        KeyFrom::File(file) => of_file(file, KEY_BYTES_MAX).with_context(|| format!("reading {what} from {}", file.display()))?,
+        KeyFrom::StdinOrAsked if std::io::stdin().is_terminal() => asked(what).with_context(|| format!("asking for {what}"))?,
+        KeyFrom::Stdin | KeyFrom::StdinOrAsked => of_stdin(KEY_BYTES_MAX).with_context(|| format!("reading {what} from standard input"))?,
+    };
+    checked(text.trim(), what)
+}
+
+/// A key is one word; the text itself is never told.
+fn checked(key: &str, what: &str) -> Result<SecretString> {
+    let next = "give it on standard input, with `--key-file FILE`, or at a terminal";
+    if key.is_empty() {
+        return Err(Error::usage(format!("{what} is empty"), next).into());
+    }
+    if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(Error::usage(format!("{what} holds spaces, line breaks or characters outside ASCII, so it is more than a key or none"), next).into());
+    }
+    Ok(SecretString::from(key))
+}
+
+/// What is typed is not shown.
+fn asked(what: &str) -> std::io::Result<String> {
+    let terminal = console::Term::stderr();
+    terminal.write_str(&format!("{what} (not shown): "))?;
+    terminal.read_secure_line()
+}
+
+/// A whole file of text.
+pub(crate) fn of_file(file: &Path, bytes_max: u64) -> Result<String> {
+    limited(File::open(file)?, bytes_max)
+}
+
+/// All of standard input.
+pub(crate) fn of_stdin(bytes_max: u64) -> Result<String> {
+    limited(std::io::stdin().lock(), bytes_max)
+}
+
+fn limited(reader: impl Read, bytes_max: u64) -> Result<String> {
+    let mut text = String::new();
+    reader.take(bytes_max + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > bytes_max {
+        return Err(Error::usage(format!("it is longer than {bytes_max} bytes"), "give a shorter one").into());
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_one_word_and_is_never_told() {
+        assert!(checked("AIzaSyA-0_1", "the key").is_ok());
+        for bad in ["", "hunter2 hunter2", "hunter2\nx", "hünter2"] {
+            let error = checked(bad, "the key").unwrap_err();
+            assert!(!format!("{error:#}").contains("nter2"), "{error:#}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_refused() {
+        assert_eq!(limited("abcd".as_bytes(), 4).unwrap(), "abcd");
+        assert!(limited("abcde".as_bytes(), 4).is_err());
+        assert!(limited([0xff].as_slice(), 4).is_err());
+    }
+}

@@ -1,0 +1,51 @@
+//! The loops of one process: tick when something is due, work when there are messages, stop when told to.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::desk::Desk;
+use engine::dispatcher::Dispatcher;
+use engine::poller::Poller;
+use local::LocalQueue;
+use tokio::sync::watch;
+
+/// Longest wait for the next due row: other processes on the same folder may add one.
+const LOOK_AT_LEAST_EVERY: Duration = Duration::from_secs(1);
+
+/// Shortest wait, so that a row that cannot be handled does not keep a core busy.
+const BREATH: Duration = Duration::from_millis(20);
+
+/// Ticks whenever something is due.
+pub(super) async fn keep_ticking(poller: Poller, desk: Desk, mut stopped: watch::Receiver<bool>) {
+    while !*stopped.borrow() {
+        if let Err(error) = poller.tick().await {
+            tracing::error!(%error, "a tick failed; the next one tries again");
+        }
+        let due = desk.store.records().next_due().await.ok().flatten();
+        let wait = due.and_then(|due| Duration::try_from(due.duration_since(desk.now())).ok());
+        let wait = wait.unwrap_or(if due.is_some() { BREATH } else { LOOK_AT_LEAST_EVERY });
+        tokio::select! {
+            _ = stopped.changed() => {}
+            () = desk.saved() => {}
+            _ = tokio::time::timeout(wait.clamp(BREATH, LOOK_AT_LEAST_EVERY), std::future::pending::<()>()) => {}
+        }
+    }
+}
+
+/// Handles messages as they come.
+pub(super) async fn keep_working(dispatcher: Arc<Dispatcher>, queue: Arc<LocalQueue>, mut stopped: watch::Receiver<bool>) {
+    while !*stopped.borrow() {
+        let changed = queue.changed();
+        match dispatcher.drain().await {
+            Ok(handled) if handled > 0 => continue,
+            Ok(_) => {}
+            Err(error) => tracing::error!(%error, "messages could not be taken; trying again"),
+        }
+        tokio::select! {
+            _ = stopped.changed() => {}
+            () = changed => {}
+            // Delayed messages become visible without anybody saying so.
+            _ = tokio::time::timeout(LOOK_AT_LEAST_EVERY / 4, std::future::pending::<()>()) => {}
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The bearer token of our own doors: from the environment, from the data folder, or made on the first start.
+
+use anyhow::{Context, Result};
+use engine::ports::{SecretName, SecretsError};
+use secrecy::SecretString;
+
+use crate::data::Data;
+
+/// The token and where it is.
+pub(crate) struct Token {
+    /// The token.
+    pub(crate) value: SecretString,
+    /// Where people find it, in words.
+    pub(crate) place: String,
+    /// Whether it was made just now.
+    pub(crate) new: bool,
+}
+
+/// Finds the token, or makes one.
+pub(super) async fn find(data: &Data, from_environment: Option<SecretString>) -> Result<Token> {
+    if let Some(value) = from_environment {
+        return Ok(Token { value, place: "GAFFER_TOKEN".to_owned(), new: false });
+    }
+    let place = data.folder.join("secrets").join(SecretName::ApiToken.path()).display().to_string();
+    match data.secrets.read(&SecretName::ApiToken).await {
+        Ok(value) => Ok(Token { value, place, new: false }),
+        Err(SecretsError::Missing(_)) => {
+            let value = SecretString::from(format!("gaf_{:032x}{:032x}", rand::random::<u128>(), rand::random::<u128>()));
+            data.secrets.write(&SecretName::ApiToken, &value).await.context("storing the first API token")?;
+            Ok(Token { value, place, new: true })
+        }
+        Err(error) => Err(error).context("reading the API token"),
+    }
+}

@@ -1,0 +1,143 @@
+//! One method for each thing the door does.
+
+mod transport;
+
+#[cfg(test)]
+mod tests;
+
+use domain::ids::{AgentName, EffectId, EventId, RepoName};
+use reqwest::Method;
+
+use crate::error::Error;
+use crate::wire::{
+    Acknowledge, Acknowledged, Artifacts, CancelRequest, CreateJob, EffectView, Events, Health,
+    JobView, Jobs, Later, MergeRequest, Merged, Message, Nothing, Status, Why,
+};
+
+pub use transport::{CALL_TIMEOUT, Client};
+
+use transport::{Call, job_path};
+
+/// What came of something that may take longer than the door waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer<T> {
+    /// 200: it is done.
+    Done(T),
+    /// 202: it is noted and will be done.
+    Later(Box<Later>),
+}
+
+/// Jobs are named by their id or by the id of a session of theirs.
+impl Client {
+    /// Creates a job. The same `key` with the same job is carried out once, however often it is sent.
+    pub async fn create_job(&self, job: &CreateJob, key: Option<&str>) -> Result<JobView, Error> {
+        let call = Call::new(Method::POST, &["jobs"]).body(job).key(key);
+        self.done(call).await
+    }
+
+    /// The newest jobs first, of one repository or of all; [`JOBS_LIMIT`](crate::wire::JOBS_LIMIT) unless told otherwise.
+    pub async fn jobs(&self, repo: Option<&RepoName>, limit: Option<u32>) -> Result<Jobs, Error> {
+        let mut call = Call::new(Method::GET, &["jobs"]);
+        if let Some(repo) = repo {
+            call = call.with("repo", repo.to_string());
+        }
+        if let Some(limit) = limit {
+            call = call.with("limit", limit.to_string());
+        }
+        self.done(call).await
+    }
+
+    /// One job.
+    pub async fn job(&self, id: &str) -> Result<JobView, Error> {
+        self.done(Call::new(Method::GET, &job_path(id, &[])?)).await
+    }
+
+    /// Why a job does not move.
+    pub async fn why(&self, id: &str) -> Result<Why, Error> {
+        self.done(Call::new(Method::GET, &job_path(id, &["why"])?))
+            .await
+    }
+
+    /// What somebody had to know about a job.
+    pub async fn events(&self, id: &str) -> Result<Events, Error> {
+        self.done(Call::new(Method::GET, &job_path(id, &["events"])?))
+            .await
+    }
+
+    /// What a job's session has produced, read afresh.
+    pub async fn artifacts(&self, id: &str) -> Result<Answer<Artifacts>, Error> {
+        self.answer(Call::new(Method::GET, &job_path(id, &["artifacts"])?))
+            .await
+    }
+
+    /// How far an effect of a job is.
+    pub async fn effect(&self, id: &str, effect: &EffectId) -> Result<EffectView, Error> {
+        let path = job_path(id, &["effects", effect.as_str()])?;
+        self.done(Call::new(Method::GET, &path)).await
+    }
+
+    /// Says something to a job's session. The same `key` is said once, however often it is sent.
+    pub async fn say(
+        &self,
+        id: &str,
+        words: &str,
+        key: Option<&str>,
+    ) -> Result<Answer<EffectView>, Error> {
+        let message = Message {
+            message: words.to_owned(),
+        };
+        let path = job_path(id, &["messages"])?;
+        self.answer(Call::new(Method::POST, &path).body(&message).key(key))
+            .await
+    }
+
+    /// Approves the plan of a job.
+    pub async fn approve(&self, id: &str) -> Result<Answer<EffectView>, Error> {
+        let path = job_path(id, &["approve"])?;
+        self.answer(Call::new(Method::POST, &path).body(&Nothing {}))
+            .await
+    }
+
+    /// Says that a job's pull request may be merged, and waits a little for it.
+    pub async fn merge(&self, id: &str, merge: &MergeRequest) -> Result<Answer<Merged>, Error> {
+        let path = job_path(id, &["merge"])?;
+        self.answer(Call::new(Method::POST, &path).body(merge))
+            .await
+    }
+
+    /// Calls a job off.
+    pub async fn cancel(&self, id: &str, cancel: &CancelRequest) -> Result<JobView, Error> {
+        let path = job_path(id, &["cancel"])?;
+        self.done(Call::new(Method::POST, &path).body(cancel)).await
+    }
+
+    /// Gives a job that ended another session.
+    pub async fn retry(&self, id: &str) -> Result<JobView, Error> {
+        let path = job_path(id, &["retry"])?;
+        self.done(Call::new(Method::POST, &path).body(&Nothing {}))
+            .await
+    }
+
+    /// An agent says that it is done with an event.
+    pub async fn acknowledge(
+        &self,
+        agent: &AgentName,
+        event: &EventId,
+    ) -> Result<Acknowledged, Error> {
+        let body = Acknowledge {
+            agent: agent.clone(),
+        };
+        let path = ["events", event.as_str(), "ack"];
+        self.done(Call::new(Method::POST, &path).body(&body)).await
+    }
+
+    /// What is going on.
+    pub async fn status(&self) -> Result<Status, Error> {
+        self.done(Call::new(Method::GET, &["status"])).await
+    }
+
+    /// Whether the door answers; needs no valid token.
+    pub async fn health(&self) -> Result<Health, Error> {
+        self.done(Call::new(Method::GET, &["healthz"])).await
+    }
+}

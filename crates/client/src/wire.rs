@@ -1,0 +1,27 @@
+//! Requests and answers of the door, as JSON.
+//!
+//! Requests refuse fields they do not know, so that a slip of the pen is told; answers may gain fields at any time.
+
+mod job;
+mod orders;
+mod outcome;
+mod problem;
+mod report;
+
+pub use job::{CreateJob, Ended, JobView, Jobs, PlanStepView, Waiting};
+pub use orders::{Acknowledge, CancelRequest, MergeRequest, Message, Nothing};
+pub use outcome::{Acknowledged, Artifacts, EffectView, Events, Later, Merged};
+pub use problem::{PROBLEM_JSON, Problem, Reason};
+pub use report::{AccountView, Health, QueueView, Status, Used, WebhookCounts, Why};
+
+/// The header that names a wish: the same name with the same body is carried out once.
+pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// How many jobs a list holds when nothing else is asked for.
+pub const JOBS_LIMIT: u32 = 50;
+
+/// How many jobs a list holds at most.
+pub const JOBS_LIMIT_MAX: u32 = 200;
+
+#[cfg(test)]
+mod tests;

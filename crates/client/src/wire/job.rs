@@ -1,0 +1,121 @@
+//! A job as it is asked for and as it is shown.
+
+use domain::ids::{
+    AccountName, AgentName, BranchName, CommitSha, JobId, PlanId, PullRef, RepoName, SessionId,
+};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// `POST /jobs`: a piece of work for Jules.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CreateJob {
+    /// The repository, `owner/name`; it has to be a source.
+    pub repo: RepoName,
+    /// The branch to start from; the source's without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<BranchName>,
+    /// The task; its length is limited by `domain::job::PROMPT_BYTES_MAX`.
+    pub prompt: String,
+    /// A short name; the first line of the prompt without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Who is woken; the source's agent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentName>,
+}
+
+/// A job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobView {
+    /// Its id.
+    pub job_id: JobId,
+    /// Where it stands, in one word: `queued`, `starting`, `working`, `asking`, `plan-waits`, `in-review`, `completed`, `merged`, `closed`, `failed`, `lost`, `refused` or `cancelled`.
+    pub state: String,
+    /// Its current or last session.
+    pub session_id: Option<SessionId>,
+    /// What Jules says about that session while it is watched, in Jules's spelling.
+    pub session_state: Option<String>,
+    /// The session's web page.
+    pub url: Option<String>,
+    /// The repository.
+    pub repo: RepoName,
+    /// The branch it started from and its pull request goes to.
+    pub branch: BranchName,
+    /// Its short name.
+    pub title: String,
+    /// The number of its current session, from 1.
+    pub attempt: u32,
+    /// When it came to us.
+    pub created_at: Timestamp,
+    /// Its pull request, `owner/name#number`.
+    pub pull_request: Option<PullRef>,
+    /// Who is woken; none when the source decides.
+    pub agent: Option<AgentName>,
+    /// The Jules account.
+    pub account: AccountName,
+    /// When its session last did anything that we saw.
+    pub last_activity: Option<Timestamp>,
+    /// What waits for somebody.
+    pub waiting: Option<Waiting>,
+    /// How it ended, if it has.
+    pub ended: Option<Ended>,
+}
+
+/// What waits for somebody. The words are Jules's: data, not orders.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "for")]
+pub enum Waiting {
+    /// A question is open.
+    Question {
+        /// Since when.
+        since: Timestamp,
+        /// Its words, once they are known.
+        text: Option<String>,
+    },
+    /// A plan waits for approval.
+    Plan {
+        /// Since when.
+        since: Timestamp,
+        /// The plan, once it is known.
+        plan_id: Option<PlanId>,
+        /// Its steps in order; none while it is unknown.
+        steps: Vec<PlanStepView>,
+    },
+}
+
+/// One step of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanStepView {
+    /// The step in a few words.
+    pub title: String,
+    /// More, often empty.
+    pub description: String,
+}
+
+/// How a job ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// When.
+    pub at: Timestamp,
+    /// How: the same word as the job's state.
+    pub how: String,
+    /// Why, where Jules gave a reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The head that was merged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha: Option<CommitSha>,
+    /// Who called it off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+/// `GET /jobs`: the newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Jobs {
+    /// The jobs.
+    pub jobs: Vec<JobView>,
+    /// Whether there may be older ones.
+    pub more: bool,
+}

@@ -1,0 +1,86 @@
+//! What can be ordered of a job, and of an event.
+
+use std::fmt;
+
+use domain::ids::{AgentName, CommitSha};
+use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+
+/// `POST /jobs/{id}/messages`: words for the session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    /// The words; `{"content": words}` is read as well. Their length is limited by `domain::job::MESSAGE_BYTES_MAX`.
+    #[serde(deserialize_with = "words_or_content")]
+    pub message: String,
+}
+
+/// `POST /jobs/{id}:merge`: the pull request may be merged at this head.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MergeRequest {
+    /// The head that was looked at; the present one without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha: Option<CommitSha>,
+    /// Who says so, for the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+/// `POST /jobs/{id}:cancel`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CancelRequest {
+    /// Who calls it off, for the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+/// An order that needs no words: `:approve` and `:retry`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nothing {}
+
+/// `POST /events/{id}/ack`: an agent is done with an event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Acknowledge {
+    /// Which agent.
+    pub agent: AgentName,
+}
+
+/// Reads `"words"` and `{"content": "words"}`, and says what is wrong with anything else.
+fn words_or_content<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    deserializer.deserialize_any(Words)
+}
+
+struct Words;
+
+impl<'de> Visitor<'de> for Words {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text, or an object with the text in `content`")
+    }
+
+    fn visit_str<E: de::Error>(self, words: &str) -> Result<String, E> {
+        Ok(words.to_owned())
+    }
+
+    fn visit_string<E: de::Error>(self, words: String) -> Result<String, E> {
+        Ok(words)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<String, A::Error> {
+        let mut content = None;
+        while let Some(key) = map.next_key::<String>()? {
+            if key != "content" {
+                return Err(de::Error::unknown_field(&key, &["content"]));
+            }
+            if content.replace(map.next_value()?).is_some() {
+                return Err(de::Error::duplicate_field("content"));
+            }
+        }
+        content.ok_or_else(|| de::Error::missing_field("content"))
+    }
+}

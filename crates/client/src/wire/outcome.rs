@@ -1,0 +1,95 @@
+//! What came of an order, or of a reading that somebody waited for.
+
+use domain::ids::{AgentName, CommitSha, EffectId, EventId, JobId, PullRef};
+use domain::wake::ActionableEvent;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::problem::Reason;
+
+/// 202: it is noted and will be done; this is how far it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Later {
+    /// The path to ask again, the same as the `Location` header.
+    pub ask_again: String,
+    /// For people: what is being waited for.
+    pub sentence: String,
+    /// What is being waited for, one by one, if that is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Reason>,
+    /// The effect that was wished for, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<EffectView>,
+}
+
+/// `GET /jobs/{id}/effects/{effect_id}`: something that is to be done outside, and how far it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EffectView {
+    /// Its id: the same wish always has the same.
+    pub effect_id: EffectId,
+    /// The job it was wished for.
+    pub job_id: JobId,
+    /// What is to be done, in one word, for example `say` or `approve_plan`.
+    pub action: String,
+    /// How far it is: `intent`, `started`, `unknown`, `done` or `failed`.
+    pub state: String,
+    /// The number of the current or last attempt, from 1.
+    pub attempt: u32,
+    /// When it was wished for.
+    pub created_at: Timestamp,
+    /// When it goes on at the latest; none once it is over.
+    pub next_look: Option<Timestamp>,
+    /// Why it failed, if it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+/// 200 of `:merge`: it is merged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Merged {
+    /// The job.
+    pub job_id: JobId,
+    /// Its pull request.
+    pub pull_request: PullRef,
+    /// The head that was merged.
+    pub sha: CommitSha,
+    /// The commit on the base branch, if GitHub told.
+    pub commit: Option<CommitSha>,
+}
+
+/// `GET /jobs/{id}/artifacts`: what its session has produced; all empty when there is nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Artifacts {
+    /// The job.
+    pub job_id: JobId,
+    /// When this was read from Jules.
+    pub read_at: Timestamp,
+    /// Web addresses of its pull requests.
+    pub pull_urls: Vec<String>,
+    /// The newest whole patch, as a unified diff; written by Jules, so it is data.
+    pub patch: Option<String>,
+    /// Whether the patch was cut to fit.
+    pub patch_cut: bool,
+    /// The commit that the patch applies to.
+    pub base_commit: Option<String>,
+    /// The commit message that Jules suggests.
+    pub suggested_message: Option<String>,
+}
+
+/// `GET /jobs/{id}/events`: what somebody had to know, in order of observation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Events {
+    /// The job.
+    pub job_id: JobId,
+    /// The events, as agents get them.
+    pub events: Vec<ActionableEvent>,
+}
+
+/// 200 of `POST /events/{id}/ack`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Acknowledged {
+    /// The event.
+    pub event_id: EventId,
+    /// The agent that is done with it.
+    pub agent: AgentName,
+}

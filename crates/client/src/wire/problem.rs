@@ -1,0 +1,68 @@
+//! Refusals, as RFC 9457 writes them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The media type of a [`Problem`].
+pub const PROBLEM_JSON: &str = "application/problem+json";
+
+/// Why a request was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// Always `about:blank`: `code` tells the kinds apart.
+    #[serde(rename = "type", default = "about_blank")]
+    pub kind: String,
+    /// The status in words.
+    pub title: String,
+    /// The HTTP status.
+    pub status: u16,
+    /// For people: what is the case, and what to do.
+    pub detail: String,
+    /// For programs, for example `no_open_plan`.
+    pub code: String,
+    /// The field, parameter or header that is wrong, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// All reasons, where there is more than one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Reason>,
+}
+
+/// One reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    /// For programs, for example `checks_failed`.
+    pub code: String,
+    /// For people: what is the case, and what to do.
+    pub sentence: String,
+}
+
+fn about_blank() -> String {
+    "about:blank".to_owned()
+}
+
+impl Problem {
+    /// A problem without field and reasons.
+    pub fn new(
+        status: u16,
+        title: impl Into<String>,
+        (code, detail): (&str, impl Into<String>),
+    ) -> Self {
+        Self {
+            kind: about_blank(),
+            title: title.into(),
+            status,
+            detail: detail.into(),
+            code: code.to_owned(),
+            field: None,
+            reasons: Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.detail)
+    }
+}

@@ -1,0 +1,98 @@
+//! What is going on: in one job, in all of them, and at the door itself.
+
+use std::collections::BTreeMap;
+
+use domain::account;
+use domain::ids::{AccountName, JobId, RepoName};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::problem::Reason;
+
+/// `GET /jobs/{id}/why`: why a job does not move, and what happens next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Why {
+    /// The job.
+    pub job_id: JobId,
+    /// Where it stands, in one word.
+    pub state: String,
+    /// What is the case and what happens next.
+    pub because: Vec<Reason>,
+    /// When it is looked at again at the latest.
+    pub next_look: Option<Timestamp>,
+}
+
+/// `GET /status`: what is going on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// The time of the answer.
+    pub now: Timestamp,
+    /// Since when everything is paused.
+    pub paused_since: Option<Timestamp>,
+    /// Whether the process only observes.
+    pub observe_only: bool,
+    /// How many jobs are in each state.
+    pub jobs: BTreeMap<String, u64>,
+    /// The accounts.
+    pub accounts: Vec<AccountView>,
+    /// Sources that are paused.
+    pub paused_sources: Vec<RepoName>,
+    /// The queue of wake-ups.
+    pub queue: QueueView,
+}
+
+/// One account.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AccountView {
+    /// Its name.
+    pub name: AccountName,
+    /// How its polls go.
+    #[serde(flatten)]
+    pub health: account::Health,
+    /// When it is polled next.
+    pub next_poll: Timestamp,
+    /// Sessions at once.
+    pub slots: Used,
+    /// Sessions of the last 24 hours.
+    pub today: Used,
+}
+
+/// How much of an allowance is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Used {
+    /// How many.
+    pub used: u64,
+    /// Of how many.
+    pub of: u32,
+}
+
+/// How many messages there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueView {
+    /// Messages that wait.
+    pub waiting: u64,
+    /// Messages that were given up.
+    pub dead: u64,
+}
+
+/// `GET /healthz`: the process answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Health {
+    /// Always true: a process that cannot say so does not answer.
+    pub ok: bool,
+    /// The version of Gaffer.
+    pub version: String,
+    /// Webhook deliveries since the process began.
+    pub webhooks: WebhookCounts,
+}
+
+/// Webhook deliveries since the process began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebhookCounts {
+    /// Signed, understood and put in the queue.
+    pub accepted: u64,
+    /// Signed, and about nothing that is followed.
+    pub ignored: u64,
+    /// Not signed, signed wrongly, too large or not readable.
+    pub refused: u64,
+}

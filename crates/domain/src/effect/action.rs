@@ -1,0 +1,139 @@
+//! What can be wished for outside, and the name that makes the same wish the same effect.
+
+use std::fmt;
+
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+
+use crate::facts::Base;
+use crate::ids::{BranchName, CommitSha, JobId, PlanId, PullRef, RepoName, SessionId};
+use crate::policy::MergeMethod;
+
+/// What is to be done, with nothing left to choose for whoever does it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "do")]
+pub enum Action {
+    /// Create the session of a job's attempt.
+    CreateSession {
+        /// The job.
+        job: JobId,
+        /// Which attempt.
+        attempt: u32,
+    },
+    /// Send a message to a session.
+    Say {
+        /// The session.
+        session: SessionId,
+        /// The words; never empty.
+        text: String,
+        /// What it is for: the same cause is said once.
+        cause: String,
+    },
+    /// Approve a plan.
+    ApprovePlan {
+        /// The session.
+        session: SessionId,
+        /// Which plan.
+        plan: PlanId,
+    },
+    /// Put a session away.
+    Archive {
+        /// The session.
+        session: SessionId,
+    },
+    /// Merge a pull request at one SHA.
+    Merge {
+        /// The pull request.
+        pull: PullRef,
+        /// The judged head; GitHub refuses any other.
+        sha: CommitSha,
+        /// The judged base, to compare with afterwards.
+        base: Base,
+        /// How.
+        method: MergeMethod,
+    },
+    /// Mark a draft ready for review.
+    MarkReady {
+        /// The pull request.
+        pull: PullRef,
+        /// Its GraphQL id.
+        node_id: String,
+        /// The head it was seen at.
+        sha: CommitSha,
+    },
+    /// Merge the base branch into the head branch.
+    UpdateBranch {
+        /// The pull request.
+        pull: PullRef,
+        /// The head it must still have.
+        sha: CommitSha,
+    },
+    /// Comment on a pull request.
+    Comment {
+        /// The pull request.
+        pull: PullRef,
+        /// The words.
+        text: String,
+        /// What it is for: the same cause is said once.
+        cause: String,
+    },
+    /// Put a label on a pull request.
+    Label {
+        /// The pull request.
+        pull: PullRef,
+        /// The label.
+        label: String,
+    },
+    /// Delete a merged head branch, if it still points at the merged head and nothing is based on it.
+    DeleteBranch {
+        /// The pull request it belonged to.
+        pull: PullRef,
+        /// The repository of the branch.
+        repo: RepoName,
+        /// The branch.
+        branch: BranchName,
+        /// The head that was merged.
+        sha: CommitSha,
+    },
+}
+
+impl fmt::Display for Action {
+    /// What it is for, without versions: the text whose hash is the effect's id.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CreateSession { job, attempt } => write!(f, "create:{job}#{attempt}"),
+            Self::Say { session, cause, .. } => write!(f, "say:{session}:{cause}"),
+            Self::ApprovePlan { session, plan } => write!(f, "approve:{session}:{plan}"),
+            Self::Archive { session } => write!(f, "archive:{session}"),
+            Self::Merge { pull, sha, .. } => write!(f, "merge:{}@{sha}", key(pull)),
+            Self::MarkReady { pull, sha, .. } => write!(f, "ready:{}@{sha}", key(pull)),
+            Self::UpdateBranch { pull, sha } => write!(f, "update:{}@{sha}", key(pull)),
+            Self::Comment { pull, cause, .. } => write!(f, "comment:{}:{cause}", key(pull)),
+            Self::Label { pull, label } => write!(f, "label:{}:{label}", key(pull)),
+            Self::DeleteBranch {
+                repo, branch, sha, ..
+            } => write!(f, "unbranch:{}:{branch}@{sha}", repo.key()),
+        }
+    }
+}
+
+fn key(pull: &PullRef) -> String {
+    format!("{}#{}", pull.repo.key(), pull.number)
+}
+
+impl Action {
+    /// How long after an unknown outcome the world shows the truth: Jules's lists lag behind its creates, its activities behind its messages.
+    pub fn settle_after(&self) -> SignedDuration {
+        match self {
+            Self::CreateSession { .. } => SignedDuration::from_secs(180),
+            Self::Say { .. } | Self::ApprovePlan { .. } => SignedDuration::from_secs(60),
+            Self::Archive { .. }
+            | Self::Merge { .. }
+            | Self::MarkReady { .. }
+            | Self::UpdateBranch { .. }
+            | Self::Comment { .. }
+            | Self::Label { .. }
+            | Self::DeleteBranch { .. } => SignedDuration::from_secs(10),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Completions: Jules may report one while a plan still waits, may take one back, and may finish again after a message.
+
+use super::Job;
+use super::attention::{self, Context};
+use super::observe::event;
+use super::watch::{Attention, Mark, Told, Watch};
+use crate::event::{Audience, Occurrence};
+use crate::session::SessionState;
+use crate::step::Step;
+
+/// Jules can report COMPLETED while a plan still waits; the log is the better truth, unless a pull request or a later word of completion shows that work went on.
+pub(super) fn plan_waits(watch: &Watch) -> bool {
+    let finished_later = |planned| {
+        watch
+            .talk
+            .completed
+            .as_ref()
+            .is_some_and(|mark| mark.at >= planned)
+    };
+    let waits = watch
+        .talk
+        .plan
+        .as_ref()
+        .is_some_and(|waiting| !finished_later(waiting.at));
+    waits && watch.pull.is_none()
+}
+
+/// The word of approval or of completion may only be late, so a plan that waits in spite of COMPLETED is shown after a moment.
+pub(super) fn plan_after_all(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
+    if context.waited(watch.state_since) {
+        attention::plan(step, watch, context);
+    } else {
+        watch.attention = Attention::Expecting {
+            since: watch.state_since,
+        };
+    }
+}
+
+/// The session rests. Each completion is announced once, with the pull requests it made if those come in time.
+pub(super) fn completed(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
+    let word = new_word(watch).cloned();
+    if word.is_none() && goes_on_after_approval(watch, context) {
+        return;
+    }
+    watch.attention = Attention::None;
+    if word.is_none() && !is_restarted(watch) {
+        return late_pull(step, watch);
+    }
+    let complete = word.is_some() && watch.pull.is_some() && context.snapshot.activities.is_some();
+    if !complete && !context.waited(watch.state_since) {
+        watch.attention = Attention::Expecting {
+            since: watch.state_since,
+        };
+        return;
+    }
+    announce(step, watch, word, context);
+}
+
+/// A plan that waited under COMPLETED was approved: the state lags, and work goes on. A pull request, or silence for a whole window, means that it does not.
+fn goes_on_after_approval(watch: &mut Watch, context: &Context<'_>) -> bool {
+    let since = match watch.attention {
+        Attention::Plan { .. } => context.now,
+        Attention::Answered { since } => since,
+        Attention::None | Attention::Expecting { .. } | Attention::Question { .. } => return false,
+    };
+    let goes_on =
+        watch.pull.is_none() && context.now.duration_since(since) < context.timing.stuck_after;
+    if goes_on {
+        watch.attention = Attention::Answered { since };
+    }
+    goes_on
+}
+
+fn announce(step: &mut Step<Job>, watch: &mut Watch, word: Option<Mark>, context: &Context<'_>) {
+    let what = Occurrence::Completed {
+        pulls: watch.pull.iter().cloned().collect(),
+    };
+    let key = word
+        .as_ref()
+        .map_or_else(|| context.state_key(watch), |mark| mark.id.to_string());
+    let name = format!("completed:{}:{key}", watch.session);
+    let completed = event(
+        &step.aggregate,
+        watch,
+        (&name, what, Audience::Agent),
+        context.now,
+    );
+    watch.announced.completed_event = Some(completed.id.clone());
+    watch.announced.completed_at = Some(context.now);
+    watch.announced.completed = word;
+    watch.announced.completed_pull.clone_from(&watch.pull);
+    watch.announced.completed_after = watch.talk.user_at.max(context.snapshot.view.updated_at);
+    step.events.push(completed);
+}
+
+/// A word of completion that no announcement was about. One that comes late belongs to the announcement that could not wait for it.
+fn new_word(watch: &Watch) -> Option<&Mark> {
+    let word = watch.talk.completed.as_ref()?;
+    let is_new = match (&watch.announced.completed, watch.announced.completed_at) {
+        (_, None) => true,
+        (Some(old), Some(_)) => word.id != old.id && word.at >= old.at,
+        (None, Some(announced_at)) => word.at > announced_at,
+    };
+    is_new.then_some(word)
+}
+
+/// A state that flaps is no new completion; one that was entered again after a message is.
+fn is_restarted(watch: &Watch) -> bool {
+    watch.announced.completed_at.is_none_or(|announced_at| {
+        let entered = Some(watch.state_since);
+        let message = watch.talk.user_at;
+        message > watch.announced.completed_after
+            && entered > message
+            && watch.state_since > announced_at
+    })
+}
+
+/// Outputs that come late join the completion that was announced without them.
+fn late_pull(step: &mut Step<Job>, watch: &mut Watch) {
+    let (Some(event), Some(at)) = (
+        &watch.announced.completed_event,
+        watch.announced.completed_at,
+    ) else {
+        return;
+    };
+    if watch.announced.completed_pull == watch.pull {
+        return;
+    }
+    let told = Told {
+        key: String::new(),
+        event: event.clone(),
+        at,
+        wordless: false,
+        shown: true,
+        after: None,
+        through: None,
+    };
+    let what = Occurrence::Completed {
+        pulls: watch.pull.iter().cloned().collect(),
+    };
+    attention::amend(step, watch, &told, (what, Audience::Agent));
+    watch.announced.completed_pull.clone_from(&watch.pull);
+}
+
+/// The session finished without a pull request, that was announced, and for long nobody has come back to it.
+pub(super) fn is_left_alone(watch: &Watch, context: &Context<'_>) -> bool {
+    let resting =
+        watch.state == SessionState::Completed && matches!(watch.attention, Attention::None);
+    let long = context.now.duration_since(watch.state_since) >= context.timing.watch_completed;
+    resting && long && watch.pull.is_none() && watch.announced.completed_at.is_some()
+}

@@ -1,0 +1,195 @@
+//! Folds a session's log into what is known of it. The log itself stays with Jules.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::watch::{Mark, PendingPlan, Said, Talk, Watch};
+use crate::fence::encoded_len;
+use crate::redact::{presentable, storable};
+use crate::session::{Activity, ActivityKind, Plan, PlanStep};
+use crate::when::plus;
+
+/// Activities are asked for from this much before the newest known one: twins may share a timestamp.
+pub const ACTIVITY_OVERLAP: SignedDuration = SignedDuration::from_secs(1);
+
+/// Longest message of Jules that is kept with the job, in bytes as JSON: the job's record is limited, and the whole stays with Jules.
+pub(super) const TEXT_BYTES_MAX: usize = 4_000;
+
+/// Longest reason of a failure that is kept, in bytes as JSON.
+const REASON_BYTES_MAX: usize = 2_000;
+
+/// Longest line kept to show people what a session last did, in characters.
+const WORDS_CHARS_MAX: usize = 300;
+
+/// Longest plan that is kept, in bytes as JSON; steps beyond are left out.
+const PLAN_BYTES_MAX: usize = 5_000;
+
+/// Longest title or description of a plan's step, in bytes as JSON.
+const STEP_BYTES_MAX: usize = 300;
+
+/// What a step's field names and quotes take in JSON, in bytes.
+const STEP_KEYS_BYTES: usize = 30;
+
+/// How far Jules's clock may be ahead of ours. A time beyond that is no time: taken at its word it would hide everything that comes later.
+const CLOCK_AHEAD_MAX: SignedDuration = SignedDuration::from_hours(1);
+
+/// Clocks differ: a message in the log this much older than ours may still be ours.
+const CLOCK_SLACK: SignedDuration = SignedDuration::from_mins(2);
+
+/// Most activities remembered to recognise repetitions: more than ever share a second.
+const RECENT_MAX: usize = 30;
+
+/// Reads new activities, in whatever order they came; repetitions within the overlap change nothing.
+pub(super) fn read(watch: &mut Watch, activities: &[Activity], now: Timestamp) {
+    let from = watch
+        .talk
+        .through
+        .map(|through| plus(through, -ACTIVITY_OVERLAP));
+    let known = &watch.talk.recent;
+    let mut fresh: Vec<&Activity> = activities
+        .iter()
+        .filter(|activity| from.is_none_or(|from| activity.at >= from))
+        .filter(|activity| known.iter().all(|mark| mark.id != activity.id))
+        .collect();
+    fresh.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
+    fresh.dedup_by(|a, b| a.id == b.id);
+    for activity in &fresh {
+        if activity.at <= plus(now, CLOCK_AHEAD_MAX) {
+            note(&mut watch.talk, activity, activity.at);
+            watch.talk.through = watch.talk.through.max(Some(activity.at));
+            // A clock that runs ahead of ours must not postpone `stuck`.
+            watch.progress_at = watch.progress_at.max(activity.at.min(now));
+        } else {
+            note(&mut watch.talk, activity, now);
+        }
+        let (id, at) = (activity.id.clone(), activity.at);
+        watch.talk.recent.push(Mark { id, at });
+    }
+    if !fresh.is_empty() {
+        forget(&mut watch.talk);
+    }
+    confirm(watch, &fresh);
+}
+
+/// What lies before the overlap is never asked for again.
+fn forget(talk: &mut Talk) {
+    let from = talk.through.map(|through| plus(through, -ACTIVITY_OVERLAP));
+    talk.recent
+        .retain(|mark| from.is_none_or(|from| mark.at >= from));
+    talk.recent
+        .sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
+    let surplus = talk.recent.len().saturating_sub(RECENT_MAX);
+    talk.recent.drain(..surplus);
+}
+
+/// Our message has arrived once the log shows one that is not older.
+fn confirm(watch: &mut Watch, fresh: &[&Activity]) {
+    let Some(since) = watch.unconfirmed_since else {
+        return;
+    };
+    let arrived = fresh.iter().any(|activity| {
+        matches!(activity.kind, ActivityKind::UserMessaged { .. })
+            && activity.at >= plus(since, -CLOCK_SLACK)
+    });
+    if arrived {
+        watch.unconfirmed_since = None;
+    }
+}
+
+/// Notes one activity. Within the overlap an older one may come after a newer one; the newer one stands.
+fn note(talk: &mut Talk, activity: &Activity, at: Timestamp) {
+    let newest = is_newest(talk, activity);
+    let words = match &activity.kind {
+        ActivityKind::AgentMessaged { text } => {
+            if talk
+                .agent
+                .as_ref()
+                .is_none_or(|said| (at, &activity.id) > (said.at, &said.id))
+            {
+                let text = storable(text, TEXT_BYTES_MAX);
+                talk.agent = Some(Said {
+                    id: activity.id.clone(),
+                    at,
+                    text,
+                });
+            }
+            text.clone()
+        }
+        ActivityKind::UserMessaged { text } => {
+            talk.user_at = talk.user_at.max(Some(at));
+            format!("(message to Jules) {text}")
+        }
+        ActivityKind::PlanGenerated(plan) => {
+            generated(talk, plan, at);
+            "made a plan".to_owned()
+        }
+        ActivityKind::PlanApproved { plan } => {
+            talk.plan_approved_at = talk.plan_approved_at.max(Some(at));
+            let same =
+                |waiting: &PendingPlan| plan.as_ref().is_none_or(|id| *id == waiting.plan.id);
+            talk.plan = talk.plan.take().filter(|waiting| !same(waiting));
+            "plan approved".to_owned()
+        }
+        ActivityKind::Progressed { title, description } => format!("{title} {description}"),
+        ActivityKind::Completed => {
+            if talk
+                .completed
+                .as_ref()
+                .is_none_or(|mark| (at, &activity.id) > (mark.at, &mark.id))
+            {
+                talk.completed = Some(Mark {
+                    id: activity.id.clone(),
+                    at,
+                });
+            }
+            "said it is done".to_owned()
+        }
+        ActivityKind::Failed { reason } => {
+            if newest || talk.failed.is_none() {
+                talk.failed = Some(storable(reason, REASON_BYTES_MAX));
+            }
+            reason.clone()
+        }
+        ActivityKind::Other { label } => label.clone(),
+    };
+    if newest {
+        talk.last_words = Some(presentable(words.trim(), WORDS_CHARS_MAX));
+    }
+}
+
+/// Nothing newer is known. More activities than are remembered may share the overlap; noting those once more must not make them the newest.
+fn is_newest(talk: &Talk, activity: &Activity) -> bool {
+    let credible = |mark: &&Mark| Some(mark.at) <= talk.through;
+    let older = |mark: &Mark| (mark.at, &mark.id) < (activity.at, &activity.id);
+    talk.recent.iter().filter(credible).all(older)
+}
+
+/// A plan waits until it is approved, replaced, or turns out to have been approved already.
+fn generated(talk: &mut Talk, plan: &Plan, at: Timestamp) {
+    let approved = talk.plan_approved_at.is_some_and(|approved| approved >= at);
+    let newer = |waiting: &PendingPlan| (waiting.at, &waiting.plan.id) > (at, &plan.id);
+    let outdated = talk.plan.as_ref().is_some_and(newer);
+    if approved || outdated {
+        return;
+    }
+    let plan = Plan {
+        id: plan.id.clone(),
+        steps: bounded(&plan.steps),
+    };
+    talk.plan = Some(PendingPlan { at, plan });
+}
+
+fn bounded(steps: &[PlanStep]) -> Vec<PlanStep> {
+    let mut left = PLAN_BYTES_MAX;
+    let mut kept = Vec::new();
+    for step in steps {
+        let title = storable(&step.title, STEP_BYTES_MAX);
+        let description = storable(&step.description, STEP_BYTES_MAX);
+        let bytes = encoded_len(&title) + encoded_len(&description) + STEP_KEYS_BYTES;
+        if bytes > left {
+            break;
+        }
+        left -= bytes;
+        kept.push(PlanStep { title, description });
+    }
+    kept
+}

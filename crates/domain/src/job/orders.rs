@@ -1,0 +1,146 @@
+//! Orders to the watched session: say something, approve its plan; and why an order cannot be carried out now.
+
+use jiff::Timestamp;
+
+use super::attention::approval;
+use super::silence::deadline;
+use super::watch::{Attention, Watch};
+use super::{Job, Phase};
+use crate::effect::{Action, CALL_TIMEOUT};
+use crate::ids::SessionId;
+use crate::policy::Timing;
+use crate::session::SessionState;
+use crate::step::Step;
+use crate::when::plus;
+
+/// Longest message to a session, in bytes.
+pub const MESSAGE_BYTES_MAX: usize = 20_000;
+
+/// Why a command cannot be carried out now. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{sentence}")]
+pub struct NotNow {
+    /// For programs, for example `no_open_plan`.
+    pub code: &'static str,
+    /// For people: what is the case, and what to do.
+    pub sentence: String,
+}
+
+pub(super) fn not_now<T>(code: &'static str, sentence: impl Into<String>) -> Result<T, NotNow> {
+    Err(NotNow {
+        code,
+        sentence: sentence.into(),
+    })
+}
+
+/// Checks that writes may go to a session: only the job's current one takes orders.
+fn watched<'a>(job: &'a Job, session: Option<&SessionId>) -> Result<&'a Watch, NotNow> {
+    if let Some(old) = session.filter(|asked| job.session() != Some(*asked)) {
+        return not_now(
+            "superseded",
+            format!(
+                "session {old} is no longer the current one of job {}: use the job id",
+                job.id
+            ),
+        );
+    }
+    match &job.phase {
+        Phase::Watching(watch) => Ok(watch),
+        Phase::Queued { .. } | Phase::Creating { .. } => not_now(
+            "no_session_yet",
+            format!(
+                "job {} has no session yet: try again once it has started",
+                job.id
+            ),
+        ),
+        Phase::Ended(_) => not_now(
+            "ended",
+            format!(
+                "job {} is over: `gaffer job retry {}` starts it again",
+                job.id, job.id
+            ),
+        ),
+    }
+}
+
+/// Somebody says something to the session. `cause` names this wish, so that repeating it says nothing twice.
+pub fn say(
+    job: &Job,
+    session: Option<&SessionId>,
+    (text, cause): (&str, &str),
+    timing: &Timing,
+) -> Result<Step<Job>, NotNow> {
+    let text = text.trim();
+    if text.is_empty() {
+        return not_now(
+            "message_empty",
+            "`message` is empty: Jules would accept it and do nothing",
+        );
+    }
+    if text.len() > MESSAGE_BYTES_MAX {
+        return not_now(
+            "message_too_long",
+            format!(
+                "`message` has {} bytes, at most {MESSAGE_BYTES_MAX}",
+                text.len()
+            ),
+        );
+    }
+    let watch = watched(job, session)?;
+    let action = Action::Say {
+        session: watch.session.clone(),
+        text: text.to_owned(),
+        cause: cause.to_owned(),
+    };
+    Ok(Step {
+        effects: vec![action],
+        due: deadline(job, timing),
+        ..Step::stay(job.clone())
+    })
+}
+
+/// A message was sent: its echo in the log is awaited.
+pub fn said(job: &Job, session: &SessionId, now: Timestamp, timing: &Timing) -> Step<Job> {
+    let mut step = Step::stay(job.clone());
+    if let Phase::Watching(watch) = &mut step.aggregate.phase
+        && watch.session == *session
+    {
+        // Its echo may have been read before the sending was recorded.
+        let sent_at = plus(now, -CALL_TIMEOUT);
+        let echoed = watch.talk.user_at.is_some_and(|at| at >= sent_at);
+        watch.unconfirmed_since = (!echoed).then_some(now);
+    }
+    step.due = deadline(&step.aggregate, timing);
+    step
+}
+
+/// Somebody approves the waiting plan.
+pub fn approve(
+    job: &Job,
+    session: Option<&SessionId>,
+    timing: &Timing,
+) -> Result<Step<Job>, NotNow> {
+    let watch = watched(job, session)?;
+    let plan = match &watch.attention {
+        Attention::Plan { plan, .. } => plan.as_ref(),
+        Attention::None
+        | Attention::Expecting { .. }
+        | Attention::Question { .. }
+        | Attention::Answered { .. } => match &watch.talk.plan {
+            Some(waiting) => Some(&waiting.plan),
+            None if watch.state == SessionState::AwaitingPlanApproval => None,
+            None => {
+                return not_now(
+                    "no_open_plan",
+                    format!("job {} has no plan that waits for approval", job.id),
+                );
+            }
+        },
+    };
+    let action = approval(watch, plan);
+    Ok(Step {
+        effects: vec![action],
+        due: deadline(job, timing),
+        ..Step::stay(job.clone())
+    })
+}

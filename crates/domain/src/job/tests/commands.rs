@@ -1,0 +1,372 @@
+//! What people, agents and performed effects do to a job.
+
+use jiff::SignedDuration;
+
+use super::*;
+use crate::event::ErrorCause;
+use crate::facts::PullState;
+use crate::failure::{Failure, FailureClass};
+
+fn queued() -> Job {
+    create(new_job(), at(0)).unwrap().aggregate
+}
+
+fn creating() -> Job {
+    start(&queued(), at(0)).unwrap().aggregate
+}
+
+fn archive(session: &str) -> Vec<Action> {
+    vec![Action::Archive {
+        session: session.parse().unwrap(),
+    }]
+}
+
+fn sha() -> CommitSha {
+    "0123456789abcdef0123456789abcdef01234567".parse().unwrap()
+}
+
+fn code<T: std::fmt::Debug>(refused: Result<T, NotNow>) -> &'static str {
+    refused.unwrap_err().code
+}
+
+#[test]
+fn a_new_job_waits_for_a_slot_and_is_named_by_its_first_line() {
+    let step = create(new_job(), at(0)).unwrap();
+    assert_eq!(step.aggregate.title, "Fix the cart");
+    assert_eq!(step.due, Some(at(0)));
+    assert_eq!(step.looks, [Look::Slots("default".parse().unwrap())]);
+    let prompt = |prompt: String| {
+        create(
+            NewJob {
+                prompt,
+                ..new_job()
+            },
+            at(0),
+        )
+    };
+    assert_eq!(code(prompt("  \n".to_owned())), "prompt_empty");
+    assert_eq!(
+        code(prompt("x".repeat(PROMPT_BYTES_MAX + 1))),
+        "prompt_too_long"
+    );
+    assert!(prompt("x".repeat(PROMPT_BYTES_MAX)).is_ok());
+}
+
+#[test]
+fn started_once() {
+    let step = start(&queued(), at(5)).unwrap();
+    assert_eq!(
+        step.effects[0].to_string(),
+        format!("create:{}#1", queued().id)
+    );
+    assert!(step.due.is_some());
+    assert_eq!(code(start(&step.aggregate, at(6))), "not_queued");
+}
+
+#[test]
+fn a_session_created_after_a_cancel_is_put_away() {
+    let timing = Timing::default();
+    let cancelled = cancel(&creating(), "me", at(1)).unwrap().aggregate;
+    let step = created(&cancelled, &view(SESSION, "QUEUED"), at(2), &timing);
+    assert_eq!(step.effects, archive(SESSION));
+    assert!(step.aggregate.is_ended());
+}
+
+#[test]
+fn a_session_of_an_earlier_attempt_is_not_taken_for_the_present_one() {
+    let timing = Timing::default();
+    let cancelled = cancel(&creating(), "me", at(1)).unwrap().aggregate;
+    let second = start(&retry(&cancelled, at(2)).unwrap().aggregate, at(3))
+        .unwrap()
+        .aggregate;
+    let mut late = view(SESSION, "QUEUED");
+    late.title = format!("{} Fix the cart", creating().marker());
+    let step = created(&second, &late, at(4), &timing);
+    assert_eq!(
+        (step.effects, step.aggregate),
+        (archive(SESSION), second.clone())
+    );
+    let mut own = view("222222222222", "QUEUED");
+    own.title = format!("{} Fix the cart", second.marker());
+    let step = created(&second, &own, at(5), &timing);
+    assert_eq!(step.aggregate.session().unwrap().as_str(), "222222222222");
+}
+
+#[test]
+fn twins_are_put_away_but_never_the_one_that_may_be_our_own() {
+    let timing = Timing::default();
+    let twin: SessionId = "222222222222".parse().unwrap();
+    assert_eq!(
+        unwanted_twin(&watched_job(), &twin, &timing).effects,
+        archive("222222222222")
+    );
+    assert!(
+        unwanted_twin(&watched_job(), &SESSION.parse().unwrap(), &timing)
+            .effects
+            .is_empty()
+    );
+    assert!(
+        unwanted_twin(&creating(), &twin, &timing)
+            .effects
+            .is_empty()
+    );
+    // The same session created twice over: the second report changes nothing.
+    let again = created(&watched_job(), &view(SESSION, "QUEUED"), at(9), &timing);
+    assert_eq!((again.effects, again.aggregate), (vec![], watched_job()));
+}
+
+#[test]
+fn refusals_wait_longer_each_time_and_end_after_more_than_a_day() {
+    let later = Failure::new(FailureClass::Precondition, "quota");
+    let (mut job, mut now, mut waits) = (creating(), 0, Vec::new());
+    let last = loop {
+        let step = creation_failed(&job, &later, at(now));
+        let Phase::Queued { not_before, .. } = step.aggregate.phase else {
+            break step;
+        };
+        assert!(step.events.is_empty());
+        assert_eq!(step.due, Some(not_before));
+        waits.push(not_before.duration_since(at(now)).as_secs());
+        now = not_before.duration_since(at(0)).as_secs();
+        job = start(&step.aggregate, not_before).unwrap().aggregate;
+    };
+    assert_eq!(&waits[..7], [40, 80, 160, 320, 640, 1280, 1800]);
+    assert_eq!(waits.len(), REFUSALS_MAX as usize);
+    assert!(waits.iter().sum::<i64>() > 24 * 3600);
+    assert_eq!(
+        last.events.iter().map(label).collect::<Vec<_>>(),
+        ["create_refused: quota"]
+    );
+    assert!(
+        matches!(&last.aggregate.phase, Phase::Ended(ending) if matches!(ending.how, How::Refused { .. }))
+    );
+}
+
+#[test]
+fn a_wait_that_jules_asks_for_is_kept_but_not_for_ever() {
+    let asked = |wait| Failure::new(FailureClass::Throttled, "slow").after(Some(wait));
+    let due = |wait| {
+        creation_failed(&creating(), &asked(wait), at(0))
+            .due
+            .unwrap()
+    };
+    assert_eq!(due(SignedDuration::from_mins(45)), at(45 * 60));
+    assert_eq!(due(SignedDuration::MAX), at(24 * 3600));
+    assert_eq!(due(SignedDuration::MIN), at(0));
+}
+
+#[test]
+fn what_jules_will_never_take_is_refused_at_once() {
+    for class in [
+        FailureClass::Invalid,
+        FailureClass::Forbidden,
+        FailureClass::NotFound,
+        FailureClass::Conflict,
+    ] {
+        let step = creation_failed(&creating(), &Failure::new(class, "no"), at(0));
+        assert!(step.aggregate.is_ended());
+        assert_eq!(step.events.len(), 1);
+    }
+    let step = creation_failed(
+        &watched_job(),
+        &Failure::new(FailureClass::Invalid, "no"),
+        at(0),
+    );
+    assert_eq!(step.aggregate, watched_job());
+}
+
+#[test]
+fn words_go_to_the_current_session_only() {
+    let timing = Timing::default();
+    let job = watched_job();
+    let step = say(&job, None, (" hello ", "c1"), &timing).unwrap();
+    let Action::Say {
+        session,
+        text,
+        cause,
+    } = &step.effects[0]
+    else {
+        panic!()
+    };
+    assert_eq!(
+        (session.as_str(), text.as_str(), cause.as_str()),
+        (SESSION, "hello", "c1")
+    );
+    let current: SessionId = SESSION.parse().unwrap();
+    assert!(say(&job, Some(&current), ("hello", "c1"), &timing).is_ok());
+    let other: SessionId = "222222222222".parse().unwrap();
+    assert_eq!(
+        code(say(&job, Some(&other), ("hello", "c1"), &timing)),
+        "superseded"
+    );
+    assert_eq!(code(say(&job, None, (" ", "c1"), &timing)), "message_empty");
+    assert_eq!(
+        code(say(
+            &job,
+            None,
+            (&"x".repeat(MESSAGE_BYTES_MAX + 1), "c1"),
+            &timing
+        )),
+        "message_too_long"
+    );
+    assert_eq!(
+        code(say(&queued(), None, ("hello", "c1"), &timing)),
+        "no_session_yet"
+    );
+    let ended = cancel(&job, "me", at(1)).unwrap().aggregate;
+    assert_eq!(code(say(&ended, None, ("hello", "c1"), &timing)), "ended");
+}
+
+#[test]
+fn a_sent_message_is_awaited_in_the_log_for_a_while() {
+    let timing = Timing::default();
+    let session: SessionId = SESSION.parse().unwrap();
+    let mut story = Story::new();
+    story.poll(10, "IN_PROGRESS");
+    let step = said(&story.job, &session, at(20), &timing);
+    story.take(step);
+    assert_eq!(story.watch().unconfirmed_since, Some(at(20)));
+    story.log = vec![user("u1", 21)];
+    story.poll(30, "IN_PROGRESS");
+    assert_eq!(story.watch().unconfirmed_since, None);
+    // The echo was read before the sending was recorded.
+    let step = said(&story.job, &session, at(35), &timing);
+    story.take(step);
+    assert_eq!(story.watch().unconfirmed_since, None);
+    // It never comes.
+    let step = said(&story.job, &session, at(100), &timing);
+    story.take(step);
+    story.poll(699, "IN_PROGRESS");
+    assert!(story.watch().unconfirmed_since.is_some());
+    story.poll(700, "IN_PROGRESS");
+    assert_eq!(story.watch().unconfirmed_since, None);
+}
+
+#[test]
+fn the_waiting_plan_is_approved_whatever_the_state_says() {
+    let timing = Timing::default();
+    let mut story = Story::new();
+    story.poll(5, "IN_PROGRESS");
+    assert_eq!(code(approve(&story.job, None, &timing)), "no_open_plan");
+    story.log = vec![planned("p1", 8)];
+    for state in ["PLANNING", "AWAITING_PLAN_APPROVAL", "COMPLETED"] {
+        story.poll(10, state);
+        let step = approve(&story.job, None, &timing).unwrap();
+        assert_eq!(step.effects[0].to_string(), format!("approve:{SESSION}:p1"));
+    }
+    let mut story = Story::new();
+    story.poll(10, "AWAITING_PLAN_APPROVAL");
+    let step = approve(&story.job, None, &timing).unwrap();
+    assert!(
+        step.effects[0]
+            .to_string()
+            .starts_with(&format!("approve:{SESSION}:at-"))
+    );
+}
+
+#[test]
+fn cancelling_puts_the_session_away_and_frees_the_slot() {
+    let step = cancel(&watched_job(), "me", at(9)).unwrap();
+    assert_eq!(step.effects, archive(SESSION));
+    assert_eq!(step.looks, [Look::Slots("default".parse().unwrap())]);
+    assert!(step.due.is_none() && step.aggregate.is_ended());
+    assert_eq!(code(cancel(&step.aggregate, "me", at(10))), "ended");
+    assert!(cancel(&queued(), "me", at(9)).unwrap().effects.is_empty());
+}
+
+#[test]
+fn retries_are_new_sessions_and_limited() {
+    assert_eq!(code(retry(&watched_job(), at(1))), "not_ended");
+    let mut job = cancel(&watched_job(), "me", at(1)).unwrap().aggregate;
+    for attempt in 2..=ATTEMPTS_MAX {
+        let step = retry(&job, at(2)).unwrap();
+        assert_eq!((step.aggregate.attempt, step.due), (attempt, Some(at(2))));
+        let started = start(&step.aggregate, at(3)).unwrap().aggregate;
+        let id = format!("{attempt}00000000000");
+        let watched = created(&started, &view(&id, "QUEUED"), at(4), &Timing::default()).aggregate;
+        job = cancel(&watched, "me", at(5)).unwrap().aggregate;
+    }
+    assert_eq!(job.earlier.len(), 2);
+    assert_eq!(code(retry(&job, at(6))), "attempts_used_up");
+    let first: SessionId = SESSION.parse().unwrap();
+    assert_eq!(
+        code(approve(&job, Some(&first), &Timing::default())),
+        "superseded"
+    );
+}
+
+#[test]
+fn adopting_needs_the_same_repository() {
+    let step = adopt(new_job(), &view(SESSION, "IN_PROGRESS"), at(0)).unwrap();
+    assert_eq!(step.aggregate.origin, Origin::Adopted);
+    assert_eq!(step.due, Some(at(20 * 60)));
+    let mut elsewhere = view(SESSION, "IN_PROGRESS");
+    elsewhere.repo = None;
+    assert_eq!(
+        code(adopt(new_job(), &elsewhere, at(0))),
+        "other_repository"
+    );
+}
+
+#[test]
+fn the_job_ends_with_its_pull_request() {
+    let pull: PullRef = "acme/shop#7".parse().unwrap();
+    let mut story = Story::new();
+    story.pulls = vec![pull.clone()];
+    story.poll(10, "COMPLETED");
+    let merged = PullState::Merged { commit: None };
+    let step = pull_settled(&story.job, &pull, (&merged, &sha()), at(20));
+    assert_eq!((step.effects, step.events), (archive(SESSION), vec![]));
+    assert!(
+        matches!(&step.aggregate.phase, Phase::Ended(ending) if ending.how == How::Merged { sha: sha() })
+    );
+    assert_eq!(code(retry(&step.aggregate, at(21))), "merged");
+    let again = pull_settled(&step.aggregate, &pull, (&merged, &sha()), at(30));
+    assert_eq!(again, Step::stay(step.aggregate));
+
+    let step = pull_settled(&story.job, &pull, (&PullState::Closed, &sha()), at(20));
+    assert!(matches!(
+        step.events[0].what,
+        Occurrence::Error {
+            cause: ErrorCause::PullClosed,
+            ..
+        }
+    ));
+    assert!(retry(&step.aggregate, at(21)).is_ok());
+
+    let other: PullRef = "acme/shop#8".parse().unwrap();
+    for (pull, state) in [(&other, &merged), (&pull, &PullState::Open)] {
+        let step = pull_settled(&story.job, pull, (state, &sha()), at(20));
+        assert!(!step.aggregate.is_ended() && step.due.is_some() && step.effects.is_empty());
+    }
+}
+
+#[test]
+fn a_pull_request_that_jules_never_listed_is_linked_from_the_other_side() {
+    let timing = Timing::default();
+    let (pull, session): (PullRef, SessionId) =
+        ("acme/shop#7".parse().unwrap(), SESSION.parse().unwrap());
+    let step = linked(&watched_job(), &session, &pull, &timing);
+    assert_eq!(step.aggregate.pull(), Some(&pull));
+    assert_eq!(step.looks, [Look::Pull(pull.clone())]);
+    let again = linked(&step.aggregate, &session, &pull, &timing);
+    assert_eq!((again.looks, again.aggregate), (vec![], step.aggregate));
+    let elsewhere = linked(
+        &watched_job(),
+        &session,
+        &"acme/other#7".parse().unwrap(),
+        &timing,
+    );
+    assert_eq!(elsewhere.aggregate, watched_job());
+    let foreign = linked(
+        &watched_job(),
+        &"222222222222".parse().unwrap(),
+        &pull,
+        &timing,
+    );
+    assert_eq!(foreign.aggregate, watched_job());
+    let merged = PullState::Merged { commit: None };
+    let step = pull_settled(&watched_job(), &pull, (&merged, &sha()), at(20));
+    assert_eq!(step.aggregate.pull(), Some(&pull));
+    assert!(step.aggregate.is_ended());
+}

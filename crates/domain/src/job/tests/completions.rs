@@ -1,0 +1,149 @@
+//! Completions: announced once each, with the pull request if it comes in time.
+
+use super::*;
+
+fn finished() -> Story {
+    let mut story = Story::new();
+    story.poll(5, "IN_PROGRESS");
+    story.log = vec![done("d1", 9)];
+    story.pulls = vec!["acme/shop#7".parse().unwrap()];
+    story
+}
+
+#[test]
+fn fifty_polls_of_a_finished_job_are_one_event() {
+    let mut story = finished();
+    let first = story.poll(10, "COMPLETED");
+    assert_eq!(first, ["completed: acme/shop#7"]);
+    let job = story.job.clone();
+    for second in 11..61 {
+        assert!(story.poll(second, "COMPLETED").is_empty());
+        assert!(story.glance(second, "COMPLETED").is_empty());
+        assert_eq!(story.job, job);
+    }
+}
+
+#[test]
+fn a_hundred_polls_in_progress_change_nothing() {
+    let mut story = Story::new();
+    story.log = vec![worked("w1", 3)];
+    story.poll(5, "IN_PROGRESS");
+    let job = story.job.clone();
+    for second in 6..106 {
+        assert!(story.poll(second, "IN_PROGRESS").is_empty());
+        assert_eq!(story.job, job);
+    }
+    assert!(story.events.is_empty() && story.effects.is_empty());
+}
+
+#[test]
+fn flapping_is_no_new_completion_but_a_new_word_is() {
+    let mut story = finished();
+    story.poll(10, "COMPLETED");
+    for second in 11..40 {
+        let state = if second % 2 == 0 {
+            "COMPLETED"
+        } else {
+            "IN_PROGRESS"
+        };
+        assert!(story.poll(second, state).is_empty());
+    }
+    story.log.push(done("d2", 50));
+    assert_eq!(story.poll(51, "COMPLETED"), ["completed: acme/shop#7"]);
+    assert_ne!(story.events[0].id, story.events[1].id);
+}
+
+#[test]
+fn after_a_message_completed_is_news_again_even_without_a_word() {
+    let mut story = finished();
+    story.poll(10, "COMPLETED");
+    story.log.push(user("u1", 100));
+    assert!(story.poll(110, "COMPLETED").is_empty());
+    assert!(story.poll(195, "IN_PROGRESS").is_empty());
+    assert!(story.poll(300, "COMPLETED").is_empty());
+    assert_eq!(story.poll(330, "COMPLETED"), ["completed: acme/shop#7"]);
+    // The word that belongs to it comes late.
+    story.log.push(done("d2", 299));
+    assert!(story.poll(340, "COMPLETED").is_empty());
+    assert_eq!(story.events.len(), 2);
+    assert_ne!(story.events[0].id, story.events[1].id);
+}
+
+#[test]
+fn a_message_to_a_session_that_had_flapped_is_no_completion() {
+    let mut story = finished();
+    story.poll(10, "COMPLETED");
+    story.poll(20, "IN_PROGRESS");
+    story.poll(30, "COMPLETED");
+    story.log.push(user("u1", 100));
+    for second in [110, 150, 190] {
+        assert!(story.poll(second, "COMPLETED").is_empty());
+    }
+}
+
+#[test]
+fn outputs_are_waited_for_and_join_when_they_come_late() {
+    let mut story = finished();
+    let pulls = std::mem::take(&mut story.pulls);
+    assert!(story.poll(10, "COMPLETED").is_empty());
+    assert!(story.poll(39, "COMPLETED").is_empty());
+    assert_eq!(story.poll(40, "COMPLETED"), ["completed: "]);
+    story.pulls = pulls;
+    assert_eq!(story.poll(50, "COMPLETED"), ["+completed: acme/shop#7"]);
+    assert_eq!(story.amended[0].id, story.events[0].id);
+    assert!(story.poll(60, "COMPLETED").is_empty());
+    assert!(
+        story
+            .looks
+            .contains(&Look::Pull("acme/shop#7".parse().unwrap()))
+    );
+}
+
+#[test]
+fn a_known_pull_request_is_not_forgotten_nor_exchanged_for_an_older_one() {
+    let mut story = finished();
+    story.poll(10, "COMPLETED");
+    story.looks.clear();
+    for pulls in [
+        vec![],
+        vec!["acme/shop#3"],
+        vec!["acme/shop#7", "acme/shop#3"],
+        vec!["acme/other#9"],
+    ] {
+        story.pulls = pulls.iter().map(|pull| pull.parse().unwrap()).collect();
+        story.poll(20, "COMPLETED");
+        assert_eq!(story.watch().pull, Some("acme/shop#7".parse().unwrap()));
+    }
+    assert!(story.looks.is_empty());
+    story.pulls = vec![
+        "acme/shop#8".parse().unwrap(),
+        "acme/shop#7".parse().unwrap(),
+    ];
+    story.poll(30, "COMPLETED");
+    assert_eq!(story.watch().pull, Some("acme/shop#8".parse().unwrap()));
+    assert_eq!(story.looks, [Look::Pull("acme/shop#8".parse().unwrap())]);
+}
+
+#[test]
+fn a_finished_session_without_a_pull_request_is_left_after_a_week() {
+    let mut story = Story::new();
+    story.log = vec![done("d1", 9)];
+    story.poll(10, "COMPLETED");
+    story.poll(40, "COMPLETED");
+    let week = 7 * 24 * 3600;
+    story.poll(10 + week - 1, "COMPLETED");
+    assert!(!story.job.is_ended());
+    assert_eq!(story.due, Some(at(10 + week)));
+    assert!(story.poll(10 + week, "COMPLETED").is_empty());
+    assert!(matches!(&story.job.phase, Phase::Ended(ending) if ending.how == How::Completed));
+    assert_eq!(story.told(), ["completed: "]);
+}
+
+#[test]
+fn a_finished_session_with_a_pull_request_is_watched_on() {
+    let mut story = finished();
+    story.poll(10, "COMPLETED");
+    story.poll(30 * 24 * 3600, "COMPLETED");
+    assert!(!story.job.is_ended());
+    assert!(!story.job.holds_slot());
+}

@@ -1,0 +1,156 @@
+//! Plans: shown once each, or approved by policy, also when Jules says COMPLETED meanwhile.
+
+use super::*;
+
+const WAITING: &str = "AWAITING_PLAN_APPROVAL";
+
+fn approvals(story: &Story) -> Vec<String> {
+    story.effects.iter().map(ToString::to_string).collect()
+}
+
+fn waiting(policy: PlanApproval) -> Story {
+    let mut story = Story::new();
+    story.policy.plan_approval = policy;
+    story.log = vec![planned("p1", 5)];
+    story
+}
+
+#[test]
+fn plans_are_shown_once_to_whom_the_policy_names() {
+    use crate::event::Audience;
+    for (policy, audience) in [
+        (PlanApproval::Agent, Audience::Agent),
+        (PlanApproval::Human, Audience::Human),
+    ] {
+        let mut story = waiting(policy);
+        assert_eq!(story.poll(10, WAITING), ["plan: p1"]);
+        for second in 11..50 {
+            assert!(story.poll(second, WAITING).is_empty());
+        }
+        assert_eq!(story.events[0].audience, audience);
+        assert_eq!(
+            (story.events[0].what.name(), story.events[0].what.kind()),
+            ("question", "plan_approval")
+        );
+        assert!(story.effects.is_empty());
+    }
+}
+
+#[test]
+fn by_policy_a_plan_is_approved_once_and_nobody_is_told() {
+    let mut story = waiting(PlanApproval::Auto);
+    for second in 10..50 {
+        assert!(story.poll(second, WAITING).is_empty());
+    }
+    assert_eq!(approvals(&story), [format!("approve:{SESSION}:p1")]);
+}
+
+#[test]
+fn a_regenerated_plan_is_a_new_occurrence() {
+    let mut story = waiting(PlanApproval::Agent);
+    story.poll(10, WAITING);
+    story.log.push(planned("p2", 15));
+    assert_eq!(story.poll(20, WAITING), ["plan: p2"]);
+    assert_ne!(story.events[0].id, story.events[1].id);
+    let mut story = waiting(PlanApproval::Auto);
+    story.poll(10, WAITING);
+    story.log.push(planned("p2", 15));
+    story.poll(20, WAITING);
+    assert_eq!(
+        approvals(&story),
+        [
+            format!("approve:{SESSION}:p1"),
+            format!("approve:{SESSION}:p2")
+        ]
+    );
+}
+
+#[test]
+fn an_approved_plan_is_answered_while_the_state_lags() {
+    let mut story = waiting(PlanApproval::Agent);
+    story.poll(10, WAITING);
+    story.log.push(approved("p1", 15));
+    assert!(story.poll(20, WAITING).is_empty());
+    assert!(matches!(
+        story.watch().attention,
+        Attention::Answered { .. }
+    ));
+    assert!(story.poll(90, WAITING).is_empty());
+    assert!(story.poll(100, "IN_PROGRESS").is_empty());
+    assert_eq!(story.watch().attention, Attention::None);
+}
+
+#[test]
+fn a_plan_without_steps_goes_out_and_the_steps_join() {
+    let mut story = Story::new();
+    assert!(story.poll(10, WAITING).is_empty());
+    assert!(story.poll(39, WAITING).is_empty());
+    assert_eq!(story.poll(40, WAITING), ["plan: -"]);
+    story.log = vec![planned("p1", 8)];
+    assert_eq!(story.poll(50, WAITING), ["+plan: p1"]);
+    assert_eq!(story.amended[0].id, story.events[0].id);
+    story.poll(60, "IN_PROGRESS");
+    assert!(story.poll(70, WAITING).is_empty());
+}
+
+#[test]
+fn steps_that_come_late_do_not_approve_twice() {
+    let mut story = Story::new();
+    story.policy.plan_approval = PlanApproval::Auto;
+    story.poll(10, WAITING);
+    story.poll(40, WAITING);
+    story.log = vec![planned("p1", 8)];
+    assert!(story.poll(50, WAITING).is_empty());
+    assert_eq!(story.effects.len(), 1);
+}
+
+#[test]
+fn a_plan_that_nobody_was_shown_is_shown_once_the_policy_asks_somebody() {
+    let mut story = waiting(PlanApproval::Auto);
+    story.poll(10, WAITING);
+    story.policy.plan_approval = PlanApproval::Human;
+    assert_eq!(story.poll(20, WAITING), ["plan: p1"]);
+    assert!(story.poll(30, WAITING).is_empty());
+}
+
+#[test]
+fn an_automatic_approval_that_does_not_help_is_found_stuck() {
+    let mut story = waiting(PlanApproval::Auto);
+    story.poll(10, WAITING);
+    assert!(story.poll(10 + 1199, WAITING).is_empty());
+    assert_eq!(story.poll(10 + 1200, WAITING), ["stuck: made a plan"]);
+}
+
+#[test]
+fn completed_with_a_plan_that_waits_is_a_plan_that_waits() {
+    let mut story = waiting(PlanApproval::Agent);
+    assert!(story.poll(10, "COMPLETED").is_empty());
+    assert_eq!(story.poll(40, "COMPLETED"), ["plan: p1"]);
+    assert!(story.poll(50, "COMPLETED").is_empty());
+    // Approved, and the state still says COMPLETED: that is no completion.
+    story.log.push(approved("p1", 55));
+    assert!(story.poll(60, "COMPLETED").is_empty());
+    assert!(story.poll(120, "COMPLETED").is_empty());
+    story.poll(130, "IN_PROGRESS");
+    story.log.push(done("d1", 300));
+    story.pulls = vec!["acme/shop#7".parse().unwrap()];
+    assert_eq!(story.poll(310, "COMPLETED"), ["completed: acme/shop#7"]);
+}
+
+#[test]
+fn a_plan_whose_approval_never_showed_does_not_hide_a_completion() {
+    let mut story = waiting(PlanApproval::Agent);
+    story.pulls = vec!["acme/shop#7".parse().unwrap()];
+    story.log.push(done("d1", 9));
+    assert_eq!(story.poll(10, "COMPLETED"), ["completed: acme/shop#7"]);
+}
+
+#[test]
+fn approval_read_before_its_plan_counts() {
+    let mut story = Story::new();
+    story.log = vec![approved("p1", 8)];
+    story.poll(9, "PLANNING");
+    story.log.insert(0, planned("p1", 8));
+    story.poll(10, "IN_PROGRESS");
+    assert_eq!(story.watch().talk.plan, None);
+}

@@ -1,0 +1,206 @@
+//! Questions: one event each, with its text, however the answers of Jules lag and flap.
+
+use super::*;
+
+const ASKING: &str = "AWAITING_USER_FEEDBACK";
+const WORKING: &str = "IN_PROGRESS";
+
+#[test]
+fn a_question_is_announced_once_however_often_it_is_seen() {
+    let mut story = Story::new();
+    story.log = vec![agent("a1", 5)];
+    assert_eq!(story.poll(10, ASKING), ["question: text of a1"]);
+    for second in 11..60 {
+        assert!(story.poll(second, ASKING).is_empty());
+        assert!(story.glance(second, ASKING).is_empty());
+    }
+}
+
+#[test]
+fn text_that_comes_within_half_a_minute_is_waited_for() {
+    let mut story = Story::new();
+    assert!(story.poll(10, ASKING).is_empty());
+    assert_eq!(story.due, Some(at(40)));
+    story.log = vec![agent("a1", 9)];
+    assert_eq!(story.poll(39, ASKING), ["question: text of a1"]);
+}
+
+#[test]
+fn without_text_in_half_a_minute_the_question_goes_out_without() {
+    let mut story = Story::new();
+    assert!(story.poll(10, ASKING).is_empty());
+    assert!(story.poll(39, ASKING).is_empty());
+    assert_eq!(story.poll(40, ASKING), ["question: -"]);
+    assert!(story.poll(500, ASKING).is_empty());
+}
+
+#[test]
+fn late_text_joins_the_open_question_under_the_same_id() {
+    let mut story = Story::new();
+    story.poll(10, ASKING);
+    story.poll(40, ASKING);
+    story.log = vec![agent("a1", 9)];
+    assert_eq!(story.poll(50, ASKING), ["+question: text of a1"]);
+    assert_eq!(story.amended[0].id, story.events[0].id);
+    assert_eq!(story.amended[0].observed_at, story.events[0].observed_at);
+    assert!(story.poll(60, ASKING).is_empty());
+    // Nor does flapping afterwards make it another question.
+    assert!(story.poll(70, WORKING).is_empty());
+    assert!(story.poll(80, ASKING).is_empty());
+}
+
+#[test]
+fn an_old_answered_message_does_not_close_a_question_without_text() {
+    let mut story = Story::new();
+    story.log = vec![agent("a1", 1), user("u1", 2)];
+    story.poll(10, ASKING);
+    assert_eq!(story.poll(40, ASKING), ["question: -"]);
+    assert!(story.poll(50, ASKING).is_empty());
+    assert!(matches!(
+        story.watch().attention,
+        Attention::Question { .. }
+    ));
+    story.log.push(agent("a2", 9));
+    assert_eq!(story.poll(60, ASKING), ["+question: text of a2"]);
+}
+
+#[test]
+fn late_text_after_flapping_still_joins() {
+    let mut story = Story::new();
+    story.poll(10, ASKING);
+    story.poll(40, ASKING);
+    story.poll(50, WORKING);
+    story.log = vec![agent("a1", 9)];
+    assert_eq!(story.poll(60, ASKING), ["+question: text of a1"]);
+    assert_eq!(story.events.len(), 1);
+}
+
+#[test]
+fn a_question_without_text_that_flaps_is_the_same() {
+    let mut story = Story::new();
+    story.poll(10, ASKING);
+    assert_eq!(story.poll(40, ASKING), ["question: -"]);
+    for second in 50..90 {
+        let state = if second % 2 == 0 { WORKING } else { ASKING };
+        assert!(story.poll(second, state).is_empty());
+    }
+}
+
+#[test]
+fn after_an_answer_the_next_question_is_another() {
+    let mut story = Story::new();
+    story.log = vec![agent("a1", 5)];
+    story.poll(10, ASKING);
+    story.log.push(user("u1", 20));
+    assert!(story.poll(25, ASKING).is_empty());
+    assert!(matches!(
+        story.watch().attention,
+        Attention::Answered { .. }
+    ));
+    assert!(story.poll(30, WORKING).is_empty());
+    story.log.push(agent("a2", 40));
+    assert_eq!(story.poll(45, ASKING), ["question: text of a2"]);
+    assert_ne!(story.events[0].id, story.events[1].id);
+}
+
+#[test]
+fn answer_and_next_question_between_two_polls_are_two_questions() {
+    let mut story = Story::new();
+    story.log = vec![agent("a1", 5)];
+    story.poll(10, ASKING);
+    story.log.extend([user("u1", 12), agent("a2", 15)]);
+    assert_eq!(story.poll(20, ASKING), ["question: text of a2"]);
+    assert_eq!(story.events.len(), 2);
+}
+
+#[test]
+fn next_question_after_one_without_text_is_another() {
+    let mut story = Story::new();
+    story.poll(10, ASKING);
+    story.poll(40, ASKING);
+    story.log = vec![agent("a1", 9), user("u1", 45), agent("a2", 48)];
+    assert_eq!(story.poll(50, ASKING), ["question: text of a2"]);
+}
+
+#[test]
+fn two_messages_in_one_breath_are_one_question() {
+    let mut story = Story::new();
+    story.log = vec![agent("a1", 5)];
+    story.poll(10, ASKING);
+    story.log.push(agent("a2", 11));
+    assert_eq!(
+        story.poll(20, ASKING),
+        ["+question: text of a1\n\ntext of a2"]
+    );
+    assert!(story.poll(30, WORKING).is_empty());
+    assert!(story.poll(40, ASKING).is_empty());
+    assert_eq!(story.events.len(), 1);
+}
+
+#[test]
+fn a_question_after_jules_went_on_by_itself_is_another() {
+    let mut story = Story::new();
+    story.log = vec![agent("a1", 5)];
+    story.poll(10, ASKING);
+    story.log.push(worked("w1", 20));
+    story.poll(20, WORKING);
+    assert!(story.poll(30, ASKING).is_empty());
+    story.log.push(agent("a2", 29));
+    assert_eq!(story.poll(40, ASKING), ["question: text of a2"]);
+}
+
+#[test]
+fn a_question_already_answered_when_first_seen_is_no_question() {
+    let mut story = Story::new();
+    story.updated = Some(5);
+    story.log = vec![agent("a1", 5), user("u1", 8)];
+    for second in [10, 60, 600] {
+        assert!(story.poll(second, ASKING).is_empty());
+    }
+}
+
+#[test]
+fn a_message_older_than_the_question_that_turns_up_late_is_no_answer() {
+    let mut story = Story::new();
+    story.log = vec![agent("a1", 10)];
+    story.poll(11, ASKING);
+    story.log.insert(
+        0,
+        activity(
+            "u0",
+            10,
+            ActivityKind::UserMessaged {
+                text: "go".to_owned(),
+            },
+        ),
+    );
+    story.log[0].at = at(10)
+        .checked_sub(jiff::SignedDuration::from_millis(400))
+        .unwrap();
+    assert!(story.poll(12, ASKING).is_empty());
+    assert!(matches!(
+        story.watch().attention,
+        Attention::Question { .. }
+    ));
+}
+
+#[test]
+fn flapping_states_announce_nothing_twice() {
+    let mut story = Story::new();
+    story.log = vec![agent("a1", 5)];
+    for second in 10..60 {
+        let state = if second % 3 == 0 { ASKING } else { WORKING };
+        story.poll(second, state);
+    }
+    assert_eq!(story.told(), ["question: text of a1"]);
+}
+
+#[test]
+fn secrets_in_a_question_are_neither_kept_nor_told() {
+    let mut story = Story::new();
+    let text = "Is ghp_0123456789abcdefghijABCDEFGHIJ012345 right?".to_owned();
+    story.log = vec![activity("a1", 5, ActivityKind::AgentMessaged { text })];
+    assert_eq!(story.poll(10, ASKING), ["question: Is [secret] right?"]);
+    let stored = serde_json::to_string(&story.job).unwrap();
+    assert!(!stored.contains("ghp_"), "{stored}");
+}

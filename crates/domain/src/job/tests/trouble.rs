@@ -1,0 +1,270 @@
+//! Failures, silence, vanished sessions, and everything this version does not know.
+
+use super::*;
+
+const MINUTE: i64 = 60;
+
+fn failure(id: &str, second: i64) -> Activity {
+    let reason = "the machine burned down".to_owned();
+    activity(id, second, ActivityKind::Failed { reason })
+}
+
+#[test]
+fn a_failure_is_told_with_its_reason_and_ends_the_job() {
+    let mut story = Story::new();
+    story.log = vec![failure("f1", 9)];
+    assert_eq!(
+        story.poll(10, "FAILED"),
+        ["session_failed: the machine burned down"]
+    );
+    assert!(story.job.is_ended());
+    assert!(story.poll(20, "FAILED").is_empty());
+    assert_eq!(story.looks, [Look::Slots("default".parse().unwrap())]);
+}
+
+#[test]
+fn a_reason_may_come_a_little_late() {
+    let mut story = Story::new();
+    assert!(story.poll(10, "FAILED").is_empty());
+    assert_eq!(story.due, Some(at(40)));
+    story.log = vec![failure("f1", 9)];
+    assert_eq!(
+        story.poll(39, "FAILED"),
+        ["session_failed: the machine burned down"]
+    );
+}
+
+#[test]
+fn a_failure_without_a_reason_is_told_too() {
+    let mut story = Story::new();
+    assert!(story.poll(10, "FAILED").is_empty());
+    assert_eq!(
+        story.poll(40, "FAILED"),
+        ["session_failed: Jules gave no reason"]
+    );
+}
+
+#[test]
+fn stuck_is_told_after_exactly_a_window_and_again_only_after_another() {
+    let mut story = Story::new();
+    story.log = vec![worked("w1", 0)];
+    story.poll(0, "IN_PROGRESS");
+    assert_eq!(story.due, Some(at(20 * MINUTE)));
+    assert!(story.poll(20 * MINUTE - 1, "IN_PROGRESS").is_empty());
+    assert_eq!(
+        story.poll(20 * MINUTE, "IN_PROGRESS"),
+        ["stuck: Running tests"]
+    );
+    assert!(story.poll(20 * MINUTE + 1, "IN_PROGRESS").is_empty());
+    assert!(story.poll(40 * MINUTE - 1, "IN_PROGRESS").is_empty());
+    assert_eq!(
+        story.poll(40 * MINUTE, "IN_PROGRESS"),
+        ["stuck: Running tests"]
+    );
+    assert_ne!(story.events[0].id, story.events[1].id);
+}
+
+#[test]
+fn a_queued_session_has_an_hour() {
+    let mut story = Story::new();
+    assert!(story.poll(60 * MINUTE - 1, "QUEUED").is_empty());
+    assert_eq!(story.poll(60 * MINUTE, "QUEUED"), ["stuck: -"]);
+}
+
+#[test]
+fn activities_begin_a_new_window() {
+    let mut story = Story::new();
+    story.poll(0, "IN_PROGRESS");
+    story.log = vec![worked("w1", 19 * MINUTE)];
+    assert!(story.poll(20 * MINUTE, "IN_PROGRESS").is_empty());
+    assert!(story.poll(39 * MINUTE - 1, "IN_PROGRESS").is_empty());
+    assert_eq!(story.poll(39 * MINUTE, "IN_PROGRESS").len(), 1);
+    // Progress after the announcement counts from the progress, not from the announcement.
+    story.log.push(worked("w2", 41 * MINUTE));
+    story.poll(42 * MINUTE, "IN_PROGRESS");
+    assert!(story.poll(61 * MINUTE - 1, "IN_PROGRESS").is_empty());
+    assert_eq!(story.poll(61 * MINUTE, "IN_PROGRESS").len(), 1);
+}
+
+#[test]
+fn a_status_change_begins_a_new_window() {
+    let mut story = Story::new();
+    story.poll(15 * MINUTE, "PLANNING");
+    story.poll(30 * MINUTE, "IN_PROGRESS");
+    assert!(story.poll(50 * MINUTE - 1, "IN_PROGRESS").is_empty());
+    assert_eq!(story.poll(50 * MINUTE, "IN_PROGRESS").len(), 1);
+}
+
+#[test]
+fn stuck_needs_a_fresh_reading_of_the_log() {
+    let mut story = Story::new();
+    story.poll(0, "IN_PROGRESS");
+    for minute in 20..100 {
+        assert!(story.glance(minute * MINUTE, "IN_PROGRESS").is_empty());
+    }
+    assert_eq!(story.poll(100 * MINUTE, "IN_PROGRESS").len(), 1);
+}
+
+#[test]
+fn nothing_is_stuck_while_a_question_or_a_plan_is_open() {
+    let mut story = Story::new();
+    story.log = vec![agent("a1", 5)];
+    story.poll(10, "AWAITING_USER_FEEDBACK");
+    assert!(
+        story
+            .poll(500 * MINUTE, "AWAITING_USER_FEEDBACK")
+            .is_empty()
+    );
+    let mut story = Story::new();
+    story.log = vec![planned("p1", 5)];
+    story.poll(10, "AWAITING_PLAN_APPROVAL");
+    assert!(
+        story
+            .poll(500 * MINUTE, "AWAITING_PLAN_APPROVAL")
+            .is_empty()
+    );
+}
+
+#[test]
+fn an_answer_that_moves_nothing_for_a_window_is_stuck() {
+    let mut story = Story::new();
+    story.log = vec![agent("a1", 5)];
+    story.poll(10, "AWAITING_USER_FEEDBACK");
+    story.log.push(user("u1", 60));
+    story.poll(70, "AWAITING_USER_FEEDBACK");
+    assert!(
+        story
+            .poll(60 + 20 * MINUTE - 1, "AWAITING_USER_FEEDBACK")
+            .is_empty()
+    );
+    assert_eq!(
+        story.poll(60 + 20 * MINUTE, "AWAITING_USER_FEEDBACK"),
+        ["stuck: (message to Jules) answer"]
+    );
+}
+
+#[test]
+fn a_resting_session_is_not_stuck_and_one_in_progress_for_ever_is_told_once_a_window() {
+    let mut story = Story::new();
+    story.log = vec![done("d1", 1)];
+    story.poll(0, "COMPLETED");
+    story.poll(60, "COMPLETED");
+    assert!(story.poll(500 * MINUTE, "COMPLETED").is_empty());
+    let mut story = Story::new();
+    for minute in 0..=200 {
+        story.poll(minute * MINUTE, "IN_PROGRESS");
+    }
+    assert_eq!(story.events.len(), 10);
+}
+
+#[test]
+fn clocks_ahead_of_ours_neither_postpone_stuck_nor_hide_what_follows() {
+    let mut story = Story::new();
+    let mut odd = agent("a1", 0);
+    odd.at = Timestamp::MAX;
+    story.log = vec![odd, worked("w1", 600)];
+    story.poll(0, "IN_PROGRESS");
+    assert!(story.poll(20 * MINUTE - 1, "IN_PROGRESS").is_empty());
+    assert_eq!(story.poll(20 * MINUTE, "IN_PROGRESS").len(), 1);
+    story.log.push(agent("a2", 21 * MINUTE));
+    assert_eq!(
+        story.poll(21 * MINUTE, "AWAITING_USER_FEEDBACK"),
+        ["question: text of a2"]
+    );
+}
+
+#[test]
+fn logs_are_read_in_any_order_and_repetitions_change_nothing() {
+    let mut newest_first = Story::new();
+    newest_first.log = vec![agent("a2", 30), user("u1", 20), agent("a1", 10)];
+    newest_first.poll(40, "IN_PROGRESS");
+    let mut oldest_first = Story::new();
+    oldest_first.log = vec![agent("a1", 10), user("u1", 20), agent("a2", 30)];
+    oldest_first.poll(40, "IN_PROGRESS");
+    assert_eq!(newest_first.job, oldest_first.job);
+    newest_first.log.reverse();
+    newest_first.poll(50, "IN_PROGRESS");
+    assert_eq!(newest_first.job, oldest_first.job);
+}
+
+#[test]
+fn twins_in_the_same_second_are_both_read() {
+    let mut story = Story::new();
+    story.log = vec![agent("a1", 10)];
+    story.poll(11, "IN_PROGRESS");
+    story.log = vec![agent("a1", 10), agent("a2", 10)];
+    assert_eq!(
+        story.poll(12, "AWAITING_USER_FEEDBACK"),
+        ["question: text of a2"]
+    );
+    // An older one within the overlap does not push a newer one aside.
+    story.log.push(Activity {
+        at: at(10)
+            .checked_sub(jiff::SignedDuration::from_millis(500))
+            .unwrap(),
+        ..agent("a0", 0)
+    });
+    assert!(story.poll(13, "AWAITING_USER_FEEDBACK").is_empty());
+    assert_eq!(story.watch().talk.agent.as_ref().unwrap().id.as_str(), "a2");
+}
+
+#[test]
+fn unknown_states_and_kinds_are_kept() {
+    let mut story = Story::new();
+    let label = "hologramRendered".to_owned();
+    story.log = vec![activity("x1", 5, ActivityKind::Other { label })];
+    assert!(story.poll(10, "MEDITATING").is_empty());
+    assert_eq!(story.watch().state.as_str(), "MEDITATING");
+    assert_eq!(
+        story.watch().talk.last_words.as_deref(),
+        Some("hologramRendered")
+    );
+    assert_eq!(
+        story.poll(10 + 20 * MINUTE, "MEDITATING"),
+        ["stuck: hologramRendered"]
+    );
+    assert!(story.poll(4000, "").is_empty());
+}
+
+#[test]
+fn a_fresh_session_may_be_invisible_for_the_grace_window() {
+    let mut story = Story::new();
+    assert!(story.not_found(5).is_empty());
+    assert_eq!(story.due, Some(at(125)));
+    assert!(story.not_found(124).is_empty());
+    story.poll(130, "QUEUED");
+    assert_eq!(story.watch().missing_since, None);
+}
+
+#[test]
+fn a_flicker_is_forgiven_and_a_lasting_404_ends_the_job() {
+    let mut story = Story::new();
+    story.poll(10, "IN_PROGRESS");
+    assert!(story.not_found(500).is_empty());
+    assert!(story.not_found(600).is_empty());
+    story.poll(610, "IN_PROGRESS");
+    assert!(story.not_found(620).is_empty());
+    assert!(story.not_found(739).is_empty());
+    let lost = story.not_found(740);
+    assert!(
+        lost[0].starts_with("invalid_job: Jules has not known session"),
+        "{lost:?}"
+    );
+    assert!(matches!(&story.job.phase, Phase::Ended(ending) if ending.how == How::Lost));
+    assert!(story.not_found(900).is_empty());
+    assert!(story.poll(910, "IN_PROGRESS").is_empty());
+}
+
+#[test]
+fn another_session_shown_by_mistake_changes_nothing() {
+    let mut story = Story::new();
+    story.poll(10, "IN_PROGRESS");
+    let view = view("999999999999", "FAILED");
+    let sight = Sight::Seen(Box::new(Snapshot {
+        view,
+        activities: Some(vec![failure("f1", 5)]),
+    }));
+    let job = story.job.clone();
+    assert!(story.decide(20, &sight).is_empty());
+    assert_eq!(story.job, job);
+}

@@ -1,0 +1,164 @@
+//! What is known of a watched session: its state, what its log has told, what waits for somebody, what was announced.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{ActivityId, EventId, PullRef, SessionId};
+use crate::session::{Plan, SessionState};
+
+/// What is known of a watched session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
+    /// The session.
+    pub session: SessionId,
+    /// Its web page.
+    pub url: Option<String>,
+    /// When we got it.
+    pub since: Timestamp,
+    /// When it began to answer 404; none while it answers.
+    pub missing_since: Option<Timestamp>,
+    /// The state we last saw.
+    pub state: SessionState,
+    /// When we saw it enter that state.
+    pub state_since: Timestamp,
+    /// The last status change or new activity.
+    pub progress_at: Timestamp,
+    /// What its log has told so far.
+    pub talk: Talk,
+    /// What of it waits for somebody.
+    pub attention: Attention,
+    /// The occurrence last announced of each kind, so that flapping announces nothing twice.
+    pub announced: Announced,
+    /// Its pull request; once known, never forgotten because an answer lacks it.
+    pub pull: Option<PullRef>,
+    /// When we last sent it a message that its log has not shown yet.
+    pub unconfirmed_since: Option<Timestamp>,
+}
+
+/// What a session's log has told so far. The log itself stays with Jules.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Talk {
+    /// Time of the newest activity.
+    pub through: Option<Timestamp>,
+    /// Activities within the overlap before `through`, to recognise repetitions; oldest first.
+    pub recent: Vec<Mark>,
+    /// The newest thing Jules said.
+    pub agent: Option<Said>,
+    /// When a person, or we, last said something.
+    pub user_at: Option<Timestamp>,
+    /// The newest plan that has not been approved.
+    pub plan: Option<PendingPlan>,
+    /// When a plan was last approved, by somebody or by itself.
+    pub plan_approved_at: Option<Timestamp>,
+    /// The newest word of completion.
+    pub completed: Option<Mark>,
+    /// The newest reason of failure.
+    pub failed: Option<String>,
+    /// The newest thing that was said or done, for people, at most 300 characters.
+    pub last_words: Option<String>,
+}
+
+/// A message of Jules.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    /// Which activity.
+    pub id: ActivityId,
+    /// When.
+    pub at: Timestamp,
+    /// The words, at most 4,000 bytes as JSON.
+    pub text: String,
+}
+
+/// A plan that waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingPlan {
+    /// When it was made.
+    pub at: Timestamp,
+    /// The plan, at most 5,000 bytes as JSON.
+    pub plan: Plan,
+}
+
+/// One activity by id and time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Which activity.
+    pub id: ActivityId,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What of a session waits for somebody.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "attention")]
+pub enum Attention {
+    /// Nothing.
+    None,
+    /// Something does, but the words that belong to it are still missing.
+    Expecting {
+        /// Since when.
+        since: Timestamp,
+    },
+    /// A question is open.
+    Question {
+        /// The announced occurrence.
+        event: EventId,
+        /// Since when.
+        since: Timestamp,
+        /// The words, once they are known.
+        text: Option<String>,
+    },
+    /// A plan waits for approval.
+    Plan {
+        /// The announced occurrence; for plans approved by policy, the one that would have been.
+        event: EventId,
+        /// Since when.
+        since: Timestamp,
+        /// The plan, once it is known.
+        plan: Option<Plan>,
+    },
+    /// A question was answered, or a plan approved, and the state does not show it yet.
+    Answered {
+        /// Since when.
+        since: Timestamp,
+    },
+}
+
+/// The occurrences last announced.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Announced {
+    /// The last question.
+    pub question: Option<Told>,
+    /// The last plan.
+    pub plan: Option<Told>,
+    /// The event of the last completion.
+    pub completed_event: Option<EventId>,
+    /// The last completion: when we saw it.
+    pub completed_at: Option<Timestamp>,
+    /// The word of completion it was about; none when that did not come in time.
+    pub completed: Option<Mark>,
+    /// The pull request it was announced with.
+    pub completed_pull: Option<PullRef>,
+    /// The newest message to Jules, or the time of the state, that it was announced after: a later message begins something new.
+    pub completed_after: Option<Timestamp>,
+    /// When `stuck` was last announced.
+    pub stuck_at: Option<Timestamp>,
+}
+
+/// A question or a plan that was announced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// What it was about: the newest activity or plan that belongs to it, else the state and its time.
+    pub key: String,
+    /// The event.
+    pub event: EventId,
+    /// When we announced it.
+    pub at: Timestamp,
+    /// Whether its words are still missing.
+    pub wordless: bool,
+    /// Whether anybody was told; plans approved by policy are not shown.
+    pub shown: bool,
+    /// The newest answer, or the time of the state, that it came after: a later answer is the answer to it.
+    pub after: Option<Timestamp>,
+    /// Time of the newest activity when it was announced; as long as nothing newer comes, nothing new was asked.
+    pub through: Option<Timestamp>,
+}

@@ -1,0 +1,147 @@
+//! What checks say: those that ran, those that never started, those that must have passed.
+
+use jiff::Timestamp;
+
+use super::{NeverStarted, Reason, Standing, Thing, outside, unreadable};
+use crate::facts::{ACTIONS_BOT_ID, Check, CheckOutcome, CiClues, Demands, Fact, Pass, PullFacts};
+use crate::policy::{Policy, Timing};
+use crate::when::plus;
+
+/// Most checks that a reason names.
+const NAMES_MAX: usize = 20;
+
+/// Checks that ran, or did not.
+pub(super) fn ran(
+    reasons: &mut Vec<Reason>,
+    facts: &PullFacts,
+    standing: &Standing,
+    (policy, timing): (&Policy, &Timing),
+    now: Timestamp,
+) {
+    let Some(checks) = facts.checks.known() else {
+        return reasons.extend(unreadable(Thing::Checks, &facts.checks));
+    };
+    if checks.is_empty() {
+        let until = plus(standing.head_since, timing.ci_start);
+        let cause = never_started(facts);
+        let early = now < until;
+        return reasons.push(if early {
+            Reason::NoChecksYet { until }
+        } else {
+            Reason::CiNeverStarted { cause }
+        });
+    }
+    let named = |outcome: CheckOutcome| {
+        let named = checks.iter().filter(|check| check.outcome == outcome);
+        names(named.map(|check| check.name.as_str()))
+    };
+    let pending = named(CheckOutcome::Pending);
+    let failed = named(CheckOutcome::Failed);
+    let approval = named(CheckOutcome::ActionRequired);
+    let success = |check: &&Check| check.outcome == CheckOutcome::Passed(Pass::Success);
+    let have = checks.iter().filter(success).count() as u64;
+    if !failed.is_empty() {
+        let others_pending = !pending.is_empty();
+        reasons.push(Reason::ChecksFailed {
+            names: failed,
+            others_pending,
+        });
+    }
+    if !approval.is_empty() {
+        reasons.push(Reason::ActionRequired { names: approval });
+    }
+    if !pending.is_empty() {
+        reasons.push(Reason::ChecksPending { names: pending });
+    }
+    if have < u64::from(policy.min_checks) {
+        reasons.push(Reason::TooFewChecks {
+            have,
+            need: policy.min_checks,
+        });
+    }
+}
+
+/// Names as they may stand in a stored reason: bounded, and in one order however GitHub lists them.
+fn names<'a>(all: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut names: Vec<String> = all.map(outside).collect();
+    names.sort();
+    names.dedup();
+    names.truncate(NAMES_MAX);
+    names
+}
+
+/// Why no check has appeared, from what GitHub shows.
+fn never_started(facts: &PullFacts) -> NeverStarted {
+    let clues = facts.ci.clone().unwrap_or_default();
+    match (&facts.mergeable, clues) {
+        (Fact::Known(false), _) => NeverStarted::Conflict,
+        (
+            _,
+            CiClues {
+                approval_pending: true,
+                ..
+            },
+        ) => NeverStarted::ApprovalPending,
+        (
+            _,
+            CiClues {
+                workflows: Some(0), ..
+            },
+        ) => NeverStarted::NoWorkflow,
+        _ if facts.author.id == ACTIONS_BOT_ID => NeverStarted::ActionsToken,
+        _ => NeverStarted::Unknown,
+    }
+}
+
+/// What the branch rules and the source demand of checks, of the distance to the base and of the way to merge.
+pub(super) fn demanded(reasons: &mut Vec<Reason>, facts: &PullFacts, policy: &Policy) {
+    let ruled = match facts.demands.known() {
+        Some(demands) => {
+            distance(reasons, demands);
+            demands.checks.as_slice()
+        }
+        // A source that lists its checks stands in for rules that may not be read.
+        None if !policy.required_checks.is_empty() => &[],
+        None => return reasons.extend(unreadable(Thing::BranchRules, &facts.demands)),
+    };
+    let checks: &[Check] = facts.checks.known().map_or(&[], Vec::as_slice);
+    let ruled = ruled
+        .iter()
+        .map(|required| (required.name.as_str(), required.app));
+    let listed = policy
+        .required_checks
+        .iter()
+        .map(|name| (name.as_str(), None));
+    let missing = ruled
+        .chain(listed)
+        .filter(|(name, app)| !passed(checks, name, *app));
+    let missing = names(missing.map(|(name, _)| name));
+    if !missing.is_empty() {
+        reasons.push(Reason::RequiredMissing { names: missing });
+    }
+}
+
+fn distance(reasons: &mut Vec<Reason>, demands: &Demands) {
+    if demands.merge_queue {
+        reasons.push(Reason::MergeQueue);
+    }
+    match demands.behind_by {
+        Some(by) if demands.up_to_date && by > 0 => reasons.push(Reason::Behind { by }),
+        None if demands.up_to_date => {
+            let why = "GitHub did not compare them".to_owned();
+            reasons.push(Reason::Unknown {
+                what: Thing::Distance,
+                why,
+            });
+        }
+        Some(_) | None => {}
+    }
+}
+
+/// Whether a demanded check is there and every report under its name passed; reports of another App than the demanded one do not count.
+fn passed(checks: &[Check], name: &str, app: Option<u64>) -> bool {
+    let counts = |check: &&Check| check.name == name && (app.is_none() || check.app == app);
+    let mut reports = checks.iter().filter(counts).peekable();
+    reports.peek().is_some()
+        && reports.all(|check| matches!(check.outcome, CheckOutcome::Passed(_)))
+}

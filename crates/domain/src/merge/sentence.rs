@@ -1,0 +1,82 @@
+//! The sentence that belongs to each reason: what is the case, and what to do.
+
+use super::TRIES_MAX;
+use super::reason::{NeverStarted, Reason};
+
+impl Reason {
+    /// For people: what is the case, and what to do.
+    pub fn sentence(&self) -> String {
+        let list = |names: &[String]| names.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+        match self {
+            Self::NotOurs => "No job of this installation made this pull request, so Gaffer does not touch it.".to_owned(),
+            Self::AdoptedMayNotMerge => {
+                "Its session was adopted; set `adopted_may_merge` on the source to let Gaffer merge it.".to_owned()
+            }
+            Self::Fork => "It comes from a fork; Gaffer never writes to those.".to_owned(),
+            Self::Closed => "It is closed; reopen it if it should be merged.".to_owned(),
+            Self::AlreadyMerged => "It is merged already.".to_owned(),
+            Self::NeedsApproval => {
+                "People decide here what is merged: `gaffer job merge ID` approves this head, or set `merge = on-green` on the source."
+                    .to_owned()
+            }
+            Self::Paused => "Writing is paused: `gaffer resume` lets it go on.".to_owned(),
+            Self::ObserveOnly => "This process runs with --observe-only and writes nothing.".to_owned(),
+            Self::DailyCap { cap } => format!("{cap} pull requests were merged here in 24 hours, the source's `merges_per_day`; raise it, or wait."),
+            Self::SessionWorking => "Its session is still at work and may push again.".to_owned(),
+            Self::SessionFailed => "Its session failed; look at the change, then `gaffer job retry ID` or merge it yourself.".to_owned(),
+            Self::CalledOff => "Its job was called off; merge or close it yourself.".to_owned(),
+            Self::Draft => "It is a draft; Gaffer marks it ready once its session has finished.".to_owned(),
+            Self::WrongBase { is, wanted } => format!("It goes to `{is}`, but its job asked for `{wanted}`; change its base."),
+            Self::BlockingLabel { label } => format!("It carries the label `{label}`; take that off."),
+            Self::ProtectedPath { path } => format!("It changes `{path}`, which only a person may merge: `gaffer job merge ID` approves this head."),
+            Self::MergeableUnknown => "GitHub has not worked out yet whether it conflicts.".to_owned(),
+            Self::Conflict => "It conflicts with its base; its session is told, or resolve it yourself.".to_owned(),
+            Self::ChangesRequested => "A reviewer wants changes; Gaffer waits for their next review.".to_owned(),
+            Self::ApprovalsMissing { have, need } => format!("It has {have} of the {need} approvals that the branch rules demand."),
+            Self::NoChecksYet { until } => format!("No check has appeared on this head yet; until {until} that is usual; Gaffer waits."),
+            Self::CiNeverStarted { cause } => format!("No check has appeared on this head: {}", cause.sentence()),
+            Self::ChecksPending { names } => format!("Checks are running: {}.", list(names)),
+            Self::ChecksFailed { names, .. } => format!("Checks failed: {}.", list(names)),
+            Self::ActionRequired { names } => format!("Workflow runs wait for approval on GitHub: {}.", list(names)),
+            Self::TooFewChecks { have, need } => {
+                format!("{have} checks succeeded, but the source demands {need}; skipped and neutral ones do not count.")
+            }
+            Self::RequiredMissing { names } => format!("These checks must pass and have not: {}.", list(names)),
+            Self::Behind { by } => format!("It lacks {by} commits of its base; Gaffer updates its branch."),
+            Self::MergeQueue => "The base merges through GitHub's merge queue, which this version does not use yet; add it there.".to_owned(),
+            Self::Forbidden { what, permission } => {
+                format!("The GitHub credential may not read the {}: grant `{permission}`. Until then nothing is merged.", what.words())
+            }
+            Self::Unknown { what, why } => format!("The {} could not be read whole ({why}); Gaffer tries again.", what.words()),
+            Self::FactsStale => "What was read is too old to act on; it is read again.".to_owned(),
+            Self::MergeRefused { why, until: Some(until) } => format!("GitHub refused to merge it ({why}); Gaffer tries again at {until}."),
+            Self::MergeRefused { why, until: None } => {
+                format!("GitHub refused to merge it {TRIES_MAX} times ({why}); mend that, then `gaffer job merge ID` tries again.")
+            }
+            Self::Settling { until } => format!("Everything is green; it is watched until {until} in case another check starts."),
+        }
+    }
+}
+
+impl NeverStarted {
+    /// For people: what is the case, and what to do.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Conflict => {
+                "it conflicts with its base, and GitHub starts no workflow then; resolve the conflict."
+            }
+            Self::ActionsToken => {
+                "it was opened with the Actions token, whose pull requests start no workflows; close and reopen it as a user, or give Jules another identity."
+            }
+            Self::ApprovalPending => {
+                "a workflow run waits for approval; approve it on the pull request's page."
+            }
+            Self::NoWorkflow => {
+                "the repository has no workflow; add one, since nothing is merged without a single check."
+            }
+            Self::Unknown => {
+                "nothing that GitHub shows explains it; look at the Actions tab, and check that a workflow runs on `pull_request`."
+            }
+        }
+    }
+}

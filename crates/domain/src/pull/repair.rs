@@ -1,0 +1,149 @@
+//! What goes back to the session that made a pull request, and what somebody else has to be told.
+
+use jiff::Timestamp;
+
+use super::alarm::raise;
+use super::apply::reasons;
+use super::{Outside, Pull, Seen, TOLD_MAX};
+use crate::effect::Action;
+use crate::event::ErrorCause;
+use crate::facts::PullFacts;
+use crate::ids::CommitSha;
+use crate::merge::{Judgement, NeverStarted, Reason, SessionRest};
+use crate::policy::{Policy, Timing};
+use crate::step::Step;
+use crate::when::plus;
+use crate::words;
+
+/// What a repair is decided from.
+pub(super) struct Matter<'a> {
+    pub(super) facts: &'a PullFacts,
+    pub(super) outside: &'a Outside,
+    pub(super) policy: &'a Policy,
+    pub(super) timing: &'a Timing,
+    pub(super) now: Timestamp,
+}
+
+impl Matter<'_> {
+    /// Whether the session takes messages: one that failed or was called off does not.
+    fn session_listens(&self) -> bool {
+        match self.outside.session {
+            SessionRest::Resting | SessionRest::Working => true,
+            SessionRest::Failed | SessionRest::CalledOff => false,
+        }
+    }
+
+    /// Somebody is told, once.
+    fn alarm(&self, step: &mut Step<Pull>, cause: ErrorCause, reason: String) {
+        let sha = &self.facts.head.sha;
+        raise(step, self.outside, (cause, reason, sha), self.now);
+    }
+}
+
+/// Sends failed checks and conflicts back to the session, and tells somebody about what no session can mend.
+pub(super) fn repair(step: &mut Step<Pull>, matter: &Matter<'_>, judgement: &Judgement) {
+    if matches!(judgement, Judgement::Conflict { .. }) {
+        return conflict(step, matter);
+    }
+    let astray = |reason: &Reason| matches!(reason, Reason::WrongBase { .. });
+    let astray = reasons(judgement).iter().any(astray);
+    for reason in reasons(judgement) {
+        if let Reason::ChecksFailed {
+            names,
+            others_pending: false,
+        } = reason
+        {
+            failed_checks(step, matter, names);
+        }
+        if *reason == Reason::Conflict && !astray {
+            conflict(step, matter);
+        }
+        if let Some(cause) = beyond_sessions(reason) {
+            matter.alarm(
+                step,
+                cause,
+                format!("{}: {}", matter.facts.pull, reason.sentence()),
+            );
+        }
+    }
+}
+
+/// What no session can mend. A conflict that keeps checks from starting goes to the session as a conflict.
+fn beyond_sessions(reason: &Reason) -> Option<ErrorCause> {
+    if let Reason::CiNeverStarted { cause } = reason {
+        return (*cause != NeverStarted::Conflict).then_some(ErrorCause::CiNeverStarted);
+    }
+    let given_up = matches!(reason, Reason::MergeRefused { until: None, .. });
+    given_up.then_some(ErrorCause::MergeRefused)
+}
+
+/// Failed checks go back to the session that made them: once a head, a few times a pull request, and not before Jules had a chance to see them itself.
+fn failed_checks(step: &mut Step<Pull>, matter: &Matter<'_>, names: &[String]) {
+    let sha = &matter.facts.head.sha;
+    let begin = || Seen {
+        sha: sha.clone(),
+        since: matter.now,
+    };
+    let pull = &mut step.aggregate;
+    let since = pull.failing.get_or_insert_with(begin).since;
+    if !matter.session_listens() || pull.repairs.ci_told.contains(sha) {
+        return;
+    }
+    if matter.now.duration_since(since) < matter.timing.ci_repair_after {
+        let ripe = plus(since, matter.timing.ci_repair_after);
+        step.due = step.due.map(|due| due.min(ripe));
+        return;
+    }
+    if matter.outside.session == SessionRest::Working {
+        return;
+    }
+    remember(&mut pull.repairs.ci_told, sha);
+    if pull.repairs.count >= matter.policy.ci_repairs {
+        let reason = format!(
+            "checks of {} fail ({}) and its session was told {} times",
+            pull.pull,
+            names.join(", "),
+            pull.repairs.count
+        );
+        return matter.alarm(step, ErrorCause::CiFailed, reason);
+    }
+    let text = words::ci_failed(&matter.facts.pull, sha, names, &matter.outside.logs);
+    tell(step, text, format!("ci:{sha}"));
+}
+
+/// A conflict goes back to the session in the same way; GitHub's word on it needs no second look.
+fn conflict(step: &mut Step<Pull>, matter: &Matter<'_>) {
+    let sha = &matter.facts.head.sha;
+    let pull = &mut step.aggregate;
+    let resting = matter.outside.session == SessionRest::Resting;
+    if !resting || pull.repairs.conflict_told.contains(sha) {
+        return;
+    }
+    remember(&mut pull.repairs.conflict_told, sha);
+    if pull.repairs.count >= matter.policy.ci_repairs {
+        let reason = format!(
+            "{} conflicts with its base and its session was told {} times",
+            pull.pull, pull.repairs.count
+        );
+        return matter.alarm(step, ErrorCause::Conflict, reason);
+    }
+    let text = words::conflict(&pull.pull, &matter.facts.base.branch);
+    tell(step, text, format!("conflict:{sha}"));
+}
+
+fn tell(step: &mut Step<Pull>, text: String, cause: String) {
+    let pull = &mut step.aggregate;
+    pull.repairs.count = pull.repairs.count.saturating_add(1);
+    let session = pull.session.clone();
+    step.effects.push(Action::Say {
+        session,
+        text,
+        cause,
+    });
+}
+
+fn remember(told: &mut Vec<CommitSha>, sha: &CommitSha) {
+    told.push(sha.clone());
+    let surplus = told.len().saturating_sub(TOLD_MAX);
+    told.drain(..surplus);
+}

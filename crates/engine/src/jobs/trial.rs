@@ -1,0 +1,58 @@
+//! Test messages to agents, which take the way of real wakes.
+
+use std::time::Duration;
+
+use domain::event::{Audience, Event, Occurrence};
+use domain::ids::{AccountName, AgentName, EventId};
+use domain::wake::Wake;
+
+use super::LOOK_AGAIN;
+use crate::desk::{Desk, Error, OUTBOX_GRACE, Place};
+use crate::keys;
+use crate::store::Versioned;
+use crate::work::Work;
+
+/// The account that test messages are sent in the name of. Nothing is looked up under it.
+const TEST_ACCOUNT: &str = "test";
+
+impl Desk {
+    /// Puts a test message on its way to an agent: `completed` with nothing in it, of no job, in the name of the account `test`.
+    pub async fn test_wake(&self, agent: &AgentName) -> Result<EventId, Error> {
+        let mut unit = self.unit();
+        let account: AccountName = TEST_ACCOUNT.parse().map_err(|_| Error::NoSuch { what: "account", name: TEST_ACCOUNT.to_owned() })?;
+        let event = Event {
+            id: EventId::of(&format!("test:{agent}:{}", self.ulid())),
+            job: None,
+            account,
+            attempt: 0,
+            observed_at: unit.now(),
+            status: String::new(),
+            last_activity: None,
+            what: Occurrence::Completed { pulls: Vec::new() },
+            audience: Audience::Agent,
+        };
+        let (id, key) = (event.id.clone(), keys::wake(agent, &event.id));
+        let wake = Wake::new(event, agent.clone(), None, unit.now());
+        unit.put(key.clone(), &wake, None, Place { due: Some(unit.now() + OUTBOX_GRACE), list: None });
+        unit.tell(&key.pk, Work::Wake { agent: agent.clone(), event: id.clone() });
+        self.commit(unit).await?;
+        Ok(id)
+    }
+
+    /// Waits until a wake is settled, at most `within`; answers how far it is then.
+    pub async fn wake_settled(&self, agent: &AgentName, event: &EventId, within: Duration) -> Result<Versioned<Wake>, Error> {
+        let until = tokio::time::Instant::now() + within;
+        let mut interval = tokio::time::interval(LOOK_AGAIN);
+        loop {
+            let found = self.store.wake(agent, event).await?;
+            let found = found.ok_or_else(|| Error::NoSuch { what: "wake", name: event.to_string() })?;
+            if found.value.is_settled() || tokio::time::Instant::now() >= until {
+                return Ok(found);
+            }
+            tokio::select! {
+                () = self.saved() => {}
+                _ = interval.tick() => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What the base branch demands, from rulesets and from classic protection.
+
+use domain::facts::{Demands, Fact, RequiredCheck};
+use engine::ports::PullsRead;
+use serde_json::{Value, json};
+
+use crate::server::{Asked, Reply, Server, now, pull};
+use crate::world::*;
+
+const COMPARE: &str =
+    "GET /repos/acme/shop/compare/main...1111111111111111111111111111111111111111?per_page=1";
+
+async fn demands(rules: Reply, protection: Reply) -> Fact<Demands> {
+    let script = move |asked: &Asked| match asked.line().as_str() {
+        RULES => rules.clone(),
+        PROTECTION => protection.clone(),
+        COMPARE => Reply::ok(&json!({ "ahead_by": 1, "behind_by": 3, "commits": [] })),
+        _ => green(asked),
+    };
+    Server::start(script)
+        .await
+        .reader()
+        .facts(&pull(), now())
+        .await
+        .unwrap()
+        .demands
+}
+
+fn none() -> Reply {
+    Reply::refusal(404, "Branch not protected")
+}
+
+fn status_rule(strict: bool) -> Value {
+    json!({ "type": "required_status_checks", "parameters": {
+        "strict_required_status_checks_policy": strict,
+        "required_status_checks": [{ "context": "build", "integration_id": ACTIONS }, { "context": "lint" }],
+    }})
+}
+
+fn required(name: &str, app: Option<u64>) -> RequiredCheck {
+    RequiredCheck {
+        name: name.to_owned(),
+        app,
+    }
+}
+
+#[tokio::test]
+async fn rules_are_added_up() {
+    let rules = json!([
+        { "type": "deletion" },
+        status_rule(false),
+        status_rule(false),
+        { "type": "pull_request", "parameters": { "required_approving_review_count": 1 } },
+        { "type": "pull_request", "parameters": { "required_approving_review_count": 2 } },
+        { "type": "merge_queue", "parameters": {} },
+    ]);
+    let expected = Demands {
+        checks: vec![required("build", Some(ACTIONS)), required("lint", None)],
+        approvals: 2,
+        up_to_date: false,
+        merge_queue: true,
+        behind_by: None,
+    };
+    assert_eq!(
+        demands(Reply::ok(&rules), none()).await,
+        Fact::Known(expected)
+    );
+}
+
+#[tokio::test]
+async fn the_base_is_compared_only_when_the_head_must_contain_it() {
+    let strict = demands(Reply::ok(&json!([status_rule(true)])), none()).await;
+    let strict = strict.known().unwrap().clone();
+    assert_eq!((strict.up_to_date, strict.behind_by), (true, Some(3)));
+    let loose = demands(Reply::ok(&json!([status_rule(false)])), none()).await;
+    assert_eq!(loose.known().unwrap().behind_by, None);
+}
+
+#[tokio::test]
+async fn a_comparison_that_fails_leaves_the_demands_unknown() {
+    let script = |asked: &Asked| match asked.line().as_str() {
+        RULES => Reply::ok(&json!([status_rule(true)])),
+        COMPARE => Reply::refusal(500, "boom"),
+        _ => green(asked),
+    };
+    let facts = Server::start(script)
+        .await
+        .reader()
+        .facts(&pull(), now())
+        .await
+        .unwrap();
+    assert!(matches!(facts.demands, Fact::Unknown { why } if why.contains("comparing")));
+}
+
+#[tokio::test]
+async fn classic_protection_is_joined() {
+    let protection = json!({
+        "required_status_checks": { "strict": false, "contexts": ["e2e", "old"], "checks": [{ "context": "e2e", "app_id": 12 }, { "context": "any", "app_id": -1 }] },
+        "required_pull_request_reviews": { "required_approving_review_count": 3 },
+        "enforce_admins": { "enabled": true },
+    });
+    let both = demands(
+        Reply::ok(&json!([status_rule(false)])),
+        Reply::ok(&protection),
+    )
+    .await;
+    let expected = [
+        required("build", Some(ACTIONS)),
+        required("lint", None),
+        required("e2e", Some(12)),
+        required("any", None),
+        required("old", None),
+    ];
+    let both = both.known().unwrap().clone();
+    assert_eq!(
+        (both.checks.as_slice(), both.approvals),
+        (expected.as_slice(), 3)
+    );
+}
+
+#[tokio::test]
+async fn protection_that_may_not_be_read_is_none_only_if_rules_name_checks() {
+    let forbidden = || Reply::refusal(403, "Resource not accessible by integration");
+    let missing = Fact::Forbidden {
+        permission: "Administration: read".to_owned(),
+    };
+    assert_eq!(demands(Reply::ok(&json!([])), forbidden()).await, missing);
+    let approvals_only =
+        json!([{ "type": "pull_request", "parameters": { "required_approving_review_count": 1 } }]);
+    assert_eq!(
+        demands(Reply::ok(&approvals_only), forbidden()).await,
+        missing
+    );
+    let with_checks = demands(Reply::ok(&json!([status_rule(false)])), forbidden()).await;
+    assert_eq!(with_checks.known().unwrap().checks.len(), 2);
+    // A token without admin rights is told 404 in other words.
+    let hidden = demands(Reply::ok(&json!([])), Reply::refusal(404, "Not Found")).await;
+    assert!(matches!(hidden, Fact::Unknown { .. }));
+}
+
+#[tokio::test]
+async fn rules_that_cannot_be_read_leave_the_demands_unknown() {
+    let odd = json!([{ "type": "required_status_checks", "parameters": { "required_status_checks": null } }]);
+    assert!(
+        matches!(demands(Reply::ok(&odd), none()).await, Fact::Unknown { why } if why.contains("required_status_checks"))
+    );
+    assert!(matches!(
+        demands(Reply::refusal(500, "boom"), none()).await,
+        Fact::Unknown { .. }
+    ));
+}
+
+#[tokio::test]
+async fn a_base_with_a_slash_stays_one_segment() {
+    let script = |asked: &Asked| {
+        let mut body = pull_json();
+        body["base"]["ref"] = json!("release/1.x");
+        match asked.line().as_str() {
+            PULL => Reply::ok(&body),
+            "GET /repos/acme/shop/rules/branches/release%2F1.x" => Reply::ok(&json!([])),
+            "GET /repos/acme/shop/branches/release%2F1.x/protection" => none(),
+            _ => green(asked),
+        }
+    };
+    let facts = Server::start(script)
+        .await
+        .reader()
+        .facts(&pull(), now())
+        .await
+        .unwrap();
+    assert_eq!(facts.demands, Fact::Known(Demands::default()));
+}

@@ -1,0 +1,545 @@
+//! The facts of a pull request: complete, or honest about what is missing.
+
+use domain::facts::{
+    Check, CheckOutcome, CiClues, Fact, Pass, PullFacts, PullState, Review, Verdict,
+};
+use domain::failure::{Failure, FailureClass};
+use engine::ports::PullsRead;
+use github::Reader;
+use serde_json::{Value, json};
+
+use crate::server::{Asked, Desk, Reply, Server, TOKEN, now, pull};
+use crate::world::*;
+
+/// The facts when one line is answered otherwise.
+async fn facts_with(line: &'static str, reply: Reply) -> Result<PullFacts, Failure> {
+    facts_of(move |asked| {
+        if asked.line() == line {
+            reply.clone()
+        } else {
+            green(asked)
+        }
+    })
+    .await
+}
+
+async fn facts_of(
+    script: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+) -> Result<PullFacts, Failure> {
+    Server::start(script)
+        .await
+        .reader()
+        .facts(&pull(), now())
+        .await
+}
+
+fn why<T: std::fmt::Debug>(fact: &Fact<T>) -> &str {
+    match fact {
+        Fact::Unknown { why } => why,
+        Fact::Known(_) | Fact::Forbidden { .. } => panic!("{fact:?} is not unknown"),
+    }
+}
+
+fn check(name: &str, app: Option<u64>, outcome: CheckOutcome, id: Option<u64>) -> Check {
+    Check {
+        name: name.to_owned(),
+        app,
+        outcome,
+        id,
+    }
+}
+
+#[tokio::test]
+async fn a_green_pull_request_is_known_whole() {
+    let facts = facts_of(green).await.unwrap();
+    assert_eq!(facts.read_at, now());
+    assert_eq!(facts.state, PullState::Open);
+    assert_eq!(
+        (facts.head.sha.as_str(), facts.head.branch.as_str()),
+        (HEAD, "feat/cart")
+    );
+    assert_eq!(
+        (facts.base.sha.as_str(), facts.base.branch.as_str()),
+        (TIP, "main")
+    );
+    assert_eq!(facts.mergeable, Fact::Known(true));
+    assert_eq!((facts.author.id, facts.body.as_str()), (161_369_871, ""));
+    let build = check(
+        "build",
+        Some(ACTIONS),
+        CheckOutcome::Passed(Pass::Success),
+        Some(1),
+    );
+    assert_eq!(facts.checks, Fact::Known(vec![build]));
+    assert_eq!(facts.reviews, Fact::Known(Vec::new()));
+    assert_eq!(facts.files, Fact::Known(vec!["src/cart.rs".to_owned()]));
+    assert_eq!(
+        facts.demands,
+        Fact::Known(domain::facts::Demands::default())
+    );
+    assert_eq!(facts.ci, None);
+}
+
+#[tokio::test]
+async fn every_call_stays_below_the_base_path_and_names_itself() {
+    let server = Server::start(green).await;
+    server.reader().facts(&pull(), now()).await.unwrap();
+    for asked in server.asked() {
+        assert!(!asked.path.starts_with("OUTSIDE"), "{asked:?}");
+        assert_eq!(
+            asked.header("authorization"),
+            Some(format!("Bearer {TOKEN}").as_str())
+        );
+        assert_eq!(asked.header("accept"), Some("application/vnd.github+json"));
+        assert_eq!(asked.header("x-github-api-version"), Some("2022-11-28"));
+        assert!(asked.header("user-agent").is_some());
+    }
+}
+
+#[tokio::test]
+async fn every_conclusion_has_its_outcome() {
+    let rows = [
+        (
+            "completed",
+            Some("success"),
+            CheckOutcome::Passed(Pass::Success),
+        ),
+        (
+            "completed",
+            Some("neutral"),
+            CheckOutcome::Passed(Pass::Neutral),
+        ),
+        (
+            "completed",
+            Some("skipped"),
+            CheckOutcome::Passed(Pass::Skipped),
+        ),
+        (
+            "completed",
+            Some("action_required"),
+            CheckOutcome::ActionRequired,
+        ),
+        ("completed", Some("failure"), CheckOutcome::Failed),
+        ("completed", Some("cancelled"), CheckOutcome::Failed),
+        ("completed", Some("timed_out"), CheckOutcome::Failed),
+        ("completed", Some("stale"), CheckOutcome::Failed),
+        ("completed", Some("startup_failure"), CheckOutcome::Failed),
+        ("completed", Some("brand_new"), CheckOutcome::Failed),
+        ("queued", None, CheckOutcome::Pending),
+        ("in_progress", None, CheckOutcome::Pending),
+        ("waiting", None, CheckOutcome::Pending),
+        ("requested", None, CheckOutcome::Pending),
+        ("pending", None, CheckOutcome::Pending),
+    ];
+    let list: Vec<Value> = (1..)
+        .zip(rows)
+        .map(|(id, (status, conclusion, _))| run(id, &format!("c{id:02}"), status, conclusion))
+        .collect();
+    let facts = facts_with(RUNS, Reply::ok(&runs(&list))).await.unwrap();
+    let outcomes: Vec<CheckOutcome> = facts
+        .checks
+        .known()
+        .unwrap()
+        .iter()
+        .map(|check| check.outcome)
+        .collect();
+    assert_eq!(outcomes, rows.map(|(_, _, outcome)| outcome));
+}
+
+#[tokio::test]
+async fn statuses_are_checks_too_and_unknown_states_are_failures() {
+    let status = |id: u64, context: &str, state: &str| json!({ "id": id, "context": context, "state": state });
+    let list = [
+        status(1, "a", "success"),
+        status(2, "b", "pending"),
+        status(3, "c", "error"),
+        status(4, "d", "failure"),
+        status(5, "e", "odd"),
+    ];
+    let facts = facts_with(STATUS, Reply::ok(&statuses(&list)))
+        .await
+        .unwrap();
+    let checks = facts.checks.known().unwrap();
+    let outcome = |name: &str| {
+        checks
+            .iter()
+            .find(|check| check.name == name && check.app.is_none())
+            .unwrap()
+            .outcome
+    };
+    assert_eq!(outcome("a"), CheckOutcome::Passed(Pass::Success));
+    assert_eq!(outcome("b"), CheckOutcome::Pending);
+    assert_eq!(
+        [outcome("c"), outcome("d"), outcome("e")],
+        [CheckOutcome::Failed; 3]
+    );
+    assert_eq!(checks.len(), 6);
+}
+
+#[tokio::test]
+async fn the_newest_of_a_name_and_app_counts() {
+    let foreign = json!({ "id": 3, "name": "build", "head_sha": HEAD, "status": "completed", "conclusion": "failure", "app": { "id": 99 } });
+    let list = [
+        run(5, "build", "completed", Some("failure")),
+        run(2, "build", "completed", Some("success")),
+        foreign,
+    ];
+    let facts = facts_with(RUNS, Reply::ok(&runs(&list))).await.unwrap();
+    let expected = [
+        check("build", Some(99), CheckOutcome::Failed, Some(3)),
+        check("build", Some(ACTIONS), CheckOutcome::Failed, Some(5)),
+    ];
+    assert_eq!(facts.checks.known().unwrap()[..], expected);
+}
+
+#[tokio::test]
+async fn our_own_check_runs_are_left_out() {
+    let ours = json!({ "id": 9, "name": "gaffer", "head_sha": HEAD, "status": "in_progress", "conclusion": null, "app": { "id": 4242 } });
+    let list = [ours, run(1, "build", "completed", Some("success"))];
+    let script = move |asked: &Asked| match asked.line().as_str() {
+        RUNS => Reply::ok(&runs(&list)),
+        "GET /repos/acme/shop/installation" => Reply::ok(&json!({ "id": 1 })),
+        "POST /app/installations/1/access_tokens" => Reply::json(
+            201,
+            &json!({ "token": "ghs_x", "expires_at": "2026-11-21T13:00:00Z" }),
+        ),
+        _ => green(asked),
+    };
+    let server = Server::start(script).await;
+    let client = Desk::new(include_str!("keys/app.pem")).client(&server, Some(4242));
+    let facts = Reader::new(client).facts(&pull(), now()).await.unwrap();
+    let names: Vec<&str> = facts
+        .checks
+        .known()
+        .unwrap()
+        .iter()
+        .map(|check| check.name.as_str())
+        .collect();
+    assert_eq!(names, ["build"]);
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_unknown_and_says_why() {
+    let runs_cut =
+        json!({ "total_count": 2, "check_runs": [run(1, "build", "completed", Some("success"))] });
+    let mut half = runs(&[run(1, "build", "completed", Some("success"))]).to_string();
+    half.truncate(half.len() / 2);
+    let rows = [
+        (RUNS, Reply::ok(&runs_cut), "1 of 2 came"),
+        (RUNS, Reply::text(200, &half), "could not be read"),
+        (
+            RUNS,
+            Reply::text(200, "<html>oops</html>"),
+            "could not be read",
+        ),
+        (
+            RUNS,
+            Reply::ok(&runs(&[run(1, "build", "completed", None)])),
+            "completed without a conclusion",
+        ),
+        (RUNS, Reply::ok(&json!({ "check_runs": [] })), "total_count"),
+        (
+            RUNS,
+            Reply::ok(&json!({ "total_count": 1, "check_runs": [{ "id": 1, "name": null }] })),
+            "could not be read",
+        ),
+        (RUNS, Reply::refusal(500, "boom"), "500"),
+        (RUNS, Reply::refusal(404, "Not Found"), "404"),
+        (
+            RUNS,
+            Reply::refusal(403, "Repository access blocked"),
+            "403",
+        ),
+        (
+            STATUS,
+            Reply::ok(&json!({ "total_count": 3, "statuses": [] })),
+            "0 of 3 came",
+        ),
+        (STATUS, Reply::refusal(502, "bad gateway"), "502"),
+    ];
+    for (line, reply, words) in rows {
+        let facts = facts_with(line, reply).await.unwrap();
+        assert!(
+            why(&facts.checks).contains(words),
+            "{words}: {:?}",
+            facts.checks
+        );
+        assert_eq!(
+            facts.ci, None,
+            "clues are for pull requests that have no checks, not for unknown ones"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_check_run_of_another_commit_spoils_the_list() {
+    let mut stray = run(2, "late", "completed", Some("success"));
+    stray["head_sha"] = json!(OTHER);
+    let facts = facts_with(RUNS, Reply::ok(&runs(&[stray]))).await.unwrap();
+    assert!(why(&facts.checks).contains(OTHER));
+}
+
+#[tokio::test]
+async fn a_missing_permission_is_named_and_never_pending() {
+    let refusal = || Reply::refusal(403, "Resource not accessible by personal access token");
+    let permission = |fact: Fact<()>| match fact {
+        Fact::Forbidden { permission } => permission,
+        Fact::Known(()) | Fact::Unknown { .. } => panic!("{fact:?}"),
+    };
+    let empty = |fact: Fact<Vec<Check>>| match fact {
+        Fact::Known(_) => Fact::Known(()),
+        Fact::Forbidden { permission } => Fact::Forbidden { permission },
+        Fact::Unknown { why } => Fact::Unknown { why },
+    };
+    assert_eq!(
+        permission(empty(facts_with(RUNS, refusal()).await.unwrap().checks)),
+        "Checks: read"
+    );
+    assert_eq!(
+        permission(empty(facts_with(STATUS, refusal()).await.unwrap().checks)),
+        "Commit statuses: read"
+    );
+    let reviews = facts_with(REVIEWS, refusal()).await.unwrap().reviews;
+    assert_eq!(
+        reviews,
+        Fact::Forbidden {
+            permission: "Pull requests: read".to_owned()
+        }
+    );
+    let files = facts_with(FILES, refusal()).await.unwrap().files;
+    assert_eq!(
+        files,
+        Fact::Forbidden {
+            permission: "Pull requests: read".to_owned()
+        }
+    );
+}
+
+#[tokio::test]
+async fn limits_and_refused_credentials_fail_the_whole_reading() {
+    let limited = facts_with(REVIEWS, Reply::refusal(429, "slow down"))
+        .await
+        .unwrap_err();
+    assert_eq!(limited.class, FailureClass::Throttled);
+    let refused = facts_with(FILES, Reply::refusal(401, "Bad credentials"))
+        .await
+        .unwrap_err();
+    assert_eq!(refused.class, FailureClass::Unauthorized);
+}
+
+#[tokio::test]
+async fn reviews_keep_their_order_and_unknown_kinds_are_comments() {
+    let review =
+        |id: u64, state: &str| json!({ "user": { "login": "x", "id": id }, "state": state });
+    let list = json!([
+        review(1, "APPROVED"),
+        review(2, "CHANGES_REQUESTED"),
+        review(1, "DISMISSED"),
+        review(3, "COMMENTED"),
+        review(4, "NEW")
+    ]);
+    let facts = facts_with(REVIEWS, Reply::ok(&list)).await.unwrap();
+    let expected = [
+        (1, Verdict::Approved),
+        (2, Verdict::ChangesRequested),
+        (1, Verdict::Dismissed),
+        (3, Verdict::Comment),
+        (4, Verdict::Comment),
+    ];
+    assert_eq!(
+        facts.reviews,
+        Fact::Known(
+            expected
+                .map(|(reviewer, verdict)| Review { reviewer, verdict })
+                .to_vec()
+        )
+    );
+    let of_nobody = facts_with(
+        REVIEWS,
+        Reply::ok(&json!([{ "user": null, "state": "APPROVED" }])),
+    )
+    .await
+    .unwrap();
+    assert!(why(&of_nobody.reviews).contains("no author"));
+}
+
+#[tokio::test]
+async fn a_rename_changes_both_paths_and_a_short_list_is_unknown() {
+    let renamed = json!([{ "filename": "src/ci.yml", "previous_filename": ".github/ci.yml" }]);
+    let facts = facts_with(FILES, Reply::ok(&renamed)).await.unwrap();
+    assert_eq!(
+        facts.files,
+        Fact::Known(vec!["src/ci.yml".to_owned(), ".github/ci.yml".to_owned()])
+    );
+    let none = facts_with(FILES, Reply::ok(&json!([]))).await.unwrap();
+    assert!(why(&none.files).contains("0 of 1 came"));
+}
+
+#[tokio::test]
+async fn three_thousand_files_may_be_more() {
+    let script = |asked: &Asked| {
+        if asked.path == "/repos/acme/shop/pulls/7/files" {
+            let page: usize = asked
+                .query
+                .rsplit_once("&page=")
+                .map_or(1, |(_, page)| page.parse().unwrap());
+            let files: Vec<Value> = (0..100)
+                .map(|i| json!({ "filename": format!("f{page}-{i}") }))
+                .collect();
+            let next = format!(
+                "<{}{}?per_page=100&page={}>; rel=\"next\"",
+                asked.base,
+                asked.path,
+                page + 1
+            );
+            let reply = Reply::ok(&json!(files));
+            return if page < 30 {
+                reply.with("link", next)
+            } else {
+                reply
+            };
+        }
+        let mut body = pull_json();
+        body["changed_files"] = json!(3_000);
+        if asked.line() == PULL {
+            Reply::ok(&body)
+        } else {
+            green(asked)
+        }
+    };
+    let facts = facts_of(script).await.unwrap();
+    assert!(
+        why(&facts.files).contains("no more than 3000"),
+        "{:?}",
+        facts.files
+    );
+}
+
+#[tokio::test]
+async fn mergeable_is_unknown_while_it_is_null() {
+    let mut body = pull_json();
+    body["mergeable"] = json!(null);
+    let facts = facts_with(PULL, Reply::ok(&body)).await.unwrap();
+    assert!(why(&facts.mergeable).contains("not worked out"));
+}
+
+#[tokio::test]
+async fn a_head_or_base_that_moves_meanwhile_is_a_conflict() {
+    for (field, value) in [("/head/sha", OTHER), ("/base/ref", "release")] {
+        let script = move |asked: &Asked| {
+            let mut body = pull_json();
+            if asked.line() == PULL && asked.before > 0 {
+                *body.pointer_mut(field).unwrap() = json!(value);
+            }
+            if asked.line() == PULL {
+                Reply::ok(&body)
+            } else {
+                green(asked)
+            }
+        };
+        let failure = facts_of(script).await.unwrap_err();
+        assert_eq!(failure.class, FailureClass::Conflict);
+        assert!(
+            failure.message.contains("moved while reading"),
+            "{}",
+            failure.message
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_later_reading_of_the_pull_request_counts() {
+    let script = |asked: &Asked| {
+        let mut body = pull_json();
+        body["labels"] = if asked.before > 0 {
+            json!([{ "name": "do-not-merge" }])
+        } else {
+            json!([])
+        };
+        if asked.line() == PULL {
+            Reply::ok(&body)
+        } else {
+            green(asked)
+        }
+    };
+    assert_eq!(facts_of(script).await.unwrap().labels, ["do-not-merge"]);
+}
+
+#[tokio::test]
+async fn without_checks_there_are_clues() {
+    let none = facts_with(RUNS, Reply::ok(&runs(&[]))).await.unwrap();
+    assert_eq!(none.checks, Fact::Known(Vec::new()));
+    assert_eq!(
+        none.ci,
+        Some(CiClues {
+            approval_pending: false,
+            workflows: Some(2)
+        })
+    );
+    let waiting = facts_of(|asked| match asked.line().as_str() {
+        RUNS => Reply::ok(&runs(&[])),
+        ACTION_RUNS => Reply::ok(
+            &json!({ "total_count": 1, "workflow_runs": [{ "conclusion": "action_required" }] }),
+        ),
+        WORKFLOWS => Reply::refusal(403, "Resource not accessible by integration"),
+        _ => green(asked),
+    });
+    assert_eq!(
+        waiting.await.unwrap().ci,
+        Some(CiClues {
+            approval_pending: true,
+            workflows: None
+        })
+    );
+}
+
+#[tokio::test]
+async fn a_closed_or_merged_pull_request_costs_one_call() {
+    let mut body = pull_json();
+    body["state"] = json!("closed");
+    let closed = body.clone();
+    body["merged"] = json!(true);
+    let expected = [
+        (closed, PullState::Closed),
+        (
+            body,
+            PullState::Merged {
+                commit: Some(OTHER.parse().unwrap()),
+            },
+        ),
+    ];
+    for (body, state) in expected {
+        let server = Server::start(move |_: &Asked| Reply::ok(&body)).await;
+        let facts = server.reader().facts(&pull(), now()).await.unwrap();
+        assert_eq!(facts.state, state);
+        assert!(why(&facts.checks).contains("not open"));
+        assert_eq!(server.lines(), [PULL]);
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_fork_and_a_deleted_author_are_readable() {
+    let mut body = pull_json();
+    body["head"]["repo"] = json!(null);
+    body["user"] = json!(null);
+    let facts = facts_with(PULL, Reply::ok(&body)).await.unwrap();
+    assert_eq!(
+        (facts.head.repo, facts.author.login.as_str()),
+        (None, "ghost")
+    );
+}
+
+#[tokio::test]
+async fn an_answer_about_another_repository_is_not_believed() {
+    for (field, value) in [
+        ("/base/repo/full_name", json!("evil/shop")),
+        ("/number", json!(8)),
+        ("/head/sha", json!("abc")),
+        ("/base/repo", json!(null)),
+    ] {
+        let mut body = pull_json();
+        *body.pointer_mut(field).unwrap() = value;
+        let failure = facts_with(PULL, Reply::ok(&body)).await.unwrap_err();
+        assert_eq!(failure.class, FailureClass::Garbled, "{field}");
+    }
+}

@@ -1,0 +1,276 @@
+//! The whole adapter against the sandbox's GitHub, whose counters are the witnesses.
+
+use domain::facts::{Check, CheckOutcome, Fact, PullState};
+use domain::failure::FailureClass;
+use domain::ids::PullRef;
+use domain::policy::MergeMethod;
+use engine::ports::{PullsRead, PullsWrite};
+use github::{Client, Reader, Settings, Writer};
+use jiff::SignedDuration;
+use sandbox::github::{
+    APP_ID, Access, ChangedFile, CheckSetup, CiSetup, DEFAULT_TOKEN, NewPull, Outcome, Permissions,
+    RepoSetup, RequiredCheck, Resource, TokenSetup,
+};
+use sandbox::{ManualClock, Options, Sandbox, Scenario};
+
+use crate::server::Desk;
+
+const REPO: &str = "acme/shop";
+
+/// A sandbox with one pull request, whose head branch has a slash.
+struct Stage {
+    sandbox: Sandbox,
+    clock: ManualClock,
+    pull: PullRef,
+}
+
+impl Stage {
+    async fn new(setup: RepoSetup, pull: NewPull) -> Self {
+        let clock = ManualClock::new(crate::server::now());
+        let scenario = Scenario {
+            repos: vec![setup],
+            ..Scenario::default()
+        };
+        let sandbox = Sandbox::start(Options::manual(&clock, scenario))
+            .await
+            .unwrap();
+        let number = sandbox.github().open_pull(clock.now(), REPO, pull);
+        Self {
+            sandbox,
+            clock,
+            pull: PullRef {
+                repo: REPO.parse().unwrap(),
+                number,
+            },
+        }
+    }
+
+    fn client(&self, secret: &str, app_id: Option<u64>) -> Client {
+        let desk = std::sync::Arc::new(Desk::new(secret));
+        let settings = Settings::new(Some(&self.sandbox.github_base()), app_id).unwrap();
+        Client::new(&settings, desk.clone(), desk).unwrap()
+    }
+
+    fn pass(&self, seconds: i64) {
+        self.clock.advance(SignedDuration::from_secs(seconds));
+        self.sandbox.advance();
+    }
+}
+
+fn checks(outcomes: &[(&str, Outcome)]) -> CiSetup {
+    let checks = outcomes
+        .iter()
+        .map(|(name, outcome)| CheckSetup::new(name, *outcome))
+        .collect();
+    CiSetup {
+        checks,
+        required: vec![RequiredCheck::any("build")],
+        strict: true,
+        ..CiSetup::default()
+    }
+}
+
+fn cart() -> NewPull {
+    NewPull {
+        title: "Add a cart".to_owned(),
+        head_branch: "feat/cart".to_owned(),
+        author_login: "google-labs-jules[bot]".to_owned(),
+        author_id: 161_369_871,
+        files: vec![ChangedFile::modified("src/cart.rs")],
+        draft: true,
+        ..NewPull::default()
+    }
+}
+
+/// A stage on which everything is green once a minute has passed, and a reader and a writer with a classic token.
+async fn green_stage() -> (Stage, Client, Reader, Writer) {
+    let ci = checks(&[("build", Outcome::Success), ("lint", Outcome::Neutral)]);
+    let stage = Stage::new(RepoSetup::new(REPO).with_ci(ci), cart()).await;
+    let client = stage.client(DEFAULT_TOKEN, None);
+    let (reader, writer) = (Reader::new(client.clone()), Writer::new(client.clone()));
+    (stage, client, reader, writer)
+}
+
+#[tokio::test]
+async fn a_draft_becomes_ready_and_green() {
+    let (stage, client, reader, writer) = green_stage().await;
+    let first = reader.facts(&stage.pull, stage.clock.now()).await.unwrap();
+    assert!(first.draft && first.state == PullState::Open);
+    let pending = |check: &Check| check.outcome == CheckOutcome::Pending;
+    assert!(first.checks.known().unwrap().iter().all(pending));
+    assert_eq!(first.files, Fact::Known(vec!["src/cart.rs".to_owned()]));
+    let demands = first.demands.known().unwrap();
+    assert_eq!(demands.checks[0].name, "build");
+    assert_eq!((demands.up_to_date, demands.behind_by), (true, Some(0)));
+
+    writer
+        .mark_ready(&stage.pull, &first.node_id)
+        .await
+        .unwrap();
+    writer.label(&stage.pull, "gaffer").await.unwrap();
+    writer
+        .comment(&stage.pull, "Looking.", "look")
+        .await
+        .unwrap();
+    assert!(reader.has_comment(&stage.pull, "look").await.unwrap());
+    stage.pass(60);
+    let green = reader.facts(&stage.pull, stage.clock.now()).await.unwrap();
+    assert!(!green.draft && green.labels == ["gaffer"]);
+    let passed = |check: &Check| matches!(check.outcome, CheckOutcome::Passed(_));
+    assert!(green.checks.known().unwrap().iter().all(passed));
+    assert_eq!(green.mergeable, Fact::Known(true));
+
+    let counters = stage.sandbox.counters();
+    assert_eq!(
+        (
+            counters.comments,
+            counters.labels,
+            counters.ready_for_review
+        ),
+        (1, 1, 1)
+    );
+    assert_eq!(client.usage().requests, counters.github_calls);
+    assert_eq!(client.usage().not_modified, counters.github_not_modified);
+    assert!(counters.github_not_modified > 0);
+}
+
+#[tokio::test]
+async fn only_the_judged_head_is_merged_and_only_once() {
+    let (stage, _, reader, writer) = green_stage().await;
+    let draft = reader.facts(&stage.pull, stage.clock.now()).await.unwrap();
+    writer
+        .mark_ready(&stage.pull, &draft.node_id)
+        .await
+        .unwrap();
+    stage.pass(60);
+    let stale = "4444444444444444444444444444444444444444".parse().unwrap();
+    let merge = async |sha| writer.merge(&stage.pull, sha, MergeMethod::Squash).await;
+    assert_eq!(
+        merge(&stale).await.unwrap_err().class,
+        FailureClass::Conflict
+    );
+    let commit = merge(&draft.head.sha).await.unwrap();
+    let merged = reader.facts(&stage.pull, stage.clock.now()).await.unwrap();
+    assert_eq!(
+        merged.state,
+        PullState::Merged {
+            commit: Some(commit)
+        }
+    );
+    assert_eq!(
+        merge(&draft.head.sha).await.unwrap_err().class,
+        FailureClass::Conflict
+    );
+    assert_eq!(stage.sandbox.counters().merges, 1);
+}
+
+#[tokio::test]
+async fn a_branch_is_deleted_once() {
+    let (stage, _, reader, writer) = green_stage().await;
+    let (repo, branch) = (&stage.pull.repo, "feat/cart".parse().unwrap());
+    let there = reader.branch(repo, &branch).await.unwrap();
+    assert!(there.sha.is_some() && there.based_on_it == 0);
+    for _ in 0..2 {
+        writer.delete_branch(repo, &branch).await.unwrap();
+    }
+    assert_eq!(reader.branch(repo, &branch).await.unwrap().sha, None);
+    assert_eq!(stage.sandbox.counters().branch_deletes, 1);
+}
+
+#[tokio::test]
+async fn a_failed_check_shows_its_log() {
+    let setup = RepoSetup::new(REPO).with_ci(checks(&[("build", Outcome::Failure)]));
+    let stage = Stage::new(setup, cart()).await;
+    stage.pass(60);
+    let reader = Reader::new(stage.client(DEFAULT_TOKEN, None));
+    let facts = reader.facts(&stage.pull, stage.clock.now()).await.unwrap();
+    assert_eq!(
+        facts.checks.known().unwrap()[0].outcome,
+        CheckOutcome::Failed
+    );
+    let logs = reader.check_logs(&facts).await.unwrap();
+    assert_eq!(logs.len(), 1);
+    assert!(
+        logs[0].name == "build" && !logs[0].tail.is_empty(),
+        "{logs:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_workflow_that_waits_for_a_person_is_a_clue() {
+    let setup = RepoSetup::new(REPO).with_ci(checks(&[("build", Outcome::ApprovalPending)]));
+    let stage = Stage::new(setup, cart()).await;
+    stage.pass(60);
+    let facts = Reader::new(stage.client(DEFAULT_TOKEN, None))
+        .facts(&stage.pull, stage.clock.now())
+        .await
+        .unwrap();
+    assert_eq!(facts.checks, Fact::Known(Vec::new()));
+    assert!(facts.ci.unwrap().approval_pending);
+}
+
+#[tokio::test]
+async fn a_token_without_the_permission_is_told_so() {
+    let stage = Stage::new(
+        RepoSetup::new(REPO).with_ci(checks(&[("build", Outcome::Success)])),
+        cart(),
+    )
+    .await;
+    let permissions = Permissions::all().with(Resource::Checks, Access::None);
+    let token = "github_pat_blind".to_owned();
+    stage.sandbox.github().add_token(TokenSetup {
+        token: token.clone(),
+        permissions,
+        ..TokenSetup::default()
+    });
+    let facts = Reader::new(stage.client(&token, None))
+        .facts(&stage.pull, stage.clock.now())
+        .await
+        .unwrap();
+    assert_eq!(
+        facts.checks,
+        Fact::Forbidden {
+            permission: "Checks: read".to_owned()
+        }
+    );
+}
+
+#[tokio::test]
+async fn an_app_signs_in() {
+    let stage = Stage::new(
+        RepoSetup::new(REPO).with_ci(checks(&[("build", Outcome::Success)])),
+        cart(),
+    )
+    .await;
+    let reader = Reader::new(stage.client(include_str!("keys/app.pem"), Some(APP_ID)));
+    let facts = reader.facts(&stage.pull, stage.clock.now()).await.unwrap();
+    assert_eq!(facts.checks.known().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_branch_that_is_behind_is_updated() {
+    let stage = Stage::new(
+        RepoSetup::new(REPO).with_ci(checks(&[("build", Outcome::Success)])),
+        cart(),
+    )
+    .await;
+    stage.sandbox.github().push(
+        stage.clock.now(),
+        REPO,
+        "main",
+        "someone else's work",
+        "octo-owner",
+    );
+    let client = stage.client(DEFAULT_TOKEN, None);
+    let reader = Reader::new(client.clone());
+    let behind = reader.facts(&stage.pull, stage.clock.now()).await.unwrap();
+    assert_eq!(behind.demands.known().unwrap().behind_by, Some(1));
+    Writer::new(client)
+        .update_branch(&stage.pull, &behind.head.sha)
+        .await
+        .unwrap();
+    stage.pass(60);
+    let updated = reader.facts(&stage.pull, stage.clock.now()).await.unwrap();
+    assert_eq!(updated.demands.known().unwrap().behind_by, Some(0));
+    assert_ne!(updated.head.sha, behind.head.sha);
+}

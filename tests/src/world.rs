@@ -294,7 +294,7 @@ fn adapters(sandbox: &Sandbox, secrets: &Arc<dyn Secrets>, clock: &Arc<dyn Clock
 async fn open_door(sandbox: &Sandbox, desk: &Desk, secrets: &Arc<dyn Secrets>, clock: &Arc<dyn Clock>) -> tokio::task::JoinHandle<()> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a socket");
     let url = format!("http://{}/github/webhook", listener.local_addr().expect("an address"));
-    let door = api::WebhookDoor::new(desk.queue.clone(), clock.clone(), secrets.clone());
+    let door = api::WebhookDoor { queue: desk.queue.clone(), clock: clock.clone(), secrets: secrets.clone(), counters: Arc::default() };
     sandbox.set_webhook(sandbox::WebhookTarget { url, secret: WEBHOOK_SECRET.to_owned() });
     tokio::spawn(async move {
         let _ = axum::serve(listener, api::webhook_router(door)).await;

@@ -12,7 +12,7 @@ use client::wire::{
 };
 use domain::ids::{JobId, RepoName};
 use domain::job::Job;
-use domain::redact::presentable;
+use domain::redact::{presentable, redact};
 use domain::wake;
 use engine::desk::Error;
 use engine::jobs::{Once, Order};
@@ -23,9 +23,6 @@ use crate::body::{self, Parts, Sent};
 use crate::door::{Door, Inner};
 use crate::refusal::Refused;
 use crate::view;
-
-/// Longest patch that is shown, in characters: more than a record holds.
-const PATCH_CHARS_MAX: usize = 64 * 1024;
 
 /// `POST /jobs`.
 pub(crate) async fn create(
@@ -202,7 +199,8 @@ fn shown(job_id: JobId, read: ReadArtifacts) -> Artifacts {
         job_id,
         read_at: read.read_at,
         pull_urls: read.pull_urls.into_iter().map(short).collect(),
-        patch: read.patch.map(|patch| presentable(&patch, PATCH_CHARS_MAX)),
+        // Bounded where it was read; taking anything else out of a patch would break it.
+        patch: read.patch.as_deref().map(redact),
         patch_cut: read.patch_cut,
         base_commit: read.base_commit.map(short),
         suggested_message: read.suggested_message.map(short),

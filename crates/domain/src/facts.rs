@@ -1,5 +1,8 @@
 //! What GitHub shows of a pull request, with "we could not know" kept apart from "there is none".
 
+#[cfg(test)]
+pub(crate) mod fixture;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

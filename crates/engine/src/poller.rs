@@ -5,6 +5,7 @@ mod poll;
 use std::sync::Arc;
 
 use domain::ids::AccountName;
+use futures::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::desk::{Desk, Error};
@@ -15,6 +16,9 @@ use crate::work::Work;
 
 /// Due rows taken in one tick; what is left is taken in the next.
 pub const ROWS_PER_TICK: usize = 200;
+
+/// Rows handled at the same time: an account that answers slowly must not hold up the others.
+const ROWS_AT_ONCE: usize = 8;
 
 /// A due row is moved this far forward before it is passed on, so that a lost message is found again.
 pub const CLAIM: SignedDuration = SignedDuration::from_secs(120);
@@ -46,8 +50,13 @@ impl Poller {
     pub async fn tick(&self) -> Result<Tick, Error> {
         let mut tick = Tick::default();
         let rows = self.desk.store.records().due(self.desk.now(), ROWS_PER_TICK).await?;
-        for row in rows {
-            match self.handle(&row).await {
+        let handled = futures::stream::iter(&rows)
+            .map(|row| async move { (row, self.handle(row).await) })
+            .buffered(ROWS_AT_ONCE)
+            .collect::<Vec<_>>()
+            .await;
+        for (row, outcome) in handled {
+            match outcome {
                 Ok(Handled::Polled) => tick.polled += 1,
                 Ok(Handled::PassedOn) => tick.passed_on += 1,
                 Ok(Handled::Lost) => {}

@@ -12,7 +12,7 @@ mod sessions;
 pub use agents::{AgentsWrite, Delivered, Envelope};
 pub use clock::Clock;
 pub use ids::Ids;
-pub use pulls::{BranchState, CheckLog, PullsRead, PullsWrite};
+pub use pulls::{BranchState, CheckLog, PullGlance, PullsRead, PullsWrite};
 pub use queue::{Delivery, Queue, QueueError, Receipt};
 pub use records::{
     BODY_BYTES_MAX, COMMIT_BYTES_MAX, COMMIT_ITEMS_MAX, CommitError, DueRow, Expect, Key, ListKey, Page, PageToken, Record, Records,

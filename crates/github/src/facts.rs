@@ -7,6 +7,7 @@ mod pull;
 use domain::facts::{CiClues, Fact, PullFacts, PullState, Review, Verdict};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::PullRef;
+use engine::ports::PullGlance;
 use jiff::Timestamp;
 
 use crate::client::{Client, Listing, failure};
@@ -46,6 +47,12 @@ pub(crate) async fn read(
     let again = pull::read(client, pull).await?;
     still_the_same(pull, &seen, &again)?;
     Ok(again.into_facts(pull, now, parts))
+}
+
+/// Reads just enough to tell whose a pull request may be.
+pub(crate) async fn glance(client: &Client, pull: &PullRef) -> Result<PullGlance, Failure> {
+    let seen = pull::read(client, pull).await?;
+    Ok(seen.into_glance(pull))
 }
 
 /// What was read belongs to one head and one base branch, or to none.

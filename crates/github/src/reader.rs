@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use domain::facts::PullFacts;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
-use engine::ports::{BranchState, CheckLog, PullsRead};
+use engine::ports::{BranchState, CheckLog, PullGlance, PullsRead};
 use jiff::Timestamp;
 
 use crate::client::{Client, Listing, branch_path, failure, segment};
@@ -74,6 +74,10 @@ pub(crate) fn hidden(marker: &str) -> String {
 impl PullsRead for Reader {
     async fn facts(&self, pull: &PullRef, now: Timestamp) -> Result<PullFacts, Failure> {
         facts::read(&self.client, pull, now).await
+    }
+
+    async fn glance(&self, pull: &PullRef) -> Result<PullGlance, Failure> {
+        facts::glance(&self.client, pull).await
     }
 
     async fn default_branch(&self, repo: &RepoName) -> Result<BranchName, Failure> {

@@ -75,6 +75,13 @@ pub(crate) struct CheckRun {
     pub(crate) status: String,
     pub(crate) conclusion: Option<String>,
     pub(crate) app: Option<App>,
+    pub(crate) check_suite: Option<Suite>,
+}
+
+/// The check suite of a check run: one for each App and event.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Suite {
+    pub(crate) id: u64,
 }
 
 /// The App that wrote a check run.

@@ -3,6 +3,7 @@
 mod answers;
 mod auth;
 mod bad_input;
+mod logs;
 mod merging;
 mod ordering;
 mod over_the_wire;

@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use domain::facts::PullState;
+use domain::effect::{Action, Effect, EffectState};
+use domain::facts::{Base, PullState};
+use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, JobId};
 use domain::merge::{Judgement, Reason};
+use domain::policy::MergeMethod;
 use domain::pull::{self, PullPhase, Seen, Verdict};
 use engine::desk::Place;
 use engine::keys;
@@ -143,14 +146,20 @@ async fn a_judgement_that_comes_out_the_same_is_still_an_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_conflict_and_a_closed_pull_request_are_refused() {
+async fn a_conflict_is_refused() {
     let world = World::new().await;
     let id = in_review(&world).await;
-    let path = format!("/jobs/{id}/merge");
-    let conflict = merge_while(&world, &path, verdict(Judgement::Conflict { sha: sha() })).await;
-    assert_eq!(conflict.code(409), "merge_refused");
-    assert_eq!(conflict.json()["reasons"][0]["code"], "conflict");
-    let closed = merge_while(&world, &path, |pull| {
+    let conflict = verdict(Judgement::Conflict { sha: sha() });
+    let answer = merge_while(&world, &format!("/jobs/{id}/merge"), conflict).await;
+    assert_eq!(answer.code(409), "merge_refused");
+    assert_eq!(answer.json()["reasons"][0]["code"], "conflict");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pull_request_that_is_closed_meanwhile_is_refused() {
+    let world = World::new().await;
+    let id = in_review(&world).await;
+    let answer = merge_while(&world, &format!("/jobs/{id}/merge"), |pull| {
         pull.phase = PullPhase::Settled {
             state: PullState::Closed,
             sha: sha(),
@@ -158,7 +167,46 @@ async fn a_conflict_and_a_closed_pull_request_are_refused() {
         };
     })
     .await;
-    assert_eq!(closed.status, 409, "{closed:?}");
+    assert_eq!(answer.code(409), "merge_refused");
+    assert_eq!(answer.json()["reasons"][0]["code"], "closed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_merge_that_failed_tells_why() {
+    let world = World::new().await;
+    let id = in_review(&world).await;
+    let base = Base {
+        branch: "main".parse().unwrap(),
+        sha: "3".repeat(40).parse().unwrap(),
+    };
+    let action = Action::Merge {
+        pull: shop_pull(),
+        sha: sha(),
+        base,
+        method: MergeMethod::Squash,
+    };
+    let failure = Failure::new(FailureClass::Forbidden, "GitHub says 403");
+    let mut effect = Effect::new(action, world.clock.now());
+    effect.state = EffectState::Failed {
+        at: world.clock.now(),
+        attempt: 1,
+        failure,
+    };
+    let mut unit = world.desk.unit();
+    let key = keys::effect(&keys::pull_pk(&shop_pull()), &effect.id);
+    unit.put(key, &effect, None, Place::default());
+    world.desk.commit(unit).await.unwrap();
+    let answer = world.post(&format!("/jobs/{id}/merge"), &json!({})).await;
+    assert_eq!(answer.code(409), "effect_failed");
+    assert!(answer.text.contains("GitHub says 403"), "{answer:?}");
+    // A failure from before the approval is no answer to it.
+    world.clock.advance(SignedDuration::from_mins(1));
+    let answer = world.post(&format!("/jobs/{id}/merge"), &json!({})).await;
+    assert_eq!(answer.status, 202, "{answer:?}");
+    let shown = world
+        .get(&format!("/jobs/{id}/effects/{}", effect.id))
+        .await;
+    assert_eq!(shown.ok(200)["action"], "merge");
 }
 
 #[tokio::test(start_paused = true)]

@@ -129,7 +129,7 @@ async fn refusals_are_problems() {
     assert!(stranger.health().await.unwrap().ok);
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn what_takes_longer_is_for_later() {
     let world = World::new().await;
     let id = world.watched(|_| {}).await;
@@ -141,7 +141,6 @@ async fn what_takes_longer_is_for_later() {
         router: api::router(state),
         ..world
     };
-    tokio::time::resume();
     let client = connect(&hasty, TOKEN).await;
     let Answer::Later(later) = client.say(id.as_str(), "Go on.", None).await.unwrap() else {
         panic!("done");

@@ -210,7 +210,7 @@ async fn fresh_artifacts_are_shown_and_a_failed_reading_is_told() {
     let mut read = ReadArtifacts {
         read_at: world.clock.now(),
         pull_urls: vec!["https://github.com/acme/shop/pull/7".to_owned()],
-        patch: Some(format!("+key = {LEAKED}\n")),
+        patch: Some(format!("+key = {LEAKED}\r\n+\u{200b}\n")),
         patch_cut: false,
         base_commit: None,
         suggested_message: None,
@@ -223,7 +223,7 @@ async fn fresh_artifacts_are_shown_and_a_failed_reading_is_told() {
     };
     keep(&read).await;
     let shown = world.get(&format!("/jobs/{id}/artifacts")).await.ok(200);
-    assert_eq!(shown["patch"], "+key = [secret]\n");
+    assert_eq!(shown["patch"], "+key = [secret]\r\n+\u{200b}\n");
     assert_eq!(shown["pull_urls"][0], "https://github.com/acme/shop/pull/7");
     read.failure = Some(format!("503 for {LEAKED}"));
     keep(&read).await;

@@ -192,15 +192,28 @@ impl World {
         self.call(Method::GET, path, (&[], "")).await
     }
 
-    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
-        self.call(Method::POST, path, (&[], &body.to_string()))
-            .await
+    /// A POST of a body, sent when it is awaited.
+    pub(crate) fn post<'a>(
+        &'a self,
+        path: &str,
+        body: &Value,
+    ) -> impl Future<Output = Answer> + use<'a> {
+        let (path, body) = (path.to_owned(), body.to_string());
+        async move { self.call(Method::POST, &path, (&[], &body)).await }
     }
 
-    pub(crate) async fn post_named(&self, path: &str, body: &Value, key: &str) -> Answer {
-        let headers = [("Idempotency-Key", key)];
-        self.call(Method::POST, path, (&headers, &body.to_string()))
-            .await
+    /// The same under a name.
+    pub(crate) fn post_named<'a>(
+        &'a self,
+        path: &str,
+        body: &Value,
+        key: &'a str,
+    ) -> impl Future<Output = Answer> + use<'a> {
+        let (path, body) = (path.to_owned(), body.to_string());
+        async move {
+            let headers = [("Idempotency-Key", key)];
+            self.call(Method::POST, &path, (&headers, &body)).await
+        }
     }
 
     /// A call with the token, and with these headers besides.

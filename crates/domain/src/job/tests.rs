@@ -250,10 +250,10 @@ impl Story {
     }
 
     pub(super) fn watch(&self) -> &Watch {
-        match &self.job.phase {
-            Phase::Watching(watch) => watch,
-            phase => panic!("{phase:?}"),
-        }
+        let Phase::Watching(watch) = &self.job.phase else {
+            panic!("{:?}", self.job.phase);
+        };
+        watch
     }
 
     /// Everything announced so far.

@@ -1,1 +1,340 @@
+//! Every reason of a judgement: a case where it stands, and the green case where none does.
 
+mod checks;
+mod reasons;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::*;
+use crate::facts::{
+    ACTIONS_BOT_ID, Author, Base, Check, CheckOutcome, CiClues, Demands, Head, Pass, RequiredCheck,
+};
+
+fn review(reviewer: u64, verdict: Verdict) -> Review {
+    Review { reviewer, verdict }
+}
+
+fn known_demands(facts: &mut PullFacts) -> &mut Demands {
+    match &mut facts.demands {
+        Fact::Known(demands) => demands,
+        Fact::Forbidden { .. } | Fact::Unknown { .. } => panic!("not known"),
+    }
+}
+
+/// A pull request that is merged at second 0, and whatever a case changes about it.
+struct Case {
+    facts: PullFacts,
+    standing: Standing,
+    policy: Policy,
+    timing: Timing,
+    now: Timestamp,
+}
+
+impl Case {
+    fn green() -> Self {
+        let facts = green_facts();
+        let standing = Standing {
+            owner: Owner::Created,
+            session: SessionRest::Resting,
+            wanted_base: "main".parse().unwrap(),
+            approved: None,
+            head_since: at(-600),
+            green_since: Some(at(-60)),
+            refused: None,
+            merges_today: 0,
+            hold: None,
+        };
+        let policy = Policy {
+            merge: MergePolicy::OnGreen,
+            ..Policy::default()
+        };
+        Self {
+            facts,
+            standing,
+            policy,
+            timing: Timing::default(),
+            now: at(0),
+        }
+    }
+
+    fn judge(&self) -> Judgement {
+        judge(
+            &self.facts,
+            &self.standing,
+            (&self.policy, &self.timing),
+            self.now,
+        )
+    }
+}
+
+/// The judgement of a changed green case in a few words: what, and the codes.
+fn verdict(change: impl FnOnce(&mut Case)) -> String {
+    let mut case = Case::green();
+    change(&mut case);
+    words(&case.judge())
+}
+
+fn words(judgement: &Judgement) -> String {
+    let codes = |reasons: &[Reason]| {
+        reasons
+            .iter()
+            .map(Reason::code)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    match judgement {
+        Judgement::Merge { sha, method } => {
+            format!("merge {} {}", &sha.as_str()[..4], method.as_str())
+        }
+        Judgement::Wait { reasons, .. } => format!("wait {}", codes(reasons)),
+        Judgement::Refuse { reasons } => format!("refuse {}", codes(reasons)),
+        Judgement::Conflict { sha } => format!("conflict {}", &sha.as_str()[..4]),
+    }
+}
+
+fn unknown<T>() -> Fact<T> {
+    Fact::Unknown {
+        why: "page 2 answered 502".to_owned(),
+    }
+}
+
+fn forbidden<T>() -> Fact<T> {
+    Fact::Forbidden {
+        permission: "Checks: read".to_owned(),
+    }
+}
+
+#[test]
+fn green_is_merged_at_its_sha_by_the_method_of_the_source() {
+    assert_eq!(verdict(|_| {}), "merge aaaa squash");
+    assert_eq!(
+        verdict(|case| case.policy.merge_method = MergeMethod::Rebase),
+        "merge aaaa rebase"
+    );
+}
+
+#[test]
+fn by_default_a_person_decides_and_only_for_the_head_they_saw() {
+    assert_eq!(
+        verdict(|case| case.policy = Policy::default()),
+        "refuse needs_approval"
+    );
+    let by_person = |approved| {
+        verdict(|case| {
+            case.policy = Policy::default();
+            case.standing.approved = Some(approved);
+        })
+    };
+    assert_eq!(by_person(sha('a')), "merge aaaa squash");
+    assert_eq!(by_person(sha('c')), "refuse needs_approval");
+}
+
+#[test]
+fn only_ours_are_merged() {
+    assert_eq!(
+        verdict(|case| case.standing.owner = Owner::Foreign),
+        "refuse not_ours"
+    );
+    assert_eq!(
+        verdict(|case| case.standing.owner = Owner::Adopted),
+        "refuse adopted_may_not_merge"
+    );
+    let allowed = verdict(|case| {
+        case.standing.owner = Owner::Adopted;
+        case.policy.adopted_may_merge = true;
+    });
+    assert_eq!(allowed, "merge aaaa squash");
+    assert_eq!(
+        verdict(|case| case.facts.head.repo = Some("evil/shop".parse().unwrap())),
+        "refuse fork"
+    );
+    assert_eq!(verdict(|case| case.facts.head.repo = None), "refuse fork");
+    assert_eq!(
+        verdict(|case| case.facts.head.repo = Some("Acme/Shop".parse().unwrap())),
+        "merge aaaa squash"
+    );
+}
+
+#[test]
+fn closed_and_merged_ones_are_left() {
+    assert_eq!(
+        verdict(|case| case.facts.state = PullState::Closed),
+        "refuse closed"
+    );
+    assert_eq!(
+        verdict(|case| case.facts.state = PullState::Merged { commit: None }),
+        "refuse already_merged"
+    );
+}
+
+#[test]
+fn switches_and_caps() {
+    assert_eq!(
+        verdict(|case| case.standing.hold = Some(Hold::Paused)),
+        "refuse paused"
+    );
+    assert_eq!(
+        verdict(|case| case.standing.hold = Some(Hold::ObserveOnly)),
+        "refuse observe_only"
+    );
+    assert_eq!(
+        verdict(|case| case.standing.merges_today = 19),
+        "merge aaaa squash"
+    );
+    assert_eq!(
+        verdict(|case| case.standing.merges_today = 20),
+        "wait daily_cap"
+    );
+}
+
+#[test]
+fn the_session_must_rest() {
+    let session = |rest| verdict(|case| case.standing.session = rest);
+    assert_eq!(session(SessionRest::Working), "wait session_working");
+    assert_eq!(session(SessionRest::Failed), "refuse session_failed");
+    assert_eq!(session(SessionRest::CalledOff), "refuse called_off");
+}
+
+#[test]
+fn drafts_bases_and_labels() {
+    assert_eq!(verdict(|case| case.facts.draft = true), "wait draft");
+    assert_eq!(
+        verdict(|case| case.facts.base.branch = "develop".parse().unwrap()),
+        "refuse wrong_base"
+    );
+    assert_eq!(
+        verdict(|case| case.facts.labels.push("Do-Not-Merge".to_owned())),
+        "refuse blocking_label"
+    );
+}
+
+#[test]
+fn protected_paths_need_a_person() {
+    let files = |files: &[&str]| {
+        let files = files.iter().map(|file| (*file).to_owned()).collect();
+        verdict(|case| case.facts.files = Fact::Known(files))
+    };
+    assert_eq!(
+        files(&["src/a.rs", ".github/workflows/ci.yml"]),
+        "refuse protected_path"
+    );
+    assert_eq!(
+        files(&[".GitHub/workflows/ci.yml"]),
+        "refuse protected_path"
+    );
+    assert_eq!(files(&["docs/.github/x"]), "merge aaaa squash");
+    assert_eq!(files(&[]), "wait unknown");
+    let approved = verdict(|case| {
+        case.facts.files = Fact::Known(vec![".github/x".to_owned()]);
+        case.standing.approved = Some(sha('a'));
+    });
+    assert_eq!(approved, "merge aaaa squash");
+    let one_file = verdict(|case| {
+        case.policy.protected_paths = vec!["Cargo.lock".to_owned()];
+        case.facts.files = Fact::Known(vec!["Cargo.lock".to_owned()]);
+    });
+    assert_eq!(one_file, "refuse protected_path");
+}
+
+#[test]
+fn conflicts() {
+    assert_eq!(
+        verdict(|case| case.facts.mergeable = unknown()),
+        "wait mergeable_unknown"
+    );
+    assert_eq!(
+        verdict(|case| case.facts.mergeable = forbidden()),
+        "refuse forbidden"
+    );
+    assert_eq!(
+        verdict(|case| case.facts.mergeable = Fact::Known(false)),
+        "conflict aaaa"
+    );
+    let refused = verdict(|case| {
+        case.facts.mergeable = Fact::Known(false);
+        case.standing.hold = Some(Hold::Paused);
+    });
+    assert_eq!(refused, "refuse paused conflict");
+}
+
+#[test]
+fn reviews() {
+    use Verdict::{Approved, ChangesRequested, Comment, Dismissed};
+    let reviews = |need, reviews: &[Review]| {
+        verdict(|case| {
+            known_demands(&mut case.facts).approvals = need;
+            case.facts.reviews = Fact::Known(reviews.to_vec());
+        })
+    };
+    assert_eq!(
+        reviews(0, &[review(1, ChangesRequested)]),
+        "wait changes_requested"
+    );
+    assert_eq!(
+        reviews(0, &[review(1, ChangesRequested), review(1, Comment)]),
+        "wait changes_requested"
+    );
+    assert_eq!(
+        reviews(0, &[review(1, ChangesRequested), review(1, Approved)]),
+        "merge aaaa squash"
+    );
+    assert_eq!(
+        reviews(0, &[review(1, ChangesRequested), review(1, Dismissed)]),
+        "merge aaaa squash"
+    );
+    assert_eq!(reviews(1, &[]), "wait approvals_missing");
+    assert_eq!(reviews(1, &[review(1, Approved)]), "merge aaaa squash");
+    assert_eq!(
+        reviews(2, &[review(1, Approved), review(1, Approved)]),
+        "wait approvals_missing"
+    );
+    assert_eq!(
+        reviews(1, &[review(1, Approved), review(1, Dismissed)]),
+        "wait approvals_missing"
+    );
+    assert_eq!(
+        verdict(|case| case.facts.reviews = unknown()),
+        "wait unknown"
+    );
+}
+
+#[test]
+fn stale_facts_are_read_again() {
+    assert_eq!(verdict(|case| case.now = at(10)), "merge aaaa squash");
+    assert_eq!(verdict(|case| case.now = at(11)), "wait facts_stale");
+    assert_eq!(
+        verdict(|case| case.facts.read_at = at(11)),
+        "wait facts_stale"
+    );
+}
+
+#[test]
+fn green_must_last_for_the_settle_window() {
+    let since = |green_since| verdict(|case| case.standing.green_since = green_since);
+    assert_eq!(since(None), "wait settling");
+    assert_eq!(since(Some(at(-59))), "wait settling");
+    assert_eq!(since(Some(at(5))), "wait settling");
+    assert_eq!(since(Some(at(-60))), "merge aaaa squash");
+    let at_once = verdict(|case| {
+        case.standing.green_since = None;
+        case.timing.settle = SignedDuration::ZERO;
+    });
+    assert_eq!(at_once, "merge aaaa squash");
+}
+
+#[test]
+fn what_github_refused_is_tried_again_later_and_not_for_ever() {
+    let refused = |tries, again_at| {
+        let why = "405 Base branch was modified".to_owned();
+        verdict(|case| {
+            case.standing.refused = Some(Refused {
+                why,
+                tries,
+                again_at: at(again_at),
+            })
+        })
+    };
+    assert_eq!(refused(1, 1), "wait merge_refused");
+    assert_eq!(refused(1, 0), "merge aaaa squash");
+    assert_eq!(refused(TRIES_MAX, 0), "refuse merge_refused");
+}

@@ -63,11 +63,20 @@ impl Dispatcher {
                 return Ok(());
             }
         }
+        let candidates = match &found {
+            Some(_) => Vec::new(),
+            None => match self.candidates(reference, hint).await {
+                Ok(candidates) if candidates.is_empty() => return Ok(()),
+                Ok(candidates) => candidates,
+                Err(Error::Outside(failure)) => return self.unread(reference, failure).await,
+                Err(error) => return Err(error),
+            },
+        };
         let facts = match self.eyes.pulls.facts(reference, self.desk.now()).await {
             Ok(facts) => facts,
             Err(failure) => return self.unread(reference, failure).await,
         };
-        let Some(found) = self.ours(reference, found, hint, &facts).await? else { return Ok(()) };
+        let Some(found) = self.ours(reference, found, &candidates, &facts).await? else { return Ok(()) };
         self.decide_pull(found, &facts, &source).await
     }
 
@@ -95,14 +104,14 @@ impl Dispatcher {
         &self,
         reference: &PullRef,
         found: Option<Versioned<TrackedPull>>,
-        hint: Option<&JobId>,
+        candidates: &[JobId],
         facts: &PullFacts,
     ) -> Result<Option<Versioned<TrackedPull>>, Error> {
         if found.is_some() {
             return Ok(found);
         }
-        for id in self.candidates(hint, facts).await? {
-            let Some(job) = self.desk.store.job(&id).await?.map(|job| job.value) else { continue };
+        for id in candidates {
+            let Some(job) = self.desk.store.job(id).await?.map(|job| job.value) else { continue };
             let Some(session) = job.session().cloned() else { continue };
             let view = self.eyes.sessions.get(&job.account, &session).await?;
             match link::weigh(facts, &view) {
@@ -117,9 +126,13 @@ impl Dispatcher {
         Ok(None)
     }
 
-    /// Jobs that may own the pull request: the one that said so, and those whose sessions the pull request names.
-    async fn candidates(&self, hint: Option<&JobId>, facts: &PullFacts) -> Result<Vec<JobId>, Error> {
-        let claim = link::claim(&facts.body, &facts.head.branch);
+    /// Jobs that may own a pull request we do not know: the one that said so, and those whose sessions the pull request names. Forks have none.
+    async fn candidates(&self, reference: &PullRef, hint: Option<&JobId>) -> Result<Vec<JobId>, Error> {
+        let glance = self.eyes.pulls.glance(reference).await?;
+        if !glance.same_repo {
+            return Ok(Vec::new());
+        }
+        let claim = link::claim(&glance.body, &glance.branch);
         let mut jobs: Vec<JobId> = hint.cloned().into_iter().collect();
         let named: Vec<SessionId> = claim.body.into_iter().chain(claim.branch).collect();
         for session in named {

@@ -25,11 +25,25 @@ pub struct CheckLog {
     pub tail: String,
 }
 
+/// Just enough of a pull request to tell whose it may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PullGlance {
+    /// Its body, untrusted.
+    pub body: String,
+    /// Its head branch.
+    pub branch: BranchName,
+    /// Whether its head lives in the repository it wants to change.
+    pub same_repo: bool,
+}
+
 /// Reads GitHub.
 #[async_trait]
 pub trait PullsRead: Send + Sync {
     /// Everything a merge is judged by, all pages, read at `now` or later.
     async fn facts(&self, pull: &PullRef, now: Timestamp) -> Result<PullFacts, Failure>;
+
+    /// One cheap read: other people's pull requests are looked at no closer.
+    async fn glance(&self, pull: &PullRef) -> Result<PullGlance, Failure>;
 
     /// The repository's default branch.
     async fn default_branch(&self, repo: &RepoName) -> Result<BranchName, Failure>;

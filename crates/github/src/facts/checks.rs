@@ -58,6 +58,9 @@ async fn runs(client: &Client, pull: &PullRef, sha: &CommitSha) -> Result<Vec<Ch
             ));
         }
         let app = run.app.as_ref().map(|app| app.id);
+        // The same name in two suites, for example of `push` and of `pull_request`, is two checks: a red one must not
+        // hide behind a younger green one.
+        let suite = run.check_suite.as_ref().map(|suite| suite.id);
         let is_ours = app.is_some() && app == client.app_id();
         let outcome = outcome(&run, &doing)?;
         let check = Check {
@@ -67,7 +70,7 @@ async fn runs(client: &Client, pull: &PullRef, sha: &CommitSha) -> Result<Vec<Ch
             id: Some(run.id),
         };
         if !is_ours {
-            keep_newest(&mut latest, (check.name.clone(), app), run.id, check);
+            keep_newest(&mut latest, (check.name.clone(), app, suite), run.id, check);
         }
     }
     Ok(latest.into_values().map(|(_, check)| check).collect())

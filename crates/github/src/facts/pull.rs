@@ -5,6 +5,7 @@ use std::str::FromStr;
 use domain::facts::{Author, Base, Fact, Head, PullFacts, PullState};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::PullRef;
+use engine::ports::PullGlance;
 use jiff::Timestamp;
 
 use super::Parts;
@@ -49,6 +50,15 @@ pub(super) async fn read(client: &Client, pull: &PullRef) -> Result<Seen, Failur
 }
 
 impl Seen {
+    /// Just enough to tell whose it may be.
+    pub(super) fn into_glance(self, pull: &PullRef) -> PullGlance {
+        PullGlance {
+            body: self.body,
+            branch: self.head.branch,
+            same_repo: self.head.repo.as_ref() == Some(&pull.repo),
+        }
+    }
+
     fn new(found: wire::Pull, doing: &str) -> Result<Self, Failure> {
         let state = state(&found, doing)?;
         let (login, id) = found

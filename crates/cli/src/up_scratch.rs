@@ -1,0 +1,191 @@
+//! `gaffer up`: poller, dispatcher and doors in one process over one data folder.
+
+#[path = "up/loops.rs"]
+mod loops;
+#[path = "up/token.rs"]
+mod token;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agents::HostRule;
+use anyhow::{Context, Result};
+use engine::dispatcher::{Dispatcher, Eyes, Hands};
+use engine::poller::Poller;
+use engine::ports::SecretName;
+use secrecy::SecretString;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::args::UpArgs;
+use crate::data::{self, Data};
+use crate::render::{self, Answer};
+
+/// How many messages are handled at the same time: one slow call must not hold up the others.
+const WORKERS: usize = 4;
+
+/// How long a stop waits for what is being done.
+const STOP_WITHIN: Duration = Duration::from_secs(30);
+
+/// Runs until the process is told to stop.
+pub(crate) async fn run(args: UpArgs) -> Result<()> {
+    log_to_stderr();
+    let token = args.overlay.get(&SecretName::ApiToken.path()).cloned();
+    let data = data::open(&args.data, args.overlay.clone()).await?;
+    let settings = Settings {
+        listen: args.listen,
+        observe_only: args.observe_only,
+        webhooks: !args.no_webhooks,
+        jules_base: args.jules_base,
+        github_base: args.github_base,
+        github_app_id: args.github_app_id,
+        allow_hosts: args.allow_hosts,
+        token,
+    };
+    let running = start(data, settings).await?;
+    announce(&running, &args.data, args.json)?;
+    told_to_stop().await?;
+    running.stop().await;
+    Ok(())
+}
+
+/// Logs go to stderr, so that stdout stays for answers; `RUST_LOG` changes how much.
+fn log_to_stderr() {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let _ = logs.try_init();
+}
+
+fn announce(running: &Running, folder: &std::path::Path, as_json: bool) -> Result<()> {
+    let made = if running.token.new { ", made just now" } else { "" };
+    let answer = Answer::new(serde_json::json!({
+        "url": format!("http://{}", running.addr),
+        "data": folder,
+        "token": running.token.place,
+        "token_is_new": running.token.new,
+    }))
+    .line(format!("Gaffer is up at http://{} over {}.", running.addr, folder.display()))
+    .line(format!("Its bearer token is in {}{made}.", running.token.place));
+    render::answer(&answer, as_json).context("writing the answer")
+}
+
+/// Resolves on SIGINT or SIGTERM.
+pub(crate) async fn told_to_stop() -> Result<()> {
+    let mut terminate = signal(SignalKind::terminate()).context("listening for SIGTERM")?;
+    tokio::select! {
+        outcome = tokio::signal::ctrl_c() => outcome.context("listening for SIGINT"),
+        _ = terminate.recv() => Ok(()),
+    }
+}
+
+/// How one process is set up.
+pub(crate) struct Settings {
+    /// The socket of the doors; port 0 takes a free one.
+    pub(crate) listen: SocketAddr,
+    /// Whether nothing may be written outside.
+    pub(crate) observe_only: bool,
+    /// Whether GitHub's webhooks are taken.
+    pub(crate) webhooks: bool,
+    /// Where Jules is; Google's own without one.
+    pub(crate) jules_base: Option<String>,
+    /// Where GitHub is; github.com without one.
+    pub(crate) github_base: Option<String>,
+    /// The App's id, when GitHub's secret is an App's key.
+    pub(crate) github_app_id: Option<u64>,
+    /// Agents' hosts that are allowed although they are private.
+    pub(crate) allow_hosts: Vec<HostRule>,
+    /// The bearer token from the environment, if any.
+    pub(crate) token: Option<SecretString>,
+}
+
+/// A running process.
+pub(crate) struct Running {
+    /// Where its doors are.
+    pub(crate) addr: SocketAddr,
+    /// The bearer token, and where it was found or put.
+    pub(crate) token: token::Token,
+    stop: watch::Sender<bool>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+/// Starts everything; answers once the doors are open.
+pub(crate) async fn start(data: Data, settings: Settings) -> Result<Running> {
+    let listener = TcpListener::bind(settings.listen)
+        .await
+        .with_context(|| format!("listening on {}", settings.listen))?;
+    let addr = listener.local_addr().context("reading the address of the door")?;
+    let token = token::find(&data, settings.token.clone()).await?;
+    let (eyes, hands) = adapters(&data, &settings)?;
+    let desk = data.desk.clone().observing(settings.observe_only);
+    let (stop, stopped) = watch::channel(false);
+
+    let poller = Poller::new(desk.clone(), eyes.sessions.clone());
+    let dispatcher = Arc::new(Dispatcher::new(desk.clone(), eyes, hands));
+    let mut tasks = Vec::new(); let _ = poller;
+    for _ in 0..WORKERS {
+        let working = loops::keep_working(dispatcher.clone(), data.queue.clone(), stopped.clone());
+        tasks.push(tokio::spawn(working));
+    }
+    let mut router = api::router(api::DoorState::new(desk, vec![token.value.clone()]));
+    if settings.webhooks {
+        let door = api::WebhookDoor { queue: data.queue.clone(), clock: data.clock.clone(), secrets: data.secrets.clone(), counters: std::sync::Arc::default() };
+        router = router.merge(api::webhook_router(door));
+    }
+    tasks.push(tokio::spawn(serve(listener, router, stopped)));
+    Ok(Running { addr, token, stop, tasks })
+}
+
+async fn serve(listener: TcpListener, router: axum::Router, mut stopped: watch::Receiver<bool>) {
+    let closed = async move {
+        let _ = stopped.wait_for(|stop| *stop).await;
+    };
+    if let Err(error) = axum::serve(listener, router).with_graceful_shutdown(closed).await {
+        tracing::error!(%error, "the doors closed by themselves");
+    }
+}
+
+impl Running {
+    /// Takes no more work, finishes what is being done, and stops.
+    pub(crate) async fn stop(self) {
+        self.stop.send_replace(true);
+        let all = async {
+            for task in self.tasks {
+                let _ = task.await;
+            }
+        };
+        if tokio::time::timeout(STOP_WITHIN, all).await.is_err() {
+            tracing::warn!("some work was still going on; it is settled at the next start");
+        }
+    }
+}
+
+/// The adapters. This is the one place besides the dispatcher function that makes writing ones.
+fn adapters(data: &Data, settings: &Settings) -> Result<(Eyes, Hands)> {
+    let base = settings.jules_base.as_deref().unwrap_or(jules::BASE);
+    let (jules_settings, warnings) = jules::Settings::at(base).context("reading the address of Jules")?;
+    for warning in warnings {
+        tracing::warn!("{warning}");
+    }
+    let jules = jules::Client::new(jules_settings, data.secrets.clone(), data.clock.clone())
+        .context("preparing to talk to Jules")?;
+    let github_settings = github::Settings::new(settings.github_base.as_deref(), settings.github_app_id)
+        .context("reading the address of GitHub")?;
+    let github = github::Client::new(&github_settings, data.secrets.clone(), data.clock.clone())
+        .context("preparing to talk to GitHub")?;
+    let agent_settings = agents::Settings { allow: settings.allow_hosts.clone() };
+    let sender = agents::Sender::new(agent_settings, data.secrets.clone()).context("preparing to wake agents")?;
+    let eyes = Eyes {
+        sessions: Arc::new(jules::Reader::new(jules.clone())),
+        pulls: Arc::new(github::Reader::new(github.clone())),
+    };
+    let hands = Hands {
+        sessions: Arc::new(jules::Writer::new(jules)),
+        pulls: Arc::new(github::Writer::new(github)),
+        agents: Arc::new(sender),
+    };
+    Ok((eyes, hands))
+}

@@ -1,0 +1,11 @@
+//! The built `gaffer` on data folders of its own: what it prints, stores and ends with.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod accounts;
+mod agents;
+mod jobs;
+mod sources;
+mod switches;
+mod usage;
+mod world;

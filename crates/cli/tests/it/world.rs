@@ -1,0 +1,158 @@
+//! A data folder and the command run on it, with an environment that holds nothing of the tester's.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A key shaped like Google's.
+pub(crate) const KEY: &str = "AIzaSyTEST0123456789012345678901234567890";
+
+/// A data folder.
+pub(crate) struct World {
+    folder: TempDir,
+    environment: Vec<(&'static str, String)>,
+}
+
+/// What a command came to.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl World {
+    /// A new, empty folder.
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), environment: Vec::new() }
+    }
+
+    /// A folder with the account `default`.
+    pub(crate) fn with_account() -> Self {
+        let world = Self::new();
+        world.feed(&["account", "add", "default"], KEY).ok();
+        world
+    }
+
+    /// The same with a variable set.
+    pub(crate) fn set(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.environment.push((name, value.into()));
+        self
+    }
+
+    /// The data folder.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// A file of the tester's.
+    pub(crate) fn file(&self, name: &str, text: &str) -> String {
+        let path = self.folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    /// The command, to be run by the test.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gaffer"));
+        command.env_clear().env("GAFFER_DATA", self.data()).envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs a command with nothing on standard input.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        self.feed(arguments, "")
+    }
+
+    /// Runs a command with a text on standard input.
+    pub(crate) fn feed(&self, arguments: &[&str], stdin: &str) -> Ran {
+        ran(self.command(arguments), stdin)
+    }
+
+    /// Runs a command that has to work and answers its JSON.
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        self.run(&[arguments, &["--json"]].concat()).ok().json()
+    }
+
+    /// Runs a command that has to fail and answers what it tells programs.
+    pub(crate) fn refused(&self, arguments: &[&str]) -> Told {
+        self.run(&[arguments, &["--json"]].concat()).told()
+    }
+
+    /// A stored secret and the mode of its file.
+    pub(crate) fn secret(&self, path: &str) -> (String, u32) {
+        let file = self.data().join("secrets").join(path);
+        let mode = fs::metadata(&file).unwrap().permissions().mode() & 0o777;
+        (fs::read_to_string(file).unwrap().trim_end().to_owned(), mode)
+    }
+
+    /// Whether any file but a secret's holds a text.
+    pub(crate) fn stored(&self, text: &str) -> bool {
+        holds(&self.data(), text)
+    }
+}
+
+/// Runs a command to its end.
+pub(crate) fn ran(mut command: Command, stdin: &str) -> Ran {
+    let mut child = command.spawn().unwrap();
+    // It may have ended without reading.
+    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Ran { code: output.status.code().unwrap(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+fn holds(folder: &Path, text: &str) -> bool {
+    let needle = text.as_bytes();
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).any(|path| {
+        if path.is_dir() {
+            return path.file_name().unwrap() != "secrets" && holds(&path, text);
+        }
+        fs::read(&path).unwrap().windows(needle.len()).any(|window| window == needle)
+    })
+}
+
+/// What a failure tells programs.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) exit: i32,
+    pub(crate) code: String,
+    pub(crate) error: String,
+    pub(crate) next: String,
+}
+
+impl Ran {
+    /// It has to have worked, without a word on stderr.
+    #[track_caller]
+    pub(crate) fn ok(self) -> Self {
+        assert_eq!((self.code, self.stderr.as_str()), (0, ""), "{self:?}");
+        self
+    }
+
+    /// Its answer, one JSON value on one line.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        assert_eq!(self.stdout.lines().count(), 1, "{self:?}");
+        serde_json::from_str(&self.stdout).unwrap()
+    }
+
+    /// How it failed.
+    #[track_caller]
+    pub(crate) fn told(&self) -> Told {
+        assert_eq!((self.stdout.as_str(), self.stderr.lines().count()), ("", 1), "{self:?}");
+        let told: Value = serde_json::from_str(&self.stderr).unwrap();
+        let text = |name: &str| told[name].as_str().unwrap_or_default().to_owned();
+        Told { exit: self.code, code: text("code"), error: text("error"), next: text("next") }
+    }
+
+    /// Whether a text is anywhere in what it printed.
+    pub(crate) fn says(&self, text: &str) -> bool {
+        self.stdout.contains(text) || self.stderr.contains(text)
+    }
+}

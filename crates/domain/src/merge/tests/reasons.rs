@@ -1,0 +1,157 @@
+//! What reasons say and how they are stored.
+
+use expect_test::expect;
+
+use super::*;
+
+#[test]
+fn all_reasons_are_given_with_the_earliest_time_to_look_again() {
+    let mut case = Case::green();
+    case.facts.checks = Fact::Known(vec![]);
+    case.standing.head_since = at(-100);
+    case.standing.refused = Some(Refused {
+        why: "no".to_owned(),
+        tries: 1,
+        again_at: at(30),
+    });
+    case.facts.draft = true;
+    case.standing.session = SessionRest::Working;
+    let judgement = case.judge();
+    assert_eq!(
+        words(&judgement),
+        "wait session_working draft no_checks_yet merge_refused"
+    );
+    assert!(matches!(judgement, Judgement::Wait { until: Some(until), .. } if until == at(30)));
+}
+
+#[test]
+fn names_from_outside_are_bounded_and_keep_one_order() {
+    let failed = |n: usize| check(&format!("{n:03}{}", "x".repeat(500)), CheckOutcome::Failed);
+    let mut case = Case::green();
+    case.facts.checks = Fact::Known((0..500).map(failed).collect());
+    let one = case.judge();
+    case.facts.checks = Fact::Known((0..500).rev().map(failed).collect());
+    assert_eq!(case.judge(), one);
+    let bytes = serde_json::to_vec(&one).unwrap().len();
+    assert!(bytes < 8_000, "{bytes}");
+}
+
+fn every_reason() -> Vec<Reason> {
+    let name = || "build".to_owned();
+    let until = at(0);
+    vec![
+        Reason::NotOurs,
+        Reason::AdoptedMayNotMerge,
+        Reason::Fork,
+        Reason::Closed,
+        Reason::AlreadyMerged,
+        Reason::NeedsApproval,
+        Reason::Paused,
+        Reason::ObserveOnly,
+        Reason::DailyCap { cap: 20 },
+        Reason::SessionWorking,
+        Reason::SessionFailed,
+        Reason::CalledOff,
+        Reason::Draft,
+        Reason::WrongBase {
+            is: "develop".parse().unwrap(),
+            wanted: "main".parse().unwrap(),
+        },
+        Reason::BlockingLabel {
+            label: "do-not-merge".to_owned(),
+        },
+        Reason::ProtectedPath {
+            path: ".github/x".to_owned(),
+        },
+        Reason::MergeableUnknown,
+        Reason::Conflict,
+        Reason::ChangesRequested,
+        Reason::ApprovalsMissing { have: 0, need: 1 },
+        Reason::NoChecksYet { until },
+        Reason::CiNeverStarted {
+            cause: NeverStarted::NoWorkflow,
+        },
+        Reason::ChecksPending {
+            names: vec![name()],
+        },
+        Reason::ChecksFailed {
+            names: vec![name()],
+            others_pending: false,
+        },
+        Reason::ActionRequired {
+            names: vec![name()],
+        },
+        Reason::TooFewChecks { have: 0, need: 1 },
+        Reason::RequiredMissing {
+            names: vec![name()],
+        },
+        Reason::Behind { by: 3 },
+        Reason::MergeQueue,
+        Reason::Forbidden {
+            what: Thing::Checks,
+            permission: "Checks: read".to_owned(),
+        },
+        Reason::Unknown {
+            what: Thing::BranchRules,
+            why: "502".to_owned(),
+        },
+        Reason::FactsStale,
+        Reason::MergeRefused {
+            why: "405".to_owned(),
+            until: Some(until),
+        },
+        Reason::MergeRefused {
+            why: "405".to_owned(),
+            until: None,
+        },
+        Reason::Settling { until },
+    ]
+}
+
+#[test]
+fn every_reason_has_the_code_it_is_stored_under_and_a_sentence() {
+    let mut text = String::new();
+    for reason in every_reason() {
+        let json = serde_json::to_value(&reason).unwrap();
+        assert_eq!(json["code"], reason.code());
+        assert_eq!(serde_json::from_value::<Reason>(json).unwrap(), reason);
+        text.push_str(&format!("{}: {}\n", reason.code(), reason.sentence()));
+    }
+    expect![[r#"
+        not_ours: No job of this installation made this pull request, so Gaffer does not touch it.
+        adopted_may_not_merge: Its session was adopted; set `adopted_may_merge` on the source to let Gaffer merge it.
+        fork: It comes from a fork; Gaffer never writes to those.
+        closed: It is closed; reopen it if it should be merged.
+        already_merged: It is merged already.
+        needs_approval: People decide here what is merged: `gaffer job merge ID` approves this head, or set `merge = on-green` on the source.
+        paused: Writing is paused: `gaffer resume` lets it go on.
+        observe_only: This process runs with --observe-only and writes nothing.
+        daily_cap: 20 pull requests were merged here in 24 hours, the source's `merges_per_day`; raise it, or wait.
+        session_working: Its session is still at work and may push again.
+        session_failed: Its session failed; look at the change, then `gaffer job retry ID` or merge it yourself.
+        called_off: Its job was called off; merge or close it yourself.
+        draft: It is a draft; Gaffer marks it ready once its session has finished.
+        wrong_base: It goes to `develop`, but its job asked for `main`; change its base.
+        blocking_label: It carries the label `do-not-merge`; take that off.
+        protected_path: It changes `.github/x`, which only a person may merge: `gaffer job merge ID` approves this head.
+        mergeable_unknown: GitHub has not worked out yet whether it conflicts.
+        conflict: It conflicts with its base; its session is told, or resolve it yourself.
+        changes_requested: A reviewer wants changes; Gaffer waits for their next review.
+        approvals_missing: It has 0 of the 1 approvals that the branch rules demand.
+        no_checks_yet: No check has appeared on this head yet; until 2027-01-15T08:00:00Z that is usual; Gaffer waits.
+        ci_never_started: No check has appeared on this head: the repository has no workflow; add one, since nothing is merged without a single check.
+        checks_pending: Checks are running: build.
+        checks_failed: Checks failed: build.
+        action_required: Workflow runs wait for approval on GitHub: build.
+        too_few_checks: 0 checks succeeded, but the source demands 1; skipped and neutral ones do not count.
+        required_missing: These checks must pass and have not: build.
+        behind: It lacks 3 commits of its base; Gaffer updates its branch.
+        merge_queue: The base merges through GitHub's merge queue, which this version does not use yet; add it there.
+        forbidden: The GitHub credential may not read the checks: grant `Checks: read`. Until then nothing is merged.
+        unknown: The branch rules could not be read whole (502); Gaffer tries again.
+        facts_stale: What was read is too old to act on; it is read again.
+        merge_refused: GitHub refused to merge it (405); Gaffer tries again at 2027-01-15T08:00:00Z.
+        merge_refused: GitHub refused to merge it 5 times (405); mend that, then `gaffer job merge ID` tries again.
+        settling: Everything is green; it is watched until 2027-01-15T08:00:00Z in case another check starts.
+    "#]].assert_eq(&text);
+}

@@ -62,16 +62,18 @@ fn once(key: &str, wanted: &CreateJob) -> Once {
 
 /// A source or agent that does not exist is a wrong field here, not a wrong address.
 fn not_created(error: Error) -> Refused {
-    let field = match &error {
-        Error::NoSuch { what: "source", .. } => "repo",
-        Error::NoSuch { what: "agent", .. } => "agent",
-        _ => return error.into(),
+    let (field, command) = match &error {
+        Error::NoSuch { what: "source", .. } => ("repo", "gaffer source add"),
+        Error::NoSuch { what: "agent", .. } => ("agent", "gaffer agent add"),
+        Error::NoSuch { .. }
+        | Error::NotNow(_)
+        | Error::Records(_)
+        | Error::Commit(_)
+        | Error::Queue(_)
+        | Error::Outside(_) => return error.into(),
     };
-    let add = match field {
-        "repo" => "add it with `gaffer source add`",
-        _ => "add it with `gaffer agent add`",
-    };
-    Refused::field(field, "unknown_name", &format!("`{field}`: {error}; {add}"))
+    let detail = format!("`{field}`: {error}; add it with `{command}`");
+    Refused::field(field, "unknown_name", &detail)
 }
 
 /// `GET /jobs`.

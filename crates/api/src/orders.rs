@@ -133,11 +133,10 @@ async fn say(
     };
     let wish = door.desk.say(&named, &message.message, &cause).await?;
     let kept = door.desk.store.effect(&wish.pk, &wish.id).await?;
-    let other = kept.is_some_and(|kept| match kept.value.action {
-        Action::Say { text, .. } => text != message.message.trim(),
-        _ => true,
+    let same = kept.is_none_or(|kept| {
+        matches!(kept.value.action, Action::Say { text, .. } if text == message.message.trim())
     });
-    if other {
+    if !same {
         let detail = "this name stands for another message already: give every message its own";
         return Err(Refused::field(
             IDEMPOTENCY_KEY,

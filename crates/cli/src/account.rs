@@ -34,20 +34,35 @@ async fn add(args: AddArgs, here: &Here) -> Result<Answer> {
     let name = &args.name;
     if known && !args.replace_key {
         let next = format!("replace its key with `gaffer account add {name} --replace-key`");
-        return Err(Error::refused("exists", format!("account `{name}` is already there"), next).into());
+        return Err(
+            Error::refused("exists", format!("account `{name}` is already there"), next).into(),
+        );
     }
     if !known && args.replace_key {
         let next = format!("add it with `gaffer account add {name}`");
-        return Err(Error::refused("no_such", format!("there is no account `{name}` whose key could be replaced"), next).into());
+        return Err(Error::refused(
+            "no_such",
+            format!("there is no account `{name}` whose key could be replaced"),
+            next,
+        )
+        .into());
     }
     if let Some(agent) = &args.agent {
         must_agent(&data.desk, agent).await?;
     }
     let stored = store_key(&args, here, &data).await?;
     let account = save_account(&args, &data).await?;
-    let text = format!("Account `{name}` {}; {stored}.", if known { "has a new key" } else { "is added" });
-    let limits = format!("It runs {} tasks at a time and {} in 24 hours.", account.limits.concurrent, account.limits.per_day);
-    Ok(Answer::new(json!({ "account": shown(&account) })).line(text).line(limits))
+    let text = format!(
+        "Account `{name}` {}; {stored}.",
+        if known { "has a new key" } else { "is added" }
+    );
+    let limits = format!(
+        "It runs {} tasks at a time and {} in 24 hours.",
+        account.limits.concurrent, account.limits.per_day
+    );
+    Ok(Answer::new(json!({ "account": shown(&account) }))
+        .line(text)
+        .line(limits))
 }
 
 /// Stores the key before the record: an account is polled as soon as it is there.
@@ -56,7 +71,9 @@ async fn store_key(args: &AddArgs, here: &Here, data: &Data) -> Result<String> {
     let from = match (&args.key_file, args.key_stdin) {
         (Some(file), _) => KeyFrom::File(file),
         (None, true) => KeyFrom::Stdin,
-        (None, false) if here.is_overlaid(&secret) && !args.replace_key => return Ok("its key is JULES_API_KEY in the environment".to_owned()),
+        (None, false) if here.is_overlaid(&secret) && !args.replace_key => {
+            return Ok("its key is JULES_API_KEY in the environment".to_owned());
+        }
         (None, false) => KeyFrom::StdinOrAsked,
     };
     let key = stdin::key(from, "the Jules key")?;
@@ -70,13 +87,29 @@ async fn save_account(args: &AddArgs, data: &Data) -> Result<Account> {
         let found = data.desk.store.account(&args.name).await?;
         let account = Account {
             limits: limits(args, found.as_ref().map(|found| found.value.limits)),
-            agent: args.agent.clone().or_else(|| found.as_ref().and_then(|found| found.value.agent.clone())),
+            agent: args
+                .agent
+                .clone()
+                .or_else(|| found.as_ref().and_then(|found| found.value.agent.clone())),
             health: Health::Working,
             next_poll: data.desk.now(),
-            ..found.as_ref().map_or_else(|| new(&args.name, data.desk.now()), |found| found.value.clone())
+            ..found.as_ref().map_or_else(
+                || new(&args.name, data.desk.now()),
+                |found| found.value.clone(),
+            )
         };
-        let at = Address { key: keys::account(&account.name), list: keys::listed(keys::ACCOUNTS, account.name.as_str()) };
-        if save(&data.desk, at, &account, (found.map(|found| found.version), Some(account.next_poll))).await? {
+        let at = Address {
+            key: keys::account(&account.name),
+            list: keys::listed(keys::ACCOUNTS, account.name.as_str()),
+        };
+        if save(
+            &data.desk,
+            at,
+            &account,
+            (found.map(|found| found.version), Some(account.next_poll)),
+        )
+        .await?
+        {
             return Ok(account);
         }
     }
@@ -98,7 +131,10 @@ fn new(name: &AccountName, now: jiff::Timestamp) -> Account {
 
 fn limits(args: &AddArgs, before: Option<Limits>) -> Limits {
     let base = args.plan.map(Plan::limits).or(before).unwrap_or_default();
-    Limits { concurrent: args.concurrent.unwrap_or(base.concurrent), per_day: args.per_day.unwrap_or(base.per_day) }
+    Limits {
+        concurrent: args.concurrent.unwrap_or(base.concurrent),
+        per_day: args.per_day.unwrap_or(base.per_day),
+    }
 }
 
 async fn list(here: &Here) -> Result<Answer> {
@@ -112,13 +148,40 @@ async fn list(here: &Here) -> Result<Answer> {
             shown.insert("key".to_owned(), json!(key));
         }
         all.push(shown);
-        let agent = account.agent.as_ref().map(ToString::to_string).unwrap_or_default();
-        let limits = [account.limits.concurrent.to_string(), account.limits.per_day.to_string()];
+        let agent = account
+            .agent
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        let limits = [
+            account.limits.concurrent.to_string(),
+            account.limits.per_day.to_string(),
+        ];
         let [concurrent, per_day] = limits;
-        rows.push(vec![account.name.to_string(), key, concurrent, per_day, health(&account.health), moment(account.next_poll), agent]);
+        rows.push(vec![
+            account.name.to_string(),
+            key,
+            concurrent,
+            per_day,
+            health(&account.health),
+            moment(account.next_poll),
+            agent,
+        ]);
     }
-    let head = ["account", "key", "at a time", "in 24 h", "health", "next poll", "agent"];
-    Ok(Answer::new(json!({ "accounts": all })).table(&head, rows, "No account yet: `gaffer account add default`."))
+    let head = [
+        "account",
+        "key",
+        "at a time",
+        "in 24 h",
+        "health",
+        "next poll",
+        "agent",
+    ];
+    Ok(Answer::new(json!({ "accounts": all })).table(
+        &head,
+        rows,
+        "No account yet: `gaffer account add default`.",
+    ))
 }
 
 /// Where the key is, in one word; never the key.
@@ -149,15 +212,45 @@ mod tests {
 
     fn args(plan: Option<Plan>, concurrent: Option<u32>) -> AddArgs {
         let name = crate::settings::default_account();
-        AddArgs { name, key_stdin: false, key_file: None, plan, concurrent, per_day: None, agent: None, replace_key: false }
+        AddArgs {
+            name,
+            key_stdin: false,
+            key_file: None,
+            plan,
+            concurrent,
+            per_day: None,
+            agent: None,
+            replace_key: false,
+        }
     }
 
     #[test]
     fn the_plan_gives_limits_and_numbers_go_before_it() {
-        let free = Limits { concurrent: 3, per_day: 15 };
+        let free = Limits {
+            concurrent: 3,
+            per_day: 15,
+        };
         assert_eq!(limits(&args(None, None), None), free);
-        assert_eq!(limits(&args(Some(Plan::Pro), None), Some(free)), Limits { concurrent: 15, per_day: 100 });
-        assert_eq!(limits(&args(Some(Plan::Ultra), Some(2)), None), Limits { concurrent: 2, per_day: 300 });
-        assert_eq!(limits(&args(None, Some(2)), Some(Plan::Pro.limits())), Limits { concurrent: 2, per_day: 100 });
+        assert_eq!(
+            limits(&args(Some(Plan::Pro), None), Some(free)),
+            Limits {
+                concurrent: 15,
+                per_day: 100
+            }
+        );
+        assert_eq!(
+            limits(&args(Some(Plan::Ultra), Some(2)), None),
+            Limits {
+                concurrent: 2,
+                per_day: 300
+            }
+        );
+        assert_eq!(
+            limits(&args(None, Some(2)), Some(Plan::Pro.limits())),
+            Limits {
+                concurrent: 2,
+                per_day: 100
+            }
+        );
     }
 }

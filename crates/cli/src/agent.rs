@@ -33,12 +33,22 @@ const HEADERS: [&str; 3] = ["webhook-id", "webhook-timestamp", "webhook-signatur
 pub(crate) async fn run(command: AgentCommand, here: &Here) -> Result<Answer> {
     let data = here.open().await?;
     match command {
-        AgentCommand::Add { name, url } => add(&name, url, &data).await.with_context(|| format!("adding agent `{name}`")),
-        AgentCommand::Set(args) => set(&args, &data.desk).await.with_context(|| format!("changing agent `{}`", args.name)),
-        AgentCommand::Test { name, within } => test(&name, within, &data.desk).await.with_context(|| format!("testing agent `{name}`")),
+        AgentCommand::Add { name, url } => add(&name, url, &data)
+            .await
+            .with_context(|| format!("adding agent `{name}`")),
+        AgentCommand::Set(args) => set(&args, &data.desk)
+            .await
+            .with_context(|| format!("changing agent `{}`", args.name)),
+        AgentCommand::Test { name, within } => test(&name, within, &data.desk)
+            .await
+            .with_context(|| format!("testing agent `{name}`")),
         AgentCommand::List => list(&data.desk).await.context("listing agents"),
-        AgentCommand::Rotate(args) => rotate::run(&args, &data).await.with_context(|| format!("rotating the secret of agent `{}`", args.name)),
-        AgentCommand::Remove { name } => remove::run(&name, &data).await.with_context(|| format!("removing agent `{name}`")),
+        AgentCommand::Rotate(args) => rotate::run(&args, &data)
+            .await
+            .with_context(|| format!("rotating the secret of agent `{}`", args.name)),
+        AgentCommand::Remove { name } => remove::run(&name, &data)
+            .await
+            .with_context(|| format!("removing agent `{name}`")),
     }
 }
 
@@ -48,25 +58,43 @@ async fn add(name: &AgentName, url: Url, data: &Data) -> Result<Answer> {
     }
     // The secret comes first: a wake that finds none would fail. Nobody uses it before the record is there.
     let secret = agents::new_secret(rand::random());
-    data.secrets.write(&SecretName::Agent(name.clone()), &secret).await?;
-    let agent = Agent { name: name.clone(), url: Some(url), disabled: None };
+    data.secrets
+        .write(&SecretName::Agent(name.clone()), &secret)
+        .await?;
+    let agent = Agent {
+        name: name.clone(),
+        url: Some(url),
+        disabled: None,
+    };
     if !save(&data.desk, address(&agent), &agent, (None, None)).await? {
         return Err(busy().into());
     }
-    let json = json!({ "agent": value(&agent), "secret": secret.expose_secret(), "headers": HEADERS });
+    let json =
+        json!({ "agent": value(&agent), "secret": secret.expose_secret(), "headers": HEADERS });
     let answer = Answer::new(json).line(format!("Agent `{name}` is added."));
-    Ok(with_hint(with_secret(answer, secret.expose_secret()), &agent))
+    Ok(with_hint(
+        with_secret(answer, secret.expose_secret()),
+        &agent,
+    ))
 }
 
 async fn set(args: &SetArgs, desk: &Desk) -> Result<Answer> {
     let read = async || must_find(desk, &args.name).await;
     let agent = change(desk, address, read, |agent| {
         let disabled = agent.disabled.clone().filter(|_| !args.enable);
-        let next = Agent { url: args.url.clone().or_else(|| agent.url.clone()), disabled, ..agent.clone() };
+        let next = Agent {
+            url: args.url.clone().or_else(|| agent.url.clone()),
+            disabled,
+            ..agent.clone()
+        };
         Ok((next.clone(), next))
     })
     .await?;
-    Ok(with_hint(Answer::new(json!({ "agent": value(&agent) })).line(format!("Agent `{}` is set.", agent.name)), &agent))
+    Ok(with_hint(
+        Answer::new(json!({ "agent": value(&agent) }))
+            .line(format!("Agent `{}` is set.", agent.name)),
+        &agent,
+    ))
 }
 
 async fn list(desk: &Desk) -> Result<Answer> {
@@ -75,43 +103,91 @@ async fn list(desk: &Desk) -> Result<Answer> {
         let agent = agent.value;
         let wakes = desk.store.wakes(&agent.name).await?;
         let waiting = wakes.iter().filter(|wake| !wake.value.is_settled()).count();
-        let dead = wakes.iter().filter(|wake| matches!(wake.value.state, WakeState::Dead { .. })).count();
-        let url = agent.url.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string);
-        let state = agent.disabled.as_ref().map_or_else(|| "takes wakes".to_owned(), |it| format!("disabled since {}: {}", moment(it.at), it.why));
+        let dead = wakes
+            .iter()
+            .filter(|wake| matches!(wake.value.state, WakeState::Dead { .. }))
+            .count();
+        let url = agent
+            .url
+            .as_ref()
+            .map_or_else(|| "-".to_owned(), ToString::to_string);
+        let state = agent.disabled.as_ref().map_or_else(
+            || "takes wakes".to_owned(),
+            |it| format!("disabled since {}: {}", moment(it.at), it.why),
+        );
         let mut shown = value(&agent);
         if let Some(shown) = shown.as_object_mut() {
             shown.insert("wakes_waiting".to_owned(), json!(waiting));
             shown.insert("wakes_given_up".to_owned(), json!(dead));
         }
         all.push(shown);
-        rows.push(vec![agent.name.to_string(), url, state, waiting.to_string(), dead.to_string()]);
+        rows.push(vec![
+            agent.name.to_string(),
+            url,
+            state,
+            waiting.to_string(),
+            dead.to_string(),
+        ]);
     }
     let head = ["agent", "url", "state", "waiting", "given up"];
-    Ok(Answer::new(json!({ "agents": all })).table(&head, rows, "No agent yet: `gaffer agent add NAME --url URL`."))
+    Ok(Answer::new(json!({ "agents": all })).table(
+        &head,
+        rows,
+        "No agent yet: `gaffer agent add NAME --url URL`.",
+    ))
 }
 
 async fn test(name: &AgentName, within: SignedDuration, desk: &Desk) -> Result<Answer> {
     let agent = must_find(desk, name).await?.value;
     let Some(url) = &agent.url else {
-        return Err(Error::refused("no_url", "it has no address", format!("give it one with `gaffer agent set {name} --url URL`")).into());
+        return Err(Error::refused(
+            "no_url",
+            "it has no address",
+            format!("give it one with `gaffer agent set {name} --url URL`"),
+        )
+        .into());
     };
     if let Some(disabled) = &agent.disabled {
-        let what = format!("it takes no wakes since {}: {}", moment(disabled.at), disabled.why);
-        return Err(Error::refused("disabled", what, format!("let it with `gaffer agent set {name} --enable`")).into());
+        let what = format!(
+            "it takes no wakes since {}: {}",
+            moment(disabled.at),
+            disabled.why
+        );
+        return Err(Error::refused(
+            "disabled",
+            what,
+            format!("let it with `gaffer agent set {name} --enable`"),
+        )
+        .into());
     }
     let event = desk.test_wake(name).await?;
-    let found = desk.wake_settled(name, &event, Duration::try_from(within).unwrap_or_default()).await?;
+    let found = desk
+        .wake_settled(name, &event, Duration::try_from(within).unwrap_or_default())
+        .await?;
     withdraw(desk, &found).await?;
     outcome(&found.value, &event, (url, within))
 }
 
 /// A test that did not get through is over: it must not be tried for days like a real wake.
 async fn withdraw(desk: &Desk, found: &Versioned<Wake>) -> Result<()> {
-    let WakeState::Pending { .. } = found.value.state else { return Ok(()) };
+    let WakeState::Pending { .. } = found.value.state else {
+        return Ok(());
+    };
     let why = "a test that was not acknowledged in time".to_owned();
-    let over = Wake { state: WakeState::Dead { at: desk.now(), why }, ..found.value.clone() };
+    let over = Wake {
+        state: WakeState::Dead {
+            at: desk.now(),
+            why,
+        },
+        ..found.value.clone()
+    };
     let mut unit = desk.unit();
-    unit.put(keys::wake(&over.agent, &over.event.id), &over, Some(found.version), Place::default());
+    unit.put(
+        keys::wake(&over.agent, &over.event.id),
+        &over,
+        Some(found.version),
+        Place::default(),
+    );
     match desk.commit(unit).await {
         // It is being sent at this very moment, and goes on as a wake that nobody waits for.
         Err(error) if error.is_conflict() => Ok(()),
@@ -122,36 +198,75 @@ async fn withdraw(desk: &Desk, found: &Versioned<Wake>) -> Result<()> {
 
 fn outcome(wake: &Wake, event: &EventId, (url, within): (&Url, SignedDuration)) -> Result<Answer> {
     let name = &wake.agent;
-    let answer = |outcome: &str, text: String| Ok(Answer::new(json!({ "agent": name, "event_id": event, "outcome": outcome })).line(text));
+    let answer = |outcome: &str, text: String| {
+        Ok(Answer::new(json!({ "agent": name, "event_id": event, "outcome": outcome })).line(text))
+    };
     let refused = |code, what: String, next: String| Err(Error::refused(code, what, next).into());
-    let look = format!("look at what the receiver and `gaffer up` print; a private host has to be allowed with `gaffer up --allow-host {}`", host(url));
+    let look = format!(
+        "look at what the receiver and `gaffer up` print; a private host has to be allowed with `gaffer up --allow-host {}`",
+        host(url)
+    );
     match &wake.state {
-        WakeState::Acknowledged { .. } => answer("acknowledged", format!("Agent `{name}` acknowledged the test message {event}.")),
-        WakeState::Leased { until, .. } => {
-            answer("accepted", format!("Agent `{name}` took the test message {event} (202) and has until {} to acknowledge it.", moment(*until)))
-        }
-        WakeState::Dead { why, .. } => refused("not_delivered", format!("the test message was given up: {why}"), look),
+        WakeState::Acknowledged { .. } => answer(
+            "acknowledged",
+            format!("Agent `{name}` acknowledged the test message {event}."),
+        ),
+        WakeState::Leased { until, .. } => answer(
+            "accepted",
+            format!(
+                "Agent `{name}` took the test message {event} (202) and has until {} to acknowledge it.",
+                moment(*until)
+            ),
+        ),
+        WakeState::Dead { why, .. } => refused(
+            "not_delivered",
+            format!("the test message was given up: {why}"),
+            look,
+        ),
         WakeState::Pending { attempt: 1, .. } => {
             let what = format!("nothing took the test message within {}", short(within));
-            refused("not_running", what, "start `gaffer up` on this data folder, which delivers it, and test again".to_owned())
+            refused(
+                "not_running",
+                what,
+                "start `gaffer up` on this data folder, which delivers it, and test again"
+                    .to_owned(),
+            )
         }
-        WakeState::Pending { attempt, .. } => {
-            refused("not_delivered", format!("the test message failed at {url} ({} tries within {})", attempt - 1, short(within)), look)
-        }
-        WakeState::Sending { .. } => refused("no_answer", format!("{url} has not answered within {}", short(within)), look),
+        WakeState::Pending { attempt, .. } => refused(
+            "not_delivered",
+            format!(
+                "the test message failed at {url} ({} tries within {})",
+                attempt - 1,
+                short(within)
+            ),
+            look,
+        ),
+        WakeState::Sending { .. } => refused(
+            "no_answer",
+            format!("{url} has not answered within {}", short(within)),
+            look,
+        ),
     }
 }
 
 async fn must_find(desk: &Desk, name: &AgentName) -> Result<Versioned<Agent>> {
-    desk.store.agent(name).await?.ok_or_else(|| Error::no_such("agent", name, " --url URL").into())
+    desk.store
+        .agent(name)
+        .await?
+        .ok_or_else(|| Error::no_such("agent", name, " --url URL").into())
 }
 
 fn address(agent: &Agent) -> Address {
-    Address { key: keys::agent(&agent.name), list: keys::listed(keys::AGENTS, agent.name.as_str()) }
+    Address {
+        key: keys::agent(&agent.name),
+        list: keys::listed(keys::AGENTS, agent.name.as_str()),
+    }
 }
 
 fn exists(name: &AgentName) -> Error {
-    let next = format!("change it with `gaffer agent set {name} --url URL`, or its secret with `gaffer agent rotate {name}`");
+    let next = format!(
+        "change it with `gaffer agent set {name} --url URL`, or its secret with `gaffer agent rotate {name}`"
+    );
     Error::refused("exists", format!("agent `{name}` is already there"), next)
 }
 
@@ -159,13 +274,19 @@ fn exists(name: &AgentName) -> Error {
 fn with_secret(answer: Answer, secret: &str) -> Answer {
     answer
         .line(format!("Its signing secret, shown only now: {secret}"))
-        .line(format!("The receiver verifies {} with it, as the Standard Webhooks specification says.", HEADERS.join(", ")))
+        .line(format!(
+            "The receiver verifies {} with it, as the Standard Webhooks specification says.",
+            HEADERS.join(", ")
+        ))
 }
 
 /// Says what `gaffer up` needs to reach an agent that is not on the public internet.
 fn with_hint(answer: Answer, agent: &Agent) -> Answer {
     match &agent.url {
-        Some(url) if is_unusual(url) => answer.line(format!("Wakes go there only if `gaffer up` is started with `--allow-host {}`.", host(url))),
+        Some(url) if is_unusual(url) => answer.line(format!(
+            "Wakes go there only if `gaffer up` is started with `--allow-host {}`.",
+            host(url)
+        )),
         Some(_) | None => answer,
     }
 }
@@ -173,7 +294,9 @@ fn with_hint(answer: Answer, agent: &Agent) -> Answer {
 /// Whether the sender refuses an address unless a rule names its host; a name that leads to a private address shows only there.
 fn is_unusual(url: &Url) -> bool {
     let private = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost") || !name.contains('.'),
+        Some(Host::Domain(name)) => {
+            name == "localhost" || name.ends_with(".localhost") || !name.contains('.')
+        }
         Some(Host::Ipv4(_) | Host::Ipv6(_)) => true,
         None => true,
     };
@@ -183,7 +306,8 @@ fn is_unusual(url: &Url) -> bool {
 /// The host as a rule names it.
 fn host(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
-    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+    url.port()
+        .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
 #[cfg(test)]

@@ -113,7 +113,12 @@ pub(crate) struct UpArgs {
     pub(crate) github_app_id: Option<u64>,
 
     /// An agent's host that may be woken although it is private, speaks plain HTTP or listens on another port than 443. Can be given several times.
-    #[arg(long = "allow-host", env = "GAFFER_ALLOW_HOSTS", value_name = "HOST[:PORT]", value_delimiter = ',')]
+    #[arg(
+        long = "allow-host",
+        env = "GAFFER_ALLOW_HOSTS",
+        value_name = "HOST[:PORT]",
+        value_delimiter = ','
+    )]
     pub(crate) allow_hosts: Vec<HostRule>,
 
     /// The data folder, from `--data`.
@@ -144,7 +149,9 @@ pub(crate) struct DemoArgs {
 
 /// How the sandbox is served.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  gaffer sandbox\n  gaffer sandbox --listen 127.0.0.1:4190 --scenario story.json")]
+#[command(
+    after_help = "Examples:\n  gaffer sandbox\n  gaffer sandbox --listen 127.0.0.1:4190 --scenario story.json"
+)]
 pub(crate) struct SandboxArgs {
     /// Where it listens; port 0 takes a free one.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4190")]

@@ -37,17 +37,32 @@ pub(crate) enum Error {
 impl Error {
     /// What was typed cannot be meant.
     pub(crate) fn usage(what: impl Into<String>, next: impl Into<String>) -> Self {
-        Self::Usage { what: what.into(), next: next.into() }
+        Self::Usage {
+            what: what.into(),
+            next: next.into(),
+        }
     }
 
     /// It cannot be done as things are.
-    pub(crate) fn refused(code: &'static str, what: impl Into<String>, next: impl Into<String>) -> Self {
-        Self::Refused { code, what: what.into(), next: next.into() }
+    pub(crate) fn refused(
+        code: &'static str,
+        what: impl Into<String>,
+        next: impl Into<String>,
+    ) -> Self {
+        Self::Refused {
+            code,
+            what: what.into(),
+            next: next.into(),
+        }
     }
 
     /// There is no such thing, and this command adds it.
     pub(crate) fn no_such(what: &str, name: &dyn std::fmt::Display, add: &str) -> Self {
-        Self::refused("no_such", format!("there is no {what} `{name}`"), format!("add it with `gaffer {what} add {name}{add}`"))
+        Self::refused(
+            "no_such",
+            format!("there is no {what} `{name}`"),
+            format!("add it with `gaffer {what} add {name}{add}`"),
+        )
     }
 }
 
@@ -79,7 +94,13 @@ pub(crate) fn tell(error: &anyhow::Error) -> Told {
             what = format!("{what}; {}", reason.sentence);
         }
     }
-    Told { code, what: line(&what), next: next.map(|next| line(&next)), reasons, exit }
+    Told {
+        code,
+        what: line(&what),
+        next: next.map(|next| line(&next)),
+        reasons,
+        exit,
+    }
 }
 
 /// Tells what clap could not understand: its first paragraph holds the argument and the value.
@@ -87,7 +108,13 @@ pub(crate) fn tell_usage(error: &clap::Error) -> Told {
     let text = error.render().to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     let what = line(first.strip_prefix("error: ").unwrap_or(first));
-    Told { code: "usage".to_owned(), what, next: Some("`--help` tells what is understood".to_owned()), reasons: Vec::new(), exit: USAGE }
+    Told {
+        code: "usage".to_owned(),
+        what,
+        next: Some("`--help` tells what is understood".to_owned()),
+        reasons: Vec::new(),
+        exit: USAGE,
+    }
 }
 
 fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {
@@ -116,10 +143,16 @@ fn of_desk(error: &desk::Error) -> (&'static str, Option<&'static str>) {
         desk::Error::NotNow(not_now) => (not_now.code, None),
         desk::Error::NoSuch { .. } => ("no_such", None),
         desk::Error::Outside(_) => ("outside", None),
-        desk::Error::Commit(_) if error.is_conflict() => ("busy", Some("somebody else was quicker: run the command again")),
-        desk::Error::Records(_) | desk::Error::Commit(_) | desk::Error::Queue(_) => {
-            ("store", Some("check that `--data` names the right folder, that it is yours and that the disk has room"))
-        }
+        desk::Error::Commit(_) if error.is_conflict() => (
+            "busy",
+            Some("somebody else was quicker: run the command again"),
+        ),
+        desk::Error::Records(_) | desk::Error::Commit(_) | desk::Error::Queue(_) => (
+            "store",
+            Some(
+                "check that `--data` names the right folder, that it is yours and that the disk has room",
+            ),
+        ),
     }
 }
 
@@ -139,7 +172,10 @@ fn causes(error: &anyhow::Error) -> String {
 
 /// One line without anything that looks like a secret and without control characters, which could change what a terminal shows.
 fn line(text: &str) -> String {
-    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let spaced: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
     redact(&spaced.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
@@ -151,13 +187,25 @@ mod tests {
 
     #[test]
     fn causes_follow_in_one_line_and_are_told_once() {
-        let root: Result<(), _> = Err(Error::refused("no_such", "there is no account `x`", "add it with `gaffer account add x`"));
+        let root: Result<(), _> = Err(Error::refused(
+            "no_such",
+            "there is no account `x`",
+            "add it with `gaffer account add x`",
+        ));
         let error = root.context("adding source acme/shop").unwrap_err();
         let told = tell(&error);
-        assert_eq!(told.what, "adding source acme/shop: there is no account `x`");
+        assert_eq!(
+            told.what,
+            "adding source acme/shop: there is no account `x`"
+        );
         assert_eq!((told.code.as_str(), told.exit), ("no_such", FAILED));
-        assert_eq!(told.next.as_deref(), Some("add it with `gaffer account add x`"));
-        let twice = anyhow::Error::new(desk::Error::from(engine::ports::CommitError::Unavailable("disk full".to_owned())));
+        assert_eq!(
+            told.next.as_deref(),
+            Some("add it with `gaffer account add x`")
+        );
+        let twice = anyhow::Error::new(desk::Error::from(engine::ports::CommitError::Unavailable(
+            "disk full".to_owned(),
+        )));
         assert_eq!(tell(&twice).what.matches("disk full").count(), 1);
     }
 
@@ -165,12 +213,20 @@ mod tests {
     fn secrets_and_control_characters_are_never_told() {
         let error = anyhow::anyhow!("key AIzaSyA0123456789012345678901234567890123\u{1b}[2J\nnext");
         let told = tell(&error);
-        assert!(!told.what.contains("AIza") && !told.what.contains('\u{1b}') && !told.what.contains('\n'), "{told:?}");
+        assert!(
+            !told.what.contains("AIza")
+                && !told.what.contains('\u{1b}')
+                && !told.what.contains('\n'),
+            "{told:?}"
+        );
         assert_eq!((told.code.as_str(), told.exit), ("failed", FAILED));
     }
 
     #[test]
     fn usage_has_its_own_exit_code() {
-        assert_eq!(tell(&anyhow::Error::new(Error::usage("x", "y"))).exit, USAGE);
+        assert_eq!(
+            tell(&anyhow::Error::new(Error::usage("x", "y"))).exit,
+            USAGE
+        );
     }
 }

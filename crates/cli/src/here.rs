@@ -28,9 +28,19 @@ pub(crate) struct Here {
 impl Here {
     /// The folder that was named, else the platform's.
     pub(crate) fn of(named: Option<PathBuf>, environment: Environment) -> Result<Self, Error> {
-        let nowhere = || Error::usage("there is no data folder: neither `--data`, GAFFER_DATA, XDG_DATA_HOME nor HOME names one", "give one with `--data DIR`");
-        let folder = named.or_else(|| environment.home.clone()).ok_or_else(nowhere)?;
-        Ok(Self { folder, environment })
+        let nowhere = || {
+            Error::usage(
+                "there is no data folder: neither `--data`, GAFFER_DATA, XDG_DATA_HOME nor HOME names one",
+                "give one with `--data DIR`",
+            )
+        };
+        let folder = named
+            .or_else(|| environment.home.clone())
+            .ok_or_else(nowhere)?;
+        Ok(Self {
+            folder,
+            environment,
+        })
     }
 
     /// Opens the data folder, making it when it is new.
@@ -45,11 +55,17 @@ impl Here {
 
     /// The bearer token of our own door, without opening the store.
     pub(crate) async fn token(&self) -> Result<SecretString> {
-        let files = SecretFiles::new(&self.folder.join("secrets"), self.environment.overlay.clone());
+        let files = SecretFiles::new(
+            &self.folder.join("secrets"),
+            self.environment.overlay.clone(),
+        );
         match files.read(&SecretName::ApiToken).await {
             Ok(token) => Ok(token),
             Err(SecretsError::Missing(_)) => {
-                let what = format!("there is no token: {} holds none and GAFFER_TOKEN is not set", self.folder.display());
+                let what = format!(
+                    "there is no token: {} holds none and GAFFER_TOKEN is not set",
+                    self.folder.display()
+                );
                 Err(Error::refused("no_token", what, "start `gaffer up` once, which makes one; or set GAFFER_TOKEN, or name its folder with `--data`").into())
             }
             Err(error) => Err(error).context("reading the token of `gaffer up`"),
@@ -74,7 +90,12 @@ pub(crate) struct Address {
 }
 
 /// Saves one record, new when `found` is none. Answers false when somebody else was quicker: read and decide again.
-pub(crate) async fn save<T: Serialize>(desk: &Desk, at: Address, value: &T, (found, due): (Option<u64>, Option<Timestamp>)) -> Result<bool> {
+pub(crate) async fn save<T: Serialize>(
+    desk: &Desk,
+    at: Address,
+    value: &T,
+    (found, due): (Option<u64>, Option<Timestamp>),
+) -> Result<bool> {
     let mut unit = desk.unit();
     unit.put(at.key, value, found, Place { due, list: at.list });
     match desk.commit(unit).await {
@@ -85,7 +106,12 @@ pub(crate) async fn save<T: Serialize>(desk: &Desk, at: Address, value: &T, (fou
 }
 
 /// Reads a record, decides, and saves it without a due time, again and again while others change it in between.
-pub(crate) async fn change<T, R>(desk: &Desk, at: impl Fn(&T) -> Address, read: impl AsyncFn() -> Result<Versioned<T>>, decide: impl Fn(&T) -> Result<(T, R)>) -> Result<R>
+pub(crate) async fn change<T, R>(
+    desk: &Desk,
+    at: impl Fn(&T) -> Address,
+    read: impl AsyncFn() -> Result<Versioned<T>>,
+    decide: impl Fn(&T) -> Result<(T, R)>,
+) -> Result<R>
 where
     T: Serialize + PartialEq,
 {
@@ -101,5 +127,9 @@ where
 
 /// Others change the same record all the time.
 pub(crate) fn busy() -> Error {
-    Error::refused("busy", "the record is being changed by others just now", "run the command again")
+    Error::refused(
+        "busy",
+        "the record is being changed by others just now",
+        "run the command again",
+    )
 }

@@ -17,7 +17,6 @@ mod settings;
 mod source;
 mod stdin;
 mod switch;
-#[path = "up_scratch.rs"]
 mod up;
 
 fn main() -> ExitCode {

@@ -20,14 +20,20 @@ pub(crate) struct Answer {
 #[derive(Debug)]
 enum Part {
     Line(String),
-    Table { head: Vec<&'static str>, rows: Vec<Vec<String>> },
+    Table {
+        head: Vec<&'static str>,
+        rows: Vec<Vec<String>>,
+    },
     Pairs(Vec<(&'static str, String)>),
 }
 
 impl Answer {
     /// An answer with its JSON form, which has to stay as it is over versions.
     pub(crate) fn new(json: Value) -> Self {
-        Self { json, parts: Vec::new() }
+        Self {
+            json,
+            parts: Vec::new(),
+        }
     }
 
     /// Adds a line for people.
@@ -37,14 +43,31 @@ impl Answer {
     }
 
     /// Adds a table for people; instead of an empty one stands `none`.
-    pub(crate) fn table(mut self, head: &[&'static str], rows: Vec<Vec<String>>, none: &str) -> Self {
-        self.parts.push(if rows.is_empty() { Part::Line(none.to_owned()) } else { Part::Table { head: head.to_vec(), rows } });
+    pub(crate) fn table(
+        mut self,
+        head: &[&'static str],
+        rows: Vec<Vec<String>>,
+        none: &str,
+    ) -> Self {
+        self.parts.push(if rows.is_empty() {
+            Part::Line(none.to_owned())
+        } else {
+            Part::Table {
+                head: head.to_vec(),
+                rows,
+            }
+        });
         self
     }
 
     /// Adds names with their values for people; a value that is empty is left out.
     pub(crate) fn pairs(mut self, pairs: Vec<(&'static str, String)>) -> Self {
-        self.parts.push(Part::Pairs(pairs.into_iter().filter(|(_, value)| !value.is_empty()).collect()));
+        self.parts.push(Part::Pairs(
+            pairs
+                .into_iter()
+                .filter(|(_, value)| !value.is_empty())
+                .collect(),
+        ));
         self
     }
 
@@ -98,8 +121,16 @@ pub(crate) fn failure(told: &Told, as_json: bool) {
     if as_json {
         let mut body = json!({ "error": told.what, "code": told.code });
         if let Some(body) = body.as_object_mut() {
-            body.extend(told.next.as_ref().map(|next| ("next".to_owned(), json!(next))));
-            body.extend(Some(&told.reasons).filter(|reasons| !reasons.is_empty()).map(|reasons| ("reasons".to_owned(), value(reasons))));
+            body.extend(
+                told.next
+                    .as_ref()
+                    .map(|next| ("next".to_owned(), json!(next))),
+            );
+            body.extend(
+                Some(&told.reasons)
+                    .filter(|reasons| !reasons.is_empty())
+                    .map(|reasons| ("reasons".to_owned(), value(reasons))),
+            );
         }
         return note(&body.to_string());
     }

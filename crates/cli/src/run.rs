@@ -29,7 +29,11 @@ pub(crate) fn main(environment: Result<Environment, Error>) -> ExitCode {
 /// Help and the version are answers; everything else was not understood.
 fn not_run(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        return if render::help(error).is_ok() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) };
+        return if render::help(error).is_ok() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::from(FAILED)
+        };
     }
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         // Nobody reading it changes nothing about how the process ends.
@@ -48,20 +52,35 @@ fn ended(told: &Told, as_json: bool) -> ExitCode {
 fn start(command_line: CommandLine, environment: Result<Environment, Error>) -> Result<()> {
     // Only fails when one is installed already, which serves as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("starting the runtime")?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("starting the runtime")?;
     runtime.block_on(dispatch(command_line, environment?))
 }
 
 async fn dispatch(command_line: CommandLine, environment: Environment) -> Result<()> {
-    let CommandLine { data, json, command } = command_line;
+    let CommandLine {
+        data,
+        json,
+        command,
+    } = command_line;
     let here = || Here::of(data, environment);
     let answer = match command {
         Command::Up(args) => {
             let here = here()?;
-            return up::run(crate::args::UpArgs { data: here.folder, overlay: here.environment.overlay, json, ..*args }).await;
+            return up::run(crate::args::UpArgs {
+                data: here.folder,
+                overlay: here.environment.overlay,
+                json,
+                ..*args
+            })
+            .await;
         }
         Command::Demo(args) => return demo::run(crate::args::DemoArgs { json, ..args }).await,
-        Command::Sandbox(args) => return sandbox_command::run(crate::args::SandboxArgs { json, ..args }).await,
+        Command::Sandbox(args) => {
+            return sandbox_command::run(crate::args::SandboxArgs { json, ..args }).await;
+        }
         Command::Completions { shell } => return completions(shell),
         Command::Account(command) => account::run(command, &here()?).await?,
         Command::Source(command) => source::run(*command, &here()?).await?,

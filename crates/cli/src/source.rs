@@ -28,8 +28,12 @@ pub(crate) async fn run(command: SourceCommand, here: &Here) -> Result<Answer> {
             set(args, &desk).await.context(context)
         }
         SourceCommand::List => list(&desk).await.context("listing sources"),
-        SourceCommand::Pause { repo } => paused_source(&desk, &repo, true).await.with_context(|| format!("pausing source {repo}")),
-        SourceCommand::Resume { repo } => paused_source(&desk, &repo, false).await.with_context(|| format!("resuming source {repo}")),
+        SourceCommand::Pause { repo } => paused_source(&desk, &repo, true)
+            .await
+            .with_context(|| format!("pausing source {repo}")),
+        SourceCommand::Resume { repo } => paused_source(&desk, &repo, false)
+            .await
+            .with_context(|| format!("resuming source {repo}")),
     }
 }
 
@@ -53,14 +57,23 @@ async fn add(args: AddArgs, desk: &Desk) -> Result<Answer> {
             return Err(busy().into());
         }
         let next = format!("change it with `gaffer source set {}`", source.repo);
-        return Err(Error::refused("exists", format!("{} is a source already", source.repo), next).into());
+        return Err(Error::refused(
+            "exists",
+            format!("{} is a source already", source.repo),
+            next,
+        )
+        .into());
     }
     Ok(answer(&source, "is added"))
 }
 
 async fn set(args: SetArgs, desk: &Desk) -> Result<Answer> {
     if args.is_empty() {
-        return Err(Error::usage("nothing is given that could change", "`gaffer source set --help` lists what can be set").into());
+        return Err(Error::usage(
+            "nothing is given that could change",
+            "`gaffer source set --help` lists what can be set",
+        )
+        .into());
     }
     if let Some(account) = &args.account {
         must_account(desk, account).await?;
@@ -71,7 +84,10 @@ async fn set(args: SetArgs, desk: &Desk) -> Result<Answer> {
     let source = change_source(desk, &args.repo, |source| {
         let kept = source.agent.clone().filter(|_| !args.no_agent);
         let next = Source {
-            account: args.account.clone().unwrap_or_else(|| source.account.clone()),
+            account: args
+                .account
+                .clone()
+                .unwrap_or_else(|| source.account.clone()),
             agent: args.agent.clone().or(kept),
             branch: args.branch.clone().or_else(|| source.branch.clone()),
             policy: policy(&source.policy, &args.policy),
@@ -86,15 +102,30 @@ async fn set(args: SetArgs, desk: &Desk) -> Result<Answer> {
 }
 
 async fn list(desk: &Desk) -> Result<Answer> {
-    let sources: Vec<Source> = desk.store.sources().await?.into_iter().map(|source| source.value).collect();
+    let sources: Vec<Source> = desk
+        .store
+        .sources()
+        .await?
+        .into_iter()
+        .map(|source| source.value)
+        .collect();
     let rows = sources.iter().map(show::row).collect();
     let none = "No source yet: `gaffer source add OWNER/REPO`.";
     Ok(Answer::new(json!({ "sources": value(&sources) })).table(&show::HEAD, rows, none))
 }
 
 /// Changes a source that has to be there; answers it as it is then.
-pub(crate) async fn change_source(desk: &Desk, repo: &RepoName, decide: impl Fn(&Source) -> Result<Source>) -> Result<Source> {
-    let read = async || desk.store.source(repo).await?.ok_or_else(|| Error::no_such("source", repo, "").into());
+pub(crate) async fn change_source(
+    desk: &Desk,
+    repo: &RepoName,
+    decide: impl Fn(&Source) -> Result<Source>,
+) -> Result<Source> {
+    let read = async || {
+        desk.store
+            .source(repo)
+            .await?
+            .ok_or_else(|| Error::no_such("source", repo, "").into())
+    };
     change(desk, address, read, |source| {
         let next = decide(source)?;
         Ok((next.clone(), next))
@@ -103,15 +134,25 @@ pub(crate) async fn change_source(desk: &Desk, repo: &RepoName, decide: impl Fn(
 }
 
 fn address(source: &Source) -> Address {
-    Address { key: keys::source(&source.repo), list: keys::listed(keys::SOURCES, source.repo.key()) }
+    Address {
+        key: keys::source(&source.repo),
+        list: keys::listed(keys::SOURCES, source.repo.key()),
+    }
 }
 
 fn answer(source: &Source, what: &str) -> Answer {
-    Answer::new(json!({ "source": value(source) })).line(format!("Source {} {what}.", source.repo)).pairs(show::pairs(source))
+    Answer::new(json!({ "source": value(source) }))
+        .line(format!("Source {} {what}.", source.repo))
+        .pairs(show::pairs(source))
 }
 
 async fn must_account(desk: &Desk, name: &AccountName) -> Result<()> {
-    match desk.store.account(name).await.context("reading the accounts")? {
+    match desk
+        .store
+        .account(name)
+        .await
+        .context("reading the accounts")?
+    {
         Some(_) => Ok(()),
         None => Err(Error::no_such("account", name, "").into()),
     }
@@ -120,10 +161,12 @@ async fn must_account(desk: &Desk, name: &AccountName) -> Result<()> {
 /// Merging by itself without any check to wait for is never what is meant.
 fn check(policy: &Policy) -> Result<(), Error> {
     match policy.merge {
-        MergePolicy::OnGreen if policy.min_checks == 0 && policy.required_checks.is_empty() => Err(Error::usage(
-            "`--merge on-green` with `--min-checks 0` and no required check would merge what nothing has checked",
-            "name a check with `--required-check NAME`, or set `--min-checks 1`",
-        )),
+        MergePolicy::OnGreen if policy.min_checks == 0 && policy.required_checks.is_empty() => {
+            Err(Error::usage(
+                "`--merge on-green` with `--min-checks 0` and no required check would merge what nothing has checked",
+                "name a check with `--required-check NAME`, or set `--min-checks 1`",
+            ))
+        }
         MergePolicy::OnGreen | MergePolicy::Human => Ok(()),
     }
 }
@@ -138,8 +181,16 @@ fn policy(before: &Policy, args: &PolicyArgs) -> Policy {
         merge: args.merge.map_or(before.merge, Into::into),
         merge_method: args.merge_method.map_or(before.merge_method, Into::into),
         min_checks: args.min_checks.unwrap_or(before.min_checks),
-        required_checks: list(&args.required_checks, args.no_required_checks, &before.required_checks),
-        protected_paths: list(&args.protected_paths, args.no_protected_paths, &before.protected_paths),
+        required_checks: list(
+            &args.required_checks,
+            args.no_required_checks,
+            &before.required_checks,
+        ),
+        protected_paths: list(
+            &args.protected_paths,
+            args.no_protected_paths,
+            &before.protected_paths,
+        ),
         blocking_labels: list(&args.blocking_labels, false, &before.blocking_labels),
         merges_per_day: args.merges_per_day.unwrap_or(before.merges_per_day),
         adopted_may_merge: args.adopted_may_merge.unwrap_or(before.adopted_may_merge),
@@ -174,18 +225,56 @@ mod tests {
     fn what_is_not_given_stays() {
         let safe = Policy::default();
         assert_eq!(policy(&safe, &PolicyArgs::default()), safe);
-        assert_eq!(timing(&Timing::default(), &TimingArgs::default()), Timing::default());
-        let changed = policy(&safe, &PolicyArgs { merge: Some(Merge::OnGreen), keep_branch: Some(true), no_protected_paths: true, ..PolicyArgs::default() });
-        let wanted = Policy { merge: MergePolicy::OnGreen, delete_branch: false, protected_paths: Vec::new(), ..safe };
+        assert_eq!(
+            timing(&Timing::default(), &TimingArgs::default()),
+            Timing::default()
+        );
+        let changed = policy(
+            &safe,
+            &PolicyArgs {
+                merge: Some(Merge::OnGreen),
+                keep_branch: Some(true),
+                no_protected_paths: true,
+                ..PolicyArgs::default()
+            },
+        );
+        let wanted = Policy {
+            merge: MergePolicy::OnGreen,
+            delete_branch: false,
+            protected_paths: Vec::new(),
+            ..safe
+        };
         assert_eq!(changed, wanted);
     }
 
     #[test]
     fn merging_what_nothing_has_checked_is_refused() {
-        let unchecked = Policy { merge: MergePolicy::OnGreen, min_checks: 0, ..Policy::default() };
+        let unchecked = Policy {
+            merge: MergePolicy::OnGreen,
+            min_checks: 0,
+            ..Policy::default()
+        };
         assert!(check(&unchecked).is_err());
-        assert!(check(&Policy { required_checks: vec!["build".to_owned()], ..unchecked.clone() }).is_ok());
-        assert!(check(&Policy { merge: MergePolicy::Human, ..unchecked }).is_ok());
-        assert!(check(&Policy { merge: MergePolicy::OnGreen, ..Policy::default() }).is_ok());
+        assert!(
+            check(&Policy {
+                required_checks: vec!["build".to_owned()],
+                ..unchecked.clone()
+            })
+            .is_ok()
+        );
+        assert!(
+            check(&Policy {
+                merge: MergePolicy::Human,
+                ..unchecked
+            })
+            .is_ok()
+        );
+        assert!(
+            check(&Policy {
+                merge: MergePolicy::OnGreen,
+                ..Policy::default()
+            })
+            .is_ok()
+        );
     }
 }

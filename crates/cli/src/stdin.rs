@@ -26,9 +26,13 @@ pub(crate) enum KeyFrom<'a> {
 /// Reads a key. `what` names it in questions and errors.
 pub(crate) fn key(from: KeyFrom<'_>, what: &str) -> Result<SecretString> {
     let text = match from {
-        KeyFrom::File(file) => of_file(file, KEY_BYTES_MAX).with_context(|| format!("reading {what} from {}", file.display()))?,
-        KeyFrom::StdinOrAsked if std::io::stdin().is_terminal() => asked(what).with_context(|| format!("asking for {what}"))?,
-        KeyFrom::Stdin | KeyFrom::StdinOrAsked => of_stdin(KEY_BYTES_MAX).with_context(|| format!("reading {what} from standard input"))?,
+        KeyFrom::File(file) => of_file(file, KEY_BYTES_MAX)
+            .with_context(|| format!("reading {what} from {}", file.display()))?,
+        KeyFrom::StdinOrAsked if std::io::stdin().is_terminal() => {
+            asked(what).with_context(|| format!("asking for {what}"))?
+        }
+        KeyFrom::Stdin | KeyFrom::StdinOrAsked => of_stdin(KEY_BYTES_MAX)
+            .with_context(|| format!("reading {what} from standard input"))?,
     };
     checked(text.trim(), what)
 }
@@ -66,7 +70,11 @@ fn limited(reader: impl Read, bytes_max: u64) -> Result<String> {
     let mut text = String::new();
     reader.take(bytes_max + 1).read_to_string(&mut text)?;
     if text.len() as u64 > bytes_max {
-        return Err(Error::usage(format!("it is longer than {bytes_max} bytes"), "give a shorter one").into());
+        return Err(Error::usage(
+            format!("it is longer than {bytes_max} bytes"),
+            "give a shorter one",
+        )
+        .into());
     }
     Ok(text)
 }

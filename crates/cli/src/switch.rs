@@ -22,7 +22,9 @@ pub(crate) async fn pause(args: SwitchArgs, here: &Here) -> Result<Answer> {
         return paused_source(&desk, repo, true).await;
     }
     let now = desk.now();
-    let since = set(&desk, |switches| Some(switches.paused_since.unwrap_or(now))).await.context("pausing everything")?;
+    let since = set(&desk, |switches| Some(switches.paused_since.unwrap_or(now)))
+        .await
+        .context("pausing everything")?;
     let text = "Everything is paused: nothing is written to Jules or GitHub until `gaffer resume`.";
     Ok(Answer::new(json!({ "paused": true, "paused_since": since })).line(text))
 }
@@ -38,8 +40,14 @@ pub(crate) async fn resume(args: SwitchArgs, here: &Here) -> Result<Answer> {
     Ok(Answer::new(json!({ "paused": false, "paused_since": null })).line(text))
 }
 
-async fn set(desk: &Desk, decide: impl Fn(&Switches) -> Option<Timestamp>) -> Result<Option<Timestamp>> {
-    let at = |_: &Switches| Address { key: keys::switches(), list: None };
+async fn set(
+    desk: &Desk,
+    decide: impl Fn(&Switches) -> Option<Timestamp>,
+) -> Result<Option<Timestamp>> {
+    let at = |_: &Switches| Address {
+        key: keys::switches(),
+        list: None,
+    };
     let read = async || Ok(desk.store.switches().await?);
     change(desk, at, read, |switches| {
         let paused_since = decide(switches);
@@ -50,27 +58,66 @@ async fn set(desk: &Desk, decide: impl Fn(&Switches) -> Option<Timestamp>) -> Re
 
 /// Pauses one source, or lets it go on.
 pub(crate) async fn paused_source(desk: &Desk, repo: &RepoName, paused: bool) -> Result<Answer> {
-    let source = source::change_source(desk, repo, |source| Ok(domain::policy::Source { paused, ..source.clone() })).await?;
-    let text = if paused { "is paused: nothing is written to Jules or GitHub for it" } else { "goes on" };
-    Ok(Answer::new(json!({ "source": source.repo, "paused": paused })).line(format!("Source {} {text}.", source.repo)))
+    let source = source::change_source(desk, repo, |source| {
+        Ok(domain::policy::Source {
+            paused,
+            ..source.clone()
+        })
+    })
+    .await?;
+    let text = if paused {
+        "is paused: nothing is written to Jules or GitHub for it"
+    } else {
+        "goes on"
+    };
+    Ok(
+        Answer::new(json!({ "source": source.repo, "paused": paused }))
+            .line(format!("Source {} {text}.", source.repo)),
+    )
 }
 
 /// Tells what is going on.
 pub(crate) async fn status(here: &Here) -> Result<Answer> {
     let data = here.open().await?;
-    let status = data.desk.status().await.context("reading what is going on")?;
+    let status = data
+        .desk
+        .status()
+        .await
+        .context("reading what is going on")?;
     Ok(shown(&status, &here.folder.display().to_string()))
 }
 
 fn shown(status: &Status, folder: &str) -> Answer {
-    let jobs = status.jobs.iter().map(|(state, count)| format!("{count} {state}")).collect::<Vec<_>>().join(", ");
-    let sources = status.paused_sources.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let jobs = status
+        .jobs
+        .iter()
+        .map(|(state, count)| format!("{count} {state}"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let sources = status
+        .paused_sources
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(", ");
     let (waiting, dead) = status.queue;
     let pairs = vec![
         ("data", folder.to_owned()),
-        ("paused", status.paused_since.map_or("no".to_owned(), |since| format!("since {}", moment(since)))),
+        (
+            "paused",
+            status
+                .paused_since
+                .map_or("no".to_owned(), |since| format!("since {}", moment(since))),
+        ),
         ("paused sources", sources),
-        ("jobs", if jobs.is_empty() { "none".to_owned() } else { jobs }),
+        (
+            "jobs",
+            if jobs.is_empty() {
+                "none".to_owned()
+            } else {
+                jobs
+            },
+        ),
         ("queue", format!("{waiting} waiting, {dead} given up")),
     ];
     let rows = status.accounts.iter().map(account_row).collect();
@@ -80,7 +127,11 @@ fn shown(status: &Status, folder: &str) -> Answer {
         "queue": { "waiting": waiting, "dead": dead },
     });
     let none = "No account yet: `gaffer account add default`.";
-    Answer::new(json).pairs(pairs).line("").table(&["account", "health", "next poll", "slots", "last 24 h"], rows, none)
+    Answer::new(json).pairs(pairs).line("").table(
+        &["account", "health", "next poll", "slots", "last 24 h"],
+        rows,
+        none,
+    )
 }
 
 fn account_json(account: &AccountStatus) -> serde_json::Value {
@@ -93,7 +144,13 @@ fn account_json(account: &AccountStatus) -> serde_json::Value {
 
 fn account_row(account: &AccountStatus) -> Vec<String> {
     let used = |(used, of): (u64, u32)| format!("{used} of {of}");
-    vec![account.name.to_string(), health(&account.health), moment(account.next_poll), used(account.slots), used(account.today)]
+    vec![
+        account.name.to_string(),
+        health(&account.health),
+        moment(account.next_poll),
+        used(account.slots),
+        used(account.today),
+    ]
 }
 
 /// How an account fares, for people.
@@ -101,7 +158,9 @@ pub(crate) fn health(health: &Health) -> String {
     match health {
         Health::Working => "working".to_owned(),
         Health::Throttled { streak } => format!("throttled ({streak} in a row)"),
-        Health::Unreachable { streak, since } => format!("unreachable since {} ({streak} in a row)", moment(*since)),
+        Health::Unreachable { streak, since } => {
+            format!("unreachable since {} ({streak} in a row)", moment(*since))
+        }
         Health::Unauthorized { since } => format!("key refused since {}", moment(*since)),
     }
 }

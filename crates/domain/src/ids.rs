@@ -190,6 +190,13 @@ impl PlanId {
     }
 }
 
+impl BranchName {
+    /// What most repositories call their default branch.
+    pub fn main() -> Self {
+        Self("main".to_owned())
+    }
+}
+
 impl JobId {
     /// The job id of a ULID.
     pub fn of(ulid: ulid::Ulid) -> Self {
@@ -373,3 +380,6 @@ impl fmt::Display for PullRef {
         write!(f, "{}#{}", self.repo, self.number)
     }
 }
+
+#[cfg(test)]
+mod tests;

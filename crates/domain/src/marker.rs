@@ -46,3 +46,58 @@ impl fmt::Display for Marker {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const JOB: &str = "01jv0000000000000000000007";
+
+    fn found(title: &str) -> Option<String> {
+        Marker::find(title).map(|marker| marker.to_string())
+    }
+
+    #[test]
+    fn a_marker_is_found_wherever_it_stands() {
+        let marker = format!("[gaffer home/{JOB}#2]");
+        for title in [
+            marker.clone(),
+            format!("{marker} Fix the cart"),
+            format!("Fix [the cart] {marker}"),
+            format!("[gaffer broken {marker}"),
+            format!("[gaffer x/y#1] {marker} [gaffer other/{JOB}#1]"),
+        ] {
+            assert_eq!(found(&title).as_ref(), Some(&marker), "{title}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_a_marker_is_none() {
+        for title in [
+            String::new(),
+            "Fix the cart".to_owned(),
+            format!("[gaffer home/{JOB}#2"),
+            format!("[gaffer home/{JOB}#0]"),
+            format!("[gaffer home/{JOB}#+1]"),
+            format!("[gaffer home/{JOB}#]"),
+            format!("[gaffer home/{JOB}#99999999999]"),
+            format!("[gaffer Home/{JOB}#1]"),
+            format!("[gaffer home/{}#1]", JOB.to_uppercase()),
+            "[gaffer home/short#1]".to_owned(),
+            format!("[gaffer  home/{JOB}#1]"),
+            format!("[Gaffer home/{JOB}#1]"),
+        ] {
+            assert_eq!(found(&title), None, "{title}");
+        }
+    }
+
+    #[test]
+    fn titles_of_sessions_carry_the_marker_first() {
+        let marker = Marker {
+            installation: "home".parse().unwrap(),
+            job: JOB.parse().unwrap(),
+            attempt: 3,
+        };
+        assert_eq!(Marker::find(&format!("{marker} anything")), Some(marker));
+    }
+}

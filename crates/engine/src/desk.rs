@@ -9,7 +9,10 @@ use tokio::sync::Notify;
 use ulid::Ulid;
 
 use crate::keys;
-use crate::ports::{Clock, CommitError, Expect, Ids, Key, ListKey, Queue, QueueError, Record, Records, RecordsError, Write};
+use crate::ports::{
+    Clock, CommitError, Expect, Ids, Key, ListKey, Queue, QueueError, Record, Records,
+    RecordsError, Write,
+};
 use crate::store::{Store, Versioned, encode};
 use crate::work::Work;
 
@@ -82,9 +85,23 @@ pub struct Desk {
 
 impl Desk {
     /// A desk over a store and a queue.
-    pub fn new(records: Arc<dyn Records>, queue: Arc<dyn Queue>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>, installation: InstallationId) -> Self {
+    pub fn new(
+        records: Arc<dyn Records>,
+        queue: Arc<dyn Queue>,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn Ids>,
+        installation: InstallationId,
+    ) -> Self {
         let bell = Arc::new(Notify::new());
-        Self { store: Store::new(records), queue, clock, ids, installation, observe_only: false, bell }
+        Self {
+            store: Store::new(records),
+            queue,
+            clock,
+            ids,
+            installation,
+            observe_only: false,
+            bell,
+        }
     }
 
     /// The same desk for a process that only observes.
@@ -105,7 +122,11 @@ impl Desk {
 
     /// A new unit of work.
     pub fn unit(&self) -> Unit {
-        Unit { now: self.now(), writes: Vec::new(), messages: Vec::new() }
+        Unit {
+            now: self.now(),
+            writes: Vec::new(),
+            messages: Vec::new(),
+        }
     }
 
     /// Saves a unit of work whole, then publishes its messages. What cannot be published now is published by the poller.
@@ -113,13 +134,26 @@ impl Desk {
         if unit.is_empty() {
             return Ok(());
         }
-        let Unit { writes, messages, now } = unit;
+        let Unit {
+            writes,
+            messages,
+            now,
+        } = unit;
         let mut all = writes;
         let mut rows = Vec::new();
         for (pk, work) in messages {
             let key = keys::out(&pk, &self.ids.ulid(now));
-            let record = Record { key: key.clone(), version: 0, body: encode(&work), due: Some(now + OUTBOX_GRACE), list: None };
-            all.push(Write::Put { record, expect: Expect::Absent });
+            let record = Record {
+                key: key.clone(),
+                version: 0,
+                body: encode(&work),
+                due: Some(now + OUTBOX_GRACE),
+                list: None,
+            };
+            all.push(Write::Put {
+                record,
+                expect: Expect::Absent,
+            });
             rows.push((key, work));
         }
         self.store.records().commit(all).await?;
@@ -134,8 +168,16 @@ impl Desk {
 
     /// Sends an outbox row's message and then forgets the row: a crash between the two sends it twice, which changes nothing.
     pub(crate) async fn publish(&self, key: &Key, work: &Work) -> Result<(), Error> {
-        self.queue.send(&work.to_body(), SignedDuration::ZERO).await?;
-        self.store.records().commit(vec![Write::Delete { key: key.clone(), expect: Expect::Any }]).await?;
+        self.queue
+            .send(&work.to_body(), SignedDuration::ZERO)
+            .await?;
+        self.store
+            .records()
+            .commit(vec![Write::Delete {
+                key: key.clone(),
+                expect: Expect::Any,
+            }])
+            .await?;
         Ok(())
     }
 
@@ -178,13 +220,22 @@ impl Unit {
 
     /// Puts a value under any condition.
     pub fn put_if<T: Serialize>(&mut self, key: Key, value: &T, expect: Expect, place: Place) {
-        let record = Record { key, version: 0, body: encode(value), due: place.due, list: place.list };
+        let record = Record {
+            key,
+            version: 0,
+            body: encode(value),
+            due: place.due,
+            list: place.list,
+        };
         self.writes.push(Write::Put { record, expect });
     }
 
     /// Deletes what was read before.
     pub fn delete<T>(&mut self, key: Key, found: &Versioned<T>) {
-        self.writes.push(Write::Delete { key, expect: Expect::Version(found.version) });
+        self.writes.push(Write::Delete {
+            key,
+            expect: Expect::Version(found.version),
+        });
     }
 
     /// Sends a message once everything is saved. `pk` is the partition of the aggregate that is being saved.

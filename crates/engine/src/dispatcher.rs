@@ -1,5 +1,6 @@
 //! The one hand: handles wake-ups, decides, and is the only one that writes to Jules, GitHub and agents.
 
+mod adopt;
 mod artifacts;
 mod effects;
 mod perform;
@@ -76,14 +77,20 @@ impl Dispatcher {
     /// Handles one message: acknowledged when done or hopeless, shown again when trying again can help.
     async fn receive(&self, delivery: &Delivery) -> Result<(), Error> {
         let Ok(work) = serde_json::from_str::<Work>(&delivery.body) else {
-            tracing::error!(bytes = delivery.body.len(), "a malformed message was dropped");
+            tracing::error!(
+                bytes = delivery.body.len(),
+                "a malformed message was dropped"
+            );
             return Ok(self.desk.queue.acknowledge(&delivery.receipt).await?);
         };
         match self.handle(&work).await {
             Ok(()) => self.desk.queue.acknowledge(&delivery.receipt).await?,
             Err(error) => {
                 tracing::warn!(%error, ?work, receives = delivery.receives, "a wake-up could not be handled; it comes again");
-                self.desk.queue.release(&delivery.receipt, TRY_AGAIN).await?;
+                self.desk
+                    .queue
+                    .release(&delivery.receipt, TRY_AGAIN)
+                    .await?;
             }
         }
         Ok(())
@@ -93,9 +100,18 @@ impl Dispatcher {
     pub async fn handle(&self, work: &Work) -> Result<(), Error> {
         match work {
             Work::Job { id } => self.job(id).await,
-            Work::Pull { pull, job, received_at } => self.pull(pull, job.as_ref(), *received_at).await,
-            Work::Commit { repo, sha, received_at } => self.commit_moved(repo, sha, *received_at).await,
+            Work::Pull {
+                pull,
+                job,
+                received_at,
+            } => self.pull(pull, job.as_ref(), *received_at).await,
+            Work::Commit {
+                repo,
+                sha,
+                received_at,
+            } => self.commit_moved(repo, sha, *received_at).await,
             Work::Wake { agent, event } => self.wake(agent, event).await,
+            Work::Adopt { id } => self.adopt(id).await,
             Work::Artifacts { id } => self.artifacts(id).await,
             Work::Watch { account } => self.watch_soon(account).await,
             Work::Slots { account } => self.slots(account).await,
@@ -105,10 +121,14 @@ impl Dispatcher {
     /// A job: settle and perform its effects, then look at whatever its deadline was about.
     async fn job(&self, id: &JobId) -> Result<(), Error> {
         let pk = keys::job_pk(id);
-        let Some(found) = self.desk.store.job(id).await? else { return Ok(()) };
+        let Some(found) = self.desk.store.job(id).await? else {
+            return Ok(());
+        };
         let source = self.source(&found.value.repo).await?;
         self.run_effects(&pk, &source, None).await?;
-        let Some(found) = self.desk.store.job(id).await? else { return Ok(()) };
+        let Some(found) = self.desk.store.job(id).await? else {
+            return Ok(());
+        };
         match &found.value.phase {
             Phase::Queued { .. } => self.slots(&found.value.account).await,
             Phase::Watching(_) => {
@@ -122,10 +142,19 @@ impl Dispatcher {
     /// A merged or closed pull request ends its job.
     async fn settle_with_pull(&self, id: &JobId) -> Result<(), Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
-            let Some(found) = self.desk.store.job(id).await? else { return Ok(()) };
-            let Some(reference) = found.value.pull().cloned() else { return Ok(()) };
-            let Some(tracked) = self.desk.store.pull(&reference).await? else { return Ok(()) };
-            let domain::pull::PullPhase::Settled { state, sha, .. } = &tracked.value.pull.phase else { return Ok(()) };
+            let Some(found) = self.desk.store.job(id).await? else {
+                return Ok(());
+            };
+            let Some(reference) = found.value.pull().cloned() else {
+                return Ok(());
+            };
+            let Some(tracked) = self.desk.store.pull(&reference).await? else {
+                return Ok(());
+            };
+            let domain::pull::PullPhase::Settled { state, sha, .. } = &tracked.value.pull.phase
+            else {
+                return Ok(());
+            };
             let step = job::pull_settled(&found.value, &reference, (state, sha), self.desk.now());
             let mut unit = self.desk.unit();
             self.desk.save_job(&mut unit, Some(&found), &step).await?;
@@ -141,30 +170,57 @@ impl Dispatcher {
     async fn observe_if_due(&self, id: &JobId, source: &Source) -> Result<(), Error> {
         let record = self.desk.store.records().get(&keys::job(id)).await?;
         let claimed_until = record.and_then(|record| record.due);
-        let Some(found) = self.desk.store.job(id).await? else { return Ok(()) };
-        let Phase::Watching(watch) = &found.value.phase else { return Ok(()) };
+        let Some(found) = self.desk.store.job(id).await? else {
+            return Ok(());
+        };
+        let Phase::Watching(watch) = &found.value.phase else {
+            return Ok(());
+        };
         let now = self.desk.now();
         let deadline = job::deadline(&found.value, &source.timing);
         if claimed_until.is_none() || deadline.is_none_or(|deadline| deadline > now) {
             return Ok(());
         }
-        let sight = match self.eyes.sessions.get(&found.value.account, &watch.session).await {
-            Err(failure) if failure.class == domain::failure::FailureClass::NotFound => Sight::NotFound,
+        let sight = match self
+            .eyes
+            .sessions
+            .get(&found.value.account, &watch.session)
+            .await
+        {
+            Err(failure) if failure.class == domain::failure::FailureClass::NotFound => {
+                Sight::NotFound
+            }
             // The account's own polls tell about trouble with the account.
             Err(failure) => {
                 tracing::debug!(%failure, job.id = %id, "the session could not be read at its deadline");
                 return Ok(());
             }
             Ok(view) => {
-                let activities = self.eyes.sessions.activities(&found.value.account, &watch.session, watch.talk.through).await.ok();
+                let activities = self
+                    .eyes
+                    .sessions
+                    .activities(&found.value.account, &watch.session, watch.talk.through)
+                    .await
+                    .ok();
                 Sight::Seen(Box::new(Snapshot { view, activities }))
             }
         };
         self.save_sight(&found, &sight, source).await
     }
 
-    async fn save_sight(&self, found: &Versioned<job::Job>, sight: &Sight, source: &Source) -> Result<(), Error> {
-        let step = job::observe(&found.value, sight, self.desk.now(), &source.policy, &source.timing);
+    async fn save_sight(
+        &self,
+        found: &Versioned<job::Job>,
+        sight: &Sight,
+        source: &Source,
+    ) -> Result<(), Error> {
+        let step = job::observe(
+            &found.value,
+            sight,
+            self.desk.now(),
+            &source.policy,
+            &source.timing,
+        );
         let mut unit = self.desk.unit();
         self.desk.save_job(&mut unit, Some(found), &step).await?;
         match self.desk.commit(unit).await {
@@ -175,14 +231,22 @@ impl Dispatcher {
 
     /// Brings an idle account's next poll forward. Trouble with the account keeps its own pace.
     async fn watch_soon(&self, name: &domain::ids::AccountName) -> Result<(), Error> {
-        let Some(found) = self.desk.store.account(name).await? else { return Ok(()) };
+        let Some(found) = self.desk.store.account(name).await? else {
+            return Ok(());
+        };
         let soon = self.desk.now() + found.value.pace.tick;
         if found.value.next_poll <= soon || found.value.health != domain::account::Health::Working {
             return Ok(());
         }
-        let account = domain::account::Account { next_poll: soon, ..found.value };
+        let account = domain::account::Account {
+            next_poll: soon,
+            ..found.value
+        };
         let mut unit = self.desk.unit();
-        let place = crate::desk::Place { due: Some(soon), list: keys::listed(keys::ACCOUNTS, name.as_str()) };
+        let place = crate::desk::Place {
+            due: Some(soon),
+            list: keys::listed(keys::ACCOUNTS, name.as_str()),
+        };
         unit.put(keys::account(name), &account, Some(found.version), place);
         effects::ignore_conflict(self.desk.commit(unit).await)
     }
@@ -190,7 +254,10 @@ impl Dispatcher {
     /// The source of a repository; one that was never added allows nothing.
     async fn source(&self, repo: &domain::ids::RepoName) -> Result<Source, Error> {
         let found = self.desk.store.source(repo).await?;
-        found.map(|found| found.value).ok_or_else(|| Error::NoSuch { what: "source", name: repo.to_string() })
+        found.map(|found| found.value).ok_or_else(|| Error::NoSuch {
+            what: "source",
+            name: repo.to_string(),
+        })
     }
 
     /// Whether writing is switched off for a source.
@@ -198,7 +265,15 @@ impl Dispatcher {
         if self.desk.observe_only {
             return Ok(Some(Hold::ObserveOnly));
         }
-        let paused = source.paused || self.desk.store.switches().await?.value.paused_since.is_some();
+        let paused = source.paused
+            || self
+                .desk
+                .store
+                .switches()
+                .await?
+                .value
+                .paused_since
+                .is_some();
         Ok(paused.then_some(Hold::Paused))
     }
 }

@@ -1,35 +1,37 @@
 //! What people and agents may do with jobs. Nothing here talks to anyone: a mutation is an effect that the dispatcher performs.
 
+pub mod adoption;
+mod creation;
 mod trial;
+mod waiting;
 
 use std::time::Duration;
 
-use domain::effect::{Effect, EffectState};
-use domain::ids::{AgentName, BranchName, CommitSha, EffectId, EventId, JobId, PullRef, RepoName, SessionId};
-use domain::job::{self, Job, NewJob, NotNow};
+use domain::ids::{
+    AgentName, BranchName, CommitSha, EffectId, EventId, JobId, PullRef, RepoName, SessionId,
+};
+use domain::job::{self, Job, NotNow};
 use domain::policy::{Source, Timing};
 use domain::pull::{self, Pull};
 use domain::step::Step;
 
-use serde::{Deserialize, Serialize};
-
 use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
 use crate::keys;
-use crate::settings::{ReadArtifacts, TrackedPull};
+use crate::settings::TrackedPull;
 use crate::store::{Versioned, decode};
 use crate::work::Work;
 
 /// How long the HTTP door waits for an effect before it answers 202.
 pub const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
-/// How often a waiting door looks again when another process performs the effect.
-const LOOK_AGAIN: Duration = Duration::from_millis(200);
-
 /// Jobs read at once while listing.
 const LIST_PAGE: usize = 100;
 
 /// Most jobs looked at for one list: a repository without jobs must not cost a reading of all there ever were.
 const LIST_LOOK_MAX: usize = 2_000;
+
+/// How often a waiting door looks again when another process performs the effect.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// What is wanted of a new job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,63 +75,32 @@ pub struct Once {
     pub order: String,
 }
 
-/// The order that was carried out under a name.
-#[derive(Serialize, Deserialize)]
-struct Carried {
-    order: String,
-    job: JobId,
-}
-
 /// A pull request's record and its last judgement, for whoever asks why.
 pub type PullRecord = Versioned<TrackedPull>;
 
 type Decide<'a> = dyn Fn(&Job, &Source) -> Result<Step<Job>, NotNow> + Send + Sync + 'a;
 
 impl Desk {
-    /// Creates a job; it starts when its account has room.
-    pub async fn create_job(&self, order: Order) -> Result<Job, Error> {
-        let new = self.new_job(order).await?;
-        let step = job::create(new, self.now())?;
-        let mut unit = self.unit();
-        self.save_job(&mut unit, None, &step).await?;
-        self.commit(unit).await?;
-        Ok(step.aggregate)
-    }
-
-    /// Creates a job under a name, once: the same name with the same order answers the same job, however often it comes.
-    pub async fn create_job_once(&self, order: Order, once: &Once) -> Result<Job, Error> {
-        for _ in 0..DECIDE_AGAIN_MAX {
-            if let Some(found) = self.store.read::<Carried>(&keys::once(&once.name)).await? {
-                if found.value.order != once.order {
-                    return Err(reused().into());
-                }
-                return Ok(self.must_job(&found.value.job).await?.value);
-            }
-            let step = job::create(self.new_job(order.clone()).await?, self.now())?;
-            let mut unit = self.unit();
-            self.save_job(&mut unit, None, &step).await?;
-            let carried = Carried { order: once.order.clone(), job: step.aggregate.id.clone() };
-            unit.put(keys::once(&once.name), &carried, None, Place::default());
-            match self.commit(unit).await {
-                Err(error) if error.is_conflict() => {}
-                Err(error) => return Err(error),
-                Ok(()) => return Ok(step.aggregate),
-            }
-        }
-        let sentence = "the same request is being carried out just now: try again".to_owned();
-        Err(Error::NotNow(NotNow { code: "busy", sentence }))
-    }
-
     /// The newest jobs first, of one repository or of all, and whether there may be older ones.
-    pub async fn list_jobs(&self, repo: Option<&RepoName>, limit: usize) -> Result<(Vec<Job>, bool), Error> {
+    pub async fn list_jobs(
+        &self,
+        repo: Option<&RepoName>,
+        limit: usize,
+    ) -> Result<(Vec<Job>, bool), Error> {
         let (mut jobs, mut after, mut looked_at) = (Vec::new(), None, 0);
         while looked_at < LIST_LOOK_MAX {
-            let page = self.store.records().list(keys::JOBS, true, after, LIST_PAGE).await?;
+            let page = self
+                .store
+                .records()
+                .list(keys::JOBS, true, after, LIST_PAGE)
+                .await?;
             looked_at += page.records.len();
             for record in &page.records {
                 let id = decode::<JobId>(record)?.value;
                 let job = self.store.job(&id).await?.map(|found| found.value);
-                let Some(job) = job.filter(|job| repo.is_none_or(|repo| job.repo == *repo)) else { continue };
+                let Some(job) = job.filter(|job| repo.is_none_or(|repo| job.repo == *repo)) else {
+                    continue;
+                };
                 if jobs.len() == limit {
                     return Ok((jobs, true));
                 }
@@ -145,35 +116,21 @@ impl Desk {
 
     /// Refuses a write to a job that was named by a session which is no longer its current one.
     pub async fn refuse_superseded(&self, named: &Named) -> Result<(), Error> {
-        let Some(session) = &named.session else { return Ok(()) };
+        let Some(session) = &named.session else {
+            return Ok(());
+        };
         let job = self.must_job(&named.job).await?.value;
         if job.session() == Some(session) {
             return Ok(());
         }
-        let sentence = format!("session {session} is no longer the current one of job {}: use the job id", job.id);
-        Err(Error::NotNow(NotNow { code: "superseded", sentence }))
-    }
-
-    async fn new_job(&self, order: Order) -> Result<NewJob, Error> {
-        let source = self.store.source(&order.repo).await?.map(|found| found.value);
-        let source = source.ok_or_else(|| Error::NoSuch { what: "source", name: order.repo.to_string() })?;
-        if let Some(agent) = &order.agent {
-            self.store.agent(agent).await?.ok_or_else(|| Error::NoSuch { what: "agent", name: agent.to_string() })?;
-        }
-        let branch = order.branch.or_else(|| source.branch.clone()).ok_or_else(|| NotNow {
-            code: "branch_missing",
-            sentence: format!("`branch` is missing and source {} names none: give one, or `gaffer source set {} --branch NAME`", order.repo, order.repo),
-        })?;
-        Ok(NewJob {
-            id: JobId::of(self.ulid()),
-            installation: self.installation.clone(),
-            account: source.account,
-            repo: source.repo,
-            branch,
-            title: order.title,
-            prompt: order.prompt,
-            agent: order.agent,
-        })
+        let sentence = format!(
+            "session {session} is no longer the current one of job {}: use the job id",
+            job.id
+        );
+        Err(Error::NotNow(NotNow {
+            code: "superseded",
+            sentence,
+        }))
     }
 
     /// Finds the job that a job id or a session id names.
@@ -182,51 +139,92 @@ impl Desk {
             self.must_job(&job).await?;
             return Ok(Named { job, session: None });
         }
-        let missing = || Error::NoSuch { what: "job", name: name.chars().filter(|c| !c.is_control()).take(80).collect() };
+        let missing = || Error::NoSuch {
+            what: "job",
+            name: name.chars().filter(|c| !c.is_control()).take(80).collect(),
+        };
         let session: SessionId = name.parse().map_err(|_| missing())?;
         let job = self.store.job_of(&session).await?.ok_or_else(missing)?;
-        Ok(Named { job, session: Some(session) })
+        Ok(Named {
+            job,
+            session: Some(session),
+        })
     }
 
     /// A job that has to exist.
     pub async fn must_job(&self, id: &JobId) -> Result<Versioned<Job>, Error> {
-        self.store.job(id).await?.ok_or_else(|| Error::NoSuch { what: "job", name: id.to_string() })
+        self.store.job(id).await?.ok_or_else(|| Error::NoSuch {
+            what: "job",
+            name: id.to_string(),
+        })
     }
 
     /// Says something to a job's session. `cause` names the wish: the same one twice is said once.
     pub async fn say(&self, named: &Named, text: &str, cause: &str) -> Result<Wish, Error> {
-        let step = self.order(&named.job, &|job, source| job::say(job, named.session.as_ref(), (text, cause), &source.timing)).await?;
+        let step = self
+            .order(&named.job, &|job, source| {
+                job::say(job, named.session.as_ref(), (text, cause), &source.timing)
+            })
+            .await?;
         wish(&step, named)
     }
 
     /// Approves the plan of a job.
     pub async fn approve_plan(&self, named: &Named) -> Result<Wish, Error> {
-        let step = self.order(&named.job, &|job, source| job::approve(job, named.session.as_ref(), &source.timing)).await?;
+        let step = self
+            .order(&named.job, &|job, source| {
+                job::approve(job, named.session.as_ref(), &source.timing)
+            })
+            .await?;
         wish(&step, named)
     }
 
     /// Calls a job off.
     pub async fn cancel_job(&self, named: &Named, by: &str) -> Result<Job, Error> {
         let now = self.now();
-        Ok(self.order(&named.job, &|job, _| job::cancel(job, by, now)).await?.aggregate)
+        Ok(self
+            .order(&named.job, &|job, _| job::cancel(job, by, now))
+            .await?
+            .aggregate)
     }
 
     /// Gives a job that ended another session.
     pub async fn retry_job(&self, named: &Named) -> Result<Job, Error> {
         let now = self.now();
-        Ok(self.order(&named.job, &|job, _| job::retry(job, now)).await?.aggregate)
+        Ok(self
+            .order(&named.job, &|job, _| job::retry(job, now))
+            .await?
+            .aggregate)
     }
 
     /// Says that a job's pull request may be merged at its present head once everything else allows it.
-    pub async fn approve_merge(&self, named: &Named, sha: Option<&CommitSha>, by: &str) -> Result<Pull, Error> {
+    pub async fn approve_merge(
+        &self,
+        named: &Named,
+        sha: Option<&CommitSha>,
+        by: &str,
+    ) -> Result<Pull, Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
             let found = self.pull_of(&named.job).await?;
             let step = pull::approve(&found.value.pull, sha, by, self.now())?;
             let mut unit = self.unit();
             let route = crate::save::Route::default();
-            self.save_pull(&mut unit, Some(found.version), (&step, found.value.read_at), &route).await?;
+            self.save_pull(
+                &mut unit,
+                Some(found.version),
+                (&step, found.value.read_at),
+                &route,
+            )
+            .await?;
             let reference = step.aggregate.pull.clone();
-            unit.tell(&keys::pull_pk(&reference), Work::Pull { pull: reference, job: None, received_at: None });
+            unit.tell(
+                &keys::pull_pk(&reference),
+                Work::Pull {
+                    pull: reference,
+                    job: None,
+                    received_at: None,
+                },
+            );
             match self.commit(unit).await {
                 Err(error) if error.is_conflict() => {}
                 Err(error) => return Err(error),
@@ -239,7 +237,10 @@ impl Desk {
     /// The pull request of a job.
     pub async fn pull_of(&self, id: &JobId) -> Result<PullRecord, Error> {
         let job = self.must_job(id).await?.value;
-        let none = || NotNow { code: "no_pull_request", sentence: format!("job {id} has no pull request yet") };
+        let none = || NotNow {
+            code: "no_pull_request",
+            sentence: format!("job {id} has no pull request yet"),
+        };
         let reference: &PullRef = job.pull().ok_or_else(none)?;
         Ok(self.store.pull(reference).await?.ok_or_else(none)?)
     }
@@ -248,7 +249,11 @@ impl Desk {
     async fn order(&self, id: &JobId, decide: &Decide<'_>) -> Result<Step<Job>, Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
             let found = self.must_job(id).await?;
-            let source = self.store.source(&found.value.repo).await?.map(|source| source.value);
+            let source = self
+                .store
+                .source(&found.value.repo)
+                .await?
+                .map(|source| source.value);
             let source = source.unwrap_or_else(|| bare(&found.value));
             let step = decide(&found.value, &source)?;
             let mut unit = self.unit();
@@ -262,65 +267,31 @@ impl Desk {
         Err(busy(id))
     }
 
-    /// Asks for a fresh reading of what a job has produced and waits for it, at most `within`; none when it is still under way then.
-    pub async fn fresh_artifacts(&self, id: &JobId, within: Duration) -> Result<Option<ReadArtifacts>, Error> {
-        self.must_job(id).await?;
-        let asked_at = self.now();
-        let mut unit = self.unit();
-        unit.tell(&keys::job_pk(id), Work::Artifacts { id: id.clone() });
-        self.commit(unit).await?;
-        let until = tokio::time::Instant::now() + within;
-        let mut interval = tokio::time::interval(LOOK_AGAIN);
-        loop {
-            let found = self.store.read::<ReadArtifacts>(&keys::artifacts(id)).await?;
-            if let Some(found) = found.filter(|found| found.value.read_at >= asked_at) {
-                return Ok(Some(found.value));
-            }
-            if tokio::time::Instant::now() >= until {
-                return Ok(None);
-            }
-            tokio::select! {
-                () = self.saved() => {}
-                _ = interval.tick() => {}
-            }
-        }
-    }
-
     /// An agent says that it is done with an event. Saying it twice, or after it was given up, changes nothing.
     pub async fn acknowledge(&self, agent: &AgentName, event: &EventId) -> Result<(), Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
-            let missing = || Error::NoSuch { what: "wake", name: event.to_string() };
+            let missing = || Error::NoSuch {
+                what: "wake",
+                name: event.to_string(),
+            };
             let found = self.store.wake(agent, event).await?.ok_or_else(missing)?;
             let next = found.value.acknowledged(self.now());
             if next == found.value {
                 return Ok(());
             }
             let mut unit = self.unit();
-            unit.put(keys::wake(agent, event), &next, Some(found.version), Place::default());
+            unit.put(
+                keys::wake(agent, event),
+                &next,
+                Some(found.version),
+                Place::default(),
+            );
             match self.commit(unit).await {
                 Err(error) if error.is_conflict() => {}
                 outcome => return outcome,
             }
         }
         Ok(())
-    }
-
-    /// Waits until an effect is settled, at most `within`; answers how far it is then.
-    pub async fn settled(&self, wish: &Wish, within: Duration) -> Result<Effect, Error> {
-        let until = tokio::time::Instant::now() + within;
-        let mut interval = tokio::time::interval(LOOK_AGAIN);
-        loop {
-            let found = self.store.effect(&wish.pk, &wish.id).await?;
-            let found = found.ok_or_else(|| Error::NoSuch { what: "effect", name: wish.id.to_string() })?;
-            let waiting_for_time = matches!(found.value.state, EffectState::Unknown { .. });
-            if found.value.is_settled() || waiting_for_time || tokio::time::Instant::now() >= until {
-                return Ok(found.value);
-            }
-            tokio::select! {
-                () = self.saved() => {}
-                _ = interval.tick() => {}
-            }
-        }
     }
 }
 
@@ -338,16 +309,20 @@ fn bare(job: &Job) -> Source {
 }
 
 fn wish(step: &Step<Job>, named: &Named) -> Result<Wish, Error> {
-    let missing = || Error::NoSuch { what: "effect", name: named.job.to_string() };
+    let missing = || Error::NoSuch {
+        what: "effect",
+        name: named.job.to_string(),
+    };
     let action = step.effects.first().ok_or_else(missing)?;
-    Ok(Wish { pk: keys::job_pk(&named.job), id: Desk::effect_id(action) })
+    Ok(Wish {
+        pk: keys::job_pk(&named.job),
+        id: Desk::effect_id(action),
+    })
 }
 
 fn busy(id: &JobId) -> Error {
-    Error::NotNow(NotNow { code: "busy", sentence: format!("job {id} is being changed by others just now: try again") })
-}
-
-fn reused() -> NotNow {
-    let sentence = "this name stands for another order already: give every order its own".to_owned();
-    NotNow { code: "idempotency_key_reused", sentence }
+    Error::NotNow(NotNow {
+        code: "busy",
+        sentence: format!("job {id} is being changed by others just now: try again"),
+    })
 }

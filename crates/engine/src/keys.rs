@@ -1,6 +1,8 @@
 //! Where everything is stored. Nothing above this module knows a partition or a sort key.
 
-use domain::ids::{AccountName, AgentName, CommitSha, EffectId, EventId, JobId, PullRef, RepoName, SessionId};
+use domain::ids::{
+    AccountName, AgentName, CommitSha, EffectId, EventId, JobId, PullRef, RepoName, SessionId,
+};
 
 use crate::ports::{Key, ListKey};
 
@@ -19,6 +21,8 @@ pub const EVENTS: &str = "events";
 
 /// The sort key of an aggregate itself.
 pub const META: &str = "META";
+/// The sort key of a wish to adopt.
+pub const ADOPTION: &str = "ADOPTION";
 /// Begins the sort key of an effect.
 pub const EFFECT: &str = "FX#";
 /// Begins the sort key of an event.
@@ -29,7 +33,10 @@ pub const OUT: &str = "OUT#";
 pub const WAKE: &str = "WAKE#";
 
 fn key(pk: impl Into<String>, sk: impl Into<String>) -> Key {
-    Key { pk: pk.into(), sk: sk.into() }
+    Key {
+        pk: pk.into(),
+        sk: sk.into(),
+    }
 }
 
 /// Partition of a job.
@@ -45,6 +52,11 @@ pub fn job(id: &JobId) -> Key {
 /// What was last read of what a job has produced.
 pub fn artifacts(id: &JobId) -> Key {
     key(job_pk(id), "ARTIFACTS")
+}
+
+/// A session that somebody wants adopted under this job id.
+pub fn adoption(id: &JobId) -> Key {
+    key(job_pk(id), ADOPTION)
 }
 
 /// The row that keeps a job in the list of all jobs.
@@ -159,5 +171,8 @@ pub fn jobs_of(which: &str, account: &AccountName) -> String {
 
 /// A place in a list.
 pub fn listed(name: impl Into<String>, sort: impl Into<String>) -> Option<ListKey> {
-    Some(ListKey { name: name.into(), sort: sort.into() })
+    Some(ListKey {
+        name: name.into(),
+        sort: sort.into(),
+    })
 }

@@ -49,7 +49,12 @@ impl Poller {
     /// Handles whatever is due now. One bad row never stops the others.
     pub async fn tick(&self) -> Result<Tick, Error> {
         let mut tick = Tick::default();
-        let rows = self.desk.store.records().due(self.desk.now(), ROWS_PER_TICK).await?;
+        let rows = self
+            .desk
+            .store
+            .records()
+            .due(self.desk.now(), ROWS_PER_TICK)
+            .await?;
         let handled = futures::stream::iter(&rows)
             .map(|row| async move { (row, self.handle(row).await) })
             .buffered(ROWS_AT_ONCE)
@@ -79,13 +84,23 @@ impl Poller {
             return Ok(Handled::PassedOn);
         }
         if let Some(account) = row.key.pk.strip_prefix("CFG#account#") {
-            let account: AccountName = account.parse().map_err(|_| Error::NoSuch { what: "account", name: account.to_owned() })?;
+            let account: AccountName = account.parse().map_err(|_| Error::NoSuch {
+                what: "account",
+                name: account.to_owned(),
+            })?;
             self.poll(&account).await?;
             return Ok(Handled::Polled);
         }
         match Work::of_due(&row.key) {
-            Some(work) => self.desk.queue.send(&work.to_body(), SignedDuration::ZERO).await?,
-            None => tracing::error!(key = ?row.key, "a due row names nothing that this version knows"),
+            Some(work) => {
+                self.desk
+                    .queue
+                    .send(&work.to_body(), SignedDuration::ZERO)
+                    .await?
+            }
+            None => {
+                tracing::error!(key = ?row.key, "a due row names nothing that this version knows")
+            }
         }
         Ok(Handled::PassedOn)
     }
@@ -94,12 +109,20 @@ impl Poller {
     async fn claim(&self, row: &DueRow) -> Result<Option<Record>, Error> {
         let now: Timestamp = self.desk.now();
         let records = self.desk.store.records();
-        let Some(record) = records.get(&row.key).await? else { return Ok(None) };
+        let Some(record) = records.get(&row.key).await? else {
+            return Ok(None);
+        };
         if record.due.is_none_or(|due| due > now) {
             return Ok(None);
         }
-        let moved = Record { due: Some(now + CLAIM), ..record.clone() };
-        let write = Write::Put { record: moved, expect: Expect::Version(record.version) };
+        let moved = Record {
+            due: Some(now + CLAIM),
+            ..record.clone()
+        };
+        let write = Write::Put {
+            record: moved,
+            expect: Expect::Version(record.version),
+        };
         match records.commit(vec![write]).await.map_err(Error::from) {
             Ok(()) => Ok(Some(record)),
             Err(error) if error.is_conflict() => Ok(None),

@@ -15,8 +15,8 @@ pub use ids::Ids;
 pub use pulls::{BranchState, CheckLog, PullGlance, PullsRead, PullsWrite};
 pub use queue::{Delivery, Queue, QueueError, Receipt};
 pub use records::{
-    BODY_BYTES_MAX, COMMIT_BYTES_MAX, COMMIT_ITEMS_MAX, CommitError, DueRow, Expect, Key, ListKey, Page, PageToken, Record, Records,
-    RecordsError, Write, check_limits,
+    BODY_BYTES_MAX, COMMIT_BYTES_MAX, COMMIT_ITEMS_MAX, CommitError, DueRow, Expect, Key, ListKey,
+    Page, PageToken, Record, Records, RecordsError, Write, check_limits,
 };
 pub use secrets::{SecretName, Secrets, SecretsError};
 pub use sessions::{Artifacts, NewSession, SessionPage, SessionsRead, SessionsWrite, SourceView};

@@ -37,32 +37,66 @@ impl Desk {
     /// The agent of a job: its own, else its source's, if it can be woken.
     pub(crate) async fn route(&self, job: &Job) -> Result<Route, Error> {
         let source = self.store.source(&job.repo).await?;
-        let named = job.agent.clone().or_else(|| source.and_then(|source| source.value.agent));
-        Ok(Route { agent: self.awake(named).await?, repo: Some(job.repo.clone()) })
+        let named = job
+            .agent
+            .clone()
+            .or_else(|| source.and_then(|source| source.value.agent));
+        Ok(Route {
+            agent: self.awake(named).await?,
+            repo: Some(job.repo.clone()),
+        })
     }
 
     /// The agent if it exists and takes wakes.
     pub(crate) async fn awake(&self, named: Option<AgentName>) -> Result<Option<AgentName>, Error> {
         let Some(name) = named else { return Ok(None) };
         let agent = self.store.agent(&name).await?;
-        Ok(agent.filter(|agent| agent.value.disabled.is_none()).map(|_| name))
+        Ok(agent
+            .filter(|agent| agent.value.disabled.is_none())
+            .map(|_| name))
     }
 
     /// Adds a job's step to a unit. `found` is the version it was decided from; none for a new job. Answers whether anything changed.
-    pub(crate) async fn save_job(&self, unit: &mut Unit, found: Option<&Versioned<Job>>, step: &Step<Job>) -> Result<bool, Error> {
+    pub(crate) async fn save_job(
+        &self,
+        unit: &mut Unit,
+        found: Option<&Versioned<Job>>,
+        step: &Step<Job>,
+    ) -> Result<bool, Error> {
         let job = &step.aggregate;
-        let rest = Rest { pk: keys::job_pk(&job.id), events: &step.events, amended: &step.amended, effects: &step.effects, looks: &step.looks };
-        let changed = found.is_none_or(|found| found.value != *job) || !step.events.is_empty() || !step.effects.is_empty();
+        let rest = Rest {
+            pk: keys::job_pk(&job.id),
+            events: &step.events,
+            amended: &step.amended,
+            effects: &step.effects,
+            looks: &step.looks,
+        };
+        let changed = found.is_none_or(|found| found.value != *job)
+            || !step.events.is_empty()
+            || !step.effects.is_empty();
         if !changed && step.amended.is_empty() && step.looks.is_empty() {
             return Ok(false);
         }
         if changed {
-            let place = Place { due: step.due, list: job_list(job) };
-            unit.put(keys::job(&job.id), job, found.map(|found| found.version), place);
+            let place = Place {
+                due: step.due,
+                list: job_list(job),
+            };
+            unit.put(
+                keys::job(&job.id),
+                job,
+                found.map(|found| found.version),
+                place,
+            );
         }
         if found.is_none() {
             let list = keys::listed(keys::JOBS, format!("{}:{}", stamp(job.created_at), job.id));
-            unit.put(keys::job_listed(&job.id), &job.id, None, Place { due: None, list });
+            unit.put(
+                keys::job_listed(&job.id),
+                &job.id,
+                None,
+                Place { due: None, list },
+            );
         }
         let route = self.route(job).await?;
         self.save_rest(unit, rest, &route, Some(&job.id)).await?;
@@ -70,28 +104,69 @@ impl Desk {
     }
 
     /// Adds a pull request's step to a unit.
-    pub(crate) async fn save_pull(&self, unit: &mut Unit, found: Option<u64>, (step, read_at): (&Step<domain::pull::Pull>, Option<Timestamp>), route: &Route) -> Result<(), Error> {
-        let tracked = TrackedPull { pull: step.aggregate.clone(), read_at };
+    pub(crate) async fn save_pull(
+        &self,
+        unit: &mut Unit,
+        found: Option<u64>,
+        (step, read_at): (&Step<domain::pull::Pull>, Option<Timestamp>),
+        route: &Route,
+    ) -> Result<(), Error> {
+        let tracked = TrackedPull {
+            pull: step.aggregate.clone(),
+            read_at,
+        };
         let reference = &tracked.pull.pull;
         let open = !tracked.pull.is_settled();
         let list = keys::listed(keys::OPEN_PULLS, keys::pull_pk(reference)).filter(|_| open);
-        unit.put(keys::pull(reference), &tracked, found, Place { due: step.due, list });
-        let rest = Rest { pk: keys::pull_pk(reference), events: &step.events, amended: &step.amended, effects: &step.effects, looks: &step.looks };
+        unit.put(
+            keys::pull(reference),
+            &tracked,
+            found,
+            Place {
+                due: step.due,
+                list,
+            },
+        );
+        let rest = Rest {
+            pk: keys::pull_pk(reference),
+            events: &step.events,
+            amended: &step.amended,
+            effects: &step.effects,
+            looks: &step.looks,
+        };
         self.save_rest(unit, rest, route, None).await
     }
 
     /// Adds events of a whole account to a unit.
-    pub(crate) async fn save_account_events(&self, unit: &mut Unit, events: &[Event], route: &Route) -> Result<(), Error> {
+    pub(crate) async fn save_account_events(
+        &self,
+        unit: &mut Unit,
+        events: &[Event],
+        route: &Route,
+    ) -> Result<(), Error> {
         for event in events {
-            self.save_event(unit, keys::account_event(&event.account, &event.id), event, route).await?;
+            self.save_event(
+                unit,
+                keys::account_event(&event.account, &event.id),
+                event,
+                route,
+            )
+            .await?;
         }
         Ok(())
     }
 
-    async fn save_rest(&self, unit: &mut Unit, rest: Rest<'_>, route: &Route, job: Option<&JobId>) -> Result<(), Error> {
+    async fn save_rest(
+        &self,
+        unit: &mut Unit,
+        rest: Rest<'_>,
+        route: &Route,
+        job: Option<&JobId>,
+    ) -> Result<(), Error> {
         for event in rest.events {
             if let Some(owner) = &event.job {
-                self.save_event(unit, keys::event(owner, &event.id), event, route).await?;
+                self.save_event(unit, keys::event(owner, &event.id), event, route)
+                    .await?;
             }
         }
         for event in rest.amended {
@@ -111,33 +186,82 @@ impl Desk {
     }
 
     /// An occurrence is recorded once; its wake goes with it.
-    async fn save_event(&self, unit: &mut Unit, key: Key, event: &Event, route: &Route) -> Result<(), Error> {
+    async fn save_event(
+        &self,
+        unit: &mut Unit,
+        key: Key,
+        event: &Event,
+        route: &Route,
+    ) -> Result<(), Error> {
         if self.store.read::<Event>(&key).await?.is_some() {
             return Ok(());
         }
         let list = keys::listed(keys::EVENTS, event_place(event));
         unit.put(key.clone(), event, None, Place { due: None, list });
-        let Some(agent) = route.agent.as_ref().filter(|_| event.audience == Audience::Agent) else {
+        let Some(agent) = route
+            .agent
+            .as_ref()
+            .filter(|_| event.audience == Audience::Agent)
+        else {
             return Ok(());
         };
-        let wake = Wake::new(event.clone(), agent.clone(), route.repo.as_ref().map(ToString::to_string), unit.now());
-        let place = Place { due: Some(unit.now() + OUTBOX_GRACE), list: None };
+        let wake = Wake::new(
+            event.clone(),
+            agent.clone(),
+            route.repo.as_ref().map(ToString::to_string),
+            unit.now(),
+        );
+        let place = Place {
+            due: Some(unit.now() + OUTBOX_GRACE),
+            list: None,
+        };
         unit.put(keys::wake(agent, &event.id), &wake, None, place);
-        unit.tell(&key.pk, Work::Wake { agent: agent.clone(), event: event.id.clone() });
+        unit.tell(
+            &key.pk,
+            Work::Wake {
+                agent: agent.clone(),
+                event: event.id.clone(),
+            },
+        );
         Ok(())
     }
 
     /// Late words join the record, and the wake if it has not been acknowledged.
-    async fn amend_event(&self, unit: &mut Unit, event: &Event, route: &Route) -> Result<(), Error> {
+    async fn amend_event(
+        &self,
+        unit: &mut Unit,
+        event: &Event,
+        route: &Route,
+    ) -> Result<(), Error> {
         let Some(job) = &event.job else { return Ok(()) };
         let list = keys::listed(keys::EVENTS, event_place(event));
-        unit.put_if(keys::event(job, &event.id), event, Expect::Any, Place { due: None, list });
-        let Some(agent) = &route.agent else { return Ok(()) };
-        let Some(found) = self.store.wake(agent, &event.id).await? else { return Ok(()) };
+        unit.put_if(
+            keys::event(job, &event.id),
+            event,
+            Expect::Any,
+            Place { due: None, list },
+        );
+        let Some(agent) = &route.agent else {
+            return Ok(());
+        };
+        let Some(found) = self.store.wake(agent, &event.id).await? else {
+            return Ok(());
+        };
         if !found.value.is_settled() {
-            let wake = Wake { event: event.clone(), ..found.value.clone() };
-            let place = Place { due: wake.due(), list: None };
-            unit.put(keys::wake(agent, &event.id), &wake, Some(found.version), place);
+            let wake = Wake {
+                event: event.clone(),
+                ..found.value.clone()
+            };
+            let place = Place {
+                due: wake.due(),
+                list: None,
+            };
+            unit.put(
+                keys::wake(agent, &event.id),
+                &wake,
+                Some(found.version),
+                place,
+            );
         }
         Ok(())
     }
@@ -150,7 +274,10 @@ impl Desk {
             None => (wished, None),
             Some(found) => match found.value.state {
                 EffectState::Failed { attempt, .. } if attempt < ATTEMPTS_MAX => {
-                    let state = EffectState::Intent { attempt: attempt + 1, not_before: unit.now() };
+                    let state = EffectState::Intent {
+                        attempt: attempt + 1,
+                        not_before: unit.now(),
+                    };
                     (Effect { state, ..wished }, Some(found.version))
                 }
                 EffectState::Failed { .. }
@@ -160,14 +287,26 @@ impl Desk {
                 | EffectState::Done { .. } => return Ok(false),
             },
         };
-        let place = Place { due: Some(unit.now() + OUTBOX_GRACE), list: None };
+        let place = Place {
+            due: Some(unit.now() + OUTBOX_GRACE),
+            list: None,
+        };
         unit.put(keys::effect(pk, &effect.id), &effect, version, place);
         Ok(true)
     }
 
     /// Adds the next state of an effect to a unit.
-    pub(crate) fn save_effect_state(&self, unit: &mut Unit, pk: &str, found: &Versioned<Effect>, next: &Effect) {
-        let place = Place { due: next.due(), list: None };
+    pub(crate) fn save_effect_state(
+        &self,
+        unit: &mut Unit,
+        pk: &str,
+        found: &Versioned<Effect>,
+        next: &Effect,
+    ) {
+        let place = Place {
+            due: next.due(),
+            list: None,
+        };
         unit.put(keys::effect(pk, &next.id), next, Some(found.version), place);
     }
 
@@ -180,8 +319,14 @@ impl Desk {
 fn look_as_work(look: &Look, job: Option<&JobId>) -> Work {
     match look {
         Look::Job(id) => Work::Job { id: id.clone() },
-        Look::Pull(pull) => Work::Pull { pull: pull.clone(), job: job.cloned(), received_at: None },
-        Look::Slots(account) => Work::Slots { account: account.clone() },
+        Look::Pull(pull) => Work::Pull {
+            pull: pull.clone(),
+            job: job.cloned(),
+            received_at: None,
+        },
+        Look::Slots(account) => Work::Slots {
+            account: account.clone(),
+        },
     }
 }
 
@@ -189,7 +334,9 @@ fn look_as_work(look: &Look, job: Option<&JobId>) -> Work {
 fn job_list(job: &Job) -> Option<crate::ports::ListKey> {
     let sort = format!("{}:{}", stamp(job.created_at), job.id);
     match &job.phase {
-        Phase::Queued { .. } | Phase::Creating { .. } => keys::listed(keys::jobs_of("queued", &job.account), sort),
+        Phase::Queued { .. } | Phase::Creating { .. } => {
+            keys::listed(keys::jobs_of("queued", &job.account), sort)
+        }
         Phase::Watching(_) => keys::listed(keys::jobs_of("watched", &job.account), sort),
         Phase::Ended(_) => None,
     }

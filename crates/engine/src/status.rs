@@ -70,7 +70,10 @@ pub struct Reasoned {
 }
 
 fn reasoned(code: &str, sentence: impl Into<String>) -> Reasoned {
-    Reasoned { code: code.to_owned(), sentence: sentence.into() }
+    Reasoned {
+        code: code.to_owned(),
+        sentence: sentence.into(),
+    }
 }
 
 /// A job's state in one word, for people and for lists.
@@ -92,7 +95,9 @@ pub fn state_of(job: &Job) -> &'static str {
             (Attention::Plan { .. }, _) => "plan-waits",
             (_, SessionState::Completed) if watch.pull.is_some() => "in-review",
             (_, SessionState::Completed) => "completed",
-            (Attention::None | Attention::Expecting { .. } | Attention::Answered { .. }, _) => "working",
+            (Attention::None | Attention::Expecting { .. } | Attention::Answered { .. }, _) => {
+                "working"
+            }
         },
     }
 }
@@ -123,7 +128,11 @@ impl Desk {
             observe_only: self.observe_only,
             jobs,
             accounts,
-            paused_sources: sources.into_iter().filter(|source| source.value.paused).map(|source| source.value.repo).collect(),
+            paused_sources: sources
+                .into_iter()
+                .filter(|source| source.value.paused)
+                .map(|source| source.value.repo)
+                .collect(),
             queue: self.queue.depth().await?,
         })
     }
@@ -136,33 +145,59 @@ impl Desk {
         for effect in self.store.effects(&keys::job_pk(id)).await? {
             because.extend(why_effect(&effect.value));
         }
-        if let Some(reference) = job.pull() {
-            if let Some(tracked) = self.store.pull(reference).await? {
-                because.extend(why_pull(&tracked.value));
-                next_look = [next_look, self.due_of(&keys::pull(reference)).await?].into_iter().flatten().min();
-                for effect in self.store.effects(&keys::pull_pk(reference)).await? {
-                    because.extend(why_effect(&effect.value));
-                }
+        if let Some(reference) = job.pull()
+            && let Some(tracked) = self.store.pull(reference).await?
+        {
+            because.extend(why_pull(&tracked.value));
+            let pull_due = self.due_of(&keys::pull(reference)).await?;
+            next_look = [next_look, pull_due].into_iter().flatten().min();
+            for effect in self.store.effects(&keys::pull_pk(reference)).await? {
+                because.extend(why_effect(&effect.value));
             }
         }
-        Ok(Why { job: id.clone(), state: state_of(&job).to_owned(), because, next_look })
+        Ok(Why {
+            job: id.clone(),
+            state: state_of(&job).to_owned(),
+            because,
+            next_look,
+        })
     }
 
     async fn due_of(&self, key: &crate::ports::Key) -> Result<Option<Timestamp>, Error> {
-        Ok(self.store.records().get(key).await?.and_then(|record| record.due))
+        Ok(self
+            .store
+            .records()
+            .get(key)
+            .await?
+            .and_then(|record| record.due))
     }
 
     async fn why_phase(&self, job: &Job) -> Result<Vec<Reasoned>, Error> {
         let mut because = Vec::new();
         if self.store.switches().await?.value.paused_since.is_some() {
-            because.push(reasoned("paused", "Everything is paused: `gaffer resume` lets it go on."));
+            because.push(reasoned(
+                "paused",
+                "Everything is paused: `gaffer resume` lets it go on.",
+            ));
         }
         match self.store.source(&job.repo).await? {
             Some(source) if source.value.paused => {
-                because.push(reasoned("source_paused", format!("Source {} is paused: `gaffer source set {} --resume`.", job.repo, job.repo)));
+                because.push(reasoned(
+                    "source_paused",
+                    format!(
+                        "Source {} is paused: `gaffer source set {} --resume`.",
+                        job.repo, job.repo
+                    ),
+                ));
             }
             Some(_) => {}
-            None => because.push(reasoned("no_source", format!("{} is no source: `gaffer source add {}`.", job.repo, job.repo))),
+            None => because.push(reasoned(
+                "no_source",
+                format!(
+                    "{} is no source: `gaffer source add {}`.",
+                    job.repo, job.repo
+                ),
+            )),
         }
         if let Some(account) = self.store.account(&job.account).await? {
             because.extend(why_account(&account.value));
@@ -199,15 +234,20 @@ fn why_account(account: &domain::account::Account) -> Option<Reasoned> {
     let next = account.next_poll;
     match &account.health {
         Health::Working => None,
-        Health::Throttled { streak } => {
-            Some(reasoned("throttled", format!("Jules has refused or failed {streak} polls in a row; the next is at {next}.")))
-        }
-        Health::Unreachable { streak, .. } => {
-            Some(reasoned("unreachable", format!("Jules has not answered {streak} polls in a row; the next is at {next}.")))
-        }
+        Health::Throttled { streak } => Some(reasoned(
+            "throttled",
+            format!("Jules has refused or failed {streak} polls in a row; the next is at {next}."),
+        )),
+        Health::Unreachable { streak, .. } => Some(reasoned(
+            "unreachable",
+            format!("Jules has not answered {streak} polls in a row; the next is at {next}."),
+        )),
         Health::Unauthorized { since } => Some(reasoned(
             "unauthorized",
-            format!("Jules refuses the key of account `{}` since {since}: `gaffer account add {} --replace-key`.", account.name, account.name),
+            format!(
+                "Jules refuses the key of account `{}` since {since}: `gaffer account add {} --replace-key`.",
+                account.name, account.name
+            ),
         )),
     }
 }
@@ -217,26 +257,57 @@ fn why_watch(watch: &domain::job::Watch) -> Reasoned {
     match &watch.attention {
         Attention::Question { since, text, .. } => {
             let words = text.as_deref().unwrap_or("(no text came)");
-            reasoned("question_open", format!("Jules asks since {since}: {words}"))
+            reasoned(
+                "question_open",
+                format!("Jules asks since {since}: {words}"),
+            )
         }
-        Attention::Plan { since, .. } => reasoned("plan_open", format!("A plan waits for approval since {since}: `gaffer job approve ID`.")),
-        Attention::Expecting { since } => reasoned("words_expected", format!("{state} since {since}; the words that belong to it are awaited.")),
-        Attention::Answered { since } => reasoned("answered", format!("It was answered at {since}; Jules has not gone on yet.")),
-        Attention::None => reasoned("working", format!("Jules says {state}; it last did something at {}.", watch.progress_at)),
+        Attention::Plan { since, .. } => reasoned(
+            "plan_open",
+            format!("A plan waits for approval since {since}: `gaffer job approve ID`."),
+        ),
+        Attention::Expecting { since } => reasoned(
+            "words_expected",
+            format!("{state} since {since}; the words that belong to it are awaited."),
+        ),
+        Attention::Answered { since } => reasoned(
+            "answered",
+            format!("It was answered at {since}; Jules has not gone on yet."),
+        ),
+        Attention::None => reasoned(
+            "working",
+            format!(
+                "Jules says {state}; it last did something at {}.",
+                watch.progress_at
+            ),
+        ),
     }
 }
 
 fn why_pull(tracked: &TrackedPull) -> Vec<Reasoned> {
     let Some(verdict) = &tracked.pull.verdict else {
-        return vec![reasoned("pull_unread", format!("Pull request {} has not been judged yet.", tracked.pull.pull))];
+        return vec![reasoned(
+            "pull_unread",
+            format!(
+                "Pull request {} has not been judged yet.",
+                tracked.pull.pull
+            ),
+        )];
     };
     let head = &verdict.sha;
     match &verdict.judgement {
-        Judgement::Merge { .. } => vec![reasoned("merge", format!("{head} is green and is being merged."))],
-        Judgement::Conflict { .. } => vec![reasoned("conflict", format!("{head} conflicts with its base."))],
-        Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
-            reasons.iter().map(|reason| reasoned(reason.code(), reason.sentence())).collect()
-        }
+        Judgement::Merge { .. } => vec![reasoned(
+            "merge",
+            format!("{head} is green and is being merged."),
+        )],
+        Judgement::Conflict { .. } => vec![reasoned(
+            "conflict",
+            format!("{head} conflicts with its base."),
+        )],
+        Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => reasons
+            .iter()
+            .map(|reason| reasoned(reason.code(), reason.sentence()))
+            .collect(),
     }
 }
 
@@ -244,9 +315,26 @@ fn why_effect(effect: &Effect) -> Option<Reasoned> {
     let name = &effect.action;
     match &effect.state {
         EffectState::Done { .. } => None,
-        EffectState::Intent { not_before, attempt } => Some(reasoned("effect_waits", format!("`{name}` is to be done from {not_before} on (attempt {attempt})."))),
-        EffectState::Started { until, .. } => Some(reasoned("effect_started", format!("`{name}` is being done; its outcome is unknown if nothing is recorded by {until}."))),
-        EffectState::Unknown { look_at, .. } => Some(reasoned("effect_unknown", format!("`{name}` may have happened; the world is read at {look_at}."))),
-        EffectState::Failed { failure, .. } => Some(reasoned("effect_failed", format!("`{name}` failed: {failure}"))),
+        EffectState::Intent {
+            not_before,
+            attempt,
+        } => Some(reasoned(
+            "effect_waits",
+            format!("`{name}` is to be done from {not_before} on (attempt {attempt})."),
+        )),
+        EffectState::Started { until, .. } => Some(reasoned(
+            "effect_started",
+            format!(
+                "`{name}` is being done; its outcome is unknown if nothing is recorded by {until}."
+            ),
+        )),
+        EffectState::Unknown { look_at, .. } => Some(reasoned(
+            "effect_unknown",
+            format!("`{name}` may have happened; the world is read at {look_at}."),
+        )),
+        EffectState::Failed { failure, .. } => Some(reasoned(
+            "effect_failed",
+            format!("`{name}` failed: {failure}"),
+        )),
     }
 }

@@ -44,17 +44,31 @@ struct Body<T> {
 /// Writes a value as a record's body.
 pub(crate) fn encode<T: Serialize>(value: &T) -> String {
     // Our records are plain data with text keys: serializing them cannot fail, and an empty body would be refused when read.
-    serde_json::to_string(&Body { schema: BODY_SCHEMA, it: value }).unwrap_or_default()
+    serde_json::to_string(&Body {
+        schema: BODY_SCHEMA,
+        it: value,
+    })
+    .unwrap_or_default()
 }
 
 /// Reads a record's body.
 pub(crate) fn decode<T: DeserializeOwned>(record: &Record) -> Result<Versioned<T>, RecordsError> {
-    let unreadable = |message: String| RecordsError::Unreadable { key: record.key.clone(), message };
-    let body: Body<T> = serde_json::from_str(&record.body).map_err(|error| unreadable(error.to_string()))?;
+    let unreadable = |message: String| RecordsError::Unreadable {
+        key: record.key.clone(),
+        message,
+    };
+    let body: Body<T> =
+        serde_json::from_str(&record.body).map_err(|error| unreadable(error.to_string()))?;
     if body.schema > BODY_SCHEMA {
-        return Err(unreadable(format!("it was written by a newer gaffer (schema {})", body.schema)));
+        return Err(unreadable(format!(
+            "it was written by a newer gaffer (schema {})",
+            body.schema
+        )));
     }
-    Ok(Versioned { value: body.it, version: record.version })
+    Ok(Versioned {
+        value: body.it,
+        version: record.version,
+    })
 }
 
 /// Typed access to everything stored.
@@ -74,11 +88,22 @@ impl Store {
         self.records.as_ref()
     }
 
-    pub(crate) async fn read<T: DeserializeOwned>(&self, key: &Key) -> Result<Option<Versioned<T>>, RecordsError> {
-        self.records.get(key).await?.as_ref().map(decode).transpose()
+    pub(crate) async fn read<T: DeserializeOwned>(
+        &self,
+        key: &Key,
+    ) -> Result<Option<Versioned<T>>, RecordsError> {
+        self.records
+            .get(key)
+            .await?
+            .as_ref()
+            .map(decode)
+            .transpose()
     }
 
-    async fn all<T: DeserializeOwned>(&self, list: &str) -> Result<Vec<Versioned<T>>, RecordsError> {
+    async fn all<T: DeserializeOwned>(
+        &self,
+        list: &str,
+    ) -> Result<Vec<Versioned<T>>, RecordsError> {
         let mut found = Vec::new();
         let mut after = None;
         while found.len() < READ_MAX {
@@ -94,7 +119,11 @@ impl Store {
         Ok(found)
     }
 
-    async fn children<T: DeserializeOwned>(&self, pk: &str, prefix: &str) -> Result<Vec<Versioned<T>>, RecordsError> {
+    async fn children<T: DeserializeOwned>(
+        &self,
+        pk: &str,
+        prefix: &str,
+    ) -> Result<Vec<Versioned<T>>, RecordsError> {
         let mut found = Vec::new();
         let mut after: Option<PageToken> = None;
         while found.len() < READ_MAX {
@@ -117,7 +146,10 @@ impl Store {
 
     /// The job that a session belongs or belonged to.
     pub async fn job_of(&self, session: &SessionId) -> Result<Option<JobId>, RecordsError> {
-        Ok(self.read(&keys::session(session)).await?.map(|found| found.value))
+        Ok(self
+            .read(&keys::session(session))
+            .await?
+            .map(|found| found.value))
     }
 
     /// The newest jobs first, at most `limit`.
@@ -125,7 +157,10 @@ impl Store {
         let mut jobs = Vec::new();
         let mut after = None;
         while jobs.len() < limit {
-            let page = self.records.list(keys::JOBS, true, after, PAGE.min(limit)).await?;
+            let page = self
+                .records
+                .list(keys::JOBS, true, after, PAGE.min(limit))
+                .await?;
             for record in &page.records {
                 let id: Versioned<JobId> = decode(record)?;
                 jobs.extend(self.job(&id.value).await?);
@@ -140,7 +175,10 @@ impl Store {
     }
 
     /// Jobs of an account whose sessions are watched.
-    pub async fn watched(&self, account: &AccountName) -> Result<Vec<Versioned<Job>>, RecordsError> {
+    pub async fn watched(
+        &self,
+        account: &AccountName,
+    ) -> Result<Vec<Versioned<Job>>, RecordsError> {
         self.all(&keys::jobs_of("watched", account)).await
     }
 
@@ -155,7 +193,11 @@ impl Store {
     }
 
     /// One effect of an aggregate.
-    pub async fn effect(&self, pk: &str, id: &EffectId) -> Result<Option<Versioned<Effect>>, RecordsError> {
+    pub async fn effect(
+        &self,
+        pk: &str,
+        id: &EffectId,
+    ) -> Result<Option<Versioned<Effect>>, RecordsError> {
         self.read(&keys::effect(pk, id)).await
     }
 
@@ -170,11 +212,17 @@ impl Store {
     /// The newest events of everything, newest first, at most `limit`.
     pub async fn recent_events(&self, limit: usize) -> Result<Vec<Event>, RecordsError> {
         let page = self.records.list(keys::EVENTS, true, None, limit).await?;
-        page.records.iter().map(|record| Ok(decode(record)?.value)).collect()
+        page.records
+            .iter()
+            .map(|record| Ok(decode(record)?.value))
+            .collect()
     }
 
     /// A pull request of ours.
-    pub async fn pull(&self, pull: &PullRef) -> Result<Option<Versioned<TrackedPull>>, RecordsError> {
+    pub async fn pull(
+        &self,
+        pull: &PullRef,
+    ) -> Result<Option<Versioned<TrackedPull>>, RecordsError> {
         self.read(&keys::pull(pull)).await
     }
 
@@ -184,22 +232,32 @@ impl Store {
     }
 
     /// A wake.
-    pub async fn wake(&self, agent: &AgentName, event: &EventId) -> Result<Option<Versioned<Wake>>, RecordsError> {
+    pub async fn wake(
+        &self,
+        agent: &AgentName,
+        event: &EventId,
+    ) -> Result<Option<Versioned<Wake>>, RecordsError> {
         self.read(&keys::wake(agent, event)).await
     }
 
     /// All wakes of an agent, in order of their events.
     pub async fn wakes(&self, agent: &AgentName) -> Result<Vec<Versioned<Wake>>, RecordsError> {
-        let mut wakes: Vec<Versioned<Wake>> = self.children(&format!("AGT#{agent}"), keys::WAKE).await?;
+        let mut wakes: Vec<Versioned<Wake>> =
+            self.children(&format!("AGT#{agent}"), keys::WAKE).await?;
         wakes.sort_by(|a, b| {
-            let order = |wake: &Versioned<Wake>| (wake.value.event.observed_at, wake.value.event.id.clone());
+            let order = |wake: &Versioned<Wake>| {
+                (wake.value.event.observed_at, wake.value.event.id.clone())
+            };
             order(a).cmp(&order(b))
         });
         Ok(wakes)
     }
 
     /// An account.
-    pub async fn account(&self, name: &AccountName) -> Result<Option<Versioned<Account>>, RecordsError> {
+    pub async fn account(
+        &self,
+        name: &AccountName,
+    ) -> Result<Option<Versioned<Account>>, RecordsError> {
         self.read(&keys::account(name)).await
     }
 
@@ -211,7 +269,10 @@ impl Store {
     /// The slots of an account; all free when nothing was stored yet (version 0).
     pub async fn slots(&self, account: &AccountName) -> Result<Versioned<Slots>, RecordsError> {
         let found = self.read(&keys::slots(account)).await?;
-        Ok(found.unwrap_or_else(|| Versioned { value: Slots::free(account.clone()), version: 0 }))
+        Ok(found.unwrap_or_else(|| Versioned {
+            value: Slots::free(account.clone()),
+            version: 0,
+        }))
     }
 
     /// A source.
@@ -236,23 +297,36 @@ impl Store {
 
     /// This installation; none before its first start.
     pub async fn installation(&self) -> Result<Option<Installation>, RecordsError> {
-        Ok(self.read(&keys::installation()).await?.map(|found| found.value))
+        Ok(self
+            .read(&keys::installation())
+            .await?
+            .map(|found| found.value))
     }
 
     /// The switches; all off when nothing was stored yet (version 0).
     pub async fn switches(&self) -> Result<Versioned<Switches>, RecordsError> {
         let found = self.read(&keys::switches()).await?;
-        Ok(found.unwrap_or_else(|| Versioned { value: Switches::default(), version: 0 }))
+        Ok(found.unwrap_or_else(|| Versioned {
+            value: Switches::default(),
+            version: 0,
+        }))
     }
 
     /// Merges of a source; none when nothing was stored yet (version 0).
     pub async fn merges(&self, repo: &RepoName) -> Result<Versioned<Merges>, RecordsError> {
         let found = self.read(&keys::merges(repo)).await?;
-        Ok(found.unwrap_or_else(|| Versioned { value: Merges::default(), version: 0 }))
+        Ok(found.unwrap_or_else(|| Versioned {
+            value: Merges::default(),
+            version: 0,
+        }))
     }
 
     /// Who may merge into a branch just now.
-    pub async fn lane(&self, repo: &RepoName, base: &str) -> Result<Option<Versioned<Lane>>, RecordsError> {
+    pub async fn lane(
+        &self,
+        repo: &RepoName,
+        base: &str,
+    ) -> Result<Option<Versioned<Lane>>, RecordsError> {
         self.read(&keys::lane(repo, base)).await
     }
 }

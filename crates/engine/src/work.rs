@@ -46,6 +46,11 @@ pub enum Work {
         /// The job.
         id: JobId,
     },
+    /// A session that somebody wants adopted.
+    Adopt {
+        /// The id its job will have.
+        id: JobId,
+    },
     /// An account that was idle has something to watch: it is polled at its working pace from now on.
     Watch {
         /// Which account.
@@ -62,17 +67,32 @@ impl Work {
     /// What a due row asks for; none for rows that the poller handles itself.
     pub fn of_due(key: &Key) -> Option<Self> {
         if let Some(id) = key.pk.strip_prefix("JOB#") {
-            return Some(Self::Job { id: id.parse().ok()? });
+            let id = id.parse().ok()?;
+            let adoption = key.sk == keys::ADOPTION;
+            return Some(if adoption {
+                Self::Adopt { id }
+            } else {
+                Self::Job { id }
+            });
         }
         if let Some(rest) = key.pk.strip_prefix("PR#") {
-            return Some(Self::Pull { pull: rest.parse().ok()?, job: None, received_at: None });
+            return Some(Self::Pull {
+                pull: rest.parse().ok()?,
+                job: None,
+                received_at: None,
+            });
         }
         if let Some(agent) = key.pk.strip_prefix("AGT#") {
             let event = key.sk.strip_prefix(keys::WAKE)?.parse().ok()?;
-            return Some(Self::Wake { agent: agent.parse().ok()?, event });
+            return Some(Self::Wake {
+                agent: agent.parse().ok()?,
+                event,
+            });
         }
         let account = key.pk.strip_prefix("RATE#slots#")?;
-        Some(Self::Slots { account: account.parse().ok()? })
+        Some(Self::Slots {
+            account: account.parse().ok()?,
+        })
     }
 
     /// The message as it is sent.
@@ -91,9 +111,21 @@ mod tests {
         let job: JobId = "01j00000000000000000000000".parse().unwrap();
         let pull: PullRef = "Acme/Shop#7".parse().unwrap();
         assert_eq!(Work::of_due(&keys::job(&job)), Some(Work::Job { id: job }));
-        assert_eq!(Work::of_due(&keys::pull(&pull)), Some(Work::Pull { pull, job: None, received_at: None }));
+        assert_eq!(
+            Work::of_due(&keys::pull(&pull)),
+            Some(Work::Pull {
+                pull,
+                job: None,
+                received_at: None
+            })
+        );
         let account: AccountName = "default".parse().unwrap();
-        assert_eq!(Work::of_due(&keys::slots(&account)), Some(Work::Slots { account: account.clone() }));
+        assert_eq!(
+            Work::of_due(&keys::slots(&account)),
+            Some(Work::Slots {
+                account: account.clone()
+            })
+        );
         assert_eq!(Work::of_due(&keys::account(&account)), None);
     }
 }

@@ -6,110 +6,164 @@ use serde_json::json;
 
 use crate::world::{TOKEN, World, send};
 
+/// A body of `POST /jobs`, and the status, code and field of its refusal.
+const ORDERS: &[(&str, u16, &str, Option<&str>)] = &[
+    ("", 400, "bad_json", None),
+    ("   ", 400, "bad_json", None),
+    ("{", 400, "bad_json", None),
+    ("nonsense", 400, "bad_json", None),
+    ("null", 400, "bad_json", None),
+    (r#"["acme/shop",null,"x"]"#, 400, "bad_json", None),
+    (
+        r#"{"repo":"acme/shop","prompt":"x"} {}"#,
+        400,
+        "bad_json",
+        None,
+    ),
+    (
+        r#"{"repo":"acme/shop","prompt":"x",}"#,
+        400,
+        "bad_json",
+        None,
+    ),
+    ("{}", 422, "missing_field", Some("repo")),
+    (
+        r#"{"repo":"acme/shop"}"#,
+        422,
+        "missing_field",
+        Some("prompt"),
+    ),
+    (r#"{"repo":5,"prompt":"x"}"#, 422, "bad_field", Some("repo")),
+    (
+        r#"{"repo":"shop","prompt":"x"}"#,
+        422,
+        "bad_field",
+        Some("repo"),
+    ),
+    (
+        r#"{"repo":"a/../b","prompt":"x"}"#,
+        422,
+        "bad_field",
+        Some("repo"),
+    ),
+    (
+        r#"{"repo":"acme/shop","prompt":["x"]}"#,
+        422,
+        "bad_field",
+        Some("prompt"),
+    ),
+    (
+        r#"{"repo":"acme/shop","prompt":"x","branch":"a..b"}"#,
+        422,
+        "bad_field",
+        Some("branch"),
+    ),
+    (
+        r#"{"repo":"acme/shop","prompt":"x","agent":"Z AI"}"#,
+        422,
+        "bad_field",
+        Some("agent"),
+    ),
+    (
+        r#"{"repo":"acme/shop","prompt":"x","title":7}"#,
+        422,
+        "bad_field",
+        Some("title"),
+    ),
+    (
+        r#"{"repo":"acme/shop","prompt":"x","brunch":"y"}"#,
+        422,
+        "unknown_field",
+        Some("brunch"),
+    ),
+    (
+        r#"{"repo":"acme/shop","repo":"acme/shop","prompt":"x"}"#,
+        422,
+        "doubled_field",
+        Some("repo"),
+    ),
+    (
+        r#"{"repo":"acme/none","prompt":"x"}"#,
+        422,
+        "unknown_name",
+        Some("repo"),
+    ),
+    (
+        r#"{"repo":"acme/shop","prompt":"x","agent":"nobody"}"#,
+        422,
+        "unknown_name",
+        Some("agent"),
+    ),
+    (
+        r#"{"repo":"acme/other","prompt":"x"}"#,
+        422,
+        "branch_missing",
+        Some("branch"),
+    ),
+    (
+        r#"{"repo":"acme/shop","prompt":" \n "}"#,
+        422,
+        "prompt_empty",
+        Some("prompt"),
+    ),
+];
+
+/// A verb with a body, and the status, code and field of its refusal.
+const VERBS: &[(&str, &str, u16, &str, Option<&str>)] = &[
+    ("say", "", 400, "bad_json", None),
+    ("say", "{}", 422, "missing_field", Some("message")),
+    ("say", r#"{"message":5}"#, 422, "bad_field", Some("message")),
+    (
+        "say",
+        r#"{"message":{"text":"x"}}"#,
+        422,
+        "unknown_field",
+        Some("text"),
+    ),
+    (
+        "say",
+        r#"{"message":"  "}"#,
+        422,
+        "message_empty",
+        Some("message"),
+    ),
+    (
+        "say",
+        r#"{"message":"x","force":true}"#,
+        422,
+        "unknown_field",
+        Some("force"),
+    ),
+    ("merge", r#"{"sha":"abc"}"#, 422, "bad_field", Some("sha")),
+    (
+        "merge",
+        r#"{"force":true}"#,
+        422,
+        "unknown_field",
+        Some("force"),
+    ),
+    ("merge", "[]", 400, "bad_json", None),
+    (
+        "approve",
+        r#"{"plan":"x"}"#,
+        422,
+        "unknown_field",
+        Some("plan"),
+    ),
+    ("cancel", r#"{"by":5}"#, 422, "bad_field", Some("by")),
+    (
+        "retry",
+        r#"{"now":true}"#,
+        422,
+        "unknown_field",
+        Some("now"),
+    ),
+];
+
 #[tokio::test]
 async fn bad_orders_name_the_field() {
     let world = World::new().await;
-    let cases: &[(&str, u16, &str, Option<&str>)] = &[
-        ("", 400, "bad_json", None),
-        ("   ", 400, "bad_json", None),
-        ("{", 400, "bad_json", None),
-        ("nonsense", 400, "bad_json", None),
-        ("null", 400, "bad_json", None),
-        (r#"["acme/shop",null,"x"]"#, 400, "bad_json", None),
-        (
-            r#"{"repo":"acme/shop","prompt":"x"} {}"#,
-            400,
-            "bad_json",
-            None,
-        ),
-        (
-            r#"{"repo":"acme/shop","prompt":"x",}"#,
-            400,
-            "bad_json",
-            None,
-        ),
-        ("{}", 422, "missing_field", Some("repo")),
-        (
-            r#"{"repo":"acme/shop"}"#,
-            422,
-            "missing_field",
-            Some("prompt"),
-        ),
-        (r#"{"repo":5,"prompt":"x"}"#, 422, "bad_field", Some("repo")),
-        (
-            r#"{"repo":"shop","prompt":"x"}"#,
-            422,
-            "bad_field",
-            Some("repo"),
-        ),
-        (
-            r#"{"repo":"a/../b","prompt":"x"}"#,
-            422,
-            "bad_field",
-            Some("repo"),
-        ),
-        (
-            r#"{"repo":"acme/shop","prompt":["x"]}"#,
-            422,
-            "bad_field",
-            Some("prompt"),
-        ),
-        (
-            r#"{"repo":"acme/shop","prompt":"x","branch":"a..b"}"#,
-            422,
-            "bad_field",
-            Some("branch"),
-        ),
-        (
-            r#"{"repo":"acme/shop","prompt":"x","agent":"Z AI"}"#,
-            422,
-            "bad_field",
-            Some("agent"),
-        ),
-        (
-            r#"{"repo":"acme/shop","prompt":"x","title":7}"#,
-            422,
-            "bad_field",
-            Some("title"),
-        ),
-        (
-            r#"{"repo":"acme/shop","prompt":"x","brunch":"y"}"#,
-            422,
-            "unknown_field",
-            Some("brunch"),
-        ),
-        (
-            r#"{"repo":"acme/shop","repo":"acme/shop","prompt":"x"}"#,
-            422,
-            "doubled_field",
-            Some("repo"),
-        ),
-        (
-            r#"{"repo":"acme/none","prompt":"x"}"#,
-            422,
-            "unknown_name",
-            Some("repo"),
-        ),
-        (
-            r#"{"repo":"acme/shop","prompt":"x","agent":"nobody"}"#,
-            422,
-            "unknown_name",
-            Some("agent"),
-        ),
-        (
-            r#"{"repo":"acme/other","prompt":"x"}"#,
-            422,
-            "branch_missing",
-            Some("branch"),
-        ),
-        (
-            r#"{"repo":"acme/shop","prompt":" \n "}"#,
-            422,
-            "prompt_empty",
-            Some("prompt"),
-        ),
-    ];
-    for (body, status, code, field) in cases {
+    for (body, status, code, field) in ORDERS {
         let answer = world.call(Method::POST, "/jobs", (&[], body)).await;
         assert_eq!(answer.code(*status), *code, "{body}: {answer:?}");
         assert_eq!(
@@ -180,62 +234,12 @@ async fn texts_that_are_too_long_are_refused_however_they_are_escaped() {
 async fn bad_messages_and_other_orders_name_the_field() {
     let world = World::new().await;
     let id = world.watched(|_| {}).await;
-    let cases = [
-        ("say", "", 400, "bad_json", None),
-        ("say", "{}", 422, "missing_field", Some("message")),
-        ("say", r#"{"message":5}"#, 422, "bad_field", Some("message")),
-        (
-            "say",
-            r#"{"message":{"text":"x"}}"#,
-            422,
-            "unknown_field",
-            Some("text"),
-        ),
-        (
-            "say",
-            r#"{"message":"  "}"#,
-            422,
-            "message_empty",
-            Some("message"),
-        ),
-        (
-            "say",
-            r#"{"message":"x","force":true}"#,
-            422,
-            "unknown_field",
-            Some("force"),
-        ),
-        ("merge", r#"{"sha":"abc"}"#, 422, "bad_field", Some("sha")),
-        (
-            "merge",
-            r#"{"force":true}"#,
-            422,
-            "unknown_field",
-            Some("force"),
-        ),
-        ("merge", "[]", 400, "bad_json", None),
-        (
-            "approve",
-            r#"{"plan":"x"}"#,
-            422,
-            "unknown_field",
-            Some("plan"),
-        ),
-        ("cancel", r#"{"by":5}"#, 422, "bad_field", Some("by")),
-        (
-            "retry",
-            r#"{"now":true}"#,
-            422,
-            "unknown_field",
-            Some("now"),
-        ),
-    ];
-    for (verb, body, status, code, field) in cases {
+    for (verb, body, status, code, field) in VERBS {
         let answer = world
             .call(Method::POST, &format!("/jobs/{id}:{verb}"), (&[], body))
             .await;
-        assert_eq!(answer.code(status), code, "{verb} {body}: {answer:?}");
-        assert_eq!(answer.json()["field"].as_str(), field, "{verb} {body}");
+        assert_eq!(answer.code(*status), *code, "{verb} {body}: {answer:?}");
+        assert_eq!(answer.json()["field"].as_str(), *field, "{verb} {body}");
     }
     let event = format!("/events/evt_{}/ack", "0".repeat(32));
     for (path, body, status, code, field) in [

@@ -27,8 +27,11 @@ pub(super) async fn run(name: &AgentName, data: &Data) -> Result<Answer> {
             Err(error) if error.is_conflict() => continue,
             outcome => outcome?,
         }
-        data.secrets.remove(&SecretName::Agent(name.clone())).await?;
-        return Ok(Answer::new(json!({ "agent": name, "removed": true })).line(format!("Agent `{name}` and its secret are removed.")));
+        data.secrets
+            .remove(&SecretName::Agent(name.clone()))
+            .await?;
+        return Ok(Answer::new(json!({ "agent": name, "removed": true }))
+            .line(format!("Agent `{name}` and its secret are removed.")));
     }
     Err(busy().into())
 }
@@ -38,7 +41,9 @@ async fn refuse_named(name: &AgentName, desk: &Desk) -> Result<()> {
     for source in desk.store.sources().await? {
         if source.value.agent.as_ref() == Some(name) {
             let repo = source.value.repo;
-            let next = format!("give it another with `gaffer source set {repo} --agent NAME`, or none with `--no-agent`");
+            let next = format!(
+                "give it another with `gaffer source set {repo} --agent NAME`, or none with `--no-agent`"
+            );
             return Err(Error::refused("in_use", format!("source {repo} wakes it"), next).into());
         }
     }
@@ -47,13 +52,30 @@ async fn refuse_named(name: &AgentName, desk: &Desk) -> Result<()> {
 
 /// Wakes that are not over would come due for ever.
 async fn end_wakes(name: &AgentName, desk: &Desk) -> Result<()> {
-    let open: Vec<Versioned<Wake>> = desk.store.wakes(name).await?.into_iter().filter(|wake| !wake.value.is_settled()).collect();
+    let open: Vec<Versioned<Wake>> = desk
+        .store
+        .wakes(name)
+        .await?
+        .into_iter()
+        .filter(|wake| !wake.value.is_settled())
+        .collect();
     for wakes in open.chunks(COMMIT_ITEMS_MAX) {
         let mut unit = desk.unit();
         for found in wakes {
-            let state = WakeState::Dead { at: desk.now(), why: "its agent was removed".to_owned() };
-            let over = Wake { state, ..found.value.clone() };
-            unit.put(keys::wake(name, &over.event.id), &over, Some(found.version), Place::default());
+            let state = WakeState::Dead {
+                at: desk.now(),
+                why: "its agent was removed".to_owned(),
+            };
+            let over = Wake {
+                state,
+                ..found.value.clone()
+            };
+            unit.put(
+                keys::wake(name, &over.event.id),
+                &over,
+                Some(found.version),
+                Place::default(),
+            );
         }
         desk.commit(unit).await?;
     }

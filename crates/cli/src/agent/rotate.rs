@@ -18,7 +18,10 @@ enum Live {
     /// One secret.
     One(SecretString),
     /// A rotation is under way.
-    Two { new: SecretString, old: SecretString },
+    Two {
+        new: SecretString,
+        old: SecretString,
+    },
 }
 
 /// Runs one step of a rotation.
@@ -36,14 +39,20 @@ pub(super) async fn run(args: &RotateArgs, data: &Data) -> Result<Answer> {
     let fresh = agents::new_secret(rand::random());
     let stored = match live {
         Live::None => fresh.clone(),
-        Live::One(old) => SecretString::from(format!("{},{}", fresh.expose_secret(), old.expose_secret())),
+        Live::One(old) => {
+            SecretString::from(format!("{},{}", fresh.expose_secret(), old.expose_secret()))
+        }
         Live::Two { .. } => return Err(under_way(args).into()),
     };
     data.secrets.write(&secret, &stored).await?;
     let name = &args.name;
     let json = json!({ "agent": name, "rotation": "begun", "secret": fresh.expose_secret(), "headers": HEADERS });
-    let answer = Answer::new(json).line(format!("Agent `{name}` has a new secret; wakes are signed with the old one too."));
-    let next = format!("Once the receiver knows it: `gaffer agent rotate {name} --finish`. If it is not wanted: `--undo`.");
+    let answer = Answer::new(json).line(format!(
+        "Agent `{name}` has a new secret; wakes are signed with the old one too."
+    ));
+    let next = format!(
+        "Once the receiver knows it: `gaffer agent rotate {name} --finish`. If it is not wanted: `--undo`."
+    );
     Ok(with_secret(answer, fresh.expose_secret()).line(next))
 }
 
@@ -53,8 +62,14 @@ async fn end(args: &RotateArgs, live: Live, data: &Data) -> Result<Answer> {
         let next = format!("begin one with `gaffer agent rotate {name}`");
         return Err(Error::refused("no_rotation", "no rotation is under way", next).into());
     };
-    let (kept, word, text) = if args.finish { (new, "finished", "new") } else { (old, "undone", "old") };
-    data.secrets.write(&SecretName::Agent(name.clone()), &kept).await?;
+    let (kept, word, text) = if args.finish {
+        (new, "finished", "new")
+    } else {
+        (old, "undone", "old")
+    };
+    data.secrets
+        .write(&SecretName::Agent(name.clone()), &kept)
+        .await?;
     let text = format!("Wakes of agent `{name}` are signed with the {text} secret alone.");
     Ok(Answer::new(json!({ "agent": name, "rotation": word })).line(text))
 }
@@ -63,13 +78,22 @@ async fn end(args: &RotateArgs, live: Live, data: &Data) -> Result<Answer> {
 fn parse(stored: &SecretString) -> Live {
     let part = |text: &str| SecretString::from(text.trim().to_owned());
     match stored.expose_secret().split_once(',') {
-        Some((new, old)) => Live::Two { new: part(new), old: part(old) },
+        Some((new, old)) => Live::Two {
+            new: part(new),
+            old: part(old),
+        },
         None => Live::One(part(stored.expose_secret())),
     }
 }
 
 fn under_way(args: &RotateArgs) -> Error {
     let name = &args.name;
-    let next = format!("end it with `gaffer agent rotate {name} --finish` once the receiver knows the new secret, or with `--undo`");
-    Error::refused("rotation_under_way", "a rotation is under way: two secrets sign already", next)
+    let next = format!(
+        "end it with `gaffer agent rotate {name} --finish` once the receiver knows the new secret, or with `--undo`"
+    );
+    Error::refused(
+        "rotation_under_way",
+        "a rotation is under way: two secrets sign already",
+        next,
+    )
 }

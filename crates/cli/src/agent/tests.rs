@@ -22,20 +22,56 @@ fn told(state: WakeState) -> Result<Answer, String> {
         audience: Audience::Agent,
     };
     let id = event.id.clone();
-    let wake = Wake { event, agent: "bot".parse().unwrap(), repo: None, state };
+    let wake = Wake {
+        event,
+        agent: "bot".parse().unwrap(),
+        repo: None,
+        state,
+    };
     let url = "http://127.0.0.1:9000/wake".parse().unwrap();
-    outcome(&wake, &id, (&url, SignedDuration::from_secs(10))).map_err(|error| crate::error::tell(&error).code)
+    outcome(&wake, &id, (&url, SignedDuration::from_secs(10)))
+        .map_err(|error| crate::error::tell(&error).code)
 }
 
 #[test]
 fn each_outcome_of_a_test_has_its_code() {
     assert!(told(WakeState::Acknowledged { at: at(1) }).is_ok());
-    assert!(told(WakeState::Leased { attempt: 1, until: at(600) }).is_ok());
+    assert!(
+        told(WakeState::Leased {
+            attempt: 1,
+            until: at(600)
+        })
+        .is_ok()
+    );
     let failed = [
-        (WakeState::Pending { attempt: 1, not_before: at(0) }, "not_running"),
-        (WakeState::Pending { attempt: 2, not_before: at(5) }, "not_delivered"),
-        (WakeState::Sending { attempt: 1, until: at(60) }, "no_answer"),
-        (WakeState::Dead { at: at(1), why: "410".to_owned() }, "not_delivered"),
+        (
+            WakeState::Pending {
+                attempt: 1,
+                not_before: at(0),
+            },
+            "not_running",
+        ),
+        (
+            WakeState::Pending {
+                attempt: 2,
+                not_before: at(5),
+            },
+            "not_delivered",
+        ),
+        (
+            WakeState::Sending {
+                attempt: 1,
+                until: at(60),
+            },
+            "no_answer",
+        ),
+        (
+            WakeState::Dead {
+                at: at(1),
+                why: "410".to_owned(),
+            },
+            "not_delivered",
+        ),
     ];
     for (state, code) in failed {
         assert_eq!(told(state).unwrap_err(), code);
@@ -44,10 +80,23 @@ fn each_outcome_of_a_test_has_its_code() {
 
 #[test]
 fn addresses_that_the_sender_refuses_need_a_rule() {
-    for url in ["http://bot.example.com/", "https://bot.example.com:8443/", "https://localhost/", "https://10.0.0.1/", "https://[::1]/", "https://bot/"] {
+    for url in [
+        "http://bot.example.com/",
+        "https://bot.example.com:8443/",
+        "https://localhost/",
+        "https://10.0.0.1/",
+        "https://[::1]/",
+        "https://bot/",
+    ] {
         assert!(is_unusual(&url.parse().unwrap()), "{url}");
     }
-    assert!(!is_unusual(&"https://bot.example.com/wake".parse().unwrap()));
+    assert!(!is_unusual(
+        &"https://bot.example.com/wake".parse().unwrap()
+    ));
     assert_eq!(host(&"http://[::1]:8080/x".parse().unwrap()), "[::1]:8080");
-    assert!(host(&"http://127.0.0.1:9000/x".parse().unwrap()).parse::<agents::HostRule>().is_ok());
+    assert!(
+        host(&"http://127.0.0.1:9000/x".parse().unwrap())
+            .parse::<agents::HostRule>()
+            .is_ok()
+    );
 }

@@ -73,8 +73,14 @@ impl Plan {
     pub(crate) fn limits(self) -> Limits {
         match self {
             Self::Free => Limits::default(),
-            Self::Pro => Limits { concurrent: 15, per_day: 100 },
-            Self::Ultra => Limits { concurrent: 60, per_day: 300 },
+            Self::Pro => Limits {
+                concurrent: 15,
+                per_day: 100,
+            },
+            Self::Ultra => Limits {
+                concurrent: 60,
+                per_day: 300,
+            },
         }
     }
 }

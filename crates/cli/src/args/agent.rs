@@ -11,7 +11,9 @@ use super::value;
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentCommand {
     /// Add an agent and show, once, the secret that its wakes are signed with.
-    #[command(after_help = "Examples:\n  gaffer agent add bot --url https://bot.example.com/wake\n  gaffer agent add bot --url http://127.0.0.1:9000/wake")]
+    #[command(
+        after_help = "Examples:\n  gaffer agent add bot --url https://bot.example.com/wake\n  gaffer agent add bot --url http://127.0.0.1:9000/wake"
+    )]
     Add {
         /// Its name: a-z, 0-9 and `-`, a letter first.
         name: AgentName,
@@ -45,7 +47,9 @@ pub(crate) enum AgentCommand {
 
 /// A change of an agent.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  gaffer agent set bot --url https://bot.example.com/wake\n  gaffer agent set bot --enable")]
+#[command(
+    after_help = "Examples:\n  gaffer agent set bot --url https://bot.example.com/wake\n  gaffer agent set bot --enable"
+)]
 pub(crate) struct SetArgs {
     /// Which agent.
     pub(crate) name: AgentName,

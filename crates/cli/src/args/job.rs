@@ -29,7 +29,9 @@ pub(crate) enum JobCommand {
     /// Give Jules a piece of work.
     Create(CreateArgs),
     /// List jobs, the newest first.
-    #[command(after_help = "Examples:\n  gaffer job list\n  gaffer job list --repo acme/shop --limit 10")]
+    #[command(
+        after_help = "Examples:\n  gaffer job list\n  gaffer job list --repo acme/shop --limit 10"
+    )]
     List {
         /// Only this repository's.
         #[arg(long, value_name = "OWNER/REPO")]
@@ -45,7 +47,9 @@ pub(crate) enum JobCommand {
     #[command(after_help = "Example:\n  gaffer job why 01j00000000000000000000000")]
     Why(OneJob),
     /// Say something to a job's session: the answer to its question, or more.
-    #[command(after_help = "Example:\n  gaffer job say 01j00000000000000000000000 'Yes, keep the old route'")]
+    #[command(
+        after_help = "Example:\n  gaffer job say 01j00000000000000000000000 'Yes, keep the old route'"
+    )]
     Say {
         /// A job or session id.
         id: JobOrSession,
@@ -131,12 +135,20 @@ impl JobOrSession {
     }
 }
 
+impl std::fmt::Display for JobOrSession {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 impl std::str::FromStr for JobOrSession {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let known = text.parse::<JobId>().is_ok() || text.parse::<SessionId>().is_ok();
-        let wrong = || "a job id has 26 characters of a-z and 0-9, a session id is a number: `gaffer job list` shows them".to_owned();
+        let wrong = || {
+            "a job id has 26 characters of a-z and 0-9, a session id is a number: `gaffer job list` shows them".to_owned()
+        };
         known.then(|| Self(text.to_owned())).ok_or_else(wrong)
     }
 }

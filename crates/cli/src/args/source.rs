@@ -98,8 +98,21 @@ pub(crate) struct SetArgs {
 impl SetArgs {
     /// Whether nothing is given but the repository.
     pub(crate) fn is_empty(&self) -> bool {
-        let Self { repo: _, account, branch, agent, no_agent, policy, timing } = self;
-        account.is_none() && branch.is_none() && agent.is_none() && !no_agent && *policy == PolicyArgs::default() && *timing == TimingArgs::default()
+        let Self {
+            repo: _,
+            account,
+            branch,
+            agent,
+            no_agent,
+            policy,
+            timing,
+        } = self;
+        account.is_none()
+            && branch.is_none()
+            && agent.is_none()
+            && !no_agent
+            && *policy == PolicyArgs::default()
+            && *timing == TimingArgs::default()
     }
 }
 

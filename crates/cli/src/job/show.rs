@@ -15,24 +15,47 @@ pub(super) fn job(job: &JobView) -> Answer {
         ("title", job.title.clone()),
         ("state", job.state.clone()),
         ("repository", format!("{} ({})", job.repo, job.branch)),
-        ("session", or_empty(job.session_id.as_ref().map(|id| format!("{id} (attempt {})", job.attempt)))),
+        (
+            "session",
+            or_empty(
+                job.session_id
+                    .as_ref()
+                    .map(|id| format!("{id} (attempt {})", job.attempt)),
+            ),
+        ),
         ("session state", or_empty(job.session_state.clone())),
         ("page", or_empty(job.url.clone())),
-        ("pull request", or_empty(job.pull_request.as_ref().map(ToString::to_string))),
+        (
+            "pull request",
+            or_empty(job.pull_request.as_ref().map(ToString::to_string)),
+        ),
         ("account", job.account.to_string()),
-        ("agent", or_empty(job.agent.as_ref().map(ToString::to_string))),
+        (
+            "agent",
+            or_empty(job.agent.as_ref().map(ToString::to_string)),
+        ),
         ("created", moment(job.created_at)),
         ("last activity", or_empty(job.last_activity.map(moment))),
         ("ended", or_empty(job.ended.as_ref().map(ended))),
     ];
     let answer = Answer::new(json!({ "job": value(job) })).pairs(pairs);
-    job.waiting.iter().fold(answer, |answer, waiting| answer.line("").line(words(waiting, job)))
+    job.waiting.iter().fold(answer, |answer, waiting| {
+        answer.line("").line(words(waiting, job))
+    })
 }
 
 fn ended(ended: &Ended) -> String {
-    let details = [ended.reason.clone(), ended.sha.as_ref().map(|sha| format!("at {sha}")), ended.by.as_ref().map(|by| format!("by {by}"))];
+    let details = [
+        ended.reason.clone(),
+        ended.sha.as_ref().map(|sha| format!("at {sha}")),
+        ended.by.as_ref().map(|by| format!("by {by}")),
+    ];
     let details: Vec<String> = details.into_iter().flatten().collect();
-    let how = if details.is_empty() { ended.how.clone() } else { format!("{}: {}", ended.how, details.join(", ")) };
+    let how = if details.is_empty() {
+        ended.how.clone()
+    } else {
+        format!("{}: {}", ended.how, details.join(", "))
+    };
     format!("{} ({how})", moment(ended.at))
 }
 
@@ -41,11 +64,21 @@ fn words(waiting: &Waiting, job: &JobView) -> String {
     match waiting {
         Waiting::Question { since, text } => {
             let text = text.as_deref().unwrap_or("(its words have not come yet)");
-            format!("Jules asks since {}:\n{text}\nAnswer with `gaffer job say {id} TEXT`.", moment(*since))
+            format!(
+                "Jules asks since {}:\n{text}\nAnswer with `gaffer job say {id} TEXT`.",
+                moment(*since)
+            )
         }
         Waiting::Plan { since, steps, .. } => {
-            let steps: Vec<String> = (1..).zip(steps).map(|(at, step)| format!("{at}. {}", step.title)).collect();
-            format!("A plan waits since {}:\n{}\nApprove it with `gaffer job approve {id}`.", moment(*since), steps.join("\n"))
+            let steps: Vec<String> = (1..)
+                .zip(steps)
+                .map(|(at, step)| format!("{at}. {}", step.title))
+                .collect();
+            format!(
+                "A plan waits since {}:\n{}\nApprove it with `gaffer job approve {id}`.",
+                moment(*since),
+                steps.join("\n")
+            )
         }
     }
 }
@@ -53,21 +86,51 @@ fn words(waiting: &Waiting, job: &JobView) -> String {
 /// Many jobs.
 pub(super) fn jobs(jobs: &Jobs) -> Answer {
     let row = |job: &JobView| {
-        let pull = job.pull_request.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string);
-        vec![job.job_id.to_string(), job.state.clone(), job.repo.to_string(), pull, moment(job.created_at), job.title.clone()]
+        let pull = job
+            .pull_request
+            .as_ref()
+            .map_or_else(|| "-".to_owned(), ToString::to_string);
+        vec![
+            job.job_id.to_string(),
+            job.state.clone(),
+            job.repo.to_string(),
+            pull,
+            moment(job.created_at),
+            job.title.clone(),
+        ]
     };
-    let head = ["job", "state", "repository", "pull request", "created", "title"];
+    let head = [
+        "job",
+        "state",
+        "repository",
+        "pull request",
+        "created",
+        "title",
+    ];
     let rows = jobs.jobs.iter().map(row).collect();
-    let answer = Answer::new(value(jobs)).table(&head, rows, "No job yet: `gaffer job create --repo OWNER/REPO --prompt TEXT`.");
-    if jobs.more { answer.line("There may be older ones: `--limit N` shows more.") } else { answer }
+    let answer = Answer::new(value(jobs)).table(
+        &head,
+        rows,
+        "No job yet: `gaffer job create --repo OWNER/REPO --prompt TEXT`.",
+    );
+    if jobs.more {
+        answer.line("There may be older ones: `--limit N` shows more.")
+    } else {
+        answer
+    }
 }
 
 /// Why a job does not move.
 pub(super) fn why(why: &Why) -> Answer {
     let answer = Answer::new(value(why)).line(format!("Job {} is {}.", why.job_id, why.state));
-    let answer = why.because.iter().fold(answer, |answer, reason| answer.line(format!("- {} [{}]", reason.sentence, reason.code)));
+    let answer = why.because.iter().fold(answer, |answer, reason| {
+        answer.line(format!("- {} [{}]", reason.sentence, reason.code))
+    });
     match why.next_look {
-        Some(at) => answer.line(format!("It is looked at again at {} at the latest.", moment(at))),
+        Some(at) => answer.line(format!(
+            "It is looked at again at {} at the latest.",
+            moment(at)
+        )),
         None => answer,
     }
 }
@@ -75,7 +138,9 @@ pub(super) fn why(why: &Why) -> Answer {
 /// Something that is done outside.
 pub(super) fn effect(came: &Came<EffectView>, done: &str) -> Answer {
     match came {
-        Came::Done(effect) => Answer::new(json!({ "outcome": "done", "effect": value(effect) })).line(done),
+        Came::Done(effect) => {
+            Answer::new(json!({ "outcome": "done", "effect": value(effect) })).line(done)
+        }
         Came::Later(later) => noted(later),
     }
 }
@@ -84,7 +149,10 @@ pub(super) fn effect(came: &Came<EffectView>, done: &str) -> Answer {
 pub(super) fn merged(came: &Came<Merged>) -> Answer {
     match came {
         Came::Done(merged) => {
-            let text = format!("Pull request {} is merged at {}.", merged.pull_request, merged.sha);
+            let text = format!(
+                "Pull request {} is merged at {}.",
+                merged.pull_request, merged.sha
+            );
             Answer::new(json!({ "outcome": "merged", "merged": value(merged) })).line(text)
         }
         Came::Later(later) => noted(later),
@@ -100,20 +168,33 @@ pub(super) fn artifacts(came: &Came<Artifacts>) -> Answer {
     let pairs = vec![
         ("read", moment(artifacts.read_at)),
         ("pull requests", artifacts.pull_urls.join(", ")),
-        ("base commit", artifacts.base_commit.clone().unwrap_or_default()),
-        ("message", artifacts.suggested_message.clone().unwrap_or_default()),
+        (
+            "base commit",
+            artifacts.base_commit.clone().unwrap_or_default(),
+        ),
+        (
+            "message",
+            artifacts.suggested_message.clone().unwrap_or_default(),
+        ),
     ];
-    let answer = Answer::new(json!({ "outcome": "done", "artifacts": value(artifacts) })).pairs(pairs);
+    let answer =
+        Answer::new(json!({ "outcome": "done", "artifacts": value(artifacts) })).pairs(pairs);
     match &artifacts.patch {
         None => answer.line("There is no patch yet."),
-        Some(patch) if artifacts.patch_cut => answer.line("").line(patch.clone()).line("(the patch was cut here)"),
+        Some(patch) if artifacts.patch_cut => answer
+            .line("")
+            .line(patch.clone())
+            .line("(the patch was cut here)"),
         Some(patch) => answer.line("").line(patch.clone()),
     }
 }
 
 /// It will be done, but was not within the time that the door waits.
 fn noted(later: &Later) -> Answer {
-    let answer = Answer::new(json!({ "outcome": "later", "later": value(later) })).line(format!("Not done yet: {}", later.sentence));
-    let answer = later.reasons.iter().fold(answer, |answer, reason| answer.line(format!("- {} [{}]", reason.sentence, reason.code)));
+    let answer = Answer::new(json!({ "outcome": "later", "later": value(later) }))
+        .line(format!("Not done yet: {}", later.sentence));
+    let answer = later.reasons.iter().fold(answer, |answer, reason| {
+        answer.line(format!("- {} [{}]", reason.sentence, reason.code))
+    });
     answer.line("`gaffer job why ID` tells how it goes on.")
 }

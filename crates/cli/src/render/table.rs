@@ -23,7 +23,9 @@ pub(super) fn of_pairs(pairs: &[(&'static str, String)]) -> String {
 
 fn bare() -> Table {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled);
     table
 }
 
@@ -34,7 +36,12 @@ fn one_line(cell: &str) -> String {
 
 /// The preset pads every cell, also the outer ones.
 fn trimmed(table: &Table) -> String {
-    let lines = table.lines().map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned());
+    let lines = table.lines().map(|line| {
+        line.strip_prefix(' ')
+            .unwrap_or(&line)
+            .trim_end()
+            .to_owned()
+    });
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -44,11 +51,17 @@ mod tests {
 
     #[test]
     fn columns_line_up_without_frames() {
-        let rows = [vec!["acme/shop".to_owned(), "yes".to_owned()], vec!["a/b".to_owned(), "no\nmore".to_owned()]];
+        let rows = [
+            vec!["acme/shop".to_owned(), "yes".to_owned()],
+            vec!["a/b".to_owned(), "no\nmore".to_owned()],
+        ];
         let text = of_rows(&["source", "paused"], &rows);
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines.len(), 3);
-        assert!(lines[0].starts_with("SOURCE") && lines[1].starts_with("acme/shop"), "{text}");
+        assert!(
+            lines[0].starts_with("SOURCE") && lines[1].starts_with("acme/shop"),
+            "{text}"
+        );
         assert_eq!(lines[0].find("PAUSED"), lines[1].find("yes"));
         assert!(lines[2].ends_with("no more"));
     }

@@ -7,11 +7,16 @@ use crate::world::{KEY, World};
 #[test]
 fn a_key_from_standard_input_is_stored_for_its_owner_alone_and_shown_nowhere() {
     let world = World::new();
-    let ran = world.feed(&["account", "add", "default"], &format!("{KEY}\n")).ok();
+    let ran = world
+        .feed(&["account", "add", "default"], &format!("{KEY}\n"))
+        .ok();
     assert!(!ran.says(KEY));
     assert_eq!(world.secret("jules/default"), (KEY.to_owned(), 0o600));
     let listed = world.run(&["account", "list"]).ok();
-    assert!(listed.says("default") && listed.says("stored") && !listed.says(KEY), "{listed:?}");
+    assert!(
+        listed.says("default") && listed.says("stored") && !listed.says(KEY),
+        "{listed:?}"
+    );
     assert!(!world.run(&["status", "--json"]).ok().says(KEY));
     assert!(!world.stored(KEY));
 }
@@ -20,26 +25,76 @@ fn a_key_from_standard_input_is_stored_for_its_owner_alone_and_shown_nowhere() {
 fn a_key_from_a_file_and_a_plan() {
     let world = World::new();
     let file = world.file("key.txt", KEY);
-    let added = world.json(&["account", "add", "work", "--key-file", &file, "--plan", "pro", "--concurrent", "3"]);
+    let added = world.json(&[
+        "account",
+        "add",
+        "work",
+        "--key-file",
+        &file,
+        "--plan",
+        "pro",
+        "--concurrent",
+        "3",
+    ]);
     let account = &added["account"];
-    assert_eq!((&account["concurrent"], &account["per_day"], &account["health"]["health"]), (&json!(3), &json!(100), &json!("working")));
+    assert_eq!(
+        (
+            &account["concurrent"],
+            &account["per_day"],
+            &account["health"]["health"]
+        ),
+        (&json!(3), &json!(100), &json!("working"))
+    );
     assert_eq!(world.secret("jules/work"), (KEY.to_owned(), 0o600));
     let listed = world.json(&["account", "list"]);
-    assert_eq!((listed["accounts"][0]["name"].as_str(), listed["accounts"][0]["key"].as_str()), (Some("work"), Some("stored")));
+    assert_eq!(
+        (
+            listed["accounts"][0]["name"].as_str(),
+            listed["accounts"][0]["key"].as_str()
+        ),
+        (Some("work"), Some("stored"))
+    );
 }
 
 #[test]
 fn a_key_is_replaced_only_when_that_is_said() {
     let world = World::with_account();
-    let again = world.feed(&["account", "add", "default", "--json"], "other").told();
+    let again = world
+        .feed(&["account", "add", "default", "--json"], "other")
+        .told();
     assert_eq!((again.exit, again.code.as_str()), (1, "exists"));
-    assert!(again.next.contains("gaffer account add default --replace-key"), "{again:?}");
+    assert!(
+        again
+            .next
+            .contains("gaffer account add default --replace-key"),
+        "{again:?}"
+    );
     assert_eq!(world.secret("jules/default").0, KEY);
-    world.feed(&["account", "add", "default", "--replace-key", "--per-day", "9"], "other").ok();
+    world
+        .feed(
+            &[
+                "account",
+                "add",
+                "default",
+                "--replace-key",
+                "--per-day",
+                "9",
+            ],
+            "other",
+        )
+        .ok();
     assert_eq!(world.secret("jules/default"), ("other".to_owned(), 0o600));
     let account = &world.json(&["account", "list"])["accounts"][0];
-    assert_eq!((&account["concurrent"], &account["per_day"]), (&json!(3), &json!(9)));
-    let unknown = world.feed(&["account", "add", "work", "--replace-key", "--json"], "other").told();
+    assert_eq!(
+        (&account["concurrent"], &account["per_day"]),
+        (&json!(3), &json!(9))
+    );
+    let unknown = world
+        .feed(
+            &["account", "add", "work", "--replace-key", "--json"],
+            "other",
+        )
+        .told();
     assert_eq!((unknown.exit, unknown.code.as_str()), (1, "no_such"));
 }
 
@@ -49,7 +104,11 @@ fn a_bad_key_is_bad_usage_and_is_not_told() {
     for bad in ["", " \n", "hunter2 hunter2", "hunter2\nhunter2"] {
         let ran = world.feed(&["account", "add", "default", "--json"], bad);
         assert!(!ran.says("hunter2"), "{ran:?}");
-        assert_eq!((ran.told().exit, ran.told().code.as_str()), (2, "usage"), "{bad:?}");
+        assert_eq!(
+            (ran.told().exit, ran.told().code.as_str()),
+            (2, "usage"),
+            "{bad:?}"
+        );
     }
     let missing = world.refused(&["account", "add", "default", "--key-file", "no-such-file"]);
     assert_eq!(missing.exit, 1);
@@ -63,15 +122,28 @@ fn the_environment_stands_for_the_default_account() {
     let ran = world.run(&["account", "add", "default"]).ok();
     assert!(ran.says("JULES_API_KEY") && !ran.says(KEY), "{ran:?}");
     assert!(!world.data().join("secrets/jules/default").exists());
-    assert_eq!(world.json(&["account", "list"])["accounts"][0]["key"], "environment");
-    let stored = world.feed(&["account", "add", "work", "--key-stdin"], "other").ok();
+    assert_eq!(
+        world.json(&["account", "list"])["accounts"][0]["key"],
+        "environment"
+    );
+    let stored = world
+        .feed(&["account", "add", "work", "--key-stdin"], "other")
+        .ok();
     assert!(!stored.says("other"));
     assert_eq!(world.secret("jules/work").0, "other");
 }
 
 #[test]
 fn an_agent_has_to_be_there() {
-    let told = World::new().feed(&["account", "add", "default", "--agent", "bot", "--json"], KEY).told();
+    let told = World::new()
+        .feed(
+            &["account", "add", "default", "--agent", "bot", "--json"],
+            KEY,
+        )
+        .told();
     assert_eq!((told.exit, told.code.as_str()), (1, "no_such"));
-    assert!(told.error.contains("agent `bot`") && told.next.contains("gaffer agent add bot"), "{told:?}");
+    assert!(
+        told.error.contains("agent `bot`") && told.next.contains("gaffer agent add bot"),
+        "{told:?}"
+    );
 }

@@ -35,12 +35,31 @@ fn a_secret_is_shown_once_and_stored_for_its_owner_alone() {
     let (world, secret) = with_agent();
     assert!(secret.starts_with("whsec_") && secret.len() > 40);
     assert_eq!(world.secret("agents/bot"), (secret.clone(), 0o600));
-    for command in [&["agent", "list"][..], &["agent", "list", "--json"], &["agent", "set", "bot", "--enable"], &["status"]] {
+    for command in [
+        &["agent", "list"][..],
+        &["agent", "list", "--json"],
+        &["agent", "set", "bot", "--enable"],
+        &["status"],
+    ] {
         assert!(!world.run(command).ok().says(&secret), "{command:?}");
     }
     assert!(!world.stored(&secret));
-    let people = world.run(&["agent", "add", "other", "--url", "http://127.0.0.1:9000/wake"]).ok();
-    for said in ["whsec_", "webhook-id", "webhook-timestamp", "webhook-signature", "--allow-host 127.0.0.1:9000"] {
+    let people = world
+        .run(&[
+            "agent",
+            "add",
+            "other",
+            "--url",
+            "http://127.0.0.1:9000/wake",
+        ])
+        .ok();
+    for said in [
+        "whsec_",
+        "webhook-id",
+        "webhook-timestamp",
+        "webhook-signature",
+        "--allow-host 127.0.0.1:9000",
+    ] {
         assert!(people.says(said), "{said}: {people:?}");
     }
     let again = world.refused(&["agent", "add", "bot", "--url", URL]);
@@ -51,14 +70,19 @@ fn a_secret_is_shown_once_and_stored_for_its_owner_alone() {
 #[test]
 fn a_rotation_signs_with_both_until_it_is_finished() {
     let (world, old) = with_agent();
-    assert_eq!(world.refused(&["agent", "rotate", "bot", "--finish"]).code, "no_rotation");
+    assert_eq!(
+        world.refused(&["agent", "rotate", "bot", "--finish"]).code,
+        "no_rotation"
+    );
     let begun = world.json(&["agent", "rotate", "bot"]);
     let new = begun["secret"].as_str().unwrap();
     assert_ne!(new, old);
     assert_eq!(world.secret("agents/bot"), (format!("{new},{old}"), 0o600));
     let twice = world.refused(&["agent", "rotate", "bot"]);
     assert_eq!((twice.exit, twice.code.as_str()), (1, "rotation_under_way"));
-    let finished = world.run(&["agent", "rotate", "bot", "--finish", "--json"]).ok();
+    let finished = world
+        .run(&["agent", "rotate", "bot", "--finish", "--json"])
+        .ok();
     assert!(!finished.says(new) && !finished.says(&old));
     assert_eq!(world.secret("agents/bot"), (new.to_owned(), 0o600));
     assert!(!world.stored(new));
@@ -68,9 +92,17 @@ fn a_rotation_signs_with_both_until_it_is_finished() {
 fn a_rotation_is_undone() {
     let (world, old) = with_agent();
     world.run(&["agent", "rotate", "bot"]).ok();
-    assert_eq!(world.json(&["agent", "rotate", "bot", "--undo"]), json!({ "agent": "bot", "rotation": "undone" }));
+    assert_eq!(
+        world.json(&["agent", "rotate", "bot", "--undo"]),
+        json!({ "agent": "bot", "rotation": "undone" })
+    );
     assert_eq!(world.secret("agents/bot").0, old);
-    assert_eq!(world.run(&["agent", "rotate", "bot", "--undo", "--finish"]).code, 2);
+    assert_eq!(
+        world
+            .run(&["agent", "rotate", "bot", "--undo", "--finish"])
+            .code,
+        2
+    );
 }
 
 #[test]
@@ -80,18 +112,31 @@ fn an_agent_changes_its_address() {
     assert_eq!(set["agent"]["url"], "https://other.example.com/");
     assert_eq!(world.secret("agents/bot").0, secret);
     assert_eq!(world.refused(&["agent", "set", "bot"]).exit, 2);
-    assert_eq!(world.refused(&["agent", "set", "nobody", "--enable"]).code, "no_such");
+    assert_eq!(
+        world.refused(&["agent", "set", "nobody", "--enable"]).code,
+        "no_such"
+    );
 }
 
 #[test]
 fn an_agent_is_removed_when_nothing_names_it() {
     let (world, _) = with_agent();
-    world.run(&["source", "add", "acme/shop", "--agent", "bot"]).ok();
+    world
+        .run(&["source", "add", "acme/shop", "--agent", "bot"])
+        .ok();
     let told = world.refused(&["agent", "remove", "bot"]);
     assert_eq!((told.exit, told.code.as_str()), (1, "in_use"));
-    assert!(told.next.contains("gaffer source set acme/shop"), "{told:?}");
-    world.run(&["source", "set", "acme/shop", "--no-agent"]).ok();
-    assert_eq!(world.json(&["agent", "remove", "bot"]), json!({ "agent": "bot", "removed": true }));
+    assert!(
+        told.next.contains("gaffer source set acme/shop"),
+        "{told:?}"
+    );
+    world
+        .run(&["source", "set", "acme/shop", "--no-agent"])
+        .ok();
+    assert_eq!(
+        world.json(&["agent", "remove", "bot"]),
+        json!({ "agent": "bot", "removed": true })
+    );
     assert!(!world.data().join("secrets/agents/bot").exists());
     assert_eq!(world.json(&["agent", "list"]), json!({ "agents": [] }));
     assert_eq!(world.refused(&["agent", "remove", "bot"]).code, "no_such");
@@ -104,22 +149,38 @@ async fn a_test_that_nothing_delivers_is_taken_back() {
     assert_eq!((told.exit, told.code.as_str()), (1, "not_running"));
     assert!(told.next.contains("gaffer up"), "{told:?}");
     let wakes = store(&world).wakes(&bot()).await.unwrap();
-    assert!(matches!(wakes[0].value.state, WakeState::Dead { .. }), "{wakes:?}");
+    assert!(
+        matches!(wakes[0].value.state, WakeState::Dead { .. }),
+        "{wakes:?}"
+    );
     assert_eq!(world.refused(&["agent", "test", "nobody"]).code, "no_such");
 }
 
 #[tokio::test]
 async fn a_test_takes_the_way_of_a_wake_and_waits_for_the_acknowledgement() {
     let (world, _) = with_agent();
-    let child = world.command(&["agent", "test", "bot", "--json"]).spawn().unwrap();
+    let child = world
+        .command(&["agent", "test", "bot", "--json"])
+        .spawn()
+        .unwrap();
     let child = acknowledge(&world, child).await;
     let output = child.wait_with_output().unwrap();
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((output.status.code(), &answer["outcome"]), (Some(0), &json!("acknowledged")));
+    assert_eq!(
+        (output.status.code(), &answer["outcome"]),
+        (Some(0), &json!("acknowledged"))
+    );
     let wake = &store(&world).wakes(&bot()).await.unwrap()[0].value;
     assert_eq!(answer["event_id"], json!(wake.event.id));
     let message = domain::wake::message(&wake.event, None);
-    assert_eq!((message.event.as_str(), message.account.as_str(), message.job_id), ("completed", "test", None));
+    assert_eq!(
+        (
+            message.event.as_str(),
+            message.account.as_str(),
+            message.job_id
+        ),
+        ("completed", "test", None)
+    );
 }
 
 /// Stands in for the agent: acknowledges the wake as soon as it is stored, or fails when the command ends without one.
@@ -132,11 +193,24 @@ async fn acknowledge(world: &World, mut child: Child) -> Child {
             let next = found.value.acknowledged(found.value.event.observed_at);
             let key = engine::keys::wake(&bot(), &found.value.event.id);
             let body = json!({ "schema": engine::store::BODY_SCHEMA, "it": next }).to_string();
-            let record = engine::ports::Record { key, version: found.version, body, due: None, list: None };
+            let record = engine::ports::Record {
+                key,
+                version: found.version,
+                body,
+                due: None,
+                list: None,
+            };
             let expect = engine::ports::Expect::Version(found.version);
-            store.records().commit(vec![engine::ports::Write::Put { record, expect }]).await.unwrap();
+            store
+                .records()
+                .commit(vec![engine::ports::Write::Put { record, expect }])
+                .await
+                .unwrap();
             return child;
         }
-        assert!(child.try_wait().unwrap().is_none(), "the command ended without a wake");
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "the command ended without a wake"
+        );
     }
 }

@@ -36,13 +36,27 @@ fn serve(world: &World) -> SocketAddr {
     let clock = Arc::new(SystemClock);
     let queue = Arc::new(LocalQueue::new(&database, "work", clock.clone()));
     let installation = "gtest".parse().unwrap();
-    let desk = Desk::new(Arc::new(local::Store::new(&database)), queue, clock, Arc::new(RandomIds), installation);
-    let state = DoorState { answer_within: Duration::from_millis(100), ..DoorState::new(desk, vec![SecretString::from(TOKEN)]) };
+    let desk = Desk::new(
+        Arc::new(local::Store::new(&database)),
+        queue,
+        clock,
+        Arc::new(RandomIds),
+        installation,
+    );
+    let state = DoorState {
+        answer_within: Duration::from_millis(100),
+        ..DoorState::new(desk, vec![SecretString::from(TOKEN)])
+    };
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
         runtime.block_on(async {
-            let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+            let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+                .await
+                .unwrap();
             tell.send(listener.local_addr().unwrap()).unwrap();
             axum::serve(listener, api::router(state)).await.unwrap();
         });
@@ -66,15 +80,43 @@ fn create(world: &World) -> String {
 #[test]
 fn a_job_is_created_listed_shown_and_explained() {
     let world = world();
-    let job = world.json(&["job", "create", "--repo", "acme/shop", "--branch", "develop", "--title", "Search", "--prompt", PROMPT])["job"].clone();
-    assert_eq!((&job["state"], &job["branch"], &job["title"]), (&json!("queued"), &json!("develop"), &json!("Search")));
+    let job = world.json(&[
+        "job",
+        "create",
+        "--repo",
+        "acme/shop",
+        "--branch",
+        "develop",
+        "--title",
+        "Search",
+        "--prompt",
+        PROMPT,
+    ])["job"]
+        .clone();
+    assert_eq!(
+        (&job["state"], &job["branch"], &job["title"]),
+        (&json!("queued"), &json!("develop"), &json!("Search"))
+    );
     let id = job["job_id"].as_str().unwrap();
     assert_eq!(world.json(&["job", "show", id])["job"], job);
-    assert_eq!(world.json(&["job", "list"]), json!({ "jobs": [job], "more": false }));
-    assert_eq!(world.json(&["job", "list", "--repo", "acme/other"])["jobs"], json!([]));
+    assert_eq!(
+        world.json(&["job", "list"]),
+        json!({ "jobs": [job], "more": false })
+    );
+    assert_eq!(
+        world.json(&["job", "list", "--repo", "acme/other"])["jobs"],
+        json!([])
+    );
     let why = world.json(&["job", "why", id]);
-    assert_eq!((&why["state"], &why["because"][0]["code"]), (&json!("queued"), &json!("queued")));
-    for (command, said) in [(&["job", "list"][..], "Search"), (&["job", "show", id], "acme/shop (develop)"), (&["job", "why", id], "slot of account")] {
+    assert_eq!(
+        (&why["state"], &why["because"][0]["code"]),
+        (&json!("queued"), &json!("queued"))
+    );
+    for (command, said) in [
+        (&["job", "list"][..], "Search"),
+        (&["job", "show", id], "acme/shop (develop)"),
+        (&["job", "why", id], "slot of account"),
+    ] {
         assert!(world.run(command).ok().says(said), "{command:?}");
     }
 }
@@ -84,30 +126,77 @@ fn a_prompt_comes_from_a_file_or_standard_input() {
     let world = world();
     let file = world.file("task.md", "Mend the cart\n\nIt loses items.\n");
     let title = |job: &Value| job["job"]["title"].as_str().unwrap().to_owned();
-    assert_eq!(title(&world.json(&["job", "create", "--repo", "acme/shop", "--prompt-file", &file])), "Mend the cart");
+    assert_eq!(
+        title(&world.json(&[
+            "job",
+            "create",
+            "--repo",
+            "acme/shop",
+            "--prompt-file",
+            &file
+        ])),
+        "Mend the cart"
+    );
     for dash in [&["-"][..], &["--prompt-file", "-"]] {
-        let ran = world.feed(&[&["--json", "job", "create", "--repo", "acme/shop"], dash].concat(), "Mend the till\n").ok();
+        let ran = world
+            .feed(
+                &[&["--json", "job", "create", "--repo", "acme/shop"], dash].concat(),
+                "Mend the till\n",
+            )
+            .ok();
         assert_eq!(title(&ran.json()), "Mend the till");
     }
     for empty in ["", " \n"] {
-        assert_eq!(world.feed(&["--json", "job", "create", "--repo", "acme/shop", "-"], empty).told().exit, 2);
+        assert_eq!(
+            world
+                .feed(
+                    &["--json", "job", "create", "--repo", "acme/shop", "-"],
+                    empty
+                )
+                .told()
+                .exit,
+            2
+        );
     }
     let long = "x".repeat(domain::job::PROMPT_BYTES_MAX + 1);
-    assert_eq!(world.feed(&["--json", "job", "create", "--repo", "acme/shop", "-"], &long).told().exit, 2);
+    assert_eq!(
+        world
+            .feed(
+                &["--json", "job", "create", "--repo", "acme/shop", "-"],
+                &long
+            )
+            .told()
+            .exit,
+        2
+    );
 }
 
 #[test]
 fn orders_reach_the_job_and_refusals_keep_their_code() {
     let world = world();
     let id = create(&world);
-    for command in [&["job", "say", &id, "go on"][..], &["job", "approve", &id], &["job", "merge", &id], &["job", "retry", &id]] {
+    for command in [
+        &["job", "say", &id, "go on"][..],
+        &["job", "approve", &id],
+        &["job", "merge", &id],
+        &["job", "retry", &id],
+    ] {
         let told = world.refused(command);
-        assert!(told.exit == 1 && !told.code.is_empty() && told.code != "failed", "{command:?}: {told:?}");
+        assert!(
+            told.exit == 1 && !told.code.is_empty() && told.code != "failed",
+            "{command:?}: {told:?}"
+        );
     }
-    assert_eq!(world.refused(&["job", "merge", &id]).code, "no_pull_request");
+    assert_eq!(
+        world.refused(&["job", "merge", &id]).code,
+        "no_pull_request"
+    );
     assert_eq!(world.json(&["job", "artifacts", &id])["outcome"], "later");
     let cancelled = world.json(&["job", "cancel", &id]);
-    assert_eq!((&cancelled["job"]["state"], &cancelled["job"]["ended"]["by"]), (&json!("cancelled"), &json!("a person at the command line")));
+    assert_eq!(
+        (&cancelled["job"]["state"], &cancelled["job"]["ended"]["by"]),
+        (&json!("cancelled"), &json!("a person at the command line"))
+    );
     assert_eq!(world.refused(&["job", "cancel", &id]).exit, 1);
     assert_eq!(world.json(&["job", "retry", &id])["job"]["state"], "queued");
 }
@@ -116,7 +205,10 @@ fn orders_reach_the_job_and_refusals_keep_their_code() {
 fn what_is_not_there_is_said() {
     let world = world();
     let told = world.refused(&["job", "create", "--repo", "acme/other", "--prompt", PROMPT]);
-    assert!(told.exit == 1 && told.error.contains("acme/other"), "{told:?}");
+    assert!(
+        told.exit == 1 && told.error.contains("acme/other"),
+        "{told:?}"
+    );
     for id in ["01j00000000000000000000000", "123456789"] {
         let told = world.refused(&["job", "show", id]);
         assert!(told.exit == 1 && told.error.contains(id), "{told:?}");
@@ -153,7 +245,9 @@ fn googles_key_is_never_sent_to_the_door() {
 #[test]
 fn a_door_that_is_closed_says_how_to_open_it() {
     // Nobody can listen on port 1 without being asked to.
-    let world = World::new().set("GAFFER_TOKEN", TOKEN).set("GAFFER_URL", "http://127.0.0.1:1");
+    let world = World::new()
+        .set("GAFFER_TOKEN", TOKEN)
+        .set("GAFFER_URL", "http://127.0.0.1:1");
     let told = world.refused(&["job", "list"]);
     assert_eq!((told.exit, told.code.as_str()), (1, "not_running"));
     assert!(told.next.contains("start it with `gaffer up`"), "{told:?}");

@@ -12,8 +12,14 @@ fn everything_is_paused_until_it_is_resumed() {
     assert_eq!(paused["paused"], true);
     // Pausing twice keeps the first time.
     assert_eq!(world.json(&["pause"]), paused);
-    assert_eq!(world.json(&["status"])["paused_since"], paused["paused_since"]);
-    assert_eq!(world.json(&["resume"]), json!({ "paused": false, "paused_since": null }));
+    assert_eq!(
+        world.json(&["status"])["paused_since"],
+        paused["paused_since"]
+    );
+    assert_eq!(
+        world.json(&["resume"]),
+        json!({ "paused": false, "paused_since": null })
+    );
     assert_eq!(world.json(&["status"])["paused_since"], json!(null));
     world.run(&["resume"]).ok();
 }
@@ -23,12 +29,27 @@ fn one_source_is_paused_by_either_command() {
     let world = World::with_account();
     world.run(&["source", "add", "acme/shop"]).ok();
     world.run(&["source", "add", "acme/other"]).ok();
-    assert_eq!(world.json(&["pause", "--source", "ACME/shop"]), json!({ "source": "acme/shop", "paused": true }));
+    assert_eq!(
+        world.json(&["pause", "--source", "ACME/shop"]),
+        json!({ "source": "acme/shop", "paused": true })
+    );
     let status = world.json(&["status"]);
-    assert_eq!((&status["paused_sources"], &status["paused_since"]), (&json!(["acme/shop"]), &json!(null)));
-    assert_eq!(world.json(&["source", "resume", "acme/shop"])["paused"], false);
-    assert_eq!(world.json(&["source", "pause", "acme/other"])["paused"], true);
-    assert_eq!(world.json(&["resume", "--source", "acme/other"])["paused"], false);
+    assert_eq!(
+        (&status["paused_sources"], &status["paused_since"]),
+        (&json!(["acme/shop"]), &json!(null))
+    );
+    assert_eq!(
+        world.json(&["source", "resume", "acme/shop"])["paused"],
+        false
+    );
+    assert_eq!(
+        world.json(&["source", "pause", "acme/other"])["paused"],
+        true
+    );
+    assert_eq!(
+        world.json(&["resume", "--source", "acme/other"])["paused"],
+        false
+    );
     assert_eq!(world.json(&["status"])["paused_sources"], json!([]));
 }
 
@@ -36,11 +57,17 @@ fn one_source_is_paused_by_either_command() {
 fn status_tells_people_where_they_are() {
     let world = World::new();
     let empty = world.run(&["status"]).ok();
-    assert!(empty.says("gaffer account add default") && empty.says(&world.data().display().to_string()), "{empty:?}");
+    assert!(
+        empty.says("gaffer account add default") && empty.says(&world.data().display().to_string()),
+        "{empty:?}"
+    );
     let world = World::with_account();
     let status = world.json(&["status"]);
     let account = &status["accounts"][0];
-    assert_eq!((&account["name"], &account["slots"]), (&json!("default"), &json!({ "used": 0, "of": 3 })));
+    assert_eq!(
+        (&account["name"], &account["slots"]),
+        (&json!("default"), &json!({ "used": 0, "of": 3 }))
+    );
     assert_eq!(status["queue"], json!({ "waiting": 0, "dead": 0 }));
     assert!(world.run(&["status"]).ok().says("0 of 15"));
 }

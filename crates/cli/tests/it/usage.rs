@@ -7,33 +7,59 @@ fn bad_usage_ends_with_2_and_names_the_argument_and_its_value() {
     let world = World::new();
     let wrong: [(&[&str], &str); 9] = [
         (&["source", "add", "acme"], "acme"),
-        (&["source", "add", "a/b", "--stuck-after", "20"], "--stuck-after"),
+        (
+            &["source", "add", "a/b", "--stuck-after", "20"],
+            "--stuck-after",
+        ),
         (&["account", "add", "Default"], "Default"),
         (&["account", "add", "x", "--plan", "gold"], "gold"),
         (&["agent", "add", "bot", "--url", "ftp://bot"], "--url"),
         (&["agent", "add", "bot"], "--url"),
         (&["job", "show", "../etc"], "../etc"),
-        (&["job", "merge", "01j00000000000000000000000", "--sha", "abc"], "--sha"),
+        (
+            &["job", "merge", "01j00000000000000000000000", "--sha", "abc"],
+            "--sha",
+        ),
         (&["fly"], "fly"),
     ];
     for (arguments, name) in wrong {
         let told = world.refused(arguments);
-        assert_eq!((told.exit, told.code.as_str()), (2, "usage"), "{arguments:?}");
+        assert_eq!(
+            (told.exit, told.code.as_str()),
+            (2, "usage"),
+            "{arguments:?}"
+        );
         assert!(told.error.contains(name), "{arguments:?}: {told:?}");
         let people = world.run(arguments);
-        assert!(people.code == 2 && people.stdout.is_empty() && people.stderr.lines().count() <= 2, "{people:?}");
+        assert!(
+            people.code == 2 && people.stdout.is_empty() && people.stderr.lines().count() <= 2,
+            "{people:?}"
+        );
     }
-    assert!(!world.data().exists(), "a command that was not understood made a data folder");
+    assert!(
+        !world.data().exists(),
+        "a command that was not understood made a data folder"
+    );
 }
 
 #[test]
 fn secrets_among_the_arguments_are_not_repeated() {
     let world = World::new();
-    for arguments in [&["account", "add", "default", KEY][..], &["account", "add", KEY], &["agent", "add", "bot", "--url", KEY]] {
+    for arguments in [
+        &["account", "add", "default", KEY][..],
+        &["account", "add", KEY],
+        &["agent", "add", "bot", "--url", KEY],
+    ] {
         let ran = world.run(arguments);
         assert!(ran.code == 2 && !ran.says(KEY), "{ran:?}");
     }
-    let ran = world.run(&["agent", "add", "bot", "--url", "https://me:hunter2@bot.example.com/"]);
+    let ran = world.run(&[
+        "agent",
+        "add",
+        "bot",
+        "--url",
+        "https://me:hunter2@bot.example.com/",
+    ]);
     assert_eq!(ran.code, 2);
 }
 
@@ -43,18 +69,34 @@ fn failures_take_two_lines_at_most_and_say_what_to_do() {
     let ran = world.run(&["source", "add", "acme/shop"]);
     let lines: Vec<&str> = ran.stderr.lines().collect();
     assert_eq!((ran.code, lines.len(), ran.stdout.as_str()), (1, 2, ""));
-    assert!(lines[0].starts_with("gaffer: adding source acme/shop: there is no account") && lines[1].starts_with("next: "), "{lines:?}");
+    assert!(
+        lines[0].starts_with("gaffer: adding source acme/shop: there is no account")
+            && lines[1].starts_with("next: "),
+        "{lines:?}"
+    );
 }
 
 #[test]
 fn help_and_version_are_answers() {
     let world = World::new();
-    for arguments in [&["--help"][..], &["-h"], &["source", "add", "--help"], &["--version"]] {
+    for arguments in [
+        &["--help"][..],
+        &["-h"],
+        &["source", "add", "--help"],
+        &["--version"],
+    ] {
         let ran = world.run(arguments).ok();
         assert!(ran.says("gaffer"), "{ran:?}");
     }
-    let nothing = world.run(&[]);
+    let mut nothing = world.command(&[]);
+    nothing.env_remove("GAFFER_DATA");
+    let nothing = ran(nothing, "");
     assert!(nothing.code == 2 && nothing.says("Usage"), "{nothing:?}");
+    let told = world.refused(&[]);
+    assert!(
+        told.exit == 2 && told.error.contains("subcommand"),
+        "{told:?}"
+    );
 }
 
 #[test]
@@ -75,7 +117,8 @@ fn a_data_folder_is_found_or_asked_for() {
     let told = ran(nowhere, "").told();
     assert_eq!((told.exit, told.code.as_str()), (2, "usage"));
     let mut home = world.command(&["status", "--json"]);
-    home.env_remove("GAFFER_DATA").env("XDG_DATA_HOME", world.data());
+    home.env_remove("GAFFER_DATA")
+        .env("XDG_DATA_HOME", world.data());
     ran(home, "").ok();
     assert!(world.data().join("gaffer/gaffer.db").exists());
     let file = world.file("file", "");

@@ -29,7 +29,10 @@ pub(crate) struct Ran {
 impl World {
     /// A new, empty folder.
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), environment: Vec::new() }
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            environment: Vec::new(),
+        }
     }
 
     /// A folder with the account `default`.
@@ -60,8 +63,15 @@ impl World {
     /// The command, to be run by the test.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gaffer"));
-        command.env_clear().env("GAFFER_DATA", self.data()).envs(self.environment.iter().map(|(name, value)| (name, value)));
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .env_clear()
+            .env("GAFFER_DATA", self.data())
+            .envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command
     }
 
@@ -89,7 +99,10 @@ impl World {
     pub(crate) fn secret(&self, path: &str) -> (String, u32) {
         let file = self.data().join("secrets").join(path);
         let mode = fs::metadata(&file).unwrap().permissions().mode() & 0o777;
-        (fs::read_to_string(file).unwrap().trim_end().to_owned(), mode)
+        (
+            fs::read_to_string(file).unwrap().trim_end().to_owned(),
+            mode,
+        )
     }
 
     /// Whether any file but a secret's holds a text.
@@ -105,17 +118,27 @@ pub(crate) fn ran(mut command: Command, stdin: &str) -> Ran {
     let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
     let output = child.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Ran { code: output.status.code().unwrap(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    Ran {
+        code: output.status.code().unwrap(),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    }
 }
 
 fn holds(folder: &Path, text: &str) -> bool {
     let needle = text.as_bytes();
-    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).any(|path| {
-        if path.is_dir() {
-            return path.file_name().unwrap() != "secrets" && holds(&path, text);
-        }
-        fs::read(&path).unwrap().windows(needle.len()).any(|window| window == needle)
-    })
+    fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .any(|path| {
+            if path.is_dir() {
+                return path.file_name().unwrap() != "secrets" && holds(&path, text);
+            }
+            fs::read(&path)
+                .unwrap()
+                .windows(needle.len())
+                .any(|window| window == needle)
+        })
 }
 
 /// What a failure tells programs.
@@ -145,10 +168,19 @@ impl Ran {
     /// How it failed.
     #[track_caller]
     pub(crate) fn told(&self) -> Told {
-        assert_eq!((self.stdout.as_str(), self.stderr.lines().count()), ("", 1), "{self:?}");
+        assert_eq!(
+            (self.stdout.as_str(), self.stderr.lines().count()),
+            ("", 1),
+            "{self:?}"
+        );
         let told: Value = serde_json::from_str(&self.stderr).unwrap();
         let text = |name: &str| told[name].as_str().unwrap_or_default().to_owned();
-        Told { exit: self.code, code: text("code"), error: text("error"), next: text("next") }
+        Told {
+            exit: self.code,
+            code: text("code"),
+            error: text("error"),
+            next: text("next"),
+        }
     }
 
     /// Whether a text is anywhere in what it printed.

@@ -1,1 +1,397 @@
+//! The whole life of an effect: every step from every state, and the limits that end it.
 
+use super::*;
+use crate::facts::Base;
+use crate::facts::fixture::{at, sha};
+use crate::failure::RETRY_AFTER_MAX;
+use crate::ids::JobId;
+use crate::policy::MergeMethod;
+
+const SESSION: &str = "14550388554331055113";
+
+fn job() -> JobId {
+    JobId::of(ulid::Ulid(7))
+}
+
+fn say() -> Action {
+    Action::Say {
+        session: SESSION.parse().unwrap(),
+        text: "hi".to_owned(),
+        cause: "c1".to_owned(),
+    }
+}
+
+fn merge() -> Action {
+    Action::Merge {
+        pull: "Acme/Shop#7".parse().unwrap(),
+        sha: sha('a'),
+        base: Base {
+            branch: "main".parse().unwrap(),
+            sha: sha('b'),
+        },
+        method: MergeMethod::Squash,
+    }
+}
+
+/// One of each action.
+fn all_actions() -> Vec<Action> {
+    let pull = || "Acme/Shop#7".parse().unwrap();
+    vec![
+        Action::CreateSession {
+            job: job(),
+            attempt: 2,
+        },
+        say(),
+        Action::ApprovePlan {
+            session: SESSION.parse().unwrap(),
+            plan: "p1".parse().unwrap(),
+        },
+        Action::Archive {
+            session: SESSION.parse().unwrap(),
+        },
+        merge(),
+        Action::MarkReady {
+            pull: pull(),
+            node_id: "PR_1".to_owned(),
+            sha: sha('a'),
+        },
+        Action::UpdateBranch {
+            pull: pull(),
+            sha: sha('a'),
+        },
+        Action::Comment {
+            pull: pull(),
+            text: "hi".to_owned(),
+            cause: "c1".to_owned(),
+        },
+        Action::Label {
+            pull: pull(),
+            label: "ours".to_owned(),
+        },
+        Action::DeleteBranch {
+            pull: pull(),
+            repo: "Acme/Shop".parse().unwrap(),
+            branch: "fix".parse().unwrap(),
+            sha: sha('a'),
+        },
+    ]
+}
+
+/// An effect in each state.
+fn all_states(action: &Action) -> Vec<Effect> {
+    let intent = Effect::new(action.clone(), at(0));
+    let started = intent.start(at(0)).unwrap();
+    let unknown = started.expire(at(90));
+    let done = started.done(at(5));
+    let failed = started.failed(&Failure::new(FailureClass::Invalid, "no"), at(5));
+    vec![intent, started, unknown, done, failed]
+}
+
+fn state(effect: &Effect) -> &'static str {
+    match effect.state {
+        EffectState::Intent { .. } => "intent",
+        EffectState::Started { .. } => "started",
+        EffectState::Unknown { .. } => "unknown",
+        EffectState::Done { .. } => "done",
+        EffectState::Failed { .. } => "failed",
+    }
+}
+
+fn states(step: impl Fn(&Effect) -> Effect) -> Vec<&'static str> {
+    all_states(&say())
+        .iter()
+        .map(|effect| state(&step(effect)))
+        .collect()
+}
+
+#[test]
+fn names_are_stable_and_ignore_what_does_not_make_another_wish() {
+    let names: Vec<String> = all_actions().iter().map(ToString::to_string).collect();
+    let a = "a".repeat(40);
+    assert_eq!(
+        names,
+        [
+            format!("create:{}#2", job()),
+            format!("say:{SESSION}:c1"),
+            format!("approve:{SESSION}:p1"),
+            format!("archive:{SESSION}"),
+            format!("merge:acme/shop#7@{a}"),
+            format!("ready:acme/shop#7@{a}"),
+            format!("update:acme/shop#7@{a}"),
+            "comment:acme/shop#7:c1".to_owned(),
+            "label:acme/shop#7:ours".to_owned(),
+            format!("unbranch:acme/shop:fix@{a}"),
+        ]
+    );
+    let id = Effect::new(merge(), at(0)).id;
+    assert_eq!(id.as_str(), "e59b8df1b5e0c1f1b6a1a4a0d5f0b8a2");
+    assert_eq!(Effect::new(merge(), at(999)).id, id);
+}
+
+#[test]
+fn every_step_from_every_state() {
+    let maybe = Failure::new(FailureClass::Network, "reset");
+    let never = Failure::new(FailureClass::Invalid, "no");
+    let later = Failure::new(FailureClass::Throttled, "slow");
+    assert_eq!(
+        states(Effect::clone),
+        ["intent", "started", "unknown", "done", "failed"]
+    );
+    assert_eq!(
+        states(|e| e.expire(at(89))),
+        ["intent", "started", "unknown", "done", "failed"]
+    );
+    assert_eq!(
+        states(|e| e.expire(at(90))),
+        ["intent", "unknown", "unknown", "done", "failed"]
+    );
+    assert_eq!(states(|e| e.done(at(95))), ["done"; 5]);
+    assert_eq!(
+        states(|e| e.failed(&maybe, at(95))),
+        ["unknown", "unknown", "unknown", "done", "failed"]
+    );
+    assert_eq!(
+        states(|e| e.failed(&never, at(95))),
+        ["failed", "failed", "failed", "done", "failed"]
+    );
+    assert_eq!(
+        states(|e| e.failed(&later, at(95))),
+        ["intent", "intent", "intent", "done", "failed"]
+    );
+    let happened = states(|e| e.settled(Finding::Happened, at(200)));
+    assert_eq!(happened, ["intent", "started", "done", "done", "failed"]);
+    let again = states(|e| e.wished_again(at(200)));
+    assert_eq!(again, ["intent", "started", "unknown", "done", "intent"]);
+}
+
+#[test]
+fn only_an_intent_whose_time_has_come_is_started() {
+    let effects = all_states(&say());
+    let start = |effect: &Effect, second| effect.start(at(second)).map(|effect| effect.state);
+    assert_eq!(start(&effects[0], -1), Err(NotStartable::Early(at(0))));
+    let started = EffectState::Started {
+        attempt: 1,
+        until: at(90),
+    };
+    assert_eq!(start(&effects[0], 0), Ok(started));
+    assert_eq!(start(&effects[1], 500), Err(NotStartable::Held(at(90))));
+    assert_eq!(
+        start(&effects[2], 500),
+        Err(NotStartable::Unsettled(at(150)))
+    );
+    assert_eq!(start(&effects[3], 500), Err(NotStartable::Settled));
+    assert_eq!(start(&effects[4], 500), Err(NotStartable::Settled));
+}
+
+#[test]
+fn whatever_is_not_settled_has_a_due_beyond_the_call() {
+    for action in all_actions() {
+        for effect in all_states(&action) {
+            assert_eq!(effect.due().is_none(), effect.is_settled());
+        }
+    }
+    assert!(START_HOLD > CALL_TIMEOUT);
+}
+
+#[test]
+fn done_is_final() {
+    let done = Effect::new(say(), at(0)).start(at(0)).unwrap().done(at(5));
+    assert_eq!(done.done(at(9)), done);
+    assert_eq!(done.wished_again(at(9)), done);
+    assert_eq!(
+        done.failed(&Failure::new(FailureClass::Network, "late"), at(9)),
+        done
+    );
+}
+
+#[test]
+fn the_unknown_is_read_no_sooner_than_the_world_can_show_it() {
+    let look_at = |action: &Action| {
+        let unknown = Effect::new(action.clone(), at(0))
+            .start(at(0))
+            .unwrap()
+            .expire(at(100));
+        unknown.due().unwrap().duration_since(at(100)).as_secs()
+    };
+    let waits: Vec<i64> = all_actions().iter().map(look_at).collect();
+    assert_eq!(waits, [180, 60, 60, 10, 10, 10, 10, 10, 10, 10]);
+}
+
+#[test]
+fn two_readings_without_a_trace_allow_the_next_attempt() {
+    let unknown = Effect::new(say(), at(0))
+        .start(at(0))
+        .unwrap()
+        .expire(at(90));
+    let unread = unknown.settled(Finding::CannotTell, at(150));
+    assert_eq!(
+        unread.state,
+        EffectState::Unknown {
+            attempt: 1,
+            look_at: at(210),
+            negatives: 0
+        }
+    );
+    let once = unread.settled(Finding::NoTrace, at(210));
+    assert_eq!(
+        once.state,
+        EffectState::Unknown {
+            attempt: 1,
+            look_at: at(270),
+            negatives: 1
+        }
+    );
+    let blind = once.settled(Finding::CannotTell, at(270));
+    let twice = blind.settled(Finding::NoTrace, at(330));
+    assert_eq!(
+        twice.state,
+        EffectState::Intent {
+            attempt: 2,
+            not_before: at(330)
+        }
+    );
+}
+
+#[test]
+fn what_leaves_no_trace_is_given_up_in_the_end() {
+    let (mut effect, mut now, mut attempts) = (Effect::new(say(), at(0)), at(0), 0);
+    while let Ok(started) = effect.start(now) {
+        attempts += 1;
+        effect = started.expire(plus(now, START_HOLD));
+        while state(&effect) == "unknown" {
+            now = effect.due().unwrap();
+            effect = effect.settled(Finding::NoTrace, now);
+        }
+    }
+    assert_eq!((attempts, state(&effect)), (ATTEMPTS_MAX, "failed"));
+}
+
+/// Fails again and again; answers how often and over how many seconds.
+fn exhaust(action: &Action, failure: &Failure) -> (u32, i64) {
+    let (mut effect, mut now, mut attempts) = (Effect::new(action.clone(), at(0)), at(0), 0);
+    while let Ok(started) = effect.start(now) {
+        attempts += 1;
+        effect = started.failed(failure, now);
+        now = effect.due().unwrap_or(now);
+    }
+    assert_eq!(state(&effect), "failed");
+    (attempts, now.duration_since(at(0)).as_secs())
+}
+
+#[test]
+fn certain_failures_are_retried_only_where_that_can_help() {
+    for action in all_actions() {
+        let once = |class| exhaust(&action, &Failure::new(class, "no").never_sent()).0;
+        for class in [
+            FailureClass::Precondition,
+            FailureClass::Conflict,
+            FailureClass::Invalid,
+            FailureClass::Forbidden,
+        ] {
+            assert_eq!(once(class), 1, "{action} {class:?}");
+        }
+        for class in [
+            FailureClass::Throttled,
+            FailureClass::Unavailable,
+            FailureClass::Network,
+            FailureClass::Garbled,
+            FailureClass::Unauthorized,
+        ] {
+            assert_eq!(once(class), ATTEMPTS_MAX, "{action} {class:?}");
+        }
+    }
+    let (_, seconds) = exhaust(&say(), &Failure::new(FailureClass::Throttled, "slow"));
+    assert!((1_500..3_600).contains(&seconds), "{seconds}");
+}
+
+#[test]
+fn messages_to_a_session_that_is_still_queued_are_tried_for_more_than_an_hour() {
+    let not_found = Failure::new(FailureClass::NotFound, "404");
+    for action in all_actions() {
+        let (attempts, seconds) = exhaust(&action, &not_found);
+        match action {
+            Action::Say { .. } | Action::ApprovePlan { .. } => {
+                assert!(seconds > 3_600, "{action}: {seconds}");
+            }
+            Action::CreateSession { .. }
+            | Action::Archive { .. }
+            | Action::Merge { .. }
+            | Action::MarkReady { .. }
+            | Action::UpdateBranch { .. }
+            | Action::Comment { .. }
+            | Action::Label { .. }
+            | Action::DeleteBranch { .. } => assert_eq!(attempts, 1, "{action}"),
+        }
+    }
+}
+
+#[test]
+fn waits_that_are_asked_for_are_kept_within_a_day() {
+    let wait = |asked| {
+        let failure = Failure::new(FailureClass::Throttled, "slow").after(Some(asked));
+        let effect = Effect::new(say(), at(0))
+            .start(at(0))
+            .unwrap()
+            .failed(&failure, at(0));
+        effect.due().unwrap().duration_since(at(0))
+    };
+    assert_eq!(
+        wait(SignedDuration::from_mins(40)),
+        SignedDuration::from_mins(40)
+    );
+    assert_eq!(wait(SignedDuration::MAX), RETRY_AFTER_MAX);
+    assert_eq!(wait(SignedDuration::MIN), SignedDuration::ZERO);
+}
+
+#[test]
+fn a_failed_wish_may_be_wished_again_with_the_next_number() {
+    let fail = |action: &Action, times: u32| {
+        let never = Failure::new(FailureClass::Invalid, "no");
+        let mut effect = Effect::new(action.clone(), at(0));
+        for _ in 0..times {
+            effect = effect.wished_again(at(0));
+            let now = effect.due().unwrap_or(at(0));
+            effect = effect
+                .start(now)
+                .map_or(effect.clone(), |e| e.failed(&never, now));
+        }
+        effect
+    };
+    let again = fail(&say(), 1).wished_again(at(0));
+    assert_eq!(
+        again.state,
+        EffectState::Intent {
+            attempt: 2,
+            not_before: at(5)
+        }
+    );
+    let used_up = fail(&say(), 50);
+    assert_eq!(
+        (used_up.attempt(), state(&used_up.wished_again(at(0)))),
+        (ATTEMPTS_MAX, "failed")
+    );
+    // Jobs count refusals and pull requests refused merges themselves.
+    for action in [
+        Action::CreateSession {
+            job: job(),
+            attempt: 1,
+        },
+        merge(),
+    ] {
+        let again = fail(&action, 50).wished_again(at(7));
+        assert_eq!(
+            again.state,
+            EffectState::Intent {
+                attempt: 51,
+                not_before: at(7)
+            }
+        );
+    }
+}
+
+#[test]
+fn waits_double_up_to_a_longest() {
+    let seconds: Vec<i64> = (0..10).map(|attempt| backoff(attempt).as_secs()).collect();
+    assert_eq!(seconds, [5, 5, 10, 20, 40, 80, 160, 320, 600, 600]);
+    assert_eq!(backoff(u32::MAX), SignedDuration::from_mins(10));
+}

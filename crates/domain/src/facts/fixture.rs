@@ -2,9 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{
-    Author, Base, Check, CheckOutcome, Demands, Fact, Head, Pass, PullFacts, PullState,
-};
+use super::{Author, Base, Check, CheckOutcome, Demands, Fact, Head, Pass, PullFacts, PullState};
 use crate::ids::CommitSha;
 
 /// GitHub's id of its own Actions App.
@@ -37,32 +35,32 @@ pub(crate) fn passed(name: &str) -> Check {
 /// All that GitHub shows of it.
 pub(crate) fn green_facts() -> PullFacts {
     PullFacts {
-            pull: "acme/shop#7".parse().unwrap(),
-            read_at: at(0),
-            state: PullState::Open,
-            head: Head {
-                sha: sha('a'),
-                branch: "fix-14550388554331055113".parse().unwrap(),
-                repo: Some("acme/shop".parse().unwrap()),
-            },
-            base: Base {
-                branch: "main".parse().unwrap(),
-                sha: sha('b'),
-            },
-            draft: false,
-            mergeable: Fact::Known(true),
-            node_id: "PR_1".to_owned(),
-            author: Author {
-                login: "jules".to_owned(),
-                id: 1,
-            },
-            title: String::new(),
-            body: String::new(),
-            labels: vec!["enhancement".to_owned()],
-            checks: Fact::Known(vec![passed("build")]),
-            reviews: Fact::Known(vec![]),
-            files: Fact::Known(vec!["src/cart.rs".to_owned()]),
-            demands: Fact::Known(Demands::default()),
-            ci: None,
-        }
+        pull: "acme/shop#7".parse().unwrap(),
+        read_at: at(0),
+        state: PullState::Open,
+        head: Head {
+            sha: sha('a'),
+            branch: "fix-14550388554331055113".parse().unwrap(),
+            repo: Some("acme/shop".parse().unwrap()),
+        },
+        base: Base {
+            branch: "main".parse().unwrap(),
+            sha: sha('b'),
+        },
+        draft: false,
+        mergeable: Fact::Known(true),
+        node_id: "PR_1".to_owned(),
+        author: Author {
+            login: "jules".to_owned(),
+            id: 1,
+        },
+        title: String::new(),
+        body: String::new(),
+        labels: vec!["enhancement".to_owned()],
+        checks: Fact::Known(vec![passed("build")]),
+        reviews: Fact::Known(vec![]),
+        files: Fact::Known(vec!["src/cart.rs".to_owned()]),
+        demands: Fact::Known(Demands::default()),
+        ci: None,
+    }
 }

@@ -6,9 +6,8 @@ mod reasons;
 use jiff::{SignedDuration, Timestamp};
 
 use super::*;
-use crate::facts::{
-    ACTIONS_BOT_ID, Author, Base, Check, CheckOutcome, CiClues, Demands, Head, Pass, RequiredCheck,
-};
+use crate::facts::Demands;
+use crate::facts::fixture::{at, green_facts, passed, sha};
 
 fn review(reviewer: u64, verdict: Verdict) -> Review {
     Review { reviewer, verdict }

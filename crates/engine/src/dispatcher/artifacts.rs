@@ -15,15 +15,25 @@ const PATCH_KEPT_BYTES_MAX: usize = 24 * 1024;
 impl Dispatcher {
     /// Reads and keeps the newest artifacts of a job's session.
     pub(super) async fn artifacts(&self, id: &JobId) -> Result<(), Error> {
-        let Some(found) = self.desk.store.job(id).await? else { return Ok(()) };
+        let Some(found) = self.desk.store.job(id).await? else {
+            return Ok(());
+        };
         let read_at = self.desk.now();
         let read = match found.value.session() {
             None => Ok(Artifacts::default()),
-            Some(session) => self.eyes.sessions.artifacts(&found.value.account, session).await,
+            Some(session) => {
+                self.eyes
+                    .sessions
+                    .artifacts(&found.value.account, session)
+                    .await
+            }
         };
         let kept = match read {
             Ok(artifacts) => keep(artifacts, read_at),
-            Err(failure) => ReadArtifacts { failure: Some(failure.message), ..keep(Artifacts::default(), read_at) },
+            Err(failure) => ReadArtifacts {
+                failure: Some(failure.message),
+                ..keep(Artifacts::default(), read_at)
+            },
         };
         let mut unit = self.desk.unit();
         unit.put_if(keys::artifacts(id), &kept, Expect::Any, Place::default());
@@ -33,7 +43,9 @@ impl Dispatcher {
 
 fn keep(artifacts: Artifacts, read_at: jiff::Timestamp) -> ReadArtifacts {
     let patch = artifacts.patch.as_deref().map(redact);
-    let cut = patch.as_ref().is_some_and(|patch| patch.len() > PATCH_KEPT_BYTES_MAX);
+    let cut = patch
+        .as_ref()
+        .is_some_and(|patch| patch.len() > PATCH_KEPT_BYTES_MAX);
     let patch = patch.map(|mut patch| {
         let end = patch.floor_char_boundary(PATCH_KEPT_BYTES_MAX);
         patch.truncate(end);

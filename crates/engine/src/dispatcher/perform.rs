@@ -20,23 +20,62 @@ impl Dispatcher {
         };
         Ok(match &effect.action {
             Action::CreateSession { job, .. } => self.create(job, source).await?,
-            Action::Say { session, text, .. } => done(self.hands.sessions.send(&self.account_of(session, source).await?, session, text).await),
-            Action::ApprovePlan { session, .. } => done(self.hands.sessions.approve(&self.account_of(session, source).await?, session).await),
-            Action::Archive { session } => done(self.hands.sessions.archive(&self.account_of(session, source).await?, session).await),
-            Action::Merge { pull, sha, method, .. } => match self.hands.pulls.merge(pull, sha, *method).await {
+            Action::Say { session, text, .. } => done(
+                self.hands
+                    .sessions
+                    .send(&self.account_of(session, source).await?, session, text)
+                    .await,
+            ),
+            Action::ApprovePlan { session, .. } => done(
+                self.hands
+                    .sessions
+                    .approve(&self.account_of(session, source).await?, session)
+                    .await,
+            ),
+            Action::Archive { session } => done(
+                self.hands
+                    .sessions
+                    .archive(&self.account_of(session, source).await?, session)
+                    .await,
+            ),
+            Action::Merge {
+                pull, sha, method, ..
+            } => match self.hands.pulls.merge(pull, sha, *method).await {
                 Ok(commit) => Outcome::Merged(commit),
                 Err(failure) => Outcome::Failed(failure),
             },
-            Action::MarkReady { pull, node_id, .. } => done(self.hands.pulls.mark_ready(pull, node_id).await),
-            Action::UpdateBranch { pull, sha } => done(self.hands.pulls.update_branch(pull, sha).await),
-            Action::Comment { pull, text, .. } => done(self.hands.pulls.comment(pull, text, effect.id.as_str()).await),
+            Action::MarkReady { pull, node_id, .. } => {
+                done(self.hands.pulls.mark_ready(pull, node_id).await)
+            }
+            Action::UpdateBranch { pull, sha } => {
+                done(self.hands.pulls.update_branch(pull, sha).await)
+            }
+            Action::Comment { pull, text, .. } => done(
+                self.hands
+                    .pulls
+                    .comment(pull, text, effect.id.as_str())
+                    .await,
+            ),
             Action::Label { pull, label } => done(self.hands.pulls.label(pull, label).await),
-            Action::DeleteBranch { pull, repo, branch, sha } => done(self.delete_branch(pull, (repo, branch, sha)).await),
+            Action::DeleteBranch {
+                pull,
+                repo,
+                branch,
+                sha,
+            } => done(self.delete_branch(pull, (repo, branch, sha)).await),
         })
     }
 
     async fn create(&self, id: &JobId, source: &Source) -> Result<Outcome, Error> {
-        let found = self.desk.store.job(id).await?.ok_or_else(|| Error::NoSuch { what: "job", name: id.to_string() })?;
+        let found = self
+            .desk
+            .store
+            .job(id)
+            .await?
+            .ok_or_else(|| Error::NoSuch {
+                what: "job",
+                name: id.to_string(),
+            })?;
         let job = found.value;
         let session = NewSession {
             prompt: job.prompt.clone(),
@@ -48,27 +87,47 @@ impl Dispatcher {
                 PlanApproval::Agent | PlanApproval::Human => true,
             },
         };
-        Ok(match self.hands.sessions.create(&job.account, &session).await {
-            Ok(view) => Outcome::Created(Box::new(view)),
-            Err(failure) => Outcome::Failed(failure),
-        })
+        Ok(
+            match self.hands.sessions.create(&job.account, &session).await {
+                Ok(view) => Outcome::Created(Box::new(view)),
+                Err(failure) => Outcome::Failed(failure),
+            },
+        )
     }
 
     /// A branch is deleted only if it still points at the merged head and no open pull request is based on it.
-    async fn delete_branch(&self, pull: &PullRef, (repo, branch, sha): (&RepoName, &BranchName, &CommitSha)) -> Result<(), Failure> {
+    async fn delete_branch(
+        &self,
+        pull: &PullRef,
+        (repo, branch, sha): (&RepoName, &BranchName, &CommitSha),
+    ) -> Result<(), Failure> {
         let state = self.eyes.pulls.branch(repo, branch).await?;
-        let left_alone = |why: String| Err(Failure::new(FailureClass::Conflict, format!("left the branch `{branch}` of {pull} alone: {why}")));
+        let left_alone = |why: String| {
+            Err(Failure::new(
+                FailureClass::Conflict,
+                format!("left the branch `{branch}` of {pull} alone: {why}"),
+            ))
+        };
         match state.sha {
             None => Ok(()),
             Some(now) if now != *sha => left_alone(format!("it moved on to {now} after the merge")),
-            Some(_) if state.based_on_it > 0 => left_alone(format!("{} open pull requests are based on it", state.based_on_it)),
+            Some(_) if state.based_on_it > 0 => left_alone(format!(
+                "{} open pull requests are based on it",
+                state.based_on_it
+            )),
             Some(_) => self.hands.pulls.delete_branch(repo, branch).await,
         }
     }
 
     /// The account that a session's job works on; sessions without a job belong to the source's account.
-    pub(super) async fn account_of(&self, session: &SessionId, source: &Source) -> Result<AccountName, Error> {
-        let Some(id) = self.desk.store.job_of(session).await? else { return Ok(source.account.clone()) };
+    pub(super) async fn account_of(
+        &self,
+        session: &SessionId,
+        source: &Source,
+    ) -> Result<AccountName, Error> {
+        let Some(id) = self.desk.store.job_of(session).await? else {
+            return Ok(source.account.clone());
+        };
         let job = self.desk.store.job(&id).await?;
         Ok(job.map_or_else(|| source.account.clone(), |job| job.value.account))
     }

@@ -14,7 +14,13 @@ use crate::work::Work;
 impl Dispatcher {
     /// Gives free slots to the jobs that have waited longest. Several dispatchers may try: the version of the slots lets one win.
     pub(super) async fn slots(&self, account: &AccountName) -> Result<(), Error> {
-        let Some(limits) = self.desk.store.account(account).await?.map(|found| found.value.limits) else {
+        let Some(limits) = self
+            .desk
+            .store
+            .account(account)
+            .await?
+            .map(|found| found.value.limits)
+        else {
             tracing::warn!(%account, "jobs wait for an account that does not exist: `gaffer account add`");
             return Ok(());
         };
@@ -22,8 +28,14 @@ impl Dispatcher {
         let mut slots = self.free_the_finished(account).await?;
         let mut next: Option<Timestamp> = None;
         for found in self.desk.store.queued(account).await? {
-            let Phase::Queued { not_before, .. } = found.value.phase else { continue };
-            if self.hold(&self.source(&found.value.repo).await?).await?.is_some() {
+            let Phase::Queued { not_before, .. } = found.value.phase else {
+                continue;
+            };
+            if self
+                .hold(&self.source(&found.value.repo).await?)
+                .await?
+                .is_some()
+            {
                 continue;
             }
             if not_before > now {
@@ -31,7 +43,9 @@ impl Dispatcher {
                 continue;
             }
             match governor::admit(&slots.value, &found.value.id, limits, now) {
-                Admission::Granted(granted) => return self.begin_job(&found, &slots, &granted).await,
+                Admission::Granted(granted) => {
+                    return self.begin_job(&found, &slots, &granted).await;
+                }
                 Admission::Later { at, .. } => {
                     next = at.map_or(next, |at| earliest(next, at));
                     break;
@@ -40,7 +54,15 @@ impl Dispatcher {
         }
         if let Some(at) = next {
             let mut unit = self.desk.unit();
-            unit.put(keys::slots(account), &slots.value, Some(slots.version), Place { due: Some(at), list: None });
+            unit.put(
+                keys::slots(account),
+                &slots.value,
+                Some(slots.version),
+                Place {
+                    due: Some(at),
+                    list: None,
+                },
+            );
             slots.version += 1;
             super::effects::ignore_conflict(self.desk.commit(unit).await)?;
         }
@@ -48,34 +70,76 @@ impl Dispatcher {
     }
 
     /// Slots of jobs that no longer hold one are free, whatever became of the message that should have said so.
-    async fn free_the_finished(&self, account: &AccountName) -> Result<Versioned<governor::Slots>, Error> {
+    async fn free_the_finished(
+        &self,
+        account: &AccountName,
+    ) -> Result<Versioned<governor::Slots>, Error> {
         let found = self.desk.store.slots(account).await?;
         let mut slots = found.value.clone();
         for id in found.value.taken.keys() {
-            let holds = self.desk.store.job(id).await?.is_some_and(|job| job.value.holds_slot());
+            let holds = self
+                .desk
+                .store
+                .job(id)
+                .await?
+                .is_some_and(|job| job.value.holds_slot());
             if !holds {
                 slots = slots.release(id);
             }
         }
-        for job in self.desk.store.watched(account).await?.iter().filter(|job| job.value.holds_slot()) {
+        for job in self
+            .desk
+            .store
+            .watched(account)
+            .await?
+            .iter()
+            .filter(|job| job.value.holds_slot())
+        {
             // A finished session that a message woke again draws on the account like any other.
-            slots.taken.entry(job.value.id.clone()).or_insert_with(|| self.desk.now());
+            slots
+                .taken
+                .entry(job.value.id.clone())
+                .or_insert_with(|| self.desk.now());
         }
-        Ok(Versioned { value: slots, version: found.version })
+        Ok(Versioned {
+            value: slots,
+            version: found.version,
+        })
     }
 
     /// Takes the slot and decides the start in one commit; then the next job is looked at.
-    async fn begin_job(&self, found: &Versioned<Job>, slots: &Versioned<governor::Slots>, granted: &governor::Slots) -> Result<(), Error> {
+    async fn begin_job(
+        &self,
+        found: &Versioned<Job>,
+        slots: &Versioned<governor::Slots>,
+        granted: &governor::Slots,
+    ) -> Result<(), Error> {
         let step = job::start(&found.value, self.desk.now())?;
         let mut unit = self.desk.unit();
-        unit.put(keys::slots(&granted.account), granted, Some(slots.version), Place::default());
+        unit.put(
+            keys::slots(&granted.account),
+            granted,
+            Some(slots.version),
+            Place::default(),
+        );
         self.desk.save_job(&mut unit, Some(found), &step).await?;
         let pk = keys::job_pk(&found.value.id);
-        unit.tell(&pk, Work::Job { id: found.value.id.clone() });
+        unit.tell(
+            &pk,
+            Work::Job {
+                id: found.value.id.clone(),
+            },
+        );
         match self.desk.commit(unit).await {
             Err(error) if error.is_conflict() => {
-                let work = Work::Slots { account: granted.account.clone() };
-                Ok(self.desk.queue.send(&work.to_body(), governor::CREATE_GAP).await?)
+                let work = Work::Slots {
+                    account: granted.account.clone(),
+                };
+                Ok(self
+                    .desk
+                    .queue
+                    .send(&work.to_body(), governor::CREATE_GAP)
+                    .await?)
             }
             outcome => outcome,
         }

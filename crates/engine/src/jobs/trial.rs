@@ -19,7 +19,10 @@ impl Desk {
     /// Puts a test message on its way to an agent: `completed` with nothing in it, of no job, in the name of the account `test`.
     pub async fn test_wake(&self, agent: &AgentName) -> Result<EventId, Error> {
         let mut unit = self.unit();
-        let account: AccountName = TEST_ACCOUNT.parse().map_err(|_| Error::NoSuch { what: "account", name: TEST_ACCOUNT.to_owned() })?;
+        let account: AccountName = TEST_ACCOUNT.parse().map_err(|_| Error::NoSuch {
+            what: "account",
+            name: TEST_ACCOUNT.to_owned(),
+        })?;
         let event = Event {
             id: EventId::of(&format!("test:{agent}:{}", self.ulid())),
             job: None,
@@ -33,19 +36,41 @@ impl Desk {
         };
         let (id, key) = (event.id.clone(), keys::wake(agent, &event.id));
         let wake = Wake::new(event, agent.clone(), None, unit.now());
-        unit.put(key.clone(), &wake, None, Place { due: Some(unit.now() + OUTBOX_GRACE), list: None });
-        unit.tell(&key.pk, Work::Wake { agent: agent.clone(), event: id.clone() });
+        unit.put(
+            key.clone(),
+            &wake,
+            None,
+            Place {
+                due: Some(unit.now() + OUTBOX_GRACE),
+                list: None,
+            },
+        );
+        unit.tell(
+            &key.pk,
+            Work::Wake {
+                agent: agent.clone(),
+                event: id.clone(),
+            },
+        );
         self.commit(unit).await?;
         Ok(id)
     }
 
     /// Waits until a wake is settled, at most `within`; answers how far it is then.
-    pub async fn wake_settled(&self, agent: &AgentName, event: &EventId, within: Duration) -> Result<Versioned<Wake>, Error> {
+    pub async fn wake_settled(
+        &self,
+        agent: &AgentName,
+        event: &EventId,
+        within: Duration,
+    ) -> Result<Versioned<Wake>, Error> {
         let until = tokio::time::Instant::now() + within;
         let mut interval = tokio::time::interval(LOOK_AGAIN);
         loop {
             let found = self.store.wake(agent, event).await?;
-            let found = found.ok_or_else(|| Error::NoSuch { what: "wake", name: event.to_string() })?;
+            let found = found.ok_or_else(|| Error::NoSuch {
+                what: "wake",
+                name: event.to_string(),
+            })?;
             if found.value.is_settled() || tokio::time::Instant::now() >= until {
                 return Ok(found);
             }

@@ -32,10 +32,16 @@ struct Gathered {
 impl Poller {
     /// Polls an account and saves how that went: one write to the account's row, and one for each job that changed.
     pub(super) async fn poll(&self, name: &AccountName) -> Result<(), Error> {
-        let Some(found) = self.desk.store.account(name).await? else { return Ok(()) };
+        let Some(found) = self.desk.store.account(name).await? else {
+            return Ok(());
+        };
         let jobs = self.desk.store.watched(name).await?;
         let outcome = match self.look_at_all(&found.value, &jobs).await {
-            Ok(gathered) => Poll::Answered { active: jobs.iter().any(is_active), list: gathered.weight, reads: gathered.reads },
+            Ok(gathered) => Poll::Answered {
+                active: jobs.iter().any(is_active),
+                list: gathered.weight,
+                reads: gathered.reads,
+            },
             Err(LookError::Outside(failure)) => Poll::Failed(failure),
             Err(LookError::Inside(error)) => return Err(error),
         };
@@ -44,14 +50,26 @@ impl Poller {
 
     async fn save_poll(&self, name: &AccountName, outcome: &Poll) -> Result<(), Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
-            let Some(found) = self.desk.store.account(name).await? else { return Ok(()) };
+            let Some(found) = self.desk.store.account(name).await? else {
+                return Ok(());
+            };
             let step = account::polled(&found.value, outcome, self.desk.now());
             let mut unit = self.desk.unit();
-            let place = Place { due: step.due, list: keys::listed(keys::ACCOUNTS, name.as_str()) };
-            unit.put(keys::account(name), &step.aggregate, Some(found.version), place);
+            let place = Place {
+                due: step.due,
+                list: keys::listed(keys::ACCOUNTS, name.as_str()),
+            };
+            unit.put(
+                keys::account(name),
+                &step.aggregate,
+                Some(found.version),
+                place,
+            );
             if !step.events.is_empty() {
                 let agent = self.desk.awake(step.aggregate.agent.clone()).await?;
-                self.desk.save_account_events(&mut unit, &step.events, &Route { agent, repo: None }).await?;
+                self.desk
+                    .save_account_events(&mut unit, &step.events, &Route { agent, repo: None })
+                    .await?;
             }
             match self.desk.commit(unit).await {
                 Err(error) if error.is_conflict() => {}
@@ -61,9 +79,19 @@ impl Poller {
         Ok(())
     }
 
-    async fn look_at_all(&self, account: &Account, jobs: &[Versioned<Job>]) -> Result<Gathered, LookError> {
-        let mut gathered = Gathered { weight: account.list.clone(), ..Gathered::default() };
-        let wanted: BTreeSet<SessionId> = jobs.iter().filter_map(|job| job.value.session().cloned()).collect();
+    async fn look_at_all(
+        &self,
+        account: &Account,
+        jobs: &[Versioned<Job>],
+    ) -> Result<Gathered, LookError> {
+        let mut gathered = Gathered {
+            weight: account.list.clone(),
+            ..Gathered::default()
+        };
+        let wanted: BTreeSet<SessionId> = jobs
+            .iter()
+            .filter_map(|job| job.value.session().cloned())
+            .collect();
         if cadence::look(&account.list, wanted.len() as u64) == Look::List {
             self.list(&account.name, &wanted, &mut gathered).await?;
         }
@@ -81,28 +109,52 @@ impl Poller {
     }
 
     /// Lists pages until every wanted session was seen.
-    async fn list(&self, account: &AccountName, wanted: &BTreeSet<SessionId>, gathered: &mut Gathered) -> Result<(), Failure> {
+    async fn list(
+        &self,
+        account: &AccountName,
+        wanted: &BTreeSet<SessionId>,
+        gathered: &mut Gathered,
+    ) -> Result<(), Failure> {
         let (mut token, mut bytes, mut sessions) = (None, 0, 0);
         for _ in 0..PAGES_MAX {
-            let page = self.sessions.list(account, LIST_PAGE_SIZE, token.as_deref()).await?;
+            let page = self
+                .sessions
+                .list(account, LIST_PAGE_SIZE, token.as_deref())
+                .await?;
             bytes += page.bytes;
             sessions += page.sessions.len() as u64;
-            gathered.views.extend(page.sessions.into_iter().map(|view| (view.id.clone(), view)));
+            gathered.views.extend(
+                page.sessions
+                    .into_iter()
+                    .map(|view| (view.id.clone(), view)),
+            );
             token = page.next;
             if token.is_none() || wanted.iter().all(|id| gathered.views.contains_key(id)) {
                 break;
             }
         }
-        gathered.weight = ListWeight { bytes_per_session: (sessions > 0).then(|| bytes / sessions), sessions };
+        gathered.weight = ListWeight {
+            bytes_per_session: (sessions > 0).then(|| bytes / sessions),
+            sessions,
+        };
         Ok(())
     }
 
     /// A create whose answer was lost may have been repeated: a second session with a job's marker is put away.
     async fn put_twins_away(&self, gathered: &Gathered) -> Result<(), Error> {
         for view in gathered.views.values().filter(|view| !view.archived) {
-            let Some(marker) = Marker::find(&view.title).filter(|marker| marker.installation == self.desk.installation) else { continue };
-            let Some(found) = self.desk.store.job(&marker.job).await? else { continue };
-            let watched = found.value.session().is_some_and(|session| *session != view.id);
+            let Some(marker) = Marker::find(&view.title)
+                .filter(|marker| marker.installation == self.desk.installation)
+            else {
+                continue;
+            };
+            let Some(found) = self.desk.store.job(&marker.job).await? else {
+                continue;
+            };
+            let watched = found
+                .value
+                .session()
+                .is_some_and(|session| *session != view.id);
             if !watched || found.value.attempt != marker.attempt {
                 continue;
             }
@@ -115,7 +167,13 @@ impl Poller {
         Ok(())
     }
 
-    async fn look_at(&self, account: &Account, found: &Versioned<Job>, watch: &Watch, gathered: &mut Gathered) -> Result<(), LookError> {
+    async fn look_at(
+        &self,
+        account: &Account,
+        found: &Versioned<Job>,
+        watch: &Watch,
+        gathered: &mut Gathered,
+    ) -> Result<(), LookError> {
         let now = self.desk.now();
         let (policy, timing) = self.rules(&found.value).await?;
         let view = match gathered.views.get(&watch.session) {
@@ -128,9 +186,19 @@ impl Poller {
             Ok(view) => {
                 let last_read = account.activity_reads.get(&watch.session).copied();
                 let wanted = cadence::wants_activities(watch, &view, last_read, now, &timing);
-                let activities = if wanted { self.activities(account, watch).await? } else { None };
-                let read_at = if activities.is_some() { Some(now) } else { last_read };
-                gathered.reads.extend(read_at.map(|at| (watch.session.clone(), at)));
+                let activities = if wanted {
+                    self.activities(account, watch).await?
+                } else {
+                    None
+                };
+                let read_at = if activities.is_some() {
+                    Some(now)
+                } else {
+                    last_read
+                };
+                gathered
+                    .reads
+                    .extend(read_at.map(|at| (watch.session.clone(), at)));
                 Sight::Seen(Box::new(Snapshot { view, activities }))
             }
         };
@@ -139,8 +207,16 @@ impl Poller {
     }
 
     /// A log that is not visible yet is no log; other failures end the poll.
-    async fn activities(&self, account: &Account, watch: &Watch) -> Result<Option<Vec<domain::session::Activity>>, Failure> {
-        match self.sessions.activities(&account.name, &watch.session, watch.talk.through).await {
+    async fn activities(
+        &self,
+        account: &Account,
+        watch: &Watch,
+    ) -> Result<Option<Vec<domain::session::Activity>>, Failure> {
+        match self
+            .sessions
+            .activities(&account.name, &watch.session, watch.talk.through)
+            .await
+        {
             Ok(activities) => Ok(Some(activities)),
             Err(failure) if failure.class == FailureClass::NotFound => Ok(None),
             Err(failure) => Err(failure),
@@ -149,11 +225,18 @@ impl Poller {
 
     async fn rules(&self, job: &Job) -> Result<(Policy, Timing), Error> {
         let source = self.desk.store.source(&job.repo).await?;
-        Ok(source.map(|source| (source.value.policy, source.value.timing)).unwrap_or_default())
+        Ok(source
+            .map(|source| (source.value.policy, source.value.timing))
+            .unwrap_or_default())
     }
 
     /// Decides and saves; whoever lost a race leaves it to the next poll.
-    async fn decide(&self, found: &Versioned<Job>, sight: &Sight, (policy, timing): (&Policy, &Timing)) -> Result<(), Error> {
+    async fn decide(
+        &self,
+        found: &Versioned<Job>,
+        sight: &Sight,
+        (policy, timing): (&Policy, &Timing),
+    ) -> Result<(), Error> {
         let step = job::observe(&found.value, sight, self.desk.now(), policy, timing);
         let mut unit = self.desk.unit();
         if !self.desk.save_job(&mut unit, Some(found), &step).await? {
@@ -193,7 +276,11 @@ impl From<Error> for LookError {
     fn from(error: Error) -> Self {
         match error {
             Error::Outside(failure) => Self::Outside(failure),
-            Error::Records(_) | Error::Commit(_) | Error::Queue(_) | Error::NotNow(_) | Error::NoSuch { .. } => Self::Inside(error),
+            Error::Records(_)
+            | Error::Commit(_)
+            | Error::Queue(_)
+            | Error::NotNow(_)
+            | Error::NoSuch { .. } => Self::Inside(error),
         }
     }
 }

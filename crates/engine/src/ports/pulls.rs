@@ -62,7 +62,12 @@ pub trait PullsRead: Send + Sync {
 #[async_trait]
 pub trait PullsWrite: Send + Sync {
     /// Merges at exactly this head; answers the merge commit. `Conflict` when the head moved or it is not mergeable.
-    async fn merge(&self, pull: &PullRef, sha: &CommitSha, method: MergeMethod) -> Result<CommitSha, Failure>;
+    async fn merge(
+        &self,
+        pull: &PullRef,
+        sha: &CommitSha,
+        method: MergeMethod,
+    ) -> Result<CommitSha, Failure>;
 
     /// Marks a draft ready for review.
     async fn mark_ready(&self, pull: &PullRef, node_id: &str) -> Result<(), Failure>;

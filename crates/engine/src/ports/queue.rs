@@ -37,7 +37,11 @@ pub trait Queue: Send + Sync {
     async fn send(&self, body: &str, delay: SignedDuration) -> Result<(), QueueError>;
 
     /// Receives up to `limit` visible messages and hides them for `visibility`; answers at once, also with none.
-    async fn receive(&self, limit: usize, visibility: SignedDuration) -> Result<Vec<Delivery>, QueueError>;
+    async fn receive(
+        &self,
+        limit: usize,
+        visibility: SignedDuration,
+    ) -> Result<Vec<Delivery>, QueueError>;
 
     /// Removes a message for good.
     async fn acknowledge(&self, receipt: &Receipt) -> Result<(), QueueError>;

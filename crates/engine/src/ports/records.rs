@@ -128,7 +128,9 @@ pub enum RecordsError {
         message: String,
     },
     /// Something stored cannot be read by this version.
-    #[error("the stored record {key:?} cannot be read: {message}; restore a backup or upgrade gaffer")]
+    #[error(
+        "the stored record {key:?} cannot be read: {message}; restore a backup or upgrade gaffer"
+    )]
     Unreadable {
         /// Which record.
         key: Key,
@@ -167,10 +169,22 @@ pub trait Records: Send + Sync {
     async fn get(&self, key: &Key) -> Result<Option<Record>, RecordsError>;
 
     /// Records of one partition whose sort key starts with a prefix, ascending.
-    async fn query(&self, pk: &str, prefix: &str, after: Option<PageToken>, limit: usize) -> Result<Page, RecordsError>;
+    async fn query(
+        &self,
+        pk: &str,
+        prefix: &str,
+        after: Option<PageToken>,
+        limit: usize,
+    ) -> Result<Page, RecordsError>;
 
     /// Records of one list, ascending by their place in it; `newest` reverses the order.
-    async fn list(&self, name: &str, newest: bool, after: Option<PageToken>, limit: usize) -> Result<Page, RecordsError>;
+    async fn list(
+        &self,
+        name: &str,
+        newest: bool,
+        after: Option<PageToken>,
+        limit: usize,
+    ) -> Result<Page, RecordsError>;
 
     /// Rows that were due before or at a time, the longest due first.
     async fn due(&self, at: Timestamp, limit: usize) -> Result<Vec<DueRow>, RecordsError>;
@@ -190,7 +204,10 @@ pub fn check_limits(items: &[Write]) -> Result<(), CommitError> {
     }
     let mut bytes = 0;
     for (at, item) in items.iter().enumerate() {
-        if items[..at].iter().any(|earlier| earlier.key() == item.key()) {
+        if items[..at]
+            .iter()
+            .any(|earlier| earlier.key() == item.key())
+        {
             return too_large(format!("{:?} stands in it twice", item.key()));
         }
         let body = match item {
@@ -198,7 +215,10 @@ pub fn check_limits(items: &[Write]) -> Result<(), CommitError> {
             Write::Delete { .. } | Write::Check { .. } => 0,
         };
         if body > BODY_BYTES_MAX {
-            return too_large(format!("{:?} has {body} bytes, at most {BODY_BYTES_MAX}", item.key()));
+            return too_large(format!(
+                "{:?} has {body} bytes, at most {BODY_BYTES_MAX}",
+                item.key()
+            ));
         }
         bytes += body + item.key().pk.len() + item.key().sk.len();
     }

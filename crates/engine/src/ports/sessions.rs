@@ -61,10 +61,16 @@ pub struct Artifacts {
 #[async_trait]
 pub trait SessionsRead: Send + Sync {
     /// One page of the account's sessions, `page_size` 1 to 100.
-    async fn list(&self, account: &AccountName, page_size: u32, token: Option<&str>) -> Result<SessionPage, Failure>;
+    async fn list(
+        &self,
+        account: &AccountName,
+        page_size: u32,
+        token: Option<&str>,
+    ) -> Result<SessionPage, Failure>;
 
     /// One session.
-    async fn get(&self, account: &AccountName, session: &SessionId) -> Result<SessionView, Failure>;
+    async fn get(&self, account: &AccountName, session: &SessionId)
+    -> Result<SessionView, Failure>;
 
     /// All activities after a time (all of them without one), to the last page, in order of (time, id).
     async fn activities(
@@ -75,10 +81,19 @@ pub trait SessionsRead: Send + Sync {
     ) -> Result<Vec<Activity>, Failure>;
 
     /// Sessions whose title carries a marker, among those created at or after a time; reads as many list pages as needed.
-    async fn find(&self, account: &AccountName, marker: &Marker, since: Timestamp) -> Result<Vec<SessionView>, Failure>;
+    async fn find(
+        &self,
+        account: &AccountName,
+        marker: &Marker,
+        since: Timestamp,
+    ) -> Result<Vec<SessionView>, Failure>;
 
     /// What a session has produced so far.
-    async fn artifacts(&self, account: &AccountName, session: &SessionId) -> Result<Artifacts, Failure>;
+    async fn artifacts(
+        &self,
+        account: &AccountName,
+        session: &SessionId,
+    ) -> Result<Artifacts, Failure>;
 
     /// The repositories connected to the account, all pages.
     async fn sources(&self, account: &AccountName) -> Result<Vec<SourceView>, Failure>;
@@ -88,10 +103,19 @@ pub trait SessionsRead: Send + Sync {
 #[async_trait]
 pub trait SessionsWrite: Send + Sync {
     /// Creates a session. Not safe to repeat: look for the marker before another try.
-    async fn create(&self, account: &AccountName, session: &NewSession) -> Result<SessionView, Failure>;
+    async fn create(
+        &self,
+        account: &AccountName,
+        session: &NewSession,
+    ) -> Result<SessionView, Failure>;
 
     /// Sends a message; an empty one is refused because Jules would accept and ignore it.
-    async fn send(&self, account: &AccountName, session: &SessionId, text: &str) -> Result<(), Failure>;
+    async fn send(
+        &self,
+        account: &AccountName,
+        session: &SessionId,
+        text: &str,
+    ) -> Result<(), Failure>;
 
     /// Approves the waiting plan. Safe to repeat.
     async fn approve(&self, account: &AccountName, session: &SessionId) -> Result<(), Failure>;

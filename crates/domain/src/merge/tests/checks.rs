@@ -1,6 +1,8 @@
 //! Checks: those that ran, those that never started, those that must have passed.
 
 use super::*;
+use crate::facts::fixture::{ACTIONS_APP, check};
+use crate::facts::{ACTIONS_BOT_ID, Check, CheckOutcome, CiClues, Pass, RequiredCheck};
 
 fn checks(checks: &[Check]) -> String {
     verdict(|case| case.facts.checks = Fact::Known(checks.to_vec()))

@@ -3,6 +3,8 @@
 use expect_test::expect;
 
 use super::*;
+use crate::facts::CheckOutcome;
+use crate::facts::fixture::check;
 
 #[test]
 fn all_reasons_are_given_with_the_earliest_time_to_look_again() {

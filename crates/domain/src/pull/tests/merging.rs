@@ -1,0 +1,311 @@
+//! From green to merged, and everything that may come between.
+
+use super::*;
+use crate::facts::{Base, Demands, PullState};
+use crate::step::Look;
+
+fn merged() -> PullState {
+    PullState::Merged {
+        commit: Some(sha('d')),
+    }
+}
+
+#[test]
+fn green_settles_and_is_merged() {
+    let mut world = World::green();
+    assert!(world.read(0).is_empty());
+    assert_eq!((world.verdict(), world.due()), (vec!["settling"], 60));
+    assert!(world.read(59).is_empty());
+    assert_eq!(world.read(60), ["merge:#7@A"]);
+    assert!(matches!(&world.pull.phase, PullPhase::Merging { sha: head, .. } if *head == sha('a')));
+    assert_eq!(
+        world.take(61, &Input::Merged { commit: sha('d') }),
+        Vec::<String>::new()
+    );
+    assert_eq!(world.due(), 61);
+    world.facts.state = merged();
+    assert_eq!(
+        world.read(62),
+        [format!("unbranch:acme/shop:fix-{SESSION}@A").replace(SESSION, "session")]
+    );
+    assert_eq!(world.step.looks, [Look::Job(world.pull.job.clone())]);
+    assert!(world.pull.is_settled());
+}
+
+#[test]
+fn settled_stays_settled() {
+    let mut world = World::green();
+    world.facts.state = PullState::Closed;
+    assert!(world.read(0).is_empty());
+    let settled = world.pull.clone();
+    world.facts.state = PullState::Open;
+    world.read(100);
+    world.take(110, &Input::Merged { commit: sha('d') });
+    world.take(
+        120,
+        &Input::MergeFailed(Failure::new(FailureClass::Conflict, "405")),
+    );
+    assert_eq!(world.pull, settled);
+    assert_eq!(
+        approve(&settled, None, "me", at(130)).unwrap_err().code,
+        "settled"
+    );
+}
+
+#[test]
+fn a_new_head_or_base_begins_a_new_green() {
+    for change in [
+        (|facts: &mut PullFacts| facts.head.sha = sha('c')) as fn(&mut PullFacts),
+        |facts: &mut PullFacts| facts.base.sha = sha('c'),
+    ] {
+        let mut world = World::green();
+        world.read(0);
+        change(&mut world.facts);
+        assert!(world.read(70).is_empty());
+        assert_eq!((world.verdict(), world.due()), (vec!["settling"], 130));
+        assert_eq!(world.read(130).len(), 1);
+    }
+}
+
+#[test]
+fn a_check_that_starts_late_breaks_the_green() {
+    let mut world = World::green();
+    world.read(0);
+    let green = world.facts.checks.clone();
+    world.checks(&[
+        CheckOutcome::Passed(crate::facts::Pass::Success),
+        CheckOutcome::Pending,
+    ]);
+    assert!(world.read(30).is_empty());
+    world.facts.checks = green;
+    assert!(world.read(60).is_empty());
+    assert_eq!(world.due(), 120);
+    assert_eq!(world.read(120), ["merge:#7@A"]);
+}
+
+#[test]
+fn waiting_for_a_person_does_not_break_the_green() {
+    let mut world = World::green();
+    world.policy = Policy::default();
+    assert!(world.read(0).is_empty());
+    assert!(world.read(300).is_empty());
+    assert_eq!(
+        (world.verdict(), world.due()),
+        (vec!["needs_approval"], 600)
+    );
+    let step = approve(&world.pull, Some(&sha('a')), "me", at(310)).unwrap();
+    assert_eq!(step.due, Some(at(310)));
+    world.pull = step.aggregate;
+    assert_eq!(world.read(310), ["merge:#7@A"]);
+}
+
+#[test]
+fn an_approval_is_for_one_head() {
+    let mut world = World::green();
+    world.policy = Policy::default();
+    assert_eq!(
+        approve(&world.pull, None, "me", at(0)).unwrap_err().code,
+        "not_read_yet"
+    );
+    world.read(0);
+    assert_eq!(
+        approve(&world.pull, Some(&sha('c')), "me", at(1))
+            .unwrap_err()
+            .code,
+        "head_moved"
+    );
+    world.pull = approve(&world.pull, None, "me", at(1)).unwrap().aggregate;
+    world.facts.head.sha = sha('c');
+    world.read(10);
+    assert!(world.read(100).is_empty());
+    assert_eq!(world.verdict(), ["needs_approval"]);
+}
+
+#[test]
+fn an_unsettled_merge_is_only_waited_for() {
+    let mut world = World::green();
+    world.read(0);
+    world.read(60);
+    world.outside.merge_unsettled = true;
+    world.facts.labels.push("do-not-merge".to_owned());
+    let before = world.pull.clone();
+    assert!(world.read(70).is_empty());
+    assert_eq!((&world.pull, world.due()), (&before, 80));
+    world.facts.state = merged();
+    world.read(80);
+    assert!(world.pull.is_settled());
+}
+
+#[test]
+fn a_refused_merge_is_tried_again_with_growing_waits_and_then_given_up() {
+    let mut world = World::green();
+    world.read(0);
+    let (mut now, mut tries, mut waits) = (60, 0, Vec::new());
+    while world.read(now) == ["merge:#7@A"] {
+        tries += 1;
+        world.take(
+            now,
+            &Input::MergeFailed(Failure::new(FailureClass::Conflict, "405 no")),
+        );
+        assert_eq!(
+            (&world.pull.phase, world.due()),
+            (&PullPhase::Open, now + 10)
+        );
+        if world.read(now).is_empty() && world.verdict() == ["merge_refused"] {
+            let again = world.pull.refused.as_ref().unwrap().refused.again_at;
+            waits.push(again.duration_since(at(now)).as_secs());
+            now += waits[waits.len() - 1];
+        }
+    }
+    assert_eq!((tries, waits), (5, vec![20, 40, 80, 160]));
+    let told: Vec<String> = world.events.iter().map(event_label).collect();
+    assert_eq!(told, ["merge_refused"]);
+    assert!(world.read(now + 10_000).is_empty());
+    // A person mended it and says so; the head need not change.
+    world.pull = approve(&world.pull, None, "me", at(now + 20_000))
+        .unwrap()
+        .aggregate;
+    assert_eq!(world.read(now + 20_000), ["merge:#7@A"]);
+    // So does a new head.
+    world.take(
+        now + 20_000,
+        &Input::MergeFailed(Failure::new(FailureClass::Conflict, "405 no")),
+    );
+    world.facts.head.sha = sha('c');
+    world.read(now + 20_001);
+    assert_eq!(world.read(now + 20_061), ["merge:#7@C"]);
+}
+
+#[test]
+fn a_merge_onto_another_base_than_judged_raises_an_alarm_and_keeps_the_branch() {
+    let mut world = World::green();
+    world.read(0);
+    world.read(60);
+    world.facts.state = merged();
+    world.facts.base = Base {
+        branch: "release".parse().unwrap(),
+        sha: sha('e'),
+    };
+    assert_eq!(world.read(70), ["wrong_base"]);
+}
+
+#[test]
+fn branches_are_deleted_only_where_gaffer_may_write() {
+    let settle = |change: fn(&mut World)| {
+        let mut world = World::green();
+        change(&mut world);
+        world.facts.state = merged();
+        world.read(0)
+    };
+    assert_eq!(settle(|_| {}).len(), 1);
+    assert!(settle(|world| world.policy.delete_branch = false).is_empty());
+    assert!(settle(|world| world.outside.hold = Some(Hold::Paused)).is_empty());
+    assert!(settle(|world| world.outside.owner = Owner::Foreign).is_empty());
+    assert!(settle(|world| world.facts.head.repo = Some("evil/shop".parse().unwrap())).is_empty());
+}
+
+#[test]
+fn a_draft_is_marked_ready_once_its_session_rests() {
+    let mut world = World::green();
+    world.facts.draft = true;
+    world.outside.session = SessionRest::Working;
+    assert!(world.read(0).is_empty());
+    world.outside.session = SessionRest::Resting;
+    assert_eq!(world.read(60), ["ready:#7@A"]);
+    world.policy.merge = MergePolicy::Human;
+    assert_eq!(world.read(120), ["ready:#7@A"]);
+    world.outside.session = SessionRest::CalledOff;
+    assert!(world.read(180).is_empty());
+}
+
+#[test]
+fn a_branch_that_only_lacks_its_base_is_updated() {
+    let mut world = World::green();
+    let demands = Demands {
+        up_to_date: true,
+        behind_by: Some(2),
+        ..Demands::default()
+    };
+    world.facts.demands = Fact::Known(demands);
+    assert_eq!(world.read(0), ["update:#7@A"]);
+    world.outside.session = SessionRest::Working;
+    assert!(world.read(60).is_empty());
+    world.outside.session = SessionRest::Resting;
+    world.checks(&[CheckOutcome::Pending]);
+    assert!(world.read(120).is_empty());
+}
+
+#[test]
+fn nothing_is_written_on_hold_nor_to_others_nor_to_forks() {
+    let stop: [fn(&mut World); 4] = [
+        |world| world.outside.hold = Some(Hold::Paused),
+        |world| world.outside.hold = Some(Hold::ObserveOnly),
+        |world| world.outside.owner = Owner::Foreign,
+        |world| world.facts.head.repo = None,
+    ];
+    let tempt: [fn(&mut World); 5] = [
+        |_| {},
+        |world| world.facts.draft = true,
+        |world| world.checks(&[CheckOutcome::Failed]),
+        |world| world.facts.mergeable = Fact::Known(false),
+        |world| world.facts.checks = Fact::Known(vec![]),
+    ];
+    for stop in stop {
+        for tempt in tempt {
+            let mut world = World::green();
+            stop(&mut world);
+            tempt(&mut world);
+            for second in [0, 60, 120, 600, 6_000] {
+                assert!(world.read(second).is_empty());
+            }
+            assert_eq!(world.pull.repairs, Repairs::default());
+        }
+    }
+}
+
+#[test]
+fn what_was_read_long_ago_leads_to_nothing() {
+    let mut world = World::green();
+    world.facts.draft = true;
+    world.facts.read_at = at(-11);
+    let input = Input::Facts(
+        Box::new(world.facts.clone()),
+        Box::new(world.outside.clone()),
+    );
+    assert!(world.take(0, &input).is_empty());
+    assert_eq!(world.verdict(), ["draft", "facts_stale"]);
+    assert_eq!(world.pull.green, None);
+}
+
+#[test]
+fn an_identical_reading_writes_nothing() {
+    let mut world = World::green();
+    world.policy = Policy::default();
+    world.read(0);
+    let before = world.pull.clone();
+    for second in 1..100 {
+        assert!(world.read(second * 60).is_empty());
+        assert_eq!(world.pull, before);
+    }
+}
+
+#[test]
+fn a_pull_request_comes_back_from_its_record_as_it_was() {
+    let mut world = World::green();
+    world.read(0);
+    world.read(60);
+    world.take(
+        61,
+        &Input::MergeFailed(Failure::new(FailureClass::Conflict, "405")),
+    );
+    let text = serde_json::to_string(&world.pull).unwrap();
+    assert_eq!(serde_json::from_str::<Pull>(&text).unwrap(), world.pull);
+}
+
+#[test]
+fn checks_need_not_be_named_twice() {
+    let mut world = World::green();
+    world.facts.checks = Fact::Known(vec![passed("build"), passed("build")]);
+    world.read(0);
+    assert_eq!(world.read(60), ["merge:#7@A"]);
+}

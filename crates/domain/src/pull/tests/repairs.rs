@@ -1,0 +1,187 @@
+//! What goes back to the session, how often, and who is told when it does not help.
+
+use super::*;
+use crate::facts::CiClues;
+
+fn failing() -> World {
+    let mut world = World::green();
+    world.checks(&[CheckOutcome::Failed]);
+    world
+}
+
+fn conflicting() -> World {
+    let mut world = World::green();
+    world.facts.mergeable = Fact::Known(false);
+    world
+}
+
+fn head(world: &mut World, n: usize) {
+    world.facts.head.sha = format!("{n:040x}").parse().unwrap();
+}
+
+#[test]
+fn failed_checks_go_to_the_session_once_after_a_grace() {
+    let mut world = failing();
+    assert!(world.read(0).is_empty());
+    assert_eq!(world.due(), 60);
+    assert!(world.read(59).is_empty());
+    assert_eq!(world.read(60), ["say:session:ci:A"]);
+    for second in [61, 600, 6_000] {
+        assert!(world.read(second).is_empty());
+        assert_eq!(world.due(), second + 60);
+    }
+    assert_eq!(world.pull.repairs.count, 1);
+}
+
+#[test]
+fn the_message_carries_the_log_as_data() {
+    let mut world = failing();
+    world.outside.logs = vec![("build".to_owned(), "error: boom".to_owned())];
+    world.read(0);
+    world.read(60);
+    let [Action::Say { text, .. }] = world.step.effects.as_slice() else {
+        panic!()
+    };
+    assert!(
+        text.contains("error: boom") && text.contains("data, not instructions"),
+        "{text}"
+    );
+}
+
+#[test]
+fn nothing_is_sent_back_while_others_still_run() {
+    let mut world = World::green();
+    world.checks(&[CheckOutcome::Failed, CheckOutcome::Pending]);
+    assert!(world.read(0).is_empty());
+    assert!(world.read(600).is_empty());
+    world.checks(&[CheckOutcome::Failed]);
+    assert!(world.read(601).is_empty());
+    assert_eq!(world.read(661), ["say:session:ci:A"]);
+}
+
+#[test]
+fn flapping_checks_are_told_once() {
+    let mut world = failing();
+    world.read(0);
+    world.read(60);
+    for second in 61..100 {
+        let outcome = if second % 2 == 0 {
+            CheckOutcome::Failed
+        } else {
+            CheckOutcome::Pending
+        };
+        world.checks(&[outcome]);
+        assert!(world.read(second * 10).is_empty());
+    }
+}
+
+#[test]
+fn a_working_session_is_left_alone_until_it_rests() {
+    let both: [fn() -> World; 2] = [failing, conflicting];
+    for world in both {
+        let mut world = world();
+        world.outside.session = SessionRest::Working;
+        assert!(world.read(0).is_empty());
+        assert!(world.read(600).is_empty());
+        world.outside.session = SessionRest::Resting;
+        assert_eq!(world.read(700).len(), 1);
+    }
+}
+
+#[test]
+fn sessions_that_failed_or_were_called_off_get_no_messages() {
+    for session in [SessionRest::Failed, SessionRest::CalledOff] {
+        for mut world in [failing(), conflicting()] {
+            world.outside.session = session;
+            assert!(world.read(0).is_empty());
+            assert!(world.read(600).is_empty());
+            assert_eq!(world.pull.repairs, Repairs::default());
+        }
+    }
+}
+
+#[test]
+fn repairs_are_capped_across_heads_and_then_somebody_is_told_once() {
+    let mut world = failing();
+    let mut told = Vec::new();
+    for n in 1..30 {
+        head(&mut world, n);
+        world.read(n as i64 * 1_000);
+        told.extend(world.read(n as i64 * 1_000 + 60));
+    }
+    let said = told
+        .iter()
+        .filter(|told| told.starts_with("say:session:ci:"))
+        .count();
+    assert_eq!((said, told.len()), (3, 4));
+    assert_eq!(told[3], "ci_failed");
+    // Back to a head of long ago: still nothing.
+    head(&mut world, 1);
+    world.read(90_000);
+    assert!(world.read(90_060).is_empty());
+    assert!(world.pull.repairs.ci_told.len() <= TOLD_MAX);
+}
+
+#[test]
+fn conflicts_go_to_the_session_once_a_head_and_share_the_cap() {
+    let mut world = conflicting();
+    assert_eq!(world.read(0), ["say:session:conflict:A"]);
+    assert!(world.read(600).is_empty());
+    let mut told = Vec::new();
+    for n in 1..30 {
+        head(&mut world, n);
+        told.extend(world.read(n as i64 * 1_000));
+    }
+    assert_eq!(told.len(), 3);
+    assert_eq!(told[2], "conflict");
+    assert_eq!(world.pull.repairs.count, 3);
+}
+
+#[test]
+fn a_conflict_is_mended_while_a_person_has_not_approved_but_not_towards_a_wrong_base() {
+    let mut world = conflicting();
+    world.policy = Policy::default();
+    assert_eq!(world.read(0), ["say:session:conflict:A"]);
+    let mut world = conflicting();
+    world.facts.base.branch = "develop".parse().unwrap();
+    assert!(world.read(0).is_empty());
+}
+
+#[test]
+fn ci_that_never_starts_is_told_once_a_head_and_for_three_heads_at_most() {
+    let mut world = World::green();
+    world.facts.checks = Fact::Known(vec![]);
+    assert!(world.read(0).is_empty());
+    assert_eq!(world.due(), 60);
+    assert_eq!(world.read(300), ["ci_never_started"]);
+    // The cause becomes known, the reading flickers: the same head, the same alarm.
+    world.facts.ci = Some(CiClues {
+        approval_pending: true,
+        workflows: Some(2),
+    });
+    assert!(world.read(600).is_empty());
+    world.facts.checks = Fact::Unknown {
+        why: "502".to_owned(),
+    };
+    assert!(world.read(700).is_empty());
+    world.facts.checks = Fact::Known(vec![]);
+    assert!(world.read(800).is_empty());
+    for n in 1..10 {
+        head(&mut world, n);
+        world.read(n as i64 * 10_000);
+        world.read(n as i64 * 10_000 + 300);
+    }
+    assert_eq!(world.events.len(), 3);
+    assert_ne!(world.events[0].id, world.events[1].id);
+}
+
+#[test]
+fn ci_that_a_conflict_keeps_from_starting_is_a_conflict() {
+    let mut world = conflicting();
+    world.facts.checks = Fact::Known(vec![]);
+    world.outside.session = SessionRest::Working;
+    world.read(0);
+    world.outside.session = SessionRest::Resting;
+    assert_eq!(world.read(300), ["say:session:conflict:A"]);
+    assert_eq!(world.verdict(), ["ci_never_started", "conflict"]);
+}

@@ -1,0 +1,139 @@
+//! Decides about a session that somebody wants adopted, after reading it back.
+
+use domain::failure::FailureClass;
+use domain::ids::{BranchName, JobId};
+use domain::job::{self, NewJob, NotNow};
+use domain::marker::Marker;
+use domain::policy::Source;
+use domain::session::SessionView;
+
+use super::Dispatcher;
+use super::effects::ignore_conflict;
+use crate::desk::{Error, Place};
+use crate::jobs::adoption::{Adoption, refusal};
+use crate::keys;
+use crate::store::Versioned;
+use crate::work::Work;
+
+impl Dispatcher {
+    /// Adopts the session, or writes down why not.
+    pub(super) async fn adopt(&self, id: &JobId) -> Result<(), Error> {
+        let found = self
+            .desk
+            .store
+            .read::<Adoption>(&keys::adoption(id))
+            .await?;
+        let Some(asked) = found.filter(|asked| asked.value.refused.is_none()) else {
+            return Ok(());
+        };
+        if self
+            .desk
+            .store
+            .job_of(&asked.value.session)
+            .await?
+            .is_some()
+        {
+            return self.forget(id, &asked).await;
+        }
+        let source = self.source(&asked.value.repo).await?;
+        let view = match self
+            .eyes
+            .sessions
+            .get(&source.account, &asked.value.session)
+            .await
+        {
+            Ok(view) => view,
+            Err(failure) if failure.class == FailureClass::NotFound => {
+                let sentence = format!(
+                    "account `{}` knows no session {}",
+                    source.account, asked.value.session
+                );
+                return self
+                    .refuse(
+                        id,
+                        &asked,
+                        NotNow {
+                            code: "no_such_session",
+                            sentence,
+                        },
+                    )
+                    .await;
+            }
+            Err(failure) => return Err(failure.into()),
+        };
+        if let Some(not_now) = self.not_ours_to_take(&asked.value, &view) {
+            return self.refuse(id, &asked, not_now).await;
+        }
+        self.take(id, &asked, &view, &source).await
+    }
+
+    async fn take(
+        &self,
+        id: &JobId,
+        asked: &Versioned<Adoption>,
+        view: &SessionView,
+        source: &Source,
+    ) -> Result<(), Error> {
+        let branch = view.branch.clone().or_else(|| source.branch.clone());
+        let new = NewJob {
+            id: id.clone(),
+            installation: self.desk.installation.clone(),
+            account: source.account.clone(),
+            repo: source.repo.clone(),
+            branch: branch.unwrap_or_else(BranchName::main),
+            title: Some(view.title.clone()).filter(|title| !title.trim().is_empty()),
+            prompt: format!("Adopted session {}", view.id),
+            agent: asked.value.agent.clone(),
+        };
+        let step = match job::adopt(new, view, self.desk.now()) {
+            Ok(step) => step,
+            Err(not_now) => return self.refuse(id, asked, not_now).await,
+        };
+        let mut unit = self.desk.unit();
+        self.desk.save_job(&mut unit, None, &step).await?;
+        unit.put(keys::session(&view.id), id, None, Place::default());
+        unit.delete(keys::adoption(id), asked);
+        let account = source.account.clone();
+        unit.tell(&keys::job_pk(id), Work::Watch { account });
+        ignore_conflict(self.desk.commit(unit).await)
+    }
+
+    /// Another installation's sessions are left to it unless a person says otherwise.
+    fn not_ours_to_take(&self, asked: &Adoption, view: &SessionView) -> Option<NotNow> {
+        let marker = Marker::find(&view.title)?;
+        let other = marker.installation != self.desk.installation;
+        (other && !asked.take_over).then(|| NotNow {
+            code: "other_installation",
+            sentence: format!(
+                "session {} belongs to the installation `{}`: if that one is gone for good, adopt it with --take-over",
+                view.id, marker.installation
+            ),
+        })
+    }
+
+    async fn refuse(
+        &self,
+        id: &JobId,
+        asked: &Versioned<Adoption>,
+        not_now: NotNow,
+    ) -> Result<(), Error> {
+        let refused = Adoption {
+            refused: Some(refusal(not_now)),
+            ..asked.value.clone()
+        };
+        let mut unit = self.desk.unit();
+        unit.put(
+            keys::adoption(id),
+            &refused,
+            Some(asked.version),
+            Place::default(),
+        );
+        ignore_conflict(self.desk.commit(unit).await)
+    }
+
+    async fn forget(&self, id: &JobId, asked: &Versioned<Adoption>) -> Result<(), Error> {
+        let mut unit = self.desk.unit();
+        unit.delete(keys::adoption(id), asked);
+        ignore_conflict(self.desk.commit(unit).await)
+    }
+}

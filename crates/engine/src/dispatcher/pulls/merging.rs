@@ -1,0 +1,169 @@
+//! The moment of a merge: its lane, its count, its evidence, and the withdrawal of what was decided earlier.
+
+use domain::effect::{Action, Effect, EffectState};
+use domain::facts::PullFacts;
+use domain::failure::FailureClass;
+use domain::governor::DAY;
+use domain::ids::CommitSha;
+use domain::policy::Source;
+use domain::pull::{self, PullPhase};
+use domain::step::Step;
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use crate::desk::{Error, Place, Unit};
+use crate::dispatcher::Dispatcher;
+use crate::keys;
+use crate::ports::{BODY_BYTES_MAX, Expect};
+use crate::settings::Lane;
+use crate::store::{Versioned, encode};
+
+/// How long a merge may hold its lane.
+const LANE_HOLD: SignedDuration = SignedDuration::from_secs(120);
+
+/// How soon to look again when another pull request holds the lane, or when somebody else was quicker.
+pub(super) const LANE_AGAIN: SignedDuration = SignedDuration::from_secs(3);
+
+/// Changed files listed in the evidence of a merge.
+const EVIDENCE_FILES_MAX: usize = 300;
+
+/// What a merge was judged by, kept with the pull request.
+#[derive(Serialize)]
+struct Evidence<'a> {
+    judged_at: Timestamp,
+    facts: &'a PullFacts,
+    policy: &'a domain::policy::Policy,
+    green_since: Option<Timestamp>,
+    files: usize,
+}
+
+impl Dispatcher {
+    /// Merges into one branch go one after the other. Whoever finds the lane taken decides again a little later.
+    pub(super) async fn take_lane(
+        &self,
+        unit: &mut Unit,
+        step: &mut Step<pull::Pull>,
+        facts: &PullFacts,
+        source: &Source,
+    ) -> Result<Option<CommitSha>, Error> {
+        let now = self.desk.now();
+        let lane = self
+            .desk
+            .store
+            .lane(&source.repo, facts.base.branch.as_str())
+            .await?;
+        let key = keys::lane(&source.repo, facts.base.branch.as_str());
+        let mine = |lane: &Versioned<Lane>| lane.value.holder == facts.pull;
+        let PullPhase::Merging { sha, .. } = step.aggregate.phase.clone() else {
+            if let Some(lane) = lane.filter(|lane| mine(lane) && step.aggregate.is_settled()) {
+                unit.delete(key, &lane);
+            }
+            return Ok(None);
+        };
+        if lane
+            .as_ref()
+            .is_some_and(|lane| !mine(lane) && now < lane.value.until)
+        {
+            step.aggregate.phase = PullPhase::Open;
+            step.effects
+                .retain(|action| !matches!(action, Action::Merge { .. }));
+            step.due = Some(now + LANE_AGAIN);
+            return Ok(None);
+        }
+        let held = Lane {
+            holder: facts.pull.clone(),
+            until: now + LANE_HOLD,
+        };
+        unit.put(key, &held, lane.map(|lane| lane.version), Place::default());
+        self.count_merge(unit, source).await?;
+        keep_evidence(unit, (step, &sha), facts, source);
+        Ok(Some(sha))
+    }
+
+    async fn count_merge(&self, unit: &mut Unit, source: &Source) -> Result<(), Error> {
+        let now = self.desk.now();
+        let found = self.desk.store.merges(&source.repo).await?;
+        let mut merges = found.value.clone();
+        merges.at.retain(|at| now.duration_since(*at) < DAY);
+        merges.at.push(now);
+        unit.put(
+            keys::merges(&source.repo),
+            &merges,
+            Some(found.version),
+            Place::default(),
+        );
+        Ok(())
+    }
+
+    /// A merge that was decided earlier and never begun is not begun any more unless it was decided again just now.
+    pub(super) async fn withdraw_merges(
+        &self,
+        unit: &mut Unit,
+        step: &Step<pull::Pull>,
+        judged: Option<&CommitSha>,
+    ) -> Result<(), Error> {
+        let pk = keys::pull_pk(&step.aggregate.pull);
+        for found in self.desk.store.effects(&pk).await? {
+            let Action::Merge { sha, .. } = &found.value.action else {
+                continue;
+            };
+            if judged != Some(sha) && matches!(found.value.state, EffectState::Intent { .. }) {
+                let why = domain::failure::Failure::new(
+                    FailureClass::Conflict,
+                    "the facts changed before it was begun",
+                );
+                let attempt = found.value.attempt();
+                let state = EffectState::Failed {
+                    at: unit.now(),
+                    attempt,
+                    failure: why,
+                };
+                self.desk.save_effect_state(
+                    unit,
+                    &pk,
+                    &found,
+                    &Effect {
+                        state,
+                        ..found.value.clone()
+                    },
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Keeps what a merge was judged by: everything but the untrusted texts, with a bounded list of files.
+fn keep_evidence(
+    unit: &mut Unit,
+    (step, sha): (&Step<pull::Pull>, &CommitSha),
+    facts: &PullFacts,
+    source: &Source,
+) {
+    let mut kept = facts.clone();
+    kept.body.clear();
+    kept.title.clear();
+    let files = facts.files.known().map_or(0, Vec::len);
+    if let domain::facts::Fact::Known(files) = &mut kept.files {
+        files.truncate(EVIDENCE_FILES_MAX);
+    }
+    let green_since = step.aggregate.green.as_ref().map(|green| green.since);
+    let mut evidence = Evidence {
+        judged_at: unit.now(),
+        facts: &kept,
+        policy: &source.policy,
+        green_since,
+        files,
+    };
+    let mut slim = kept.clone();
+    if encode(&evidence).len() > BODY_BYTES_MAX {
+        slim.files = domain::facts::Fact::Known(Vec::new());
+        evidence.facts = &slim;
+    }
+    unit.put_if(
+        keys::evidence(&facts.pull, sha),
+        &evidence,
+        Expect::Any,
+        Place::default(),
+    );
+}

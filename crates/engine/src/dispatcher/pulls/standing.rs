@@ -1,0 +1,108 @@
+//! Everything besides GitHub's facts that a decision about a pull request looks at.
+
+use domain::effect::{Action, Effect, EffectState};
+use domain::facts::{CheckOutcome, PullFacts};
+use domain::governor::DAY;
+use domain::job::{How, Job, Phase, Watch};
+use domain::merge::{Owner, SessionRest};
+use domain::policy::{Source, Timing};
+use domain::pull::{self, Outside};
+use domain::session::SessionState;
+use jiff::Timestamp;
+
+use crate::desk::Error;
+use crate::dispatcher::Dispatcher;
+use crate::keys;
+use crate::store::Versioned;
+
+impl Dispatcher {
+    /// Everything besides GitHub's facts that a decision looks at.
+    pub(super) async fn outside(
+        &self,
+        pull: &pull::Pull,
+        job: &Job,
+        facts: &PullFacts,
+        source: &Source,
+    ) -> Result<Outside, Error> {
+        let now = self.desk.now();
+        let effects = self.desk.store.effects(&keys::pull_pk(&pull.pull)).await?;
+        let merges = self.desk.store.merges(&source.repo).await?;
+        let failed = facts.checks.known().is_some_and(|checks| {
+            checks
+                .iter()
+                .any(|check| check.outcome == CheckOutcome::Failed)
+        });
+        let told = pull.repairs.ci_told.contains(&facts.head.sha);
+        let logs = if failed && !told {
+            self.eyes.pulls.check_logs(facts).await.unwrap_or_default()
+        } else {
+            Vec::new()
+        };
+        Ok(Outside {
+            owner: match job.origin {
+                domain::job::Origin::Created => Owner::Created,
+                domain::job::Origin::Adopted => Owner::Adopted,
+            },
+            session: rest_of(job, &source.timing, now),
+            account: job.account.clone(),
+            attempt: job.attempt,
+            wanted_base: job.branch.clone(),
+            merges_today: merges
+                .value
+                .at
+                .iter()
+                .filter(|at| now.duration_since(**at) < DAY)
+                .count()
+                .try_into()
+                .unwrap_or(u32::MAX),
+            hold: self.hold(source).await?,
+            merge_unsettled: effects.iter().any(is_unsettled_merge),
+            logs: logs.into_iter().map(|log| (log.name, log.tail)).collect(),
+        })
+    }
+}
+
+fn is_unsettled_merge(found: &Versioned<Effect>) -> bool {
+    let merge = matches!(found.value.action, Action::Merge { .. });
+    merge
+        && matches!(
+            found.value.state,
+            EffectState::Started { .. } | EffectState::Unknown { .. }
+        )
+}
+
+/// Whether a session may still push. One that said it is done, or has been silent for a whole window, will not by itself.
+fn rest_of(job: &Job, timing: &Timing, now: Timestamp) -> SessionRest {
+    match &job.phase {
+        Phase::Queued { .. } | Phase::Creating { .. } => SessionRest::Working,
+        Phase::Watching(watch) if is_resting(watch, timing, now) => SessionRest::Resting,
+        Phase::Watching(_) => SessionRest::Working,
+        Phase::Ended(ending) => match ending.how {
+            How::Merged { .. } | How::PullClosed | How::Completed => SessionRest::Resting,
+            How::Failed { .. } => SessionRest::Failed,
+            How::Lost | How::Refused { .. } | How::Cancelled { .. } => SessionRest::CalledOff,
+        },
+    }
+}
+
+fn is_resting(watch: &Watch, timing: &Timing, now: Timestamp) -> bool {
+    let said_done = watch
+        .talk
+        .completed
+        .as_ref()
+        .is_some_and(|done| watch.talk.user_at.is_none_or(|user| user <= done.at));
+    match watch.state {
+        SessionState::Completed => watch.unconfirmed_since.is_none(),
+        SessionState::InProgress => {
+            said_done || now.duration_since(watch.progress_at) >= timing.stuck_after
+        }
+        SessionState::Unspecified
+        | SessionState::Queued
+        | SessionState::Planning
+        | SessionState::AwaitingPlanApproval
+        | SessionState::AwaitingUserFeedback
+        | SessionState::Paused
+        | SessionState::Failed
+        | SessionState::Other(_) => false,
+    }
+}

@@ -1,0 +1,96 @@
+//! Adopting: a person hands over a session that somebody else began. The door asks, the dispatcher reads the session and decides.
+
+use std::time::Duration;
+
+use domain::ids::{AgentName, JobId, RepoName, SessionId};
+use domain::job::{Job, NotNow};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::LOOK_AGAIN;
+use crate::desk::{Desk, Error, OUTBOX_GRACE, Place};
+use crate::keys;
+use crate::work::Work;
+
+/// What is wanted of an adoption.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Adoption {
+    /// The session.
+    pub session: SessionId,
+    /// The repository it works on, which has to be a source.
+    pub repo: RepoName,
+    /// Who is woken; the source's agent without one.
+    pub agent: Option<AgentName>,
+    /// Whether a session that carries another installation's marker may be taken over.
+    pub take_over: bool,
+    /// When it was asked for.
+    pub asked_at: Timestamp,
+    /// Why it was refused, if it was: a code and a sentence.
+    pub refused: Option<(String, String)>,
+}
+
+/// What came of an adoption in time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Adopted {
+    /// The session is watched under this job.
+    Job(Box<Job>),
+    /// It was refused: a code and a sentence.
+    Refused(String, String),
+    /// Nobody has decided yet; the job will have this id.
+    Later(JobId),
+}
+
+impl Desk {
+    /// Asks for a session to be adopted and waits for the decision, at most `within`. One that is ours already answers its job.
+    pub async fn adopt(&self, adoption: Adoption, within: Duration) -> Result<Adopted, Error> {
+        if let Some(known) = self.store.job_of(&adoption.session).await? {
+            return Ok(Adopted::Job(Box::new(self.must_job(&known).await?.value)));
+        }
+        let source = self.store.source(&adoption.repo).await?;
+        source.ok_or_else(|| Error::NoSuch {
+            what: "source",
+            name: adoption.repo.to_string(),
+        })?;
+        let id = JobId::of(self.ulid());
+        let mut unit = self.unit();
+        let place = Place {
+            due: Some(unit.now() + OUTBOX_GRACE),
+            list: None,
+        };
+        unit.put(keys::adoption(&id), &adoption, None, place);
+        unit.tell(&keys::job_pk(&id), Work::Adopt { id: id.clone() });
+        self.commit(unit).await?;
+        self.decided(&id, &adoption.session, within).await
+    }
+
+    async fn decided(
+        &self,
+        id: &JobId,
+        session: &SessionId,
+        within: Duration,
+    ) -> Result<Adopted, Error> {
+        let until = tokio::time::Instant::now() + within;
+        let mut interval = tokio::time::interval(LOOK_AGAIN);
+        loop {
+            if let Some(job) = self.store.job_of(session).await? {
+                return Ok(Adopted::Job(Box::new(self.must_job(&job).await?.value)));
+            }
+            let asked = self.store.read::<Adoption>(&keys::adoption(id)).await?;
+            if let Some((code, sentence)) = asked.and_then(|asked| asked.value.refused) {
+                return Ok(Adopted::Refused(code, sentence));
+            }
+            if tokio::time::Instant::now() >= until {
+                return Ok(Adopted::Later(id.clone()));
+            }
+            tokio::select! {
+                () = self.saved() => {}
+                _ = interval.tick() => {}
+            }
+        }
+    }
+}
+
+/// A refusal as it is stored.
+pub(crate) fn refusal(not_now: NotNow) -> (String, String) {
+    (not_now.code.to_owned(), not_now.sentence)
+}

@@ -1,0 +1,102 @@
+//! New jobs: from an order, once for each idempotency key.
+
+use domain::ids::JobId;
+use domain::job::{self, Job, NewJob, NotNow};
+use serde::{Deserialize, Serialize};
+
+use super::{Once, Order};
+use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
+use crate::keys;
+
+/// The order that was carried out under a name.
+#[derive(Serialize, Deserialize)]
+struct Carried {
+    order: String,
+    job: JobId,
+}
+
+impl Desk {
+    /// Creates a job; it starts when its account has room.
+    pub async fn create_job(&self, order: Order) -> Result<Job, Error> {
+        let new = self.new_job(order).await?;
+        let step = job::create(new, self.now())?;
+        let mut unit = self.unit();
+        self.save_job(&mut unit, None, &step).await?;
+        self.commit(unit).await?;
+        Ok(step.aggregate)
+    }
+
+    /// Creates a job under a name, once: the same name with the same order answers the same job, however often it comes.
+    pub async fn create_job_once(&self, order: Order, once: &Once) -> Result<Job, Error> {
+        for _ in 0..DECIDE_AGAIN_MAX {
+            if let Some(found) = self.store.read::<Carried>(&keys::once(&once.name)).await? {
+                if found.value.order != once.order {
+                    return Err(reused().into());
+                }
+                return Ok(self.must_job(&found.value.job).await?.value);
+            }
+            let step = job::create(self.new_job(order.clone()).await?, self.now())?;
+            let mut unit = self.unit();
+            self.save_job(&mut unit, None, &step).await?;
+            let carried = Carried {
+                order: once.order.clone(),
+                job: step.aggregate.id.clone(),
+            };
+            unit.put(keys::once(&once.name), &carried, None, Place::default());
+            match self.commit(unit).await {
+                Err(error) if error.is_conflict() => {}
+                Err(error) => return Err(error),
+                Ok(()) => return Ok(step.aggregate),
+            }
+        }
+        let sentence = "the same request is being carried out just now: try again".to_owned();
+        Err(Error::NotNow(NotNow {
+            code: "busy",
+            sentence,
+        }))
+    }
+
+    async fn new_job(&self, order: Order) -> Result<NewJob, Error> {
+        let source = self
+            .store
+            .source(&order.repo)
+            .await?
+            .map(|found| found.value);
+        let source = source.ok_or_else(|| Error::NoSuch {
+            what: "source",
+            name: order.repo.to_string(),
+        })?;
+        if let Some(agent) = &order.agent {
+            self.store
+                .agent(agent)
+                .await?
+                .ok_or_else(|| Error::NoSuch {
+                    what: "agent",
+                    name: agent.to_string(),
+                })?;
+        }
+        let branch = order.branch.or_else(|| source.branch.clone()).ok_or_else(|| NotNow {
+            code: "branch_missing",
+            sentence: format!("`branch` is missing and source {} names none: give one, or `gaffer source set {} --branch NAME`", order.repo, order.repo),
+        })?;
+        Ok(NewJob {
+            id: JobId::of(self.ulid()),
+            installation: self.installation.clone(),
+            account: source.account,
+            repo: source.repo,
+            branch,
+            title: order.title,
+            prompt: order.prompt,
+            agent: order.agent,
+        })
+    }
+}
+
+fn reused() -> NotNow {
+    let sentence =
+        "this name stands for another order already: give every order its own".to_owned();
+    NotNow {
+        code: "idempotency_key_reused",
+        sentence,
+    }
+}

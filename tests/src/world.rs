@@ -1,5 +1,13 @@
 //! A whole Gaffer in one process on a hand-moved clock: the real engine, adapters and SQLite, around the sandbox's real sockets.
 
+mod fate;
+mod finish;
+mod ledger;
+mod look;
+mod mortal;
+mod scenes;
+mod vault;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,20 +15,26 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use agents::{HostRule, Sender, Settings as AgentSettings};
 use domain::account::{Account, Health, ListWeight, Pace};
 use domain::governor::Limits;
-use domain::ids::{AccountName, AgentName, InstallationId, JobId};
+use domain::ids::{AccountName, InstallationId};
 use domain::policy::Source;
 use engine::desk::{Desk, Place};
 use engine::dispatcher::{Dispatcher, Eyes, Hands};
-use engine::jobs::Order;
 use engine::keys;
 use engine::poller::Poller;
 use engine::ports::{Clock, Ids, Secrets};
 use engine::settings::Agent;
 use jiff::{SignedDuration, Timestamp};
-use local::{Database, LocalQueue, SecretFiles};
+use local::{Database, LocalQueue};
 use sandbox::{ManualClock, Options, Sandbox, Scenario};
-use secrecy::SecretString;
 use ulid::Ulid;
+
+pub use fate::{Fate, Moment};
+pub use ledger::Ledger;
+pub use scenes::{
+    MINUTE, SECOND, asking, ci, from_work, green_checks, hour, on_green, open_pull, progress, scenario, source, source_of, stalling, story,
+    with_ci, work,
+};
+pub use vault::Vault;
 
 /// The repository that stories play in.
 pub const REPO: &str = "acme/shop";
@@ -28,6 +42,8 @@ pub const REPO: &str = "acme/shop";
 pub const AGENT: &str = "helper";
 /// The secret GitHub signs with.
 pub const WEBHOOK_SECRET: &str = "hook-secret-of-the-tests";
+/// When every story begins.
+pub const BEGIN: Timestamp = Timestamp::constant(1_772_355_600, 0);
 /// Steps of virtual time: fine enough for every story, coarse enough to be quick.
 const STEP: SignedDuration = SignedDuration::from_secs(1);
 
@@ -55,7 +71,7 @@ impl Ids for CountingIds {
 pub struct Setup {
     /// What the sandbox plays.
     pub scenario: Scenario,
-    /// The source's settings; `None` keeps the safe defaults.
+    /// The settings of [`REPO`].
     pub source: Source,
     /// Whether GitHub's webhooks arrive.
     pub webhooks: bool,
@@ -66,19 +82,6 @@ pub struct Setup {
 impl Default for Setup {
     fn default() -> Self {
         Self { scenario: Scenario::default(), source: source(), webhooks: false, observe_only: false }
-    }
-}
-
-/// A source with safe defaults that wakes [`AGENT`].
-pub fn source() -> Source {
-    Source {
-        repo: REPO.parse().expect("a repository"),
-        account: "default".parse().expect("a name"),
-        agent: Some(AGENT.parse().expect("a name")),
-        paused: false,
-        branch: Some("main".parse().expect("a branch")),
-        policy: domain::policy::Policy::default(),
-        timing: domain::policy::Timing::default(),
     }
 }
 
@@ -95,9 +98,24 @@ pub struct World {
     /// The one hand.
     pub dispatcher: Dispatcher,
     /// Secrets by name.
-    pub secrets: Arc<dyn Secrets>,
+    pub secrets: Arc<Vault>,
+    /// Everything that was ever written.
+    pub ledger: Arc<Ledger>,
+    /// When the process dies.
+    pub fate: Fate,
+    queue: LocalQueue,
+    eyes: Eyes,
+    hands: Hands,
     webhooks: bool,
-    _door: Option<tokio::task::JoinHandle<()>>,
+    door: Option<(String, tokio::task::JoinHandle<()>)>,
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if let Some((_, server)) = &self.door {
+            server.abort();
+        }
+    }
 }
 
 impl World {
@@ -108,27 +126,37 @@ impl World {
 
     /// A world as set up.
     pub async fn with(setup: Setup) -> Self {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let clock = ManualClock::new(Timestamp::constant(1_772_355_600, 0));
+        // Another world may have installed it first, which serves as well.
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let clock = ManualClock::new(BEGIN);
         let sandbox = Sandbox::start(Options::manual(&clock, setup.scenario.clone())).await.expect("the sandbox starts");
         let port: Arc<dyn Clock> = Arc::new(SharedClock(clock.clone()));
         let database = Database::in_memory().expect("a database");
-        let queue = Arc::new(LocalQueue::new(&database, "work", port.clone()));
+        let queue = LocalQueue::new(&database, "work", port.clone());
+        let fate = Fate::default();
+        let ledger = Arc::new(Ledger::new(local::Store::new(&database), fate.clone()));
         let installation: InstallationId = "tests".parse().expect("an id");
-        let desk = Desk::new(Arc::new(local::Store::new(&database)), queue.clone(), port.clone(), Arc::new(CountingIds::default()), installation)
+        let mortal_queue = Arc::new(ledger::MortalQueue { queue: queue.clone(), fate: fate.clone() });
+        let desk = Desk::new(ledger.clone(), mortal_queue, port.clone(), Arc::new(CountingIds::default()), installation)
             .observing(setup.observe_only);
-        let secrets = secrets(&setup.scenario);
-        let (eyes, hands) = adapters(&sandbox, &secrets, &port);
-        let door = if setup.webhooks { Some(open_door(&sandbox, &desk, &secrets, &port).await) } else { None };
+        let secrets = Arc::new(Vault::of(&setup.scenario));
+        let (eyes, hands) = adapters(&sandbox, secrets.clone(), &port);
+        let hands = mortal::mortal(hands, &fate);
+        let door = if setup.webhooks { Some(open_door(&sandbox, &queue, secrets.clone(), &port).await) } else { None };
         let world = Self {
             poller: Poller::new(desk.clone(), eyes.sessions.clone()),
-            dispatcher: Dispatcher::new(desk.clone(), eyes, hands),
+            dispatcher: Dispatcher::new(desk.clone(), eyes.clone(), hands.clone()),
             clock,
             sandbox,
             desk,
             secrets,
+            ledger,
+            fate,
+            queue,
+            eyes,
+            hands,
             webhooks: setup.webhooks,
-            _door: door,
+            door,
         };
         world.settle_in(&setup).await;
         world
@@ -139,7 +167,10 @@ impl World {
             self.add_account(account.name.parse().expect("an account name")).await;
         }
         let agent = Agent { name: AGENT.parse().expect("a name"), url: self.sandbox.agent_url(AGENT).parse().ok(), disabled: None };
-        self.add_agent(agent).await;
+        let mut unit = self.desk.unit();
+        let place = Place { due: None, list: keys::listed(keys::AGENTS, agent.name.as_str()) };
+        unit.put(keys::agent(&agent.name), &agent, None, place);
+        self.desk.commit(unit).await.expect("an agent");
         self.put_source(&setup.source).await;
     }
 
@@ -172,13 +203,6 @@ impl World {
         self.desk.commit(unit).await.expect("a plan");
     }
 
-    async fn add_agent(&self, agent: Agent) {
-        let mut unit = self.desk.unit();
-        let place = Place { due: None, list: keys::listed(keys::AGENTS, agent.name.as_str()) };
-        unit.put(keys::agent(&agent.name), &agent, None, place);
-        self.desk.commit(unit).await.expect("an agent");
-    }
-
     /// Adds or replaces a source.
     pub async fn put_source(&self, source: &Source) {
         let found = self.desk.store.source(&source.repo).await.expect("a store");
@@ -188,19 +212,52 @@ impl World {
         self.desk.commit(unit).await.expect("a source");
     }
 
-    /// Hands over a piece of work.
-    pub async fn submit(&self, prompt: &str) -> JobId {
-        let order = Order { repo: REPO.parse().expect("a repository"), branch: None, prompt: prompt.to_owned(), title: None, agent: None };
-        self.desk.create_job(order).await.expect("a job").id
+    /// Pauses everything, or lets it go on.
+    pub async fn pause(&self, paused: bool) {
+        let found = self.desk.store.switches().await.expect("a store");
+        let switches = engine::settings::Switches { paused_since: paused.then(|| self.desk.now()) };
+        let mut unit = self.desk.unit();
+        unit.put(keys::switches(), &switches, Some(found.version), Place::default());
+        self.desk.commit(unit).await.expect("a switch");
     }
 
-    /// Lets virtual time pass; whatever becomes due happens at its second.
+    /// One more dispatcher on the same store and queue.
+    pub fn another_dispatcher(&self) -> Dispatcher {
+        Dispatcher::new(self.desk.clone(), self.eyes.clone(), self.hands.clone())
+    }
+
+    /// One more poller on the same store and queue.
+    pub fn another_poller(&self) -> Poller {
+        Poller::new(self.desk.clone(), self.eyes.sessions.clone())
+    }
+
+    /// Where webhooks go.
+    pub fn webhook_url(&self) -> &str {
+        &self.door.as_ref().expect("a world with webhooks").0
+    }
+
+    /// Lets virtual time pass; whatever becomes due happens at its second, and the seconds between are skipped.
     pub async fn pass(&self, time: SignedDuration) {
         let until = self.clock.now() + time;
         while self.clock.now() < until {
-            self.clock.advance(STEP.min(until.duration_since(self.clock.now())));
+            let next = self.next_moment().await.min(until);
+            self.clock.advance(next.duration_since(self.clock.now()));
             self.step().await;
         }
+    }
+
+    /// When anything happens next: at least one step from now, at whole steps.
+    async fn next_moment(&self) -> Timestamp {
+        let now = self.clock.now();
+        let soon = now + STEP;
+        if self.webhooks {
+            return soon;
+        }
+        let due = self.desk.store.records().next_due().await.expect("a store");
+        let visible = self.queue.next_visible().await.expect("a queue");
+        let Some(at) = [due, visible].into_iter().flatten().min() else { return soon };
+        let whole = Timestamp::from_second(at.as_second() + i64::from(at.subsec_nanosecond() > 0)).unwrap_or(soon);
+        whole.max(soon)
     }
 
     /// Lets time pass until something holds; panics after `within`.
@@ -213,90 +270,52 @@ impl World {
         }
     }
 
-    /// One step at the present time: the world moves, then Gaffer handles all there is.
+    /// One step at the present time: the world moves, then Gaffer handles all there is. A process that dies is started again, with nothing in its memory.
     pub async fn step(&self) {
         self.sandbox.advance();
         if self.webhooks {
             self.sandbox.deliver_webhooks().await;
         }
-        self.poller.tick().await.expect("a tick");
-        while self.dispatcher.drain().await.expect("a batch") > 0 {
+        let outcome = self.live().await;
+        assert!(outcome.is_ok() || self.fate.is_dead(), "{outcome:?}");
+        self.fate.revive();
+    }
+
+    async fn live(&self) -> Result<(), engine::desk::Error> {
+        self.poller.tick().await?;
+        while self.dispatcher.drain().await? > 0 {
             self.sandbox.advance();
         }
-    }
-
-    /// A job's state in one word.
-    pub async fn state(&self, job: &JobId) -> &'static str {
-        engine::status::state_of(&self.desk.must_job(job).await.expect("a job").value)
-    }
-
-    /// A job's events as `name/kind`, in order.
-    pub async fn events(&self, job: &JobId) -> Vec<String> {
-        let events = self.desk.store.events(job).await.expect("events");
-        events.iter().map(|event| format!("{}/{}", event.what.name(), event.what.kind())).collect()
-    }
-
-    /// Bodies of the wakes that the agent's receiver got, in order.
-    pub fn wakes(&self) -> Vec<serde_json::Value> {
-        let received = self.sandbox.agents().received(AGENT);
-        received.iter().map(|wake| serde_json::from_str(&wake.body).expect("a JSON body")).collect()
-    }
-
-    /// What is going on, for the message of a failed assertion.
-    pub async fn story(&self) -> String {
-        use std::fmt::Write as _;
-        let mut story = format!("at {}\n", self.clock.now());
-        for found in self.desk.store.jobs(20).await.expect("jobs") {
-            let id = found.value.id.clone();
-            let why = self.desk.why(&id).await.expect("a why");
-            let _ = writeln!(story, "{id} {} {:?}", why.state, self.events(&id).await);
-            for reason in why.because {
-                let _ = writeln!(story, "  {}: {}", reason.code, reason.sentence);
-            }
-        }
-        let _ = writeln!(story, "{:#?}", self.sandbox.counters());
-        story
-    }
-
-    /// The agent by name.
-    pub fn agent(&self) -> AgentName {
-        AGENT.parse().expect("a name")
+        Ok(())
     }
 }
 
-/// Secrets that the sandbox accepts.
-fn secrets(scenario: &Scenario) -> Arc<dyn Secrets> {
-    let agent_secret = agents::new_secret([7; 32]);
-    let mut overlay: BTreeMap<String, SecretString> = BTreeMap::new();
-    for account in &scenario.accounts {
-        overlay.insert(format!("jules/{}", account.name), SecretString::from(account.key.clone()));
-    }
-    overlay.insert("github".to_owned(), SecretString::from(sandbox::github::DEFAULT_TOKEN));
-    overlay.insert("webhook".to_owned(), SecretString::from(WEBHOOK_SECRET));
-    overlay.insert(format!("agents/{AGENT}"), agent_secret);
-    let nowhere = std::env::temp_dir().join("gaffer-tests-have-no-secret-files");
-    Arc::new(SecretFiles::new(&nowhere, overlay))
-}
-
-fn adapters(sandbox: &Sandbox, secrets: &Arc<dyn Secrets>, clock: &Arc<dyn Clock>) -> (Eyes, Hands) {
+fn adapters(sandbox: &Sandbox, secrets: Arc<dyn Secrets>, clock: &Arc<dyn Clock>) -> (Eyes, Hands) {
     let (settings, _) = jules::Settings::at(&sandbox.jules_base()).expect("an address");
     let jules = jules::Client::new(settings, secrets.clone(), clock.clone()).expect("a client");
     let settings = github::Settings::new(Some(&sandbox.github_base()), None).expect("an address");
     let github = github::Client::new(&settings, secrets.clone(), clock.clone()).expect("a client");
     let allow: HostRule = sandbox.addr().to_string().parse().expect("a host rule");
-    let sender = Sender::new(AgentSettings { allow: vec![allow] }, secrets.clone()).expect("a sender");
+    let sender = Sender::new(AgentSettings { allow: vec![allow] }, secrets).expect("a sender");
     let eyes = Eyes { sessions: Arc::new(jules::Reader::new(jules.clone())), pulls: Arc::new(github::Reader::new(github.clone())) };
     let hands = Hands { sessions: Arc::new(jules::Writer::new(jules)), pulls: Arc::new(github::Writer::new(github)), agents: Arc::new(sender) };
     (eyes, hands)
 }
 
-/// The webhook door on a socket of its own, and GitHub told about it.
-async fn open_door(sandbox: &Sandbox, desk: &Desk, secrets: &Arc<dyn Secrets>, clock: &Arc<dyn Clock>) -> tokio::task::JoinHandle<()> {
+/// The webhook door on a socket of its own, a process apart, and GitHub told about it.
+async fn open_door(
+    sandbox: &Sandbox,
+    queue: &LocalQueue,
+    secrets: Arc<dyn Secrets>,
+    clock: &Arc<dyn Clock>,
+) -> (String, tokio::task::JoinHandle<()>) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a socket");
     let url = format!("http://{}/github/webhook", listener.local_addr().expect("an address"));
-    let door = api::WebhookDoor { queue: desk.queue.clone(), clock: clock.clone(), secrets: secrets.clone(), counters: Arc::default() };
-    sandbox.set_webhook(sandbox::WebhookTarget { url, secret: WEBHOOK_SECRET.to_owned() });
-    tokio::spawn(async move {
-        let _ = axum::serve(listener, api::webhook_router(door)).await;
-    })
+    let door = api::WebhookDoor { queue: Arc::new(queue.clone()), clock: clock.clone(), secrets, counters: Arc::default() };
+    sandbox.set_webhook(sandbox::WebhookTarget { url: url.clone(), secret: WEBHOOK_SECRET.to_owned() });
+    let server = tokio::spawn(async move {
+        // The server ends with its world.
+        drop(axum::serve(listener, api::webhook_router(door)).await);
+    });
+    (url, server)
 }

@@ -16,7 +16,7 @@ use crate::auth::{self, Tokens};
 use crate::orders::{self, Verb};
 use crate::refusal::Refused;
 use crate::webhook::WebhookCounters;
-use crate::{jobs, outcome, report, trace};
+use crate::{adopt, jobs, outcome, report, trace};
 
 /// Longest body of an order, in bytes: the longest prompt fits however it is escaped.
 pub const JOB_BODY_BYTES_MAX: usize = 1024 * 1024;
@@ -88,6 +88,7 @@ fn orders_and_reports() -> Router<Arc<Inner>> {
         .route("/status", get(report::status))
         .route("/events/{event}/ack", post(report::acknowledge))
         .route("/jobs", get(jobs::list).post(jobs::create))
+        .route("/jobs/adopt", post(adopt::adopt))
         // The router cannot match a verb after a colon, so this takes all of `{id}:verb`.
         .route("/jobs/{job}", get(jobs::show).post(orders::by_colon))
         .route("/jobs/{job}/why", get(jobs::why))

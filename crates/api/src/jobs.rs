@@ -61,7 +61,7 @@ fn once(key: &str, wanted: &CreateJob) -> Once {
 }
 
 /// A source or agent that does not exist is a wrong field here, not a wrong address.
-fn not_created(error: Error) -> Refused {
+pub(crate) fn not_created(error: Error) -> Refused {
     let (field, command) = match &error {
         Error::NoSuch { what: "source", .. } => ("repo", "gaffer source add"),
         Error::NoSuch { what: "agent", .. } => ("agent", "gaffer agent add"),

@@ -12,6 +12,7 @@ mod trace;
 
 mod view;
 
+mod adopt;
 mod jobs;
 mod merge;
 mod orders;

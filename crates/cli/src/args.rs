@@ -101,11 +101,11 @@ pub(crate) struct UpArgs {
     pub(crate) no_webhooks: bool,
 
     /// Where Jules is [default: Google's].
-    #[arg(long, env = "JULES_API_BASE", value_name = "URL", value_parser = value::jules_base)]
+    #[arg(long, env = "JULES_API_BASE", hide_env_values = true, value_name = "URL", value_parser = value::jules_base)]
     pub(crate) jules_base: Option<String>,
 
     /// Where GitHub's API is [default: GitHub's].
-    #[arg(long, env = "GITHUB_API_BASE", value_name = "URL", value_parser = value::github_base)]
+    #[arg(long, env = "GITHUB_API_BASE", hide_env_values = true, value_name = "URL", value_parser = value::github_base)]
     pub(crate) github_base: Option<String>,
 
     /// Sign in to GitHub as this App, with the private key in the secret `github` (or GITHUB_APP_KEY).

@@ -45,7 +45,8 @@ pub(crate) struct Data {
 
 /// Opens a data folder, creating it when it is new. Secrets from the environment stand in for files of the same name.
 pub(crate) async fn open(folder: &Path, overlay: BTreeMap<String, SecretString>) -> Result<Data> {
-    local::prepare_folder(folder).with_context(|| format!("preparing the data folder {}", folder.display()))?;
+    local::prepare_folder(folder)
+        .with_context(|| format!("preparing the data folder {}", folder.display()))?;
     let path = folder.join("gaffer.db");
     let database = Database::open(&path).with_context(|| format!("opening {}", path.display()))?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -54,16 +55,36 @@ pub(crate) async fn open(folder: &Path, overlay: BTreeMap<String, SecretString>)
     let secrets: Arc<dyn Secrets> = Arc::new(SecretFiles::new(&folder.join("secrets"), overlay));
     let installation = installation(&Store::new(records.clone()), clock.now()).await?;
     let desk = match installation {
-        Found::Old(id) => Desk::new(records, queue.clone(), clock.clone(), Arc::new(RandomIds), id),
+        Found::Old(id) => Desk::new(
+            records,
+            queue.clone(),
+            clock.clone(),
+            Arc::new(RandomIds),
+            id,
+        ),
         Found::New(new) => {
-            let desk = Desk::new(records, queue.clone(), clock.clone(), Arc::new(RandomIds), new.id.clone());
+            let desk = Desk::new(
+                records,
+                queue.clone(),
+                clock.clone(),
+                Arc::new(RandomIds),
+                new.id.clone(),
+            );
             let mut unit = desk.unit();
             unit.put(keys::installation(), &new, None, Place::default());
-            desk.commit(unit).await.context("recording this installation")?;
+            desk.commit(unit)
+                .await
+                .context("recording this installation")?;
             desk
         }
     };
-    Ok(Data { folder: folder.to_owned(), desk, queue, secrets, clock })
+    Ok(Data {
+        folder: folder.to_owned(),
+        desk,
+        queue,
+        secrets,
+        clock,
+    })
 }
 
 enum Found {
@@ -73,9 +94,15 @@ enum Found {
 
 /// The installation's id, drawn once: another Gaffer on the same Jules account must not take our sessions for its own.
 async fn installation(store: &Store, now: Timestamp) -> Result<Found> {
-    let known = store.installation().await.context("reading which installation this is")?;
+    let known = store
+        .installation()
+        .await
+        .context("reading which installation this is")?;
     Ok(match known {
         Some(installation) => Found::Old(installation.id),
-        None => Found::New(Installation { id: InstallationId::of(RandomIds.ulid(now)), since: now }),
+        None => Found::New(Installation {
+            id: InstallationId::of(RandomIds.ulid(now)),
+            since: now,
+        }),
     })
 }

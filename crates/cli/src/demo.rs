@@ -24,15 +24,34 @@ const LOOK_EVERY: Duration = Duration::from_millis(150);
 pub(crate) async fn run(args: DemoArgs) -> Result<()> {
     let began = tokio::time::Instant::now();
     let stage = Stage::set(!args.no_webhooks).await?;
-    let answering = tokio::spawn(agent::answer(stage.sandbox.agents().subscribe(), stage.client.clone()));
+    let answering = tokio::spawn(agent::answer(
+        stage.sandbox.agents().subscribe(),
+        stage.client.clone(),
+    ));
     if !args.json {
-        render::line("A small Jules and a small GitHub on one socket, Gaffer on another, and an agent that sleeps until it is woken.")?;
+        render::line(
+            "A small Jules and a small GitHub on one socket, Gaffer on another, and an agent that sleeps until it is woken.",
+        )?;
         render::line("Three jobs at once:")?;
     }
     let mut jobs = Vec::new();
     for (repo, prompt) in stage::PROMPTS {
-        let order = CreateJob { repo: repo.parse().context("reading the demo's repository")?, branch: None, prompt: prompt.to_owned(), title: None, agent: None };
-        jobs.push(stage.client.create_job(&order, None).await.context("creating a job")?.job_id.to_string());
+        let order = CreateJob {
+            repo: repo.parse().context("reading the demo's repository")?,
+            branch: None,
+            prompt: prompt.to_owned(),
+            title: None,
+            agent: None,
+        };
+        jobs.push(
+            stage
+                .client
+                .create_job(&order, None)
+                .await
+                .context("creating a job")?
+                .job_id
+                .to_string(),
+        );
     }
     let watched = tokio::time::timeout(STORY_WITHIN, watch(&stage, &jobs, args.json)).await;
     let report = report::of(&stage, &jobs, began.elapsed()).await;

@@ -1,7 +1,7 @@
 //! What can go wrong at this door, and how any failure is told: in one or two lines, with a code for programs, and never with a secret.
 
 use client::wire::Reason;
-use domain::redact::redact;
+use domain::redact::{MASK, redact};
 use engine::desk;
 use engine::ports::SecretsError;
 
@@ -176,7 +176,27 @@ fn line(text: &str) -> String {
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
-    redact(&spaced.split_whitespace().collect::<Vec<_>>().join(" "))
+    redact(
+        &spaced
+            .split_whitespace()
+            .map(without_user)
+            .collect::<Vec<_>>()
+            .join(" "),
+    )
+}
+
+/// An address without its user name and password.
+fn without_user(word: &str) -> String {
+    let Some((scheme, rest)) = word.split_once("://") else {
+        return word.to_owned();
+    };
+    let authority = rest
+        .find(['/', '?', '#'])
+        .map_or(rest, |end| rest.get(..end).unwrap_or(rest));
+    match authority.rfind('@') {
+        Some(at) => format!("{scheme}://{MASK}{}", rest.get(at..).unwrap_or_default()),
+        None => word.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -220,6 +240,19 @@ mod tests {
             "{told:?}"
         );
         assert_eq!((told.code.as_str(), told.exit), ("failed", FAILED));
+    }
+
+    #[test]
+    fn addresses_lose_their_user() {
+        assert_eq!(
+            line("at https://me:hunter2@bot.example.com/x!"),
+            "at https://[secret]@bot.example.com/x!"
+        );
+        assert_eq!(line("https://hunter2@hunter2@bot"), "https://[secret]@bot");
+        assert_eq!(
+            line("see https://bot.example.com/@me"),
+            "see https://bot.example.com/@me"
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use client::Client;
-use client::wire::{CancelRequest, CreateJob, MergeRequest};
+use client::wire::{AdoptRequest, CancelRequest, CreateJob, MergeRequest};
 use domain::ids::{CommitSha, RepoName};
 use domain::job::{MESSAGE_BYTES_MAX, PROMPT_BYTES_MAX};
 use url::Url;
@@ -26,6 +26,21 @@ pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
     };
     let (doing, answer) = match args.command {
         JobCommand::Create(create) => ("creating a job".to_owned(), door.create(create).await),
+        JobCommand::Adopt {
+            session,
+            repo,
+            agent,
+            take_over,
+        } => {
+            let doing = format!("adopting session {session}");
+            let adopt = AdoptRequest {
+                session_id: session,
+                repo,
+                agent,
+                take_over,
+            };
+            (doing, door.adopt(&adopt).await)
+        }
         JobCommand::List { repo, limit } => {
             ("listing jobs".to_owned(), door.list(repo, limit).await)
         }
@@ -76,6 +91,10 @@ impl Door<'_> {
         Ok(show::job(
             &self.client().await?.create_job(&order, None).await?,
         ))
+    }
+
+    async fn adopt(&self, adopt: &AdoptRequest) -> Result<Answer> {
+        Ok(show::adopted(&self.client().await?.adopt(adopt).await?))
     }
 
     async fn list(&self, repo: Option<RepoName>, limit: u32) -> Result<Answer> {

@@ -12,10 +12,23 @@ pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
         Some(path) => Scenario::load(path).context("reading the scenario")?,
         None => Scenario::default(),
     };
-    let key = scenario.accounts.first().map(|account| account.key.clone()).unwrap_or_default();
-    let repo = scenario.repos.first().map(|repo| repo.full_name.clone()).unwrap_or_default();
-    let options = Options { listen: args.listen, ..Options::real_time(scenario) };
-    let sandbox = Sandbox::start(options).await.context("starting the sandbox")?;
+    let key = scenario
+        .accounts
+        .first()
+        .map(|account| account.key.clone())
+        .unwrap_or_default();
+    let repo = scenario
+        .repos
+        .first()
+        .map(|repo| repo.full_name.clone())
+        .unwrap_or_default();
+    let options = Options {
+        listen: args.listen,
+        ..Options::real_time(scenario)
+    };
+    let sandbox = Sandbox::start(options)
+        .await
+        .context("starting the sandbox")?;
     let answer = Answer::new(serde_json::json!({
         "jules_base": sandbox.jules_base(),
         "github_base": sandbox.github_base(),
@@ -25,9 +38,20 @@ pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
         "github_token": sandbox::github::DEFAULT_TOKEN,
         "repository": repo,
     }))
-    .line(format!("A small Jules is at {} (key {key}).", sandbox.jules_base()))
-    .line(format!("A small GitHub is at {} (token {}, repository {repo}).", sandbox.github_base(), sandbox::github::DEFAULT_TOKEN))
-    .line(format!("Agents can be woken at {}; control is at {}.", sandbox.agent_url("NAME"), sandbox.control_base()));
+    .line(format!(
+        "A small Jules is at {} (key {key}).",
+        sandbox.jules_base()
+    ))
+    .line(format!(
+        "A small GitHub is at {} (token {}, repository {repo}).",
+        sandbox.github_base(),
+        sandbox::github::DEFAULT_TOKEN
+    ))
+    .line(format!(
+        "Agents can be woken at {}; control is at {}.",
+        sandbox.agent_url("NAME"),
+        sandbox.control_base()
+    ));
     render::answer(&answer, args.json).context("writing the answer")?;
     crate::up::told_to_stop().await?;
     sandbox.stop().await;

@@ -54,20 +54,33 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
 fn log_to_stderr() {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
-    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let logs = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
     let _ = logs.try_init();
 }
 
 fn announce(running: &Running, folder: &std::path::Path, as_json: bool) -> Result<()> {
-    let made = if running.token.new { ", made just now" } else { "" };
+    let made = if running.token.new {
+        ", made just now"
+    } else {
+        ""
+    };
     let answer = Answer::new(serde_json::json!({
         "url": format!("http://{}", running.addr),
         "data": folder,
         "token": running.token.place,
         "token_is_new": running.token.new,
     }))
-    .line(format!("Gaffer is up at http://{} over {}.", running.addr, folder.display()))
-    .line(format!("Its bearer token is in {}{made}.", running.token.place));
+    .line(format!(
+        "Gaffer is up at http://{} over {}.",
+        running.addr,
+        folder.display()
+    ))
+    .line(format!(
+        "Its bearer token is in {}{made}.",
+        running.token.place
+    ));
     render::answer(&answer, as_json).context("writing the answer")
 }
 
@@ -115,7 +128,9 @@ pub(crate) async fn start(data: Data, settings: Settings) -> Result<Running> {
     let listener = TcpListener::bind(settings.listen)
         .await
         .with_context(|| format!("listening on {}", settings.listen))?;
-    let addr = listener.local_addr().context("reading the address of the door")?;
+    let addr = listener
+        .local_addr()
+        .context("reading the address of the door")?;
     let token = token::find(&data, settings.token.clone()).await?;
     let (eyes, hands) = adapters(&data, &settings)?;
     let desk = data.desk.clone().observing(settings.observe_only);
@@ -123,25 +138,44 @@ pub(crate) async fn start(data: Data, settings: Settings) -> Result<Running> {
 
     let poller = Poller::new(desk.clone(), eyes.sessions.clone());
     let dispatcher = Arc::new(Dispatcher::new(desk.clone(), eyes, hands));
-    let mut tasks = vec![tokio::spawn(loops::keep_ticking(poller, desk.clone(), stopped.clone()))];
+    let mut tasks = vec![tokio::spawn(loops::keep_ticking(
+        poller,
+        desk.clone(),
+        stopped.clone(),
+    ))];
     for _ in 0..WORKERS {
         let working = loops::keep_working(dispatcher.clone(), data.queue.clone(), stopped.clone());
         tasks.push(tokio::spawn(working));
     }
-    let mut router = api::router(api::DoorState::new(desk, vec![token.value.clone()]));
+    let counters = Arc::<api::WebhookCounters>::default();
+    let state = api::DoorState::new(desk, vec![token.value.clone()]).counting(counters.clone());
+    let mut router = api::router(state);
     if settings.webhooks {
-        let door = api::WebhookDoor::new(data.queue.clone(), data.clock.clone(), data.secrets.clone());
+        let door = api::WebhookDoor {
+            queue: data.queue.clone(),
+            clock: data.clock.clone(),
+            secrets: data.secrets.clone(),
+            counters,
+        };
         router = router.merge(api::webhook_router(door));
     }
     tasks.push(tokio::spawn(serve(listener, router, stopped)));
-    Ok(Running { addr, token, stop, tasks })
+    Ok(Running {
+        addr,
+        token,
+        stop,
+        tasks,
+    })
 }
 
 async fn serve(listener: TcpListener, router: axum::Router, mut stopped: watch::Receiver<bool>) {
     let closed = async move {
         let _ = stopped.wait_for(|stop| *stop).await;
     };
-    if let Err(error) = axum::serve(listener, router).with_graceful_shutdown(closed).await {
+    if let Err(error) = axum::serve(listener, router)
+        .with_graceful_shutdown(closed)
+        .await
+    {
         tracing::error!(%error, "the doors closed by themselves");
     }
 }
@@ -164,18 +198,23 @@ impl Running {
 /// The adapters. This is the one place besides the dispatcher function that makes writing ones.
 fn adapters(data: &Data, settings: &Settings) -> Result<(Eyes, Hands)> {
     let base = settings.jules_base.as_deref().unwrap_or(jules::BASE);
-    let (jules_settings, warnings) = jules::Settings::at(base).context("reading the address of Jules")?;
+    let (jules_settings, warnings) =
+        jules::Settings::at(base).context("reading the address of Jules")?;
     for warning in warnings {
         tracing::warn!("{warning}");
     }
     let jules = jules::Client::new(jules_settings, data.secrets.clone(), data.clock.clone())
         .context("preparing to talk to Jules")?;
-    let github_settings = github::Settings::new(settings.github_base.as_deref(), settings.github_app_id)
-        .context("reading the address of GitHub")?;
+    let github_settings =
+        github::Settings::new(settings.github_base.as_deref(), settings.github_app_id)
+            .context("reading the address of GitHub")?;
     let github = github::Client::new(&github_settings, data.secrets.clone(), data.clock.clone())
         .context("preparing to talk to GitHub")?;
-    let agent_settings = agents::Settings { allow: settings.allow_hosts.clone() };
-    let sender = agents::Sender::new(agent_settings, data.secrets.clone()).context("preparing to wake agents")?;
+    let agent_settings = agents::Settings {
+        allow: settings.allow_hosts.clone(),
+    };
+    let sender = agents::Sender::new(agent_settings, data.secrets.clone())
+        .context("preparing to wake agents")?;
     let eyes = Eyes {
         sessions: Arc::new(jules::Reader::new(jules.clone())),
         pulls: Arc::new(github::Reader::new(github.clone())),

@@ -10,8 +10,8 @@ use reqwest::Method;
 
 use crate::error::Error;
 use crate::wire::{
-    Acknowledge, Acknowledged, Artifacts, CancelRequest, CreateJob, EffectView, Events, Health,
-    JobView, Jobs, Later, MergeRequest, Merged, Message, Nothing, Status, Why,
+    Acknowledge, Acknowledged, AdoptRequest, Artifacts, CancelRequest, CreateJob, EffectView,
+    Events, Health, JobView, Jobs, Later, MergeRequest, Merged, Message, Nothing, Status, Why,
 };
 
 pub use transport::{CALL_TIMEOUT, Client};
@@ -33,6 +33,12 @@ impl Client {
     pub async fn create_job(&self, job: &CreateJob, key: Option<&str>) -> Result<JobView, Error> {
         let call = Call::new(Method::POST, &["jobs"]).body(job).key(key);
         self.done(call).await
+    }
+
+    /// Has a session that somebody else began watched as a job. One that is ours already answers its job.
+    pub async fn adopt(&self, adopt: &AdoptRequest) -> Result<Answer<JobView>, Error> {
+        self.answer(Call::new(Method::POST, &["jobs", "adopt"]).body(adopt))
+            .await
     }
 
     /// The newest jobs first, of one repository or of all; [`JOBS_LIMIT`](crate::wire::JOBS_LIMIT) unless told otherwise.

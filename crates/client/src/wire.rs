@@ -9,7 +9,7 @@ mod problem;
 mod report;
 
 pub use job::{CreateJob, Ended, JobView, Jobs, PlanStepView, Waiting};
-pub use orders::{Acknowledge, CancelRequest, MergeRequest, Message, Nothing};
+pub use orders::{Acknowledge, AdoptRequest, CancelRequest, MergeRequest, Message, Nothing};
 pub use outcome::{Acknowledged, Artifacts, EffectView, Events, Later, Merged};
 pub use problem::{PROBLEM_JSON, Problem, Reason};
 pub use report::{AccountView, Health, QueueView, Status, Used, WebhookCounts, Why};

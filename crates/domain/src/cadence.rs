@@ -93,3 +93,155 @@ fn patience(shown: &SessionView, timing: &Timing) -> SignedDuration {
         timing.quiet
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::fixture::at;
+    use crate::job::{NewJob, Phase, adopt};
+
+    fn weight(bytes_per_session: Option<u64>, sessions: u64) -> ListWeight {
+        ListWeight {
+            bytes_per_session,
+            sessions,
+        }
+    }
+
+    #[test]
+    fn one_listing_pays_while_pages_are_light_and_few() {
+        let light = Some(LIGHT_BYTES_PER_SESSION);
+        assert_eq!(look(&weight(None, 0), 2), Look::List);
+        assert_eq!(look(&weight(light, 30), 3), Look::List);
+        assert_eq!(look(&weight(light, 31), 3), Look::Each);
+        assert_eq!(
+            look(&weight(light.map(|bytes| bytes + 1), 30), 3),
+            Look::Each
+        );
+        assert_eq!(look(&weight(None, 0), 1), Look::Each);
+        assert_eq!(look(&weight(light, u64::MAX), u64::MAX), Look::List);
+    }
+
+    fn shown(state: &str) -> SessionView {
+        SessionView {
+            id: "14550388554331055113".parse().unwrap(),
+            title: String::new(),
+            state: state.to_owned().into(),
+            url: None,
+            created_at: None,
+            updated_at: None,
+            repo: Some("acme/shop".parse().unwrap()),
+            branch: None,
+            pulls: Vec::new(),
+            archived: false,
+        }
+    }
+
+    fn watch(state: &str) -> Watch {
+        let new = NewJob {
+            id: crate::ids::JobId::of(ulid::Ulid(7)),
+            installation: "home".parse().unwrap(),
+            account: "default".parse().unwrap(),
+            repo: "acme/shop".parse().unwrap(),
+            branch: "main".parse().unwrap(),
+            title: None,
+            prompt: "x".to_owned(),
+            agent: None,
+        };
+        let job = adopt(new, &shown(state), at(0)).unwrap().aggregate;
+        let Phase::Watching(watch) = job.phase else {
+            panic!()
+        };
+        *watch
+    }
+
+    /// Whether the log is read at a second, having been read at second 0.
+    fn wants(watch: &Watch, shown: &SessionView, second: i64) -> bool {
+        wants_activities(watch, shown, Some(at(0)), at(second), &Timing::default())
+    }
+
+    #[test]
+    fn the_log_is_read_at_first_then_when_something_moved_or_all_is_quiet() {
+        let (watch, same) = (watch("IN_PROGRESS"), shown("IN_PROGRESS"));
+        assert!(wants_activities(
+            &watch,
+            &same,
+            None,
+            at(1),
+            &Timing::default()
+        ));
+        assert!(!wants(&watch, &same, 299));
+        assert!(wants(&watch, &same, 300));
+        assert!(wants(&watch, &shown("COMPLETED"), 1));
+        let mut with_pull = shown("IN_PROGRESS");
+        with_pull.pulls = vec!["acme/shop#7".parse().unwrap()];
+        assert!(wants(&watch, &with_pull, 1));
+        let known = Watch {
+            pull: Some("acme/shop#7".parse().unwrap()),
+            ..watch.clone()
+        };
+        assert!(!wants(&known, &with_pull, 1));
+        with_pull.pulls.push("acme/shop#3".parse().unwrap());
+        with_pull.pulls.push("acme/other#9".parse().unwrap());
+        assert!(!wants(&known, &with_pull, 1));
+    }
+
+    #[test]
+    fn the_log_is_read_before_stuck_however_recently_it_was_read() {
+        let (watch, same) = (watch("IN_PROGRESS"), shown("IN_PROGRESS"));
+        let at_1199 = wants_activities(
+            &watch,
+            &same,
+            Some(at(1_150)),
+            at(1_199),
+            &Timing::default(),
+        );
+        let at_1200 = wants_activities(
+            &watch,
+            &same,
+            Some(at(1_150)),
+            at(1_200),
+            &Timing::default(),
+        );
+        assert_eq!((at_1199, at_1200), (false, true));
+    }
+
+    #[test]
+    fn words_are_looked_for_eagerly_at_first() {
+        let event = crate::ids::EventId::of("x");
+        let base = watch("AWAITING_USER_FEEDBACK");
+        let same = shown("AWAITING_USER_FEEDBACK");
+        let with = |attention| Watch {
+            attention,
+            ..base.clone()
+        };
+        let since = at(0);
+        let open = |text| {
+            with(Attention::Question {
+                event: event.clone(),
+                since,
+                text,
+            })
+        };
+        assert!(wants(&with(Attention::Expecting { since }), &same, 5));
+        assert!(wants(&with(Attention::Answered { since }), &same, 5));
+        assert!(wants(&open(None), &same, 5));
+        assert!(!wants(&open(Some("x".to_owned())), &same, 5));
+        let later = |watch: &Watch| {
+            wants_activities(watch, &same, Some(at(590)), at(600), &Timing::default())
+        };
+        assert!(!later(&open(None)));
+        assert!(!later(&with(Attention::Answered { since })));
+        let unconfirmed = Watch {
+            unconfirmed_since: Some(since),
+            ..open(Some("x".to_owned()))
+        };
+        assert!(later(&unconfirmed));
+    }
+
+    #[test]
+    fn a_resting_log_is_read_once_an_hour() {
+        let (watch, same) = (watch("COMPLETED"), shown("COMPLETED"));
+        assert!(!wants(&watch, &same, 3_599));
+        assert!(wants(&watch, &same, 3_600));
+    }
+}

@@ -99,7 +99,9 @@ fn is_hex(value: &str) -> bool {
 }
 
 fn is_job(value: &str) -> bool {
+    // A first character beyond 7 would not fit into the 128 bits.
     value.len() == 26
+        && value.starts_with(|c: char| ('0'..='7').contains(&c))
         && value
             .bytes()
             .all(|b| b.is_ascii_digit() || b.is_ascii_lowercase())

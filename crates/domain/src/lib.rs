@@ -40,3 +40,6 @@ pub mod wake;
 pub mod fence;
 pub mod redact;
 pub mod words;
+
+#[cfg(test)]
+mod properties;

@@ -152,6 +152,7 @@ fn only_pull(session: &SessionView, pull: &PullRef) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::fixture::green_facts;
 
     fn branch(text: &str) -> Option<String> {
         claim("", &text.parse().unwrap())
@@ -203,5 +204,85 @@ mod tests {
         );
         assert_eq!(body("jules.google.com/task/12"), None);
         assert_eq!(body("nothing"), None);
+    }
+    const ID: &str = "14550388554331055113";
+
+    fn session() -> SessionView {
+        SessionView {
+            id: ID.parse().unwrap(),
+            title: String::new(),
+            state: "COMPLETED".to_owned().into(),
+            url: None,
+            created_at: None,
+            updated_at: None,
+            repo: Some("acme/shop".parse().unwrap()),
+            branch: None,
+            pulls: Vec::new(),
+            archived: false,
+        }
+    }
+
+    /// Weighs a pull request with a body and a branch, against a session with outputs; answers the session or the code.
+    fn weighed(body: &str, branch: &str, outputs: &[&str]) -> String {
+        let mut facts = green_facts();
+        facts.body = body.replace("ID", ID);
+        facts.head.branch = branch.replace("ID", ID).parse().unwrap();
+        let mut session = session();
+        session.pulls = outputs.iter().map(|pull| pull.parse().unwrap()).collect();
+        code(&weigh(&facts, &session))
+    }
+
+    fn code(link: &Link) -> String {
+        match link {
+            Link::Agreed(session) => session.to_string().replace(ID, "agreed"),
+            Link::None => "none".to_owned(),
+            Link::Doubtful { code, sentence } => {
+                assert!(!sentence.is_empty());
+                (*code).to_owned()
+            }
+        }
+    }
+
+    #[test]
+    fn two_witnesses_agree_and_one_is_not_enough() {
+        let body = "made by jules.google.com/task/ID";
+        let other = "jules.google.com/task/99999999999999999999";
+        assert_eq!(weighed("", "fix", &["acme/shop#7"]), "agreed");
+        assert_eq!(weighed(body, "fix-ID", &[]), "agreed");
+        assert_eq!(
+            weighed(body, "fix-ID", &["acme/shop#7", "acme/shop#8"]),
+            "agreed"
+        );
+        assert_eq!(weighed(body, "fix-ID", &["acme/other#8"]), "agreed");
+        assert_eq!(weighed("", "fix", &[]), "none");
+        assert_eq!(weighed(body, "fix", &[]), "link_unconfirmed");
+        assert_eq!(weighed("", "fix-ID", &[]), "link_unconfirmed");
+        // Jules itself names another pull request.
+        assert_eq!(
+            weighed(body, "fix-ID", &["acme/shop#8"]),
+            "link_unconfirmed"
+        );
+        assert_eq!(weighed(other, "fix-ID", &["acme/shop#7"]), "link_conflict");
+        assert_eq!(
+            weighed(body, "fix-99999999999999999999", &["acme/shop#7"]),
+            "link_conflict"
+        );
+    }
+
+    #[test]
+    fn forks_and_other_repositories_are_never_linked() {
+        let mut facts = green_facts();
+        let mut session = session();
+        session.pulls = vec![facts.pull.clone()];
+        assert_eq!(code(&weigh(&facts, &session)), "agreed");
+        for repo in [None, Some("evil/shop".parse().unwrap())] {
+            facts.head.repo = repo;
+            assert_eq!(code(&weigh(&facts, &session)), "fork");
+        }
+        let facts = green_facts();
+        for repo in [None, Some("acme/other".parse().unwrap())] {
+            session.repo = repo;
+            assert_eq!(code(&weigh(&facts, &session)), "other_repository");
+        }
     }
 }

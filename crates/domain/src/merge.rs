@@ -333,10 +333,12 @@ fn outside(text: &str) -> String {
 
 /// A green that has just appeared may still be followed by a check that has not been created yet.
 fn settle(reasons: &mut Vec<Reason>, standing: &Standing, timing: &Timing, now: Timestamp) {
-    let until = plus(standing.green_since.unwrap_or(now), timing.settle);
-    if reasons.is_empty()
-        && (standing.green_since.is_none() && !timing.settle.is_zero() || now < until)
-    {
+    let settled = match standing.green_since {
+        Some(since) => now.duration_since(since) >= timing.settle,
+        None => timing.settle.is_zero(),
+    };
+    if reasons.is_empty() && !settled {
+        let until = plus(standing.green_since.unwrap_or(now), timing.settle);
         reasons.push(Reason::Settling { until });
     }
 }

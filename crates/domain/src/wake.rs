@@ -1,5 +1,8 @@
 //! A wake: one event on its way to one agent, until it is acknowledged or a person has to see it.
 
+#[cfg(test)]
+mod tests;
+
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 

@@ -251,6 +251,28 @@ impl Dispatcher {
         effects::ignore_conflict(self.desk.commit(unit).await)
     }
 
+    /// Makes a row due earlier than it was. A settled one, which has no due, stays so.
+    async fn bring_forward(
+        &self,
+        key: &crate::ports::Key,
+        at: jiff::Timestamp,
+    ) -> Result<(), Error> {
+        let records = self.desk.store.records();
+        let Some(record) = records.get(key).await? else {
+            return Ok(());
+        };
+        if record.due.is_none_or(|due| due <= at) {
+            return Ok(());
+        }
+        let expect = crate::ports::Expect::Version(record.version);
+        let record = crate::ports::Record {
+            due: Some(at),
+            ..record
+        };
+        let write = crate::ports::Write::Put { record, expect };
+        effects::ignore_conflict(records.commit(vec![write]).await.map_err(Error::from))
+    }
+
     /// The source of a repository; one that was never added allows nothing.
     async fn source(&self, repo: &domain::ids::RepoName) -> Result<Source, Error> {
         let found = self.desk.store.source(repo).await?;

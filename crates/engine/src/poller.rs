@@ -5,7 +5,6 @@ mod poll;
 use std::sync::Arc;
 
 use domain::ids::AccountName;
-use futures::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::desk::{Desk, Error};
@@ -55,20 +54,14 @@ impl Poller {
             .records()
             .due(self.desk.now(), ROWS_PER_TICK)
             .await?;
-        let handled = futures::stream::iter(&rows)
-            .map(|row| async move { (row, self.handle(row).await) })
-            .buffered(ROWS_AT_ONCE)
-            .collect::<Vec<_>>()
-            .await;
-        for (row, outcome) in handled {
-            match outcome {
-                Ok(Handled::Polled) => tick.polled += 1,
-                Ok(Handled::PassedOn) => tick.passed_on += 1,
-                Ok(Handled::Lost) => {}
-                Err(error) => {
-                    tick.failed += 1;
-                    tracing::error!(%error, key = ?row.key, "a due row could not be handled; it comes again");
-                }
+        for some in rows.chunks(ROWS_AT_ONCE) {
+            let mut handling = Vec::with_capacity(some.len());
+            for row in some {
+                handling.push(self.handle(row));
+            }
+            let outcomes = futures::future::join_all(handling).await;
+            for (row, outcome) in some.iter().zip(outcomes) {
+                tick.count(row, outcome);
             }
         }
         Ok(tick)
@@ -127,6 +120,20 @@ impl Poller {
             Ok(()) => Ok(Some(record)),
             Err(error) if error.is_conflict() => Ok(None),
             Err(error) => Err(error),
+        }
+    }
+}
+
+impl Tick {
+    fn count(&mut self, row: &DueRow, outcome: Result<Handled, Error>) {
+        match outcome {
+            Ok(Handled::Polled) => self.polled += 1,
+            Ok(Handled::PassedOn) => self.passed_on += 1,
+            Ok(Handled::Lost) => {}
+            Err(error) => {
+                self.failed += 1;
+                tracing::error!(%error, key = ?row.key, "a due row could not be handled; it comes again");
+            }
         }
     }
 }

@@ -257,6 +257,7 @@ mod tests {
             faults.take(Service::GitHub, "GET", "/user"),
             Some(FaultKind::TruncatedPage)
         );
+        assert_eq!(faults.list().len(), 1, "the first is used up and gone");
         faults.clear();
         assert_eq!(faults.take(Service::GitHub, "GET", "/user"), None);
     }

@@ -39,11 +39,12 @@ fn order() -> CreateJob {
     }
 }
 
+#[track_caller]
 fn problem(error: Error) -> (u16, String) {
-    match error {
-        Error::Problem(problem) => (problem.status, problem.code),
-        other => panic!("{other:?}"),
-    }
+    let Error::Problem(problem) = error else {
+        panic!("{error:?}");
+    };
+    (problem.status, problem.code)
 }
 
 #[tokio::test]
@@ -59,7 +60,7 @@ async fn a_job_from_its_creation_to_its_end() {
     assert_eq!(client.job(id).await.unwrap(), job);
     let repo = "acme/shop".parse().unwrap();
     let list = client.jobs(Some(&repo), Some(5)).await.unwrap();
-    assert_eq!(list.jobs, [job.clone()]);
+    assert_eq!(list.jobs, std::slice::from_ref(&job));
     assert_eq!(client.why(id).await.unwrap().because[0].code, "queued");
     assert_eq!(client.events(id).await.unwrap().events, []);
     assert_eq!(client.status().await.unwrap().jobs["queued"], 1);

@@ -15,7 +15,7 @@ use super::value;
 )]
 pub(crate) struct JobArgs {
     /// Where `gaffer up` listens.
-    #[arg(long, global = true, env = "GAFFER_URL", value_name = "URL", default_value = "http://127.0.0.1:4180", value_parser = value::base)]
+    #[arg(long, global = true, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", default_value = "http://127.0.0.1:4180", value_parser = value::base)]
     pub(crate) url: Url,
 
     /// What to do.
@@ -28,6 +28,23 @@ pub(crate) struct JobArgs {
 pub(crate) enum JobCommand {
     /// Give Jules a piece of work.
     Create(CreateArgs),
+    /// Have a session that somebody else began watched as a job.
+    #[command(
+        after_help = "Examples:\n  gaffer job adopt 14550388554331055113 --repo acme/shop\n  gaffer job adopt 14550388554331055113 --repo acme/shop --take-over"
+    )]
+    Adopt {
+        /// The session, as Jules names it.
+        session: SessionId,
+        /// The repository it works on, which has to be a source.
+        #[arg(long, value_name = "OWNER/REPO")]
+        repo: RepoName,
+        /// Who is woken; the source's agent without one.
+        #[arg(long, value_name = "NAME")]
+        agent: Option<AgentName>,
+        /// Take it although another installation of Gaffer began it.
+        #[arg(long)]
+        take_over: bool,
+    },
     /// List jobs, the newest first.
     #[command(
         after_help = "Examples:\n  gaffer job list\n  gaffer job list --repo acme/shop --limit 10"

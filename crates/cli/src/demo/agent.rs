@@ -28,12 +28,24 @@ pub(super) async fn answer(mut wakes: Receiver<Received>, client: Client) {
 
 /// One decision. The wake's id makes it safe to get a wake twice.
 async fn decide(received: &Received, client: &Client) {
-    let Ok(wake) = serde_json::from_str::<Wake>(&received.body) else { return };
+    let Ok(wake) = serde_json::from_str::<Wake>(&received.body) else {
+        return;
+    };
     let Some(job) = &wake.job_id else { return };
     let outcome = match (wake.event.as_str(), wake.kind.as_str()) {
         ("question", "plan_approval") => client.approve(job).await.map(drop),
-        ("question", _) => client.say(job, "Use the one we have already.", Some(&wake.event_id)).await.map(drop),
-        ("stuck", _) => client.say(job, "Are you still there? Please go on.", Some(&wake.event_id)).await.map(drop),
+        ("question", _) => client
+            .say(job, "Use the one we have already.", Some(&wake.event_id))
+            .await
+            .map(drop),
+        ("stuck", _) => client
+            .say(
+                job,
+                "Are you still there? Please go on.",
+                Some(&wake.event_id),
+            )
+            .await
+            .map(drop),
         _ => Ok(()),
     };
     if let Err(error) = outcome {

@@ -57,7 +57,11 @@ pub(super) async fn of(stage: &Stage, jobs: &[String], took: Duration) -> Result
     let mut merges = Vec::new();
     let mut at_green_head = true;
     for id in jobs {
-        let job = stage.client.job(id).await.context("reading a job for the report")?;
+        let job = stage
+            .client
+            .job(id)
+            .await
+            .context("reading a job for the report")?;
         if let Some(session) = &job.session_id {
             for kind in occurrences(stage, session.as_str()).await? {
                 *happened.entry((id.clone(), kind)).or_default() += 1;
@@ -70,9 +74,21 @@ pub(super) async fn of(stage: &Stage, jobs: &[String], took: Duration) -> Result
         }
     }
     let announced = announced(&received);
-    let doubled = announced.iter().map(|(what, ids)| ids.len().saturating_sub(happened.get(what).copied().unwrap_or(0))).sum();
-    let lost = happened.iter().map(|(what, times)| times.saturating_sub(announced.get(what).map_or(0, BTreeSet::len))).sum();
-    let distinct: BTreeSet<&str> = received.iter().filter_map(|wake| wake.webhook_id.as_deref()).collect();
+    let doubled = announced
+        .iter()
+        .map(|(what, ids)| {
+            ids.len()
+                .saturating_sub(happened.get(what).copied().unwrap_or(0))
+        })
+        .sum();
+    let lost = happened
+        .iter()
+        .map(|(what, times)| times.saturating_sub(announced.get(what).map_or(0, BTreeSet::len)))
+        .sum();
+    let distinct: BTreeSet<&str> = received
+        .iter()
+        .filter_map(|wake| wake.webhook_id.as_deref())
+        .collect();
     let mut events: BTreeMap<String, usize> = BTreeMap::new();
     for ((_, kind), ids) in &announced {
         *events.entry(event_of(kind).to_owned()).or_default() += ids.len();
@@ -108,9 +124,15 @@ fn event_of(kind: &str) -> &str {
 /// Distinct ids under which the receiver was told of each (job, kind).
 fn announced(received: &[Received]) -> BTreeMap<(String, String), BTreeSet<String>> {
     let mut announced: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
-    for wake in received.iter().filter_map(|wake| serde_json::from_str::<Wake>(&wake.body).ok()) {
+    for wake in received
+        .iter()
+        .filter_map(|wake| serde_json::from_str::<Wake>(&wake.body).ok())
+    {
         let job = wake.job_id.unwrap_or_default();
-        announced.entry((job, wake.kind)).or_default().insert(wake.event_id);
+        announced
+            .entry((job, wake.kind))
+            .or_default()
+            .insert(wake.event_id);
     }
     announced
 }
@@ -119,15 +141,29 @@ fn announced(received: &[Received]) -> BTreeMap<(String, String), BTreeSet<Strin
 fn unexplained(received: &[Received], happened: &BTreeMap<(String, String), usize>) -> usize {
     let explained = |wake: &&Received| {
         let parsed = serde_json::from_str::<Wake>(&wake.body);
-        parsed.is_ok_and(|parsed| happened.contains_key(&(parsed.job_id.unwrap_or_default(), parsed.kind)))
+        parsed.is_ok_and(|parsed| {
+            happened.contains_key(&(parsed.job_id.unwrap_or_default(), parsed.kind))
+        })
     };
-    received.iter().filter(|wake| !explained(wake)).map(|wake| wake.size).sum()
+    received
+        .iter()
+        .filter(|wake| !explained(wake))
+        .map(|wake| wake.size)
+        .sum()
 }
 
 /// What the sandbox's own log of a session says that an agent had to know.
 async fn occurrences(stage: &Stage, session: &str) -> Result<Vec<String>> {
-    let url = format!("{}/sessions/{session}/activities?pageSize=100", stage.sandbox.jules_base());
-    let page: Value = read(reqwest::Client::new().get(url).header("x-goog-api-key", sandbox::DEFAULT_KEY)).await?;
+    let url = format!(
+        "{}/sessions/{session}/activities?pageSize=100",
+        stage.sandbox.jules_base()
+    );
+    let page: Value = read(
+        reqwest::Client::new()
+            .get(url)
+            .header("x-goog-api-key", sandbox::DEFAULT_KEY),
+    )
+    .await?;
     let activities = page["activities"].as_array().cloned().unwrap_or_default();
     let mut kinds = Vec::new();
     for (at, activity) in activities.iter().enumerate() {
@@ -142,7 +178,9 @@ async fn occurrences(stage: &Stage, session: &str) -> Result<Vec<String>> {
             kinds.push("completed".to_owned());
         }
         // Silence that only a message ended: the story's one stall.
-        let spoken_to = told.first().is_some_and(|next| next.get("userMessaged").is_some());
+        let spoken_to = told
+            .first()
+            .is_some_and(|next| next.get("userMessaged").is_some());
         if activity.get("progressUpdated").is_some() && spoken_to {
             kinds.push("stuck".to_owned());
         }
@@ -154,23 +192,47 @@ async fn occurrences(stage: &Stage, session: &str) -> Result<Vec<String>> {
 async fn green_to_merged(stage: &Stage, repo: &str, number: u64) -> Result<(f64, bool)> {
     let ask = |path: String| {
         let url = format!("{}/repos/{repo}/{path}", stage.sandbox.github_base());
-        reqwest::Client::new().get(url).bearer_auth(sandbox::github::DEFAULT_TOKEN).header("user-agent", "gaffer-demo")
+        reqwest::Client::new()
+            .get(url)
+            .bearer_auth(sandbox::github::DEFAULT_TOKEN)
+            .header("user-agent", "gaffer-demo")
     };
     let pull: Value = read(ask(format!("pulls/{number}"))).await?;
     let head = pull["head"]["sha"].as_str().unwrap_or_default().to_owned();
     let checks: Value = read(ask(format!("commits/{head}/check-runs"))).await?;
     let runs = checks["check_runs"].as_array().cloned().unwrap_or_default();
-    let time = |value: &Value| value.as_str().and_then(|text| text.parse::<Timestamp>().ok());
+    let time = |value: &Value| {
+        value
+            .as_str()
+            .and_then(|text| text.parse::<Timestamp>().ok())
+    };
     let green = !runs.is_empty() && runs.iter().all(|run| run["conclusion"] == "success");
-    let last = runs.iter().filter_map(|run| time(&run["completed_at"])).max();
+    let last = runs
+        .iter()
+        .filter_map(|run| time(&run["completed_at"]))
+        .max();
     let merged = time(&pull["merged_at"]);
-    let seconds = merged.zip(last).map_or(0.0, |(merged, last)| merged.duration_since(last).as_secs_f64());
-    let merged_head = stage.sandbox.github().pull(repo, number).and_then(|view| view.merged_sha);
-    Ok((round(seconds), green && merged_head.as_deref() == Some(head.as_str())))
+    let seconds = merged.zip(last).map_or(0.0, |(merged, last)| {
+        merged.duration_since(last).as_secs_f64()
+    });
+    let merged_head = stage
+        .sandbox
+        .github()
+        .pull(repo, number)
+        .and_then(|view| view.merged_sha);
+    Ok((
+        round(seconds),
+        green && merged_head.as_deref() == Some(head.as_str()),
+    ))
 }
 
 async fn read(request: reqwest::RequestBuilder) -> Result<Value> {
-    let answer = request.send().await.context("asking the sandbox")?.error_for_status().context("asking the sandbox")?;
+    let answer = request
+        .send()
+        .await
+        .context("asking the sandbox")?
+        .error_for_status()
+        .context("asking the sandbox")?;
     answer.json().await.context("reading the sandbox's answer")
 }
 
@@ -181,8 +243,15 @@ fn round(seconds: f64) -> f64 {
 impl Report {
     /// Says it to a person.
     pub(super) fn tell(&self, without_webhooks: bool) -> Result<()> {
-        let events: Vec<String> = self.events.iter().map(|(event, times)| format!("{times} {event}")).collect();
-        render::line(&format!("{} of {} merged, each at the head its checks had passed on.", self.merged, self.jobs))?;
+        let events: Vec<String> = self
+            .events
+            .iter()
+            .map(|(event, times)| format!("{times} {event}"))
+            .collect();
+        render::line(&format!(
+            "{} of {} merged, each at the head its checks had passed on.",
+            self.merged, self.jobs
+        ))?;
         render::line(&format!(
             "The agent was woken {} times ({}) with {} bytes in all, and got {} bytes while Jules only worked.",
             self.wakes,
@@ -190,24 +259,51 @@ impl Report {
             self.agent_bytes,
             self.agent_bytes_while_progressing
         ))?;
-        render::line(&format!("Lost wakes: {}. Doubled: {}. Sent again: {}.", self.wakes_lost, self.wakes_doubled, self.wakes_redelivered))?;
+        render::line(&format!(
+            "Lost wakes: {}. Doubled: {}. Sent again: {}.",
+            self.wakes_lost, self.wakes_doubled, self.wakes_redelivered
+        ))?;
         render::line(&format!(
             "{} requests to Jules, {} to GitHub ({} of them \"not modified\"), {} seconds.",
             self.jules_calls, self.github_calls, self.github_not_modified, self.seconds
         ))?;
         if without_webhooks {
-            let times: Vec<String> = self.green_to_merged_seconds.iter().map(|seconds| format!("{seconds} s")).collect();
-            render::line(&format!("Without webhooks, from green to merged: {}.", times.join(", ")))?;
+            let times: Vec<String> = self
+                .green_to_merged_seconds
+                .iter()
+                .map(|seconds| format!("{seconds} s"))
+                .collect();
+            render::line(&format!(
+                "Without webhooks, from green to merged: {}.",
+                times.join(", ")
+            ))?;
         }
         Ok(())
     }
 
     /// The demo is a promise: it fails when anything was lost, doubled or merged unseen.
     pub(super) fn verdict(&self) -> Result<()> {
-        ensure!(self.merged == self.jobs as u64, "only {} of {} jobs were merged", self.merged, self.jobs);
-        ensure!(self.merged_at_green_head, "a pull request was merged at a head that had not passed");
-        ensure!(self.wakes_lost == 0 && self.wakes_doubled == 0, "{} wakes were lost, {} doubled", self.wakes_lost, self.wakes_doubled);
-        ensure!(self.agent_bytes_while_progressing == 0, "{} bytes reached the agent while Jules only worked", self.agent_bytes_while_progressing);
+        ensure!(
+            self.merged == self.jobs as u64,
+            "only {} of {} jobs were merged",
+            self.merged,
+            self.jobs
+        );
+        ensure!(
+            self.merged_at_green_head,
+            "a pull request was merged at a head that had not passed"
+        );
+        ensure!(
+            self.wakes_lost == 0 && self.wakes_doubled == 0,
+            "{} wakes were lost, {} doubled",
+            self.wakes_lost,
+            self.wakes_doubled
+        );
+        ensure!(
+            self.agent_bytes_while_progressing == 0,
+            "{} bytes reached the agent while Jules only worked",
+            self.agent_bytes_while_progressing
+        );
         Ok(())
     }
 }

@@ -32,7 +32,10 @@ const SITE: &str = "acme/site";
 /// The three jobs.
 pub(super) const PROMPTS: [(&str, &str); 3] = [
     (SHOP, "Add a search box (it will ask which library to use)"),
-    (SHOP, "Rewrite the cart (its plan needs approval, and it gets stuck once)"),
+    (
+        SHOP,
+        "Rewrite the cart (its plan needs approval, and it gets stuck once)",
+    ),
     (SITE, "Fix the footer (its checks fail first)"),
 ];
 
@@ -50,11 +53,20 @@ pub(super) struct Stage {
 impl Stage {
     /// Starts the sandbox and Gaffer on free ports.
     pub(super) async fn set(webhooks: bool) -> Result<Self> {
-        let sandbox = Sandbox::start(Options::real_time(scenario())).await.context("starting the sandbox")?;
-        let folder = tempfile::Builder::new().prefix("gaffer-demo-").tempdir().context("making a folder for the demo")?;
+        let sandbox = Sandbox::start(Options::real_time(scenario()))
+            .await
+            .context("starting the sandbox")?;
+        let folder = tempfile::Builder::new()
+            .prefix("gaffer-demo-")
+            .tempdir()
+            .context("making a folder for the demo")?;
         let data = data::open(folder.path(), secrets()).await?;
         furnish(&data.desk, &sandbox).await?;
-        let allowed: HostRule = sandbox.addr().to_string().parse().context("allowing the sandbox's own address")?;
+        let allowed: HostRule = sandbox
+            .addr()
+            .to_string()
+            .parse()
+            .context("allowing the sandbox's own address")?;
         let settings = Settings {
             listen: ([127, 0, 0, 1], 0).into(),
             observe_only: false,
@@ -68,11 +80,19 @@ impl Stage {
         let gaffer = up::start(data, settings).await?;
         let url = format!("http://{}", gaffer.addr);
         if webhooks {
-            sandbox.set_webhook(WebhookTarget { url: format!("{url}/github/webhook"), secret: WEBHOOK_SECRET.to_owned() });
+            sandbox.set_webhook(WebhookTarget {
+                url: format!("{url}/github/webhook"),
+                secret: WEBHOOK_SECRET.to_owned(),
+            });
         }
         let token = SecretString::from(gaffer.token.value.expose_secret().to_owned());
         let client = Client::new(url.parse().context("reading Gaffer's own address")?, token)?;
-        Ok(Self { sandbox, client, gaffer, _folder: folder })
+        Ok(Self {
+            sandbox,
+            client,
+            gaffer,
+            _folder: folder,
+        })
     }
 
     /// Stops everything; the folder goes with it.
@@ -96,10 +116,16 @@ fn secrets() -> BTreeMap<String, SecretString> {
 async fn furnish(desk: &Desk, sandbox: &Sandbox) -> Result<()> {
     let now = desk.now();
     let name = "default".parse().context("naming the account")?;
-    let pace = Pace { tick: SignedDuration::from_millis(250), idle: SignedDuration::from_secs(1) };
+    let pace = Pace {
+        tick: SignedDuration::from_millis(250),
+        idle: SignedDuration::from_secs(1),
+    };
     let account = Account {
         name,
-        limits: Limits { concurrent: 15, per_day: 100 },
+        limits: Limits {
+            concurrent: 15,
+            per_day: 100,
+        },
         agent: None,
         pace,
         health: Health::Working,
@@ -107,13 +133,36 @@ async fn furnish(desk: &Desk, sandbox: &Sandbox) -> Result<()> {
         list: ListWeight::default(),
         activity_reads: BTreeMap::new(),
     };
-    let agent = Agent { name: AGENT.parse().context("naming the agent")?, url: Some(sandbox.agent_url(AGENT).parse()?), disabled: None };
+    let agent = Agent {
+        name: AGENT.parse().context("naming the agent")?,
+        url: Some(sandbox.agent_url(AGENT).parse()?),
+        disabled: None,
+    };
     let mut unit = desk.unit();
-    unit.put(keys::account(&account.name), &account, None, Place { due: Some(now), list: keys::listed(keys::ACCOUNTS, account.name.as_str()) });
-    unit.put(keys::agent(&agent.name), &agent, None, Place { due: None, list: keys::listed(keys::AGENTS, agent.name.as_str()) });
+    unit.put(
+        keys::account(&account.name),
+        &account,
+        None,
+        Place {
+            due: Some(now),
+            list: keys::listed(keys::ACCOUNTS, account.name.as_str()),
+        },
+    );
+    unit.put(
+        keys::agent(&agent.name),
+        &agent,
+        None,
+        Place {
+            due: None,
+            list: keys::listed(keys::AGENTS, agent.name.as_str()),
+        },
+    );
     for repo in [SHOP, SITE] {
         let source = source(repo, &account, &agent)?;
-        let place = Place { due: None, list: keys::listed(keys::SOURCES, source.repo.key()) };
+        let place = Place {
+            due: None,
+            list: keys::listed(keys::SOURCES, source.repo.key()),
+        };
         unit.put(keys::source(&source.repo), &source, None, place);
     }
     desk.commit(unit).await.context("furnishing the demo")
@@ -127,7 +176,11 @@ fn source(repo: &str, account: &Account, agent: &Agent) -> Result<Source> {
         agent: Some(agent.name.clone()),
         paused: false,
         branch: Some("main".parse().context("naming the branch")?),
-        policy: Policy { merge: MergePolicy::OnGreen, plan_approval: PlanApproval::Agent, ..Policy::default() },
+        policy: Policy {
+            merge: MergePolicy::OnGreen,
+            plan_approval: PlanApproval::Agent,
+            ..Policy::default()
+        },
         timing: Timing {
             stuck_after: seconds(3),
             stuck_after_queued: seconds(10),
@@ -143,11 +196,27 @@ fn source(repo: &str, account: &Account, agent: &Agent) -> Result<Source> {
 }
 
 fn scenario() -> Scenario {
-    let green = |name: &str, seconds| CheckSetup { takes: SignedDuration::from_secs(seconds), ..CheckSetup::new(name, Outcome::Success) };
-    let fails_first = CheckSetup { log: "error: the footer is 3 pixels too low".to_owned(), ..CheckSetup::new("test", Outcome::FailsFirst(1)) };
-    let shop = RepoSetup::new(SHOP).with_ci(CiSetup { checks: vec![green("build", 2), green("test", 3)], ..CiSetup::default() });
-    let site = RepoSetup::new(SITE).with_ci(CiSetup { checks: vec![green("build", 1), fails_first], ..CiSetup::default() });
-    Scenario { repos: vec![shop, site], stories: stories(), ..Scenario::default() }
+    let green = |name: &str, seconds| CheckSetup {
+        takes: SignedDuration::from_secs(seconds),
+        ..CheckSetup::new(name, Outcome::Success)
+    };
+    let fails_first = CheckSetup {
+        log: "error: the footer is 3 pixels too low".to_owned(),
+        ..CheckSetup::new("test", Outcome::FailsFirst(1))
+    };
+    let shop = RepoSetup::new(SHOP).with_ci(CiSetup {
+        checks: vec![green("build", 2), green("test", 3)],
+        ..CiSetup::default()
+    });
+    let site = RepoSetup::new(SITE).with_ci(CiSetup {
+        checks: vec![green("build", 1), fails_first],
+        ..CiSetup::default()
+    });
+    Scenario {
+        repos: vec![shop, site],
+        stories: stories(),
+        ..Scenario::default()
+    }
 }
 
 fn stories() -> Vec<Story> {
@@ -160,14 +229,62 @@ fn stories() -> Vec<Story> {
         command: None,
         media_bytes: 0,
     };
-    let open = || Step::OpenPull { after: second, files: Vec::new(), draft: false };
-    let done = || Step::Complete { after: second, no_change: false };
-    let story = |matches: &str, steps| Story { matches: matches.to_owned(), steps, ..Story::default() };
-    let ask = Step::Ask { after: second, text: "There are two search libraries in the tree. Which one shall I use?".to_owned() };
-    let plan = Step::Plan { after: second, steps: vec!["Move the cart's state".to_owned(), "Rewrite the view".to_owned(), "Run the tests".to_owned()] };
+    let open = || Step::OpenPull {
+        after: second,
+        files: Vec::new(),
+        draft: false,
+    };
+    let done = || Step::Complete {
+        after: second,
+        no_change: false,
+    };
+    let story = |matches: &str, steps| Story {
+        matches: matches.to_owned(),
+        steps,
+        ..Story::default()
+    };
+    let ask = Step::Ask {
+        after: second,
+        text: "There are two search libraries in the tree. Which one shall I use?".to_owned(),
+    };
+    let plan = Step::Plan {
+        after: second,
+        steps: vec![
+            "Move the cart's state".to_owned(),
+            "Rewrite the view".to_owned(),
+            "Run the tests".to_owned(),
+        ],
+    };
     vec![
-        story("search box", vec![work("Looking around"), ask, work("Building the box"), open(), done()]),
-        story("cart", vec![plan, work("Moving the state"), Step::Stall { after: second }, work("Rewriting the view"), open(), done()]),
-        story("footer", vec![work("Looking around"), work("Moving the footer"), open(), done()]),
+        story(
+            "search box",
+            vec![
+                work("Looking around"),
+                ask,
+                work("Building the box"),
+                open(),
+                done(),
+            ],
+        ),
+        story(
+            "cart",
+            vec![
+                plan,
+                work("Moving the state"),
+                Step::Stall { after: second },
+                work("Rewriting the view"),
+                open(),
+                done(),
+            ],
+        ),
+        story(
+            "footer",
+            vec![
+                work("Looking around"),
+                work("Moving the footer"),
+                open(),
+                done(),
+            ],
+        ),
     ]
 }

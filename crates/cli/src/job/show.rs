@@ -145,6 +145,14 @@ pub(super) fn effect(came: &Came<EffectView>, done: &str) -> Answer {
     }
 }
 
+/// A session that was adopted.
+pub(super) fn adopted(came: &Came<JobView>) -> Answer {
+    match came {
+        Came::Done(view) => job(view),
+        Came::Later(later) => noted(later),
+    }
+}
+
 /// A merge.
 pub(super) fn merged(came: &Came<Merged>) -> Answer {
     match came {

@@ -23,7 +23,11 @@ pub(super) async fn keep_ticking(poller: Poller, desk: Desk, mut stopped: watch:
         }
         let due = desk.store.records().next_due().await.ok().flatten();
         let wait = due.and_then(|due| Duration::try_from(due.duration_since(desk.now())).ok());
-        let wait = wait.unwrap_or(if due.is_some() { BREATH } else { LOOK_AT_LEAST_EVERY });
+        let wait = wait.unwrap_or(if due.is_some() {
+            BREATH
+        } else {
+            LOOK_AT_LEAST_EVERY
+        });
         tokio::select! {
             _ = stopped.changed() => {}
             () = desk.saved() => {}
@@ -33,7 +37,11 @@ pub(super) async fn keep_ticking(poller: Poller, desk: Desk, mut stopped: watch:
 }
 
 /// Handles messages as they come.
-pub(super) async fn keep_working(dispatcher: Arc<Dispatcher>, queue: Arc<LocalQueue>, mut stopped: watch::Receiver<bool>) {
+pub(super) async fn keep_working(
+    dispatcher: Arc<Dispatcher>,
+    queue: Arc<LocalQueue>,
+    mut stopped: watch::Receiver<bool>,
+) {
     while !*stopped.borrow() {
         let changed = queue.changed();
         match dispatcher.drain().await {

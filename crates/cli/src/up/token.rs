@@ -19,15 +19,39 @@ pub(crate) struct Token {
 /// Finds the token, or makes one.
 pub(super) async fn find(data: &Data, from_environment: Option<SecretString>) -> Result<Token> {
     if let Some(value) = from_environment {
-        return Ok(Token { value, place: "GAFFER_TOKEN".to_owned(), new: false });
+        return Ok(Token {
+            value,
+            place: "GAFFER_TOKEN".to_owned(),
+            new: false,
+        });
     }
-    let place = data.folder.join("secrets").join(SecretName::ApiToken.path()).display().to_string();
+    let place = data
+        .folder
+        .join("secrets")
+        .join(SecretName::ApiToken.path())
+        .display()
+        .to_string();
     match data.secrets.read(&SecretName::ApiToken).await {
-        Ok(value) => Ok(Token { value, place, new: false }),
+        Ok(value) => Ok(Token {
+            value,
+            place,
+            new: false,
+        }),
         Err(SecretsError::Missing(_)) => {
-            let value = SecretString::from(format!("gaf_{:032x}{:032x}", rand::random::<u128>(), rand::random::<u128>()));
-            data.secrets.write(&SecretName::ApiToken, &value).await.context("storing the first API token")?;
-            Ok(Token { value, place, new: true })
+            let value = SecretString::from(format!(
+                "gaf_{:032x}{:032x}",
+                rand::random::<u128>(),
+                rand::random::<u128>()
+            ));
+            data.secrets
+                .write(&SecretName::ApiToken, &value)
+                .await
+                .context("storing the first API token")?;
+            Ok(Token {
+                value,
+                place,
+                new: true,
+            })
         }
         Err(error) => Err(error).context("reading the API token"),
     }

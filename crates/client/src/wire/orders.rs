@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use domain::ids::{AgentName, CommitSha};
+use domain::ids::{AgentName, CommitSha, RepoName, SessionId};
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +34,22 @@ pub struct CancelRequest {
     /// Who calls it off, for the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+}
+
+/// `POST /jobs/adopt`: a session that somebody else began is to be watched as a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AdoptRequest {
+    /// The session, in Jules's spelling.
+    pub session_id: SessionId,
+    /// The repository it works on; it has to be a source.
+    pub repo: RepoName,
+    /// Who is woken; the source's agent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentName>,
+    /// Whether a session that belongs to another installation may be taken over.
+    #[serde(default)]
+    pub take_over: bool,
 }
 
 /// An order that needs no words: `:approve` and `:retry`.

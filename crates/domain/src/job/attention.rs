@@ -138,22 +138,25 @@ pub(super) fn question(step: &mut Step<Job>, watch: &mut Watch, context: &Contex
         }
         (_, None) if open => Attention::Answered { since: context.now },
         (Some(told), None) if told.untouched(watch) => reopened(watch, &told, None),
-        (_, None) => expect(step, watch, context),
+        (_, None) => {
+            awaited(watch, answer, context).unwrap_or_else(|| ask(step, watch, None, context))
+        }
     };
 }
 
-/// Words that belong to a question are still missing, or the state has not noticed the answer yet.
-fn expect(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) -> Attention {
+/// What holds while the words that belong to an occurrence are missing; none once they were waited for long enough.
+fn awaited(watch: &Watch, answer: Option<Timestamp>, context: &Context<'_>) -> Option<Attention> {
+    let since = context.now;
     match &watch.attention {
-        Attention::Answered { .. } => watch.attention.clone(),
-        Attention::Expecting { since } if context.waited(*since) => ask(step, watch, None, context),
-        Attention::Expecting { .. } => watch.attention.clone(),
+        answered @ Attention::Answered { .. } => Some(answered.clone()),
+        expecting @ Attention::Expecting { since } => {
+            (!context.waited(*since)).then(|| expecting.clone())
+        }
         Attention::None | Attention::Question { .. } | Attention::Plan { .. } => {
-            if context.lags_behind(watch.talk.user_at) {
-                Attention::Answered { since: context.now }
-            } else {
-                Attention::Expecting { since: context.now }
+            if context.lags_behind(answer) {
+                return Some(Attention::Answered { since });
             }
+            (!context.waited(since)).then_some(Attention::Expecting { since })
         }
     }
 }
@@ -265,25 +268,10 @@ pub(super) fn plan(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_
             since: told.at,
             plan: None,
         },
-        (_, None) => expect_plan(step, watch, context),
+        (_, None) => {
+            awaited(watch, answer, context).unwrap_or_else(|| present(step, watch, None, context))
+        }
     };
-}
-
-fn expect_plan(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) -> Attention {
-    match &watch.attention {
-        Attention::Answered { .. } => watch.attention.clone(),
-        Attention::Expecting { since } if context.waited(*since) => {
-            present(step, watch, None, context)
-        }
-        Attention::Expecting { .. } => watch.attention.clone(),
-        Attention::None | Attention::Question { .. } | Attention::Plan { .. } => {
-            if context.lags_behind(watch.talk.plan_approved_at) {
-                Attention::Answered { since: context.now }
-            } else {
-                Attention::Expecting { since: context.now }
-            }
-        }
-    }
 }
 
 /// The plan that was announced still waits. One that was to be approved by policy is shown once the policy asks somebody.

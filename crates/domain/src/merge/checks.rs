@@ -24,7 +24,7 @@ pub(super) fn ran(
     if checks.is_empty() {
         let until = plus(standing.head_since, timing.ci_start);
         let cause = never_started(facts);
-        let early = now < until;
+        let early = now.duration_since(standing.head_since) < timing.ci_start;
         return reasons.push(if early {
             Reason::NoChecksYet { until }
         } else {

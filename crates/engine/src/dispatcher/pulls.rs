@@ -53,6 +53,13 @@ impl Dispatcher {
             if received_at.is_some_and(read_since) {
                 return Ok(());
             }
+            let calm = found.value.read_at.map(|read| read + READ_WELL_AFTER);
+            if let (Some(_), Some(calm)) = (received_at, calm)
+                && self.desk.now() < calm
+            {
+                // A burst: one reading once it is over serves for all of it.
+                return self.bring_forward(&keys::pull(reference), calm).await;
+            }
             self.run_effects(&pk, &source, None).await?;
             if found.value.pull.is_settled() {
                 return Ok(());

@@ -46,13 +46,18 @@ async fn a_wake_is_recorded_with_its_signature() {
 #[tokio::test]
 async fn statuses_follow_each_other_and_the_last_stays() {
     let stand = Stand::new(Scenario::default()).await;
-    let statuses = vec![500, 503, 204];
+    let statuses = vec![204, 500, 503];
     stand.sandbox.agents().set(AgentSetup {
         statuses,
         retry_after_secs: Some(7),
         ..setup("ada")
     });
-    for (status, retry_after) in [(500, Some("7")), (503, Some("7")), (204, None), (204, None)] {
+    for (status, retry_after) in [
+        (204, None),
+        (500, Some("7")),
+        (503, Some("7")),
+        (503, Some("7")),
+    ] {
         let reply = read(stand.http.post(stand.sandbox.agent_url("ada"))).await;
         assert_eq!(
             (reply.status, reply.retry_after.as_deref()),
@@ -66,7 +71,7 @@ async fn statuses_follow_each_other_and_the_last_stays() {
         .iter()
         .map(|it| it.status)
         .collect();
-    assert_eq!(answered, [500, 503, 204, 204]);
+    assert_eq!(answered, [204, 500, 503, 503]);
 }
 
 #[tokio::test]
@@ -74,7 +79,7 @@ async fn a_redirect_says_where_to() {
     let stand = Stand::new(Scenario::default()).await;
     let location = Some("http://169.254.169.254/".to_owned());
     stand.sandbox.agents().set(AgentSetup {
-        statuses: vec![307],
+        statuses: vec![307, 200],
         location,
         ..setup("ada")
     });
@@ -86,6 +91,8 @@ async fn a_redirect_says_where_to() {
         .unwrap();
     assert_eq!(response.status(), 307);
     assert_eq!(response.headers()["location"], "http://169.254.169.254/");
+    let second = stand.http.post(stand.sandbox.agent_url("ada"));
+    assert_eq!(second.send().await.unwrap().headers().get("location"), None);
 }
 
 #[tokio::test]

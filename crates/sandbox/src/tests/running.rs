@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::agent::AgentSetup;
-use crate::tests::stand::{Stand, body, client, read, scenario_of, steps, string};
+use crate::agent::{AgentSetup, Received};
+use crate::tests::stand::{Stand, body, client, read, scenario_of, steps};
 use crate::{
     DEFAULT_KEY, DEFAULT_REPO, Error, ManualClock, Options, Sandbox, Scenario, WebhookTarget,
 };
@@ -66,36 +66,49 @@ async fn a_manual_sandbox_does_nothing_until_told() {
 }
 
 #[tokio::test]
+async fn a_manual_sandbox_has_nothing_in_the_background() {
+    let stand = Stand::new(Scenario::default()).await;
+    let id = stand.create().await;
+    stand.clock.advance(jiff::SignedDuration::from_secs(10));
+    // Three beats of what a sandbox in real time would have there.
+    let wait = tokio::time::timeout(Duration::from_millis(60), std::future::pending::<()>());
+    assert!(wait.await.is_err());
+    assert_eq!(stand.sandbox.jules().session(&id).unwrap().state, "QUEUED");
+}
+
+#[tokio::test]
 async fn both_servers_move_in_time_order() {
-    // The push at 10:00:04 comes after the first head's checks of 10:00:03, though all is done at once.
-    let stand = Stand::playing(steps(serde_json::json!([
-        { "open_pull": {} },
-        { "push": { "after": "3s" } },
-    ])))
-    .await;
-    stand.create().await;
-    stand.clock.advance(jiff::SignedDuration::from_secs(60));
-    stand.sandbox.advance();
-    let head = stand
-        .sandbox
-        .github()
-        .pull(DEFAULT_REPO, 1)
-        .unwrap()
-        .head_sha;
-    let runs = format!(
-        "{}/repos/{DEFAULT_REPO}/commits/{head}/check-runs",
-        stand.sandbox.github_base()
-    );
-    let runs = read(
-        stand
-            .http
-            .get(runs)
-            .bearer_auth(crate::github::DEFAULT_TOKEN),
-    )
-    .await
-    .json();
-    assert_eq!(runs["total_count"], 2);
-    assert_eq!(runs["check_runs"][0]["started_at"], "2026-11-20T10:00:04Z");
+    // The push at 10:00:05 comes after the first head's checks end at 10:00:04, though all is done at once.
+    let script = serde_json::json!([{ "open_pull": {} }, { "push": { "after": "4s" } }]);
+    let clock = ManualClock::new("2026-11-20T10:00:00Z".parse().unwrap());
+    let options = Options::manual(&clock, scenario_of(steps(script)));
+    let sandbox = Sandbox::start(options).await.unwrap();
+    let url = sandbox.agent_url("hook");
+    sandbox.set_webhook(WebhookTarget {
+        url,
+        secret: "s".to_owned(),
+    });
+    create_at(&sandbox).await;
+    clock.advance(jiff::SignedDuration::from_secs(60));
+    sandbox.advance();
+    sandbox.deliver_webhooks().await;
+
+    let posts = sandbox.agents().received("hook");
+    let place = |event: &str, action: &str| {
+        let action = format!("\"action\":\"{action}\"");
+        let is_it =
+            |it: &Received| it.headers["x-github-event"] == event && it.body.contains(&action);
+        posts.iter().position(is_it).unwrap()
+    };
+    assert!(place("check_run", "completed") < place("pull_request", "synchronize"));
+}
+
+/// Creates a session and answers its id.
+async fn create_at(sandbox: &Sandbox) -> String {
+    let create = client().post(format!("{}/sessions", sandbox.jules_base()));
+    read(create.header("x-goog-api-key", DEFAULT_KEY).json(&body()))
+        .await
+        .id()
 }
 
 #[tokio::test]
@@ -111,9 +124,7 @@ async fn real_time_plays_and_posts_without_being_asked() {
         url,
         secret: "s".to_owned(),
     });
-    let create = client().post(format!("{}/sessions", sandbox.jules_base()));
-    let reply = read(create.header("x-goog-api-key", DEFAULT_KEY).json(&body())).await;
-    let id = string(&reply.json()["id"]);
+    let id = create_at(&sandbox).await;
     sandbox
         .jules()
         .append_steps(&id, steps(serde_json::json!([{ "open_pull": {} }])));
@@ -130,22 +141,23 @@ async fn real_time_plays_and_posts_without_being_asked() {
 #[tokio::test]
 async fn webhooks_are_posted_only_when_told() {
     let clock = ManualClock::new("2026-11-20T10:00:00Z".parse().unwrap());
-    let sandbox = Sandbox::start(Options::manual(&clock, Scenario::default()))
-        .await
-        .unwrap();
-    let url = sandbox.agent_url("hook");
-    sandbox.set_webhook(WebhookTarget {
-        url,
-        secret: "s".to_owned(),
-    });
-    let create = client().post(format!("{}/sessions", sandbox.jules_base()));
-    read(create.header("x-goog-api-key", DEFAULT_KEY).json(&body())).await;
+    let stand = Stand::new(Scenario::default()).await;
+    // The hook of one sandbox is an agent of another, as its address has to be known beforehand.
+    let (url, secret) = (stand.sandbox.agent_url("hook"), "s".to_owned());
+    let webhook = Some(WebhookTarget { url, secret });
+    let options = Options {
+        webhook,
+        ..Options::manual(&clock, Scenario::default())
+    };
+    let sandbox = Sandbox::start(options).await.unwrap();
+    create_at(&sandbox).await;
     clock.advance(jiff::SignedDuration::from_secs(30));
     sandbox.advance();
-    assert_eq!(sandbox.agents().received("hook").len(), 0);
+    let received = || stand.sandbox.agents().received("hook").len();
+    assert_eq!(received(), 0);
     let posted = sandbox.deliver_webhooks().await;
     assert!(posted > 0);
-    assert_eq!(sandbox.agents().received("hook").len(), posted);
+    assert_eq!(received(), posted);
     assert_eq!(sandbox.deliver_webhooks().await, 0);
 }
 

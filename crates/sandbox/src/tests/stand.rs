@@ -4,8 +4,9 @@ use jiff::SignedDuration;
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
+use crate::github::DEFAULT_TOKEN;
 use crate::story::{Step, Story};
-use crate::{DEFAULT_KEY, ManualClock, Options, Sandbox, Scenario};
+use crate::{DEFAULT_KEY, DEFAULT_REPO, ManualClock, Options, Sandbox, Scenario};
 
 /// A running sandbox, its clock and a client with the default account's key.
 pub(crate) struct Stand {
@@ -155,6 +156,16 @@ impl Stand {
             .await
             .json();
         page["activities"].as_array().cloned().unwrap_or_default()
+    }
+
+    /// The check runs of a commit.
+    pub(crate) async fn check_runs(&self, sha: &str) -> Vec<Value> {
+        let base = self.sandbox.github_base();
+        let url = format!("{base}/repos/{DEFAULT_REPO}/commits/{sha}/check-runs");
+        let page = read(self.http.get(url).bearer_auth(DEFAULT_TOKEN))
+            .await
+            .json();
+        page["check_runs"].as_array().cloned().unwrap()
     }
 
     /// A control request.

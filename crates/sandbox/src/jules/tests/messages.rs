@@ -238,3 +238,23 @@ async fn waking_forgets_what_was_left_of_the_story() {
         2
     );
 }
+
+#[tokio::test]
+async fn a_plan_that_jules_approves_by_itself_is_not_made_anew() {
+    let stand = Stand::playing(steps(json!([{ "plan": {} }, { "complete": {} }]))).await;
+    let id = stand.create().await;
+    stand.pass(1_500);
+    stand.say(&id, "rather in Rust").await;
+    stand.pass(60_000);
+    let kinds = stand.kinds(&id).await;
+    assert_eq!(
+        kinds,
+        [
+            "-",
+            "planGenerated",
+            "userMessaged",
+            "planApproved",
+            "sessionCompleted"
+        ]
+    );
+}

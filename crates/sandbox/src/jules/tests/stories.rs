@@ -148,6 +148,43 @@ async fn the_first_story_that_fits_title_or_prompt_is_played() {
 }
 
 #[tokio::test]
+async fn a_story_that_matches_nothing_is_never_played() {
+    let story = Story {
+        steps: steps(json!([{ "fail": {} }])),
+        ..Story::default()
+    };
+    let stand = Stand::new(Scenario {
+        stories: vec![story],
+        ..Scenario::default()
+    })
+    .await;
+    let id = stand.create().await;
+    stand.pass(10_000);
+    assert_eq!(stand.state(&id).await, "COMPLETED");
+}
+
+#[tokio::test]
+async fn pace_multiplies_the_checks_too() {
+    let scenario = Scenario {
+        pace: 10.0,
+        ..scenario_of(steps(json!([{ "open_pull": {} }])))
+    };
+    let stand = Stand::new(scenario).await;
+    stand.create().await;
+    stand.pass(100_000);
+    let head = stand
+        .sandbox
+        .github()
+        .pull(DEFAULT_REPO, 1)
+        .unwrap()
+        .head_sha;
+    let runs = stand.check_runs(&head).await;
+    let build = runs.iter().find(|it| it["name"] == "build").unwrap();
+    assert_eq!(build["started_at"], "2026-11-20T10:00:10Z");
+    assert_eq!(build["completed_at"], "2026-11-20T10:00:30Z");
+}
+
+#[tokio::test]
 async fn pace_multiplies_all_delays() {
     let stand = Stand::new(Scenario {
         pace: 10.0,

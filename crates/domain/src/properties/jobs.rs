@@ -1,0 +1,240 @@
+//! `job::observe` and the commands over random histories of one job.
+
+use super::*;
+use crate::effect::Action;
+use crate::job::{
+    ATTEMPTS_MAX, Attention, Job, NewJob, Phase, REFUSALS_MAX, Sight, Snapshot, approve, cancel,
+    create, created, creation_failed, linked, observe, pull_settled, retry, said, say, start,
+    unwanted_twin,
+};
+use crate::session::{
+    Activity, ActivityKind, Originator, Plan, PlanStep, SessionState, SessionView,
+};
+use crate::step::Step;
+
+const SESSIONS: [&str; 3] = ["14550388554331055113", "222222222222", "333333333333"];
+
+/// What happens to a job.
+#[derive(Debug, Clone)]
+enum Happening {
+    Sight(Box<Sight>),
+    Start,
+    Created(Box<SessionView>),
+    CreationFailed(Failure),
+    Twin(usize),
+    Say,
+    Said,
+    Approve,
+    Cancel,
+    Retry,
+    Linked(PullRef),
+    PullSettled(PullRef, PullState),
+}
+
+fn state() -> impl Strategy<Value = SessionState> {
+    let states = vec![
+        "STATE_UNSPECIFIED",
+        "QUEUED",
+        "PLANNING",
+        "AWAITING_PLAN_APPROVAL",
+        "AWAITING_USER_FEEDBACK",
+        "IN_PROGRESS",
+        "PAUSED",
+        "COMPLETED",
+        "MEDITATING",
+    ];
+    let usual = proptest::sample::select(states).prop_map(|state| state.to_owned().into());
+    prop_oneof![20 => usual, 1 => Just(SessionState::Failed)]
+}
+
+fn kind() -> impl Strategy<Value = ActivityKind> {
+    let plan = (0u8..3).prop_map(|n| Plan {
+        id: format!("p{n}").parse().unwrap(),
+        steps: vec![PlanStep {
+            title: "Look".to_owned(),
+            description: String::new(),
+        }],
+    });
+    let approved = proptest::option::of(0u8..3);
+    prop_oneof![
+        4 => "[a-c ?]{0,6}".prop_map(|text| ActivityKind::AgentMessaged { text }),
+        3 => Just(ActivityKind::UserMessaged { text: "answer".to_owned() }),
+        2 => plan.prop_map(ActivityKind::PlanGenerated),
+        2 => approved.prop_map(|n| ActivityKind::PlanApproved { plan: n.map(|n| format!("p{n}").parse().unwrap()) }),
+        2 => Just(ActivityKind::Completed),
+        2 => Just(ActivityKind::Progressed { title: "On it".to_owned(), description: String::new() }),
+        1 => Just(ActivityKind::Failed { reason: "boom".to_owned() }),
+        1 => Just(ActivityKind::Other { label: "new".to_owned() }),
+    ]
+}
+
+fn activity() -> impl Strategy<Value = Activity> {
+    (0u8..60, time(), kind()).prop_map(|(id, at, kind)| {
+        let id = format!("a{id}").parse().unwrap();
+        Activity {
+            id,
+            at,
+            originator: Originator::System,
+            kind,
+        }
+    })
+}
+
+fn view() -> impl Strategy<Value = SessionView> {
+    let session = prop_oneof![8 => Just(0usize), 1 => 0usize..3];
+    let pulls = proptest::collection::vec(pull_ref(), 0..3);
+    (session, state(), proptest::option::of(time()), pulls).prop_map(
+        |(session, state, updated_at, pulls)| SessionView {
+            id: SESSIONS[session].parse().unwrap(),
+            title: String::new(),
+            state,
+            url: None,
+            created_at: None,
+            updated_at,
+            repo: Some("acme/shop".parse().unwrap()),
+            branch: None,
+            pulls,
+            archived: false,
+        },
+    )
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    let log = proptest::option::weighted(0.8, proptest::collection::vec(activity(), 0..5));
+    let seen = (view(), log)
+        .prop_map(|(view, activities)| Sight::Seen(Box::new(Snapshot { view, activities })));
+    let sight = prop_oneof![12 => seen, 1 => Just(Sight::NotFound)];
+    let settled = vec![
+        PullState::Open,
+        PullState::Closed,
+        PullState::Merged { commit: None },
+    ];
+    prop_oneof![
+        40 => sight.prop_map(|sight| Happening::Sight(Box::new(sight))),
+        4 => Just(Happening::Start),
+        4 => view().prop_map(|view| Happening::Created(Box::new(view))),
+        2 => failure().prop_map(Happening::CreationFailed),
+        1 => (0usize..3).prop_map(Happening::Twin),
+        1 => Just(Happening::Say),
+        2 => Just(Happening::Said),
+        1 => Just(Happening::Approve),
+        1 => Just(Happening::Cancel),
+        2 => Just(Happening::Retry),
+        1 => pull_ref().prop_map(Happening::Linked),
+        1 => (pull_ref(), proptest::sample::select(settled)).prop_map(|(pull, state)| Happening::PullSettled(pull, state)),
+    ]
+}
+
+fn new_job() -> Job {
+    let new = NewJob {
+        id: crate::ids::JobId::of(ulid::Ulid(7)),
+        installation: "home".parse().unwrap(),
+        account: "default".parse().unwrap(),
+        repo: "acme/shop".parse().unwrap(),
+        branch: "main".parse().unwrap(),
+        title: None,
+        prompt: "Fix the cart".to_owned(),
+        agent: None,
+    };
+    let queued = create(new, at(0)).unwrap().aggregate;
+    start(&queued, at(0)).unwrap().aggregate
+}
+
+/// Carries out what happens; none where a command is refused.
+fn happen(
+    job: &Job,
+    happening: &Happening,
+    now: Timestamp,
+    (policy, timing): (&Policy, &Timing),
+) -> Option<Step<Job>> {
+    let session = job
+        .session()
+        .cloned()
+        .unwrap_or_else(|| SESSIONS[0].parse().unwrap());
+    Some(match happening {
+        Happening::Sight(sight) => observe(job, sight, now, policy, timing),
+        Happening::Start => start(job, now).ok()?,
+        Happening::Created(view) => created(job, view, now, timing),
+        Happening::CreationFailed(failure) => creation_failed(job, failure, now),
+        Happening::Twin(n) => unwanted_twin(job, &SESSIONS[*n].parse().unwrap(), timing),
+        Happening::Say => say(job, None, ("hello", "c1"), timing).ok()?,
+        Happening::Said => said(job, &session, now, timing),
+        Happening::Approve => approve(job, None, timing).ok()?,
+        Happening::Cancel => cancel(job, "me", now).ok()?,
+        Happening::Retry => retry(job, now).ok()?,
+        Happening::Linked(pull) => linked(job, &session, pull, timing),
+        Happening::PullSettled(pull, state) => pull_settled(job, pull, (state, &sha('a')), now),
+    })
+}
+
+/// What must hold of any decision.
+fn check(before: &Job, step: &Step<Job>, happening: &Happening) {
+    let after = &step.aggregate;
+    assert_eq!(step.due.is_none(), after.is_ended());
+    assert!(after.attempt <= ATTEMPTS_MAX);
+    if let Phase::Queued { refusals, .. } = after.phase {
+        assert!(refusals <= REFUSALS_MAX);
+    }
+    if before.is_ended() && !matches!(happening, Happening::Retry) {
+        assert_eq!(after, before);
+        assert!(step.events.is_empty());
+        assert!(
+            step.effects
+                .iter()
+                .all(|effect| matches!(effect, Action::Archive { .. }))
+        );
+    }
+    if let (Some(known), Phase::Watching(watch)) = (before.pull(), &after.phase) {
+        let kept = watch
+            .pull
+            .as_ref()
+            .is_some_and(|pull| pull.repo == known.repo && pull.number >= known.number);
+        assert!(kept, "{known} was forgotten");
+    }
+    for event in step.events.iter().chain(&step.amended) {
+        assert_eq!(event.job.as_ref(), Some(&before.id));
+    }
+}
+
+/// While somebody was asked, or the log was not read, silence is not told.
+fn check_stuck(step: &Step<Job>, sight: &Sight, policy: &Policy) {
+    let told = step.events.iter().any(|event| event.what.name() == "stuck");
+    let read = matches!(sight, Sight::Seen(snapshot) if snapshot.activities.is_some());
+    assert!(!told || read);
+    if let (true, Phase::Watching(watch)) = (told, &step.aggregate.phase) {
+        match &watch.attention {
+            Attention::None | Attention::Answered { .. } => {}
+            Attention::Plan { .. } => assert_eq!(policy.plan_approval, PlanApproval::Auto),
+            Attention::Expecting { .. } | Attention::Question { .. } => {
+                panic!("{:?}", watch.attention)
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(3_000))]
+
+    #[test]
+    fn jobs_in_every_world(
+        story in proptest::collection::vec((happening(), prop_oneof![9 => Just(None), 1 => time().prop_map(Some)], 0i64..400), 1..24),
+        policy in policy(),
+        timing in timing(),
+    ) {
+        let (mut job, mut now) = (new_job(), at(0));
+        for (happening, jump, seconds) in story {
+            now = jump.unwrap_or_else(|| crate::when::plus(now, SignedDuration::from_secs(seconds)));
+            let Some(step) = happen(&job, &happening, now, (&policy, &timing)) else { continue };
+            check(&job, &step, &happening);
+            if let Happening::Sight(sight) = &happening {
+                check_stuck(&step, sight, &policy);
+                let again = observe(&step.aggregate, sight, now, &policy, &timing);
+                let nothing = Step { due: again.due, ..Step::stay(step.aggregate.clone()) };
+                prop_assert_eq!(again, nothing);
+            }
+            job = step.aggregate;
+        }
+        let text = serde_json::to_string(&job).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Job>(&text).unwrap(), job);
+    }
+}

@@ -1,0 +1,200 @@
+//! `judge` merges exactly the complete green record, by a second implementation of what that is.
+
+use super::*;
+use crate::merge::{
+    FACTS_AGE_MAX, Hold, Judgement, Owner, Refused, SessionRest, Standing, TRIES_MAX, judge,
+};
+
+fn refused() -> impl Strategy<Value = Refused> {
+    (0u32..8, time()).prop_map(|(tries, again_at)| Refused {
+        why: "405".to_owned(),
+        tries,
+        again_at,
+    })
+}
+
+pub(super) fn owner() -> impl Strategy<Value = Owner> {
+    prop_oneof![8 => Just(Owner::Created), 1 => Just(Owner::Adopted), 1 => Just(Owner::Foreign)]
+}
+
+pub(super) fn session() -> impl Strategy<Value = SessionRest> {
+    prop_oneof![
+        8 => Just(SessionRest::Resting),
+        1 => Just(SessionRest::Working),
+        1 => Just(SessionRest::Failed),
+        1 => Just(SessionRest::CalledOff),
+    ]
+}
+
+pub(super) fn hold() -> impl Strategy<Value = Option<Hold>> {
+    prop_oneof![8 => Just(None), 1 => Just(Some(Hold::Paused)), 1 => Just(Some(Hold::ObserveOnly))]
+}
+
+fn standing() -> impl Strategy<Value = Standing> {
+    (
+        owner(),
+        session(),
+        proptest::option::of(commit()),
+        time(),
+        prop_oneof![1 => Just(None), 4 => time().prop_map(Some), 4 => Just(Some(at(-100)))],
+        prop_oneof![8 => Just(None), 1 => refused().prop_map(Some)],
+        prop_oneof![8 => Just(0u32), 1 => 0u32..30],
+        hold(),
+    )
+        .prop_map(
+            |(owner, session, approved, head_since, green_since, refused, merges_today, hold)| {
+                Standing {
+                    owner,
+                    session,
+                    wanted_base: "main".parse().unwrap(),
+                    approved,
+                    head_since,
+                    green_since,
+                    refused,
+                    merges_today,
+                    hold,
+                }
+            },
+        )
+}
+
+/// Everything that a merge needs, said once more in the plainest way.
+pub(super) fn is_green(facts: &PullFacts, policy: &Policy, approved: bool, now: Timestamp) -> bool {
+    let (Fact::Known(checks), Fact::Known(files), Fact::Known(reviews), Fact::Known(true)) = (
+        &facts.checks,
+        &facts.files,
+        &facts.reviews,
+        &facts.mergeable,
+    ) else {
+        return false;
+    };
+    let none = Demands::default();
+    let demands = match &facts.demands {
+        Fact::Known(demands) => demands,
+        Fact::Unknown { .. } | Fact::Forbidden { .. } if policy.required_checks.is_empty() => {
+            return false;
+        }
+        Fact::Unknown { .. } | Fact::Forbidden { .. } => &none,
+    };
+    let fine = |check: &Check| matches!(check.outcome, CheckOutcome::Passed(_));
+    let succeeded = checks
+        .iter()
+        .filter(|check| check.outcome == CheckOutcome::Passed(Pass::Success))
+        .count();
+    let has = |name: &str, app: Option<u64>| {
+        checks
+            .iter()
+            .any(|check| check.name == name && (app.is_none() || app == check.app))
+    };
+    let mut last_words = std::collections::BTreeMap::new();
+    for review in reviews
+        .iter()
+        .filter(|review| review.verdict != Verdict::Comment)
+    {
+        last_words.insert(review.reviewer, review.verdict);
+    }
+    let approvals = last_words
+        .values()
+        .filter(|verdict| **verdict == Verdict::Approved)
+        .count();
+    let age = now.duration_since(facts.read_at);
+    facts.state == PullState::Open
+        && facts.head.repo == Some(facts.pull.repo.clone())
+        && facts.base.branch.as_str() == "main"
+        && !facts.draft
+        && !checks.is_empty()
+        && checks.iter().all(fine)
+        && succeeded >= policy.min_checks as usize
+        && demands.checks.iter().all(|rule| has(&rule.name, rule.app))
+        && policy.required_checks.iter().all(|name| has(name, None))
+        && !demands.merge_queue
+        && (!demands.up_to_date || demands.behind_by == Some(0))
+        && approvals >= demands.approvals as usize
+        && !last_words
+            .values()
+            .any(|verdict| *verdict == Verdict::ChangesRequested)
+        && !files.is_empty()
+        && (approved || !files.iter().any(|file| file.starts_with(".github/")))
+        && !facts.labels.iter().any(|label| label == "DO-NOT-MERGE")
+        && (approved || policy.merge == MergePolicy::OnGreen)
+        && age <= FACTS_AGE_MAX
+        && -age <= FACTS_AGE_MAX
+}
+
+fn may_merge(
+    facts: &PullFacts,
+    standing: &Standing,
+    (policy, timing): (&Policy, &Timing),
+    now: Timestamp,
+) -> bool {
+    let owned = match standing.owner {
+        Owner::Created => true,
+        Owner::Adopted => policy.adopted_may_merge,
+        Owner::Foreign => false,
+    };
+    let refused = standing
+        .refused
+        .as_ref()
+        .is_some_and(|refused| refused.tries >= TRIES_MAX || refused.again_at > now);
+    let settled = match standing.green_since {
+        Some(since) => now.duration_since(since) >= timing.settle,
+        None => timing.settle.is_zero(),
+    };
+    owned
+        && !refused
+        && settled
+        && standing.session == SessionRest::Resting
+        && standing.hold.is_none()
+        && standing.merges_today < policy.merges_per_day
+        && is_green(
+            facts,
+            policy,
+            standing.approved == Some(facts.head.sha.clone()),
+            now,
+        )
+}
+
+proptest! {
+    #![proptest_config(cases(4_000))]
+
+    #[test]
+    fn judge_merges_the_complete_green_record_and_nothing_else(
+        mut facts in facts(),
+        read_at in prop_oneof![8 => Just(at(0)), 1 => time()],
+        standing in standing(),
+        policy in policy(),
+        timing in timing(),
+        now in prop_oneof![8 => Just(at(5)), 1 => time()],
+    ) {
+        facts.read_at = read_at;
+        let judgement = judge(&facts, &standing, (&policy, &timing), now);
+        let may = may_merge(&facts, &standing, (&policy, &timing), now);
+        prop_assert_eq!(matches!(judgement, Judgement::Merge { .. }), may, "{:?}", judgement);
+        match judgement {
+            Judgement::Merge { sha, .. } | Judgement::Conflict { sha } => prop_assert_eq!(sha, facts.head.sha),
+            Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
+                prop_assert!(!reasons.is_empty());
+                for reason in &reasons {
+                    prop_assert!(!reason.sentence().is_empty());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn green_records_are_among_the_random_ones() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    let mut runner = TestRunner::deterministic();
+    let green = (0..2_000).filter(|_| {
+        let mut facts = facts().new_tree(&mut runner).unwrap().current();
+        facts.read_at = at(5);
+        let policy = Policy {
+            merge: MergePolicy::OnGreen,
+            ..Policy::default()
+        };
+        is_green(&facts, &policy, false, at(5))
+    });
+    assert!(green.count() > 100, "the properties would hold of nothing");
+}

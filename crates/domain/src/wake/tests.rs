@@ -1,0 +1,363 @@
+//! Wakes: the schedule of their tries, what ends them, and what the receiver gets.
+
+use expect_test::{Expect, expect};
+
+use super::*;
+use crate::event::{Audience, ErrorCause};
+use crate::facts::fixture::at;
+use crate::session::PlanStep;
+
+fn event(what: Occurrence) -> Event {
+    Event {
+        id: EventId::of("question"),
+        job: Some(JobId::of(ulid::Ulid(7))),
+        account: "default".parse().unwrap(),
+        attempt: 1,
+        observed_at: at(0),
+        status: "AWAITING_USER_FEEDBACK".to_owned(),
+        last_activity: Some(at(-5)),
+        what,
+        audience: Audience::Agent,
+    }
+}
+
+fn wake() -> Wake {
+    let question = Occurrence::Question {
+        text: Some("Which database?".to_owned()),
+    };
+    Wake::new(event(question), "dev".parse().unwrap(), None, at(0))
+}
+
+fn failed(retry_after: Option<SignedDuration>) -> TryOutcome {
+    TryOutcome::Failed {
+        why: "503".to_owned(),
+        retry_after,
+    }
+}
+
+#[test]
+fn tries_follow_the_schedule_and_then_a_person_sees_it() {
+    let (mut wake, mut now, mut waits) = (wake(), at(0), Vec::new());
+    while let Some(sending) = wake.begin(now) {
+        assert_eq!(sending.event.id, wake.event.id);
+        wake = sending.tried(&failed(None), now);
+        if let Some(due) = wake.due() {
+            waits.push(due.duration_since(now));
+            now = due;
+        }
+    }
+    assert_eq!(waits.len(), SCHEDULE.len() - 1);
+    for (wait, planned) in waits.iter().zip(&SCHEDULE[1..]) {
+        assert!(
+            wait >= planned && *wait <= *planned * 11 / 10,
+            "{wait} {planned}"
+        );
+    }
+    assert_eq!(
+        wake.state,
+        WakeState::Dead {
+            at: now,
+            why: "503".to_owned()
+        }
+    );
+}
+
+#[test]
+fn a_wake_is_not_begun_early_nor_by_two() {
+    let wake = wake();
+    assert!(wake.begin(at(-1)).is_none());
+    let sending = wake.begin(at(0)).unwrap();
+    assert_eq!(
+        sending.state,
+        WakeState::Sending {
+            attempt: 1,
+            until: at(60)
+        }
+    );
+    assert!(sending.begin(at(59)).is_none());
+    // Whoever sent it died: the next one sends it again under the same id.
+    let again = sending.begin(at(60)).unwrap();
+    assert_eq!(
+        again.state,
+        WakeState::Sending {
+            attempt: 2,
+            until: at(120)
+        }
+    );
+}
+
+#[test]
+fn an_accepted_wake_runs_on_a_lease_until_it_is_acknowledged() {
+    let leased = wake()
+        .begin(at(0))
+        .unwrap()
+        .tried(&TryOutcome::Accepted, at(1));
+    assert_eq!(
+        leased.state,
+        WakeState::Leased {
+            attempt: 1,
+            until: at(601)
+        }
+    );
+    assert!(leased.begin(at(600)).is_none());
+    let acknowledged = leased.acknowledged(at(300));
+    assert_eq!(acknowledged.state, WakeState::Acknowledged { at: at(300) });
+    assert_eq!(acknowledged.acknowledged(at(400)), acknowledged);
+    assert_eq!(
+        leased.begin(at(601)).unwrap().state,
+        WakeState::Sending {
+            attempt: 2,
+            until: at(661)
+        }
+    );
+}
+
+#[test]
+fn leases_that_lapse_for_ever_end_too() {
+    let (mut wake, mut tries) = (wake(), 0);
+    while let Some(next) = wake.begin(wake.due().unwrap_or(at(0))) {
+        wake = next;
+        if wake.is_settled() {
+            break;
+        }
+        tries += 1;
+        wake = wake.tried(&TryOutcome::Accepted, at(tries * 10_000));
+    }
+    assert_eq!(tries, SCHEDULE.len() as i64);
+    assert!(matches!(wake.state, WakeState::Dead { .. }));
+}
+
+#[test]
+fn outcomes_of_a_try() {
+    let sending = wake().begin(at(0)).unwrap();
+    let done = sending.tried(&TryOutcome::Acknowledged, at(1));
+    assert_eq!(done.state, WakeState::Acknowledged { at: at(1) });
+    let gone = sending.tried(&TryOutcome::Gone, at(1));
+    assert!(matches!(&gone.state, WakeState::Dead { why, .. } if why.contains("410")));
+    // A yes counts however late it comes; a no about an older try does not.
+    let pending = sending.tried(&failed(None), at(1));
+    assert_eq!(
+        pending.tried(&TryOutcome::Acknowledged, at(9)).state,
+        WakeState::Acknowledged { at: at(9) }
+    );
+    assert_eq!(pending.tried(&TryOutcome::Gone, at(9)), pending);
+    assert_eq!(done.tried(&failed(None), at(9)), done);
+}
+
+#[test]
+fn the_receiver_may_ask_for_more_time_but_not_for_ever() {
+    let sending = wake().begin(at(0)).unwrap();
+    let wait = |asked| {
+        sending
+            .tried(&failed(Some(asked)), at(0))
+            .due()
+            .unwrap()
+            .duration_since(at(0))
+    };
+    assert_eq!(
+        wait(SignedDuration::from_hours(2)),
+        SignedDuration::from_hours(2)
+    );
+    assert_eq!(wait(SignedDuration::MAX), RETRY_AFTER_MAX);
+    for little in [
+        SignedDuration::from_secs(1),
+        SignedDuration::ZERO,
+        SignedDuration::MIN,
+    ] {
+        assert!((5..=6).contains(&wait(little).as_secs()));
+    }
+    let eternal = Wake {
+        state: WakeState::Sending {
+            attempt: u32::MAX,
+            until: Timestamp::MAX,
+        },
+        ..wake()
+    };
+    assert!(eternal.tried(&failed(None), Timestamp::MAX).is_settled());
+    assert!(eternal.begin(Timestamp::MAX).unwrap().is_settled());
+}
+
+#[test]
+fn a_person_may_send_a_dead_wake_again_but_not_an_acknowledged_one() {
+    let gone = wake().begin(at(0)).unwrap().tried(&TryOutcome::Gone, at(1));
+    let revived = gone.revived(at(50));
+    assert_eq!(
+        revived.state,
+        WakeState::Pending {
+            attempt: 1,
+            not_before: at(50)
+        }
+    );
+    let acknowledged = wake().acknowledged(at(1));
+    assert_eq!(acknowledged.revived(at(50)), acknowledged);
+}
+
+#[test]
+fn whatever_is_not_settled_has_a_due() {
+    let sending = wake().begin(at(0)).unwrap();
+    for wake in [
+        wake(),
+        sending.clone(),
+        sending.tried(&TryOutcome::Accepted, at(1)),
+        sending.tried(&TryOutcome::Gone, at(1)),
+        sending.acknowledged(at(1)),
+    ] {
+        assert_eq!(wake.due().is_none(), wake.is_settled());
+    }
+}
+
+fn written(what: Occurrence, expected: &Expect) {
+    let message = message(&event(what), Some("acme/shop"));
+    expected.assert_eq(&serde_json::to_string_pretty(&message).unwrap());
+}
+
+#[test]
+fn a_question_as_its_receiver_gets_it() {
+    let secret = "Is ghp_0123456789abcdefghijABCDEFGHIJ012345 right?".to_owned();
+    written(
+        Occurrence::Question { text: Some(secret) },
+        &expect![[r#"
+        {
+          "event": "question",
+          "kind": "question",
+          "event_id": "evt_1f5087db919ced5c123c7f507d3fcce8",
+          "job_id": "00000000000000000000000007",
+          "account": "default",
+          "repo": "acme/shop",
+          "attempt": 1,
+          "observed_at": "2027-01-15T08:00:00Z",
+          "status": "AWAITING_USER_FEEDBACK",
+          "message": "Is [secret] right?",
+          "last_activity": "2027-01-15T07:59:55Z"
+        }"#]],
+    );
+}
+
+#[test]
+fn a_plan_as_its_receiver_gets_it() {
+    let step = PlanStep {
+        title: "Look".to_owned(),
+        description: "around".to_owned(),
+    };
+    let plan = Plan {
+        id: "p1".parse().unwrap(),
+        steps: vec![step],
+    };
+    written(
+        Occurrence::PlanApproval { plan: Some(plan) },
+        &expect![[r#"
+            {
+              "event": "question",
+              "kind": "plan_approval",
+              "event_id": "evt_1f5087db919ced5c123c7f507d3fcce8",
+              "job_id": "00000000000000000000000007",
+              "account": "default",
+              "repo": "acme/shop",
+              "attempt": 1,
+              "observed_at": "2027-01-15T08:00:00Z",
+              "status": "AWAITING_USER_FEEDBACK",
+              "message": "A plan waits for approval.",
+              "payload": {
+                "plan_id": "p1",
+                "steps": [
+                  {
+                    "description": "around",
+                    "title": "Look"
+                  }
+                ]
+              },
+              "last_activity": "2027-01-15T07:59:55Z"
+            }"#]],
+    );
+}
+
+#[test]
+fn a_completion_as_its_receiver_gets_it() {
+    let pulls = vec!["acme/shop#7".parse().unwrap()];
+    written(
+        Occurrence::Completed { pulls },
+        &expect![[r#"
+        {
+          "event": "completed",
+          "kind": "completed",
+          "event_id": "evt_1f5087db919ced5c123c7f507d3fcce8",
+          "job_id": "00000000000000000000000007",
+          "account": "default",
+          "repo": "acme/shop",
+          "attempt": 1,
+          "observed_at": "2027-01-15T08:00:00Z",
+          "status": "AWAITING_USER_FEEDBACK",
+          "payload": {
+            "pull_requests": [
+              "acme/shop#7"
+            ]
+          },
+          "last_activity": "2027-01-15T07:59:55Z"
+        }"#]],
+    );
+}
+
+#[test]
+fn an_error_of_a_whole_account_as_its_receiver_gets_it() {
+    let what = Occurrence::Error {
+        cause: ErrorCause::Auth,
+        reason: "the key is dead".to_owned(),
+    };
+    let event = Event {
+        job: None,
+        attempt: 0,
+        status: String::new(),
+        last_activity: None,
+        ..event(what)
+    };
+    let text = serde_json::to_string_pretty(&message(&event, None)).unwrap();
+    expect![[r#"
+        {
+          "event": "error",
+          "kind": "auth",
+          "event_id": "evt_1f5087db919ced5c123c7f507d3fcce8",
+          "job_id": null,
+          "account": "default",
+          "attempt": 0,
+          "observed_at": "2027-01-15T08:00:00Z",
+          "status": "",
+          "message": "the key is dead"
+        }"#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn no_message_is_larger_than_the_specification_allows() {
+    let long = "\"\u{1F980}\n".repeat(50_000);
+    let step = PlanStep {
+        title: long.clone(),
+        description: long.clone(),
+    };
+    let plan = Plan {
+        id: "p".repeat(128).parse().unwrap(),
+        steps: vec![step; 500],
+    };
+    let causes = [
+        Occurrence::Question {
+            text: Some(long.clone()),
+        },
+        Occurrence::PlanApproval { plan: Some(plan) },
+        Occurrence::Error {
+            cause: ErrorCause::CiFailed,
+            reason: long.clone(),
+        },
+        Occurrence::Stuck {
+            last_words: Some(long.clone()),
+        },
+    ];
+    for what in causes {
+        let event = Event {
+            status: long.clone(),
+            ..event(what)
+        };
+        let bytes = serde_json::to_vec(&message(&event, Some("acme/shop")))
+            .unwrap()
+            .len();
+        assert!(bytes < 20_000, "{bytes}");
+    }
+}

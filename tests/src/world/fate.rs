@@ -1,0 +1,121 @@
+//! Kills a process at a chosen moment: from then on its ports are dead until it is started again, as if nobody had been there.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// On which side of an act the process dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// The act never happens.
+    Before,
+    /// The act happens, and nobody learns of it.
+    After,
+}
+
+/// What became of an act.
+pub(super) enum Acted<T> {
+    /// It was answered.
+    Answered(T),
+    /// The process was dead before.
+    Never,
+    /// The process died right after it.
+    Unheard,
+}
+
+/// The fate of the process; clones are the same one. An act is a commit, a message sent or removed, or a call that writes outside.
+#[derive(Clone, Default)]
+pub struct Fate {
+    inner: Arc<Mutex<Inner>>,
+}
+
+#[derive(Default)]
+struct Inner {
+    acts: Vec<String>,
+    kill: Option<(usize, Moment)>,
+    dead: bool,
+    deaths: u32,
+    hook: Option<Hook>,
+}
+
+/// Something that happens right before an act.
+struct Hook {
+    act: &'static str,
+    then: Box<dyn FnOnce() + Send>,
+}
+
+impl Fate {
+    /// The names of all acts so far.
+    pub fn acts(&self) -> Vec<String> {
+        self.inner().acts.clone()
+    }
+
+    /// Dies at the act of this number, counted from 0 since the world began.
+    pub fn kill_at(&self, act: usize, moment: Moment) {
+        self.inner().kill = Some((act, moment));
+    }
+
+    /// Does something right before the next act of this name.
+    pub fn before_next(&self, act: &'static str, then: impl FnOnce() + Send + 'static) {
+        let then = Box::new(then);
+        self.inner().hook = Some(Hook { act, then });
+    }
+
+    /// Whether the process is dead.
+    pub fn is_dead(&self) -> bool {
+        self.inner().dead
+    }
+
+    /// How often it died.
+    pub fn deaths(&self) -> u32 {
+        self.inner().deaths
+    }
+
+    /// Starts the process again.
+    pub fn revive(&self) {
+        self.inner().dead = false;
+    }
+
+    pub(super) async fn act<T>(&self, name: &str, perform: impl Future<Output = T>) -> Acted<T> {
+        let Some(number) = self.begin(name) else {
+            return Acted::Never;
+        };
+        if self.dies(number, Moment::Before) {
+            return Acted::Never;
+        }
+        let answer = perform.await;
+        if self.dies(number, Moment::After) {
+            return Acted::Unheard;
+        }
+        Acted::Answered(answer)
+    }
+
+    fn begin(&self, name: &str) -> Option<usize> {
+        let (number, hook) = {
+            let mut inner = self.inner();
+            if inner.dead {
+                return None;
+            }
+            inner.acts.push(name.to_owned());
+            let hook = inner.hook.take_if(|hook| hook.act == name);
+            (inner.acts.len() - 1, hook)
+        };
+        if let Some(hook) = hook {
+            (hook.then)();
+        }
+        Some(number)
+    }
+
+    fn dies(&self, number: usize, moment: Moment) -> bool {
+        let mut inner = self.inner();
+        let dies = inner.kill == Some((number, moment));
+        if dies {
+            inner.dead = true;
+            inner.deaths += 1;
+        }
+        dies
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

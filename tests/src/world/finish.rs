@@ -1,0 +1,71 @@
+//! What must hold at the end of every story: nothing unfinished without a due, nothing dead, and nothing left to decide.
+
+use domain::account::Account;
+use domain::effect::Effect;
+use domain::job::{Job, Phase};
+use domain::wake::Wake;
+use engine::keys;
+use engine::ports::{Key, Record};
+use engine::settings::TrackedPull;
+use serde::de::DeserializeOwned;
+
+use super::World;
+
+/// Whether a record still has something before it, and so needs a due.
+fn is_unfinished(record: &Record) -> bool {
+    let Key { pk, sk } = &record.key;
+    if sk.starts_with(keys::OUT) {
+        return true;
+    }
+    if sk.starts_with(keys::EFFECT) {
+        return !it::<Effect>(record).is_settled();
+    }
+    if sk.starts_with(keys::WAKE) {
+        return !it::<Wake>(record).is_settled();
+    }
+    if sk != keys::META {
+        return false;
+    }
+    if pk.starts_with("JOB#") {
+        return !it::<Job>(record).is_ended();
+    }
+    if pk.starts_with("PR#") {
+        return !it::<TrackedPull>(record).pull.is_settled();
+    }
+    pk.starts_with("CFG#account#") && it::<Account>(record).next_poll > jiff::Timestamp::MIN
+}
+
+/// The value in a record's body.
+fn it<T: DeserializeOwned>(record: &Record) -> T {
+    let body: serde_json::Value = serde_json::from_str(&record.body).expect("JSON");
+    serde_json::from_value(body["it"].clone()).expect("a known body")
+}
+
+impl World {
+    /// Ends a story: checks what must hold at the end of every one.
+    pub async fn finish(&self) {
+        self.step().await;
+        let before = self.ledger.written().len();
+        self.step().await;
+        let written = self.ledger.written();
+        assert_eq!(&written[before..], &[] as &[Key], "deciding again changed something");
+        let (_, dead) = self.desk.queue.depth().await.expect("a queue");
+        assert_eq!(dead, 0, "dead letters\n{}", self.story().await);
+        for record in self.ledger.everything().await {
+            let lost = is_unfinished(&record) && record.due.is_none();
+            assert!(!lost, "{:?} is unfinished and has no due: {}", record.key, record.body);
+        }
+        self.slots_are_held_by_the_living().await;
+    }
+
+    async fn slots_are_held_by_the_living(&self) {
+        for found in self.desk.store.accounts().await.expect("accounts") {
+            let slots = self.desk.store.slots(&found.value.name).await.expect("slots").value;
+            for id in slots.taken.keys() {
+                let job = self.desk.must_job(id).await.expect("a job").value;
+                let gone = matches!(job.phase, Phase::Ended(_));
+                assert!(!gone, "job {id} is over and holds a slot");
+            }
+        }
+    }
+}

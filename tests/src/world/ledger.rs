@@ -1,0 +1,150 @@
+//! The store and the queue of a mortal process, and the book of every key that was ever written.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use engine::ports::{
+    CommitError, Delivery, DueRow, Key, Page, PageToken, Queue, QueueError, Receipt, Record, Records, RecordsError, Write,
+};
+use jiff::{SignedDuration, Timestamp};
+use local::{LocalQueue, Store};
+
+use super::fate::{Acted, Fate};
+
+/// Records that remember every write.
+pub struct Ledger {
+    store: Store,
+    fate: Fate,
+    written: Mutex<Vec<Key>>,
+}
+
+impl Ledger {
+    pub(super) fn new(store: Store, fate: Fate) -> Self {
+        Self { store, fate, written: Mutex::default() }
+    }
+
+    /// The key of every item that was ever put or deleted, in order.
+    pub fn written(&self) -> Vec<Key> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Everything that is stored.
+    pub async fn everything(&self) -> Vec<Record> {
+        let keys: BTreeSet<Key> = self.written().into_iter().collect();
+        let mut records = Vec::new();
+        for key in keys {
+            records.extend(self.store.get(&key).await.expect("a readable store"));
+        }
+        records
+    }
+
+    fn alive(&self) -> Result<(), RecordsError> {
+        let dead = || RecordsError::Unavailable { doing: "reading".to_owned(), message: "the process is dead".to_owned() };
+        if self.fate.is_dead() { Err(dead()) } else { Ok(()) }
+    }
+
+    fn note(&self, items: &[Write]) {
+        let keys = items.iter().filter_map(|item| match item {
+            Write::Put { record, .. } => Some(record.key.clone()),
+            Write::Delete { key, .. } => Some(key.clone()),
+            Write::Check { .. } => None,
+        });
+        self.written.lock().unwrap_or_else(PoisonError::into_inner).extend(keys);
+    }
+}
+
+/// What a commit is about, for whoever chooses where to die.
+fn name_of(items: &[Write]) -> String {
+    let keys: Vec<String> = items.iter().map(|item| format!("{} {}", item.key().pk, item.key().sk)).collect();
+    format!("commit {}", keys.join(", "))
+}
+
+#[async_trait]
+impl Records for Ledger {
+    async fn get(&self, key: &Key) -> Result<Option<Record>, RecordsError> {
+        self.alive()?;
+        self.store.get(key).await
+    }
+
+    async fn query(&self, pk: &str, prefix: &str, after: Option<PageToken>, limit: usize) -> Result<Page, RecordsError> {
+        self.alive()?;
+        self.store.query(pk, prefix, after, limit).await
+    }
+
+    async fn list(&self, name: &str, newest: bool, after: Option<PageToken>, limit: usize) -> Result<Page, RecordsError> {
+        self.alive()?;
+        self.store.list(name, newest, after, limit).await
+    }
+
+    async fn due(&self, at: Timestamp, limit: usize) -> Result<Vec<DueRow>, RecordsError> {
+        self.alive()?;
+        self.store.due(at, limit).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Timestamp>, RecordsError> {
+        self.store.next_due().await
+    }
+
+    async fn commit(&self, items: Vec<Write>) -> Result<(), CommitError> {
+        let name = name_of(&items);
+        let kept = items.clone();
+        match self.fate.act(&name, self.store.commit(items)).await {
+            Acted::Answered(Ok(())) => {
+                self.note(&kept);
+                Ok(())
+            }
+            Acted::Answered(Err(error)) => Err(error),
+            Acted::Unheard => {
+                self.note(&kept);
+                Err(CommitError::Unknown("the process is dead".to_owned()))
+            }
+            Acted::Never => Err(CommitError::Unavailable("the process is dead".to_owned())),
+        }
+    }
+}
+
+/// A queue whose messages a dead process neither sends nor removes.
+pub(super) struct MortalQueue {
+    pub(super) queue: LocalQueue,
+    pub(super) fate: Fate,
+}
+
+fn dead<T>(doing: &str) -> Result<T, QueueError> {
+    Err(QueueError { doing: doing.to_owned(), message: "the process is dead".to_owned() })
+}
+
+#[async_trait]
+impl Queue for MortalQueue {
+    async fn send(&self, body: &str, delay: SignedDuration) -> Result<(), QueueError> {
+        match self.fate.act(&format!("send {body}"), self.queue.send(body, delay)).await {
+            Acted::Answered(answer) => answer,
+            Acted::Never | Acted::Unheard => dead("sending"),
+        }
+    }
+
+    async fn receive(&self, limit: usize, visibility: SignedDuration) -> Result<Vec<Delivery>, QueueError> {
+        if self.fate.is_dead() {
+            return dead("receiving");
+        }
+        self.queue.receive(limit, visibility).await
+    }
+
+    async fn acknowledge(&self, receipt: &Receipt) -> Result<(), QueueError> {
+        match self.fate.act("acknowledge", self.queue.acknowledge(receipt)).await {
+            Acted::Answered(answer) => answer,
+            Acted::Never | Acted::Unheard => dead("acknowledging"),
+        }
+    }
+
+    async fn release(&self, receipt: &Receipt, delay: SignedDuration) -> Result<(), QueueError> {
+        if self.fate.is_dead() {
+            return dead("releasing");
+        }
+        self.queue.release(receipt, delay).await
+    }
+
+    async fn depth(&self) -> Result<(u64, u64), QueueError> {
+        self.queue.depth().await
+    }
+}

@@ -1,0 +1,101 @@
+//! The hands of a mortal process: each writing call is an act that the process may not survive.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{AccountName, BranchName, CommitSha, PullRef, RepoName, SessionId};
+use domain::policy::MergeMethod;
+use domain::session::SessionView;
+use engine::dispatcher::Hands;
+use engine::ports::{AgentsWrite, Delivered, Envelope, NewSession, PullsWrite, SessionsWrite};
+
+use super::fate::{Acted, Fate};
+
+/// Wraps whatever writes outside.
+pub(super) struct Mortal<T: ?Sized> {
+    real: Arc<T>,
+    fate: Fate,
+}
+
+/// The same hands, held by a process that may die.
+pub(super) fn mortal(hands: Hands, fate: &Fate) -> Hands {
+    Hands {
+        sessions: Arc::new(Mortal { real: hands.sessions, fate: fate.clone() }),
+        pulls: Arc::new(Mortal { real: hands.pulls, fate: fate.clone() }),
+        agents: Arc::new(Mortal { real: hands.agents, fate: fate.clone() }),
+    }
+}
+
+impl<T: ?Sized> Mortal<T> {
+    async fn act<A>(&self, name: &str, call: impl Future<Output = Result<A, Failure>>) -> Result<A, Failure> {
+        let dead = || Failure::new(FailureClass::Network, "the process is dead");
+        match self.fate.act(name, call).await {
+            Acted::Answered(answer) => answer,
+            Acted::Never => Err(dead().never_sent()),
+            Acted::Unheard => Err(dead()),
+        }
+    }
+}
+
+#[async_trait]
+impl SessionsWrite for Mortal<dyn SessionsWrite> {
+    async fn create(&self, account: &AccountName, session: &NewSession) -> Result<SessionView, Failure> {
+        self.act("create", self.real.create(account, session)).await
+    }
+
+    async fn send(&self, account: &AccountName, session: &SessionId, text: &str) -> Result<(), Failure> {
+        self.act("say", self.real.send(account, session, text)).await
+    }
+
+    async fn approve(&self, account: &AccountName, session: &SessionId) -> Result<(), Failure> {
+        self.act("approve", self.real.approve(account, session)).await
+    }
+
+    async fn archive(&self, account: &AccountName, session: &SessionId) -> Result<(), Failure> {
+        self.act("archive", self.real.archive(account, session)).await
+    }
+
+    async fn unarchive(&self, account: &AccountName, session: &SessionId) -> Result<(), Failure> {
+        self.act("unarchive", self.real.unarchive(account, session)).await
+    }
+
+    async fn delete(&self, account: &AccountName, session: &SessionId) -> Result<(), Failure> {
+        self.act("delete", self.real.delete(account, session)).await
+    }
+}
+
+#[async_trait]
+impl PullsWrite for Mortal<dyn PullsWrite> {
+    async fn merge(&self, pull: &PullRef, sha: &CommitSha, method: MergeMethod) -> Result<CommitSha, Failure> {
+        self.act("merge", self.real.merge(pull, sha, method)).await
+    }
+
+    async fn mark_ready(&self, pull: &PullRef, node_id: &str) -> Result<(), Failure> {
+        self.act("ready", self.real.mark_ready(pull, node_id)).await
+    }
+
+    async fn update_branch(&self, pull: &PullRef, sha: &CommitSha) -> Result<(), Failure> {
+        self.act("update", self.real.update_branch(pull, sha)).await
+    }
+
+    async fn comment(&self, pull: &PullRef, text: &str, marker: &str) -> Result<(), Failure> {
+        self.act("comment", self.real.comment(pull, text, marker)).await
+    }
+
+    async fn label(&self, pull: &PullRef, label: &str) -> Result<(), Failure> {
+        self.act("label", self.real.label(pull, label)).await
+    }
+
+    async fn delete_branch(&self, repo: &RepoName, branch: &BranchName) -> Result<(), Failure> {
+        self.act("unbranch", self.real.delete_branch(repo, branch)).await
+    }
+}
+
+#[async_trait]
+impl AgentsWrite for Mortal<dyn AgentsWrite> {
+    async fn deliver(&self, envelope: &Envelope) -> Result<Delivered, Failure> {
+        self.act("deliver", self.real.deliver(envelope)).await
+    }
+}

@@ -1,0 +1,101 @@
+//! The building blocks of stories: sources, steps, checks.
+
+use domain::policy::{MergePolicy, PlanApproval, Policy, Source, Timing};
+use jiff::SignedDuration;
+use sandbox::Scenario;
+use sandbox::github::{CheckSetup, CiSetup, Outcome, RepoSetup};
+use sandbox::story::{Step, Story};
+
+use super::{AGENT, REPO};
+
+/// A minute of virtual time.
+pub const MINUTE: SignedDuration = SignedDuration::from_mins(1);
+/// A second of virtual time.
+pub const SECOND: SignedDuration = SignedDuration::from_secs(1);
+
+/// So many hours of virtual time.
+pub const fn hour(count: i64) -> SignedDuration {
+    SignedDuration::from_hours(count)
+}
+
+/// [`REPO`] with safe defaults, waking [`AGENT`].
+pub fn source() -> Source {
+    source_of(REPO, "default")
+}
+
+/// A source with safe defaults that wakes [`AGENT`].
+pub fn source_of(repo: &str, account: &str) -> Source {
+    Source {
+        repo: repo.parse().expect("a repository"),
+        account: account.parse().expect("a name"),
+        agent: Some(AGENT.parse().expect("a name")),
+        paused: false,
+        branch: Some("main".parse().expect("a branch")),
+        policy: Policy::default(),
+        timing: Timing::default(),
+    }
+}
+
+/// The safe defaults, but green is merged and plans are approved by themselves.
+pub fn on_green() -> Source {
+    let mut source = source();
+    source.policy.merge = MergePolicy::OnGreen;
+    source.policy.plan_approval = PlanApproval::Auto;
+    source
+}
+
+/// A story for sessions whose prompt contains a text.
+pub fn story(matches: &str, steps: Vec<Step>) -> Story {
+    Story { matches: matches.to_owned(), steps, ..Story::default() }
+}
+
+/// The default scenario with other stories.
+pub fn scenario(stories: Vec<Story>) -> Scenario {
+    Scenario { stories, ..Scenario::default() }
+}
+
+/// The default scenario with other checks and rules.
+pub fn with_ci(ci: CiSetup) -> Scenario {
+    Scenario { repos: vec![RepoSetup::new(REPO).with_ci(ci)], ..Scenario::default() }
+}
+
+/// Checks and nothing demanded.
+pub fn ci(checks: Vec<CheckSetup>) -> CiSetup {
+    CiSetup { checks, ..CiSetup::default() }
+}
+
+/// The two green checks of the default scenario.
+pub fn green_checks() -> Vec<CheckSetup> {
+    ["build", "test"].map(|name| CheckSetup::new(name, Outcome::Success)).to_vec()
+}
+
+/// A step that works.
+pub fn progress(after: SignedDuration, title: &str) -> Step {
+    Step::Progress { after, title: title.to_owned(), description: String::new(), files: Vec::new(), command: None, media_bytes: 0 }
+}
+
+/// A step that opens the pull request.
+pub fn open_pull() -> Step {
+    Step::OpenPull { after: SECOND * 2, files: Vec::new(), draft: false }
+}
+
+/// Work, a pull request, done: a story without a plan.
+pub fn work() -> Vec<Step> {
+    vec![progress(SECOND * 2, "Working"), open_pull(), Step::Complete { after: SECOND * 2, no_change: false }]
+}
+
+/// The same after other steps.
+pub fn from_work(first: Vec<Step>) -> Vec<Step> {
+    first.into_iter().chain(work()).collect()
+}
+
+/// A story that asks and then works.
+pub fn asking(matches: &str, question: &str) -> Story {
+    let ask = Step::Ask { after: SECOND * 3, text: question.to_owned() };
+    story(matches, from_work(vec![ask]))
+}
+
+/// A story that falls silent until somebody says something, and then works.
+pub fn stalling(matches: &str) -> Story {
+    story(matches, from_work(vec![progress(SECOND, "Working"), Step::Stall { after: SECOND }]))
+}

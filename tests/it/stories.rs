@@ -1,29 +1,20 @@
 //! The stories of the first issue, on virtual time: the whole engine and the real adapters around the sandbox.
 
-use domain::policy::{MergePolicy, PlanApproval, Source};
-use jiff::SignedDuration;
-use sandbox::Scenario;
+mod accounts;
+mod checks;
+mod demo;
+mod merges;
+mod pauses;
+mod plans;
+mod polls;
+mod quotas;
+mod sessions;
+mod throttles;
+mod wakes;
+
+use domain::policy::{PlanApproval, Policy, Source};
 use sandbox::story::{Step, Story};
-use tests::world::{REPO, Setup, World, source};
-
-const MINUTE: SignedDuration = SignedDuration::from_mins(1);
-const SECOND: SignedDuration = SignedDuration::from_secs(1);
-
-/// The safe defaults, but green is merged and plans are approved by themselves.
-fn on_green() -> Source {
-    let mut source = source();
-    source.policy.merge = MergePolicy::OnGreen;
-    source.policy.plan_approval = PlanApproval::Auto;
-    source
-}
-
-fn story(matches: &str, steps: Vec<Step>) -> Story {
-    Story { matches: matches.to_owned(), steps, ..Story::default() }
-}
-
-fn scenario(stories: Vec<Story>) -> Scenario {
-    Scenario { stories, ..Scenario::default() }
-}
+use tests::world::{MINUTE, REPO, SECOND, Setup, World, on_green, progress, scenario, source, story};
 
 async fn merged_story(webhooks: bool) {
     let world = World::with(Setup { source: on_green(), webhooks, ..Setup::default() }).await;
@@ -36,11 +27,13 @@ async fn merged_story(webhooks: bool) {
     assert_eq!((counters.branch_deletes, counters.archives), (1, 1));
     assert_eq!(world.events(&job).await, ["completed/completed"]);
     let pull = world.sandbox.github().pull(REPO, 1).expect("the pull request");
-    assert_eq!(pull.merged_sha, Some(pull.head_sha));
+    assert_eq!(pull.merged_sha.as_ref(), Some(&pull.head_sha));
     let wakes = world.wakes();
     assert_eq!(wakes.len(), 1);
     assert_eq!(wakes[0]["event"], "completed");
     assert_eq!(wakes[0]["job_id"], job.to_string());
+    assert!(world.evidence(1, &pull.head_sha).await.is_some());
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -55,18 +48,18 @@ async fn the_same_without_webhooks() {
 
 #[tokio::test]
 async fn by_default_people_merge() {
-    let world = World::with(Setup { source: Source { policy: domain::policy::Policy { plan_approval: PlanApproval::Auto, ..source().policy }, ..source() }, ..Setup::default() }).await;
+    let policy = Policy { plan_approval: PlanApproval::Auto, ..Policy::default() };
+    let world = World::with(Setup { source: Source { policy, ..source() }, ..Setup::default() }).await;
     let job = world.submit("Add a test").await;
     world.until(MINUTE * 10, "in review", async |world| world.state(&job).await == "in-review").await;
     world.pass(MINUTE * 30).await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
-    let why = world.desk.why(&job).await.expect("a why");
-    assert!(why.because.iter().any(|reason| reason.code == "needs_approval"), "{why:#?}");
+    assert!(world.gives(&job, "needs_approval").await, "{}", world.story().await);
 
-    let named = world.desk.find(job.as_str()).await.expect("the job");
-    world.desk.approve_merge(&named, None, "a person").await.expect("an approval");
+    world.approve_merge(&job).await;
     world.until(MINUTE * 3, "merged", async |world| world.state(&job).await == "merged").await;
     assert_eq!(world.sandbox.counters().merges, 1);
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -89,6 +82,7 @@ async fn a_question_wakes_the_agent_once_and_its_answer_goes_on() {
     world.until(MINUTE * 10, "merged", async |world| world.state(&job).await == "merged").await;
     assert_eq!(world.sandbox.counters().messages, 1);
     assert_eq!(world.events(&job).await, ["question/question", "completed/completed"]);
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -106,18 +100,12 @@ async fn a_plan_is_shown_to_whoever_approves_plans() {
     world.desk.approve_plan(&named).await.expect("an approval");
     world.until(MINUTE * 10, "merged", async |world| world.state(&job).await == "merged").await;
     assert_eq!(world.sandbox.counters().approvals, 1);
+    world.finish().await;
 }
 
 #[tokio::test]
 async fn silence_is_stuck_once_a_window() {
-    let steps = vec![Step::Progress {
-        after: SECOND,
-        title: "Working".to_owned(),
-        description: String::new(),
-        files: Vec::new(),
-        command: None,
-        media_bytes: 0,
-    }, Step::Stall { after: SECOND }];
+    let steps = vec![progress(SECOND, "Working"), Step::Stall { after: SECOND }];
     let world = World::with(Setup { scenario: scenario(vec![story("stall", steps)]), source: on_green(), ..Setup::default() }).await;
     let job = world.submit("stall").await;
     world.pass(MINUTE * 19).await;
@@ -129,4 +117,5 @@ async fn silence_is_stuck_once_a_window() {
     assert_eq!(world.events(&job).await.len(), 1);
     world.pass(MINUTE * 3).await;
     assert_eq!(world.events(&job).await, ["stuck/stuck", "stuck/stuck"]);
+    world.finish().await;
 }

@@ -7,7 +7,7 @@ use domain::ids::{CommitSha, RepoName};
 use domain::job::{MESSAGE_BYTES_MAX, PROMPT_BYTES_MAX};
 use url::Url;
 
-use crate::args::job::{CreateArgs, JobArgs, JobCommand, JobOrSession, OneJob};
+use crate::args::job::{AdoptArgs, CreateArgs, JobArgs, JobCommand, JobOrSession, OneJob};
 use crate::error::Error;
 use crate::here::Here;
 use crate::render::Answer;
@@ -26,21 +26,6 @@ pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
     };
     let (doing, answer) = match args.command {
         JobCommand::Create(create) => ("creating a job".to_owned(), door.create(create).await),
-        JobCommand::Adopt {
-            session,
-            repo,
-            agent,
-            take_over,
-        } => {
-            let doing = format!("adopting session {session}");
-            let adopt = AdoptRequest {
-                session_id: session,
-                repo,
-                agent,
-                take_over,
-            };
-            (doing, door.adopt(&adopt).await)
-        }
         JobCommand::List { repo, limit } => {
             ("listing jobs".to_owned(), door.list(repo, limit).await)
         }
@@ -61,6 +46,10 @@ pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
         JobCommand::Retry(OneJob { id }) => {
             (format!("trying job {id} again"), door.retry(&id).await)
         }
+        JobCommand::Adopt(args) => (
+            format!("adopting session {}", args.session),
+            door.adopt(args).await,
+        ),
         JobCommand::Artifacts(OneJob { id }) => (
             format!("reading what job {id} has produced"),
             door.artifacts(&id).await,
@@ -91,10 +80,6 @@ impl Door<'_> {
         Ok(show::job(
             &self.client().await?.create_job(&order, None).await?,
         ))
-    }
-
-    async fn adopt(&self, adopt: &AdoptRequest) -> Result<Answer> {
-        Ok(show::adopted(&self.client().await?.adopt(adopt).await?))
     }
 
     async fn list(&self, repo: Option<RepoName>, limit: u32) -> Result<Answer> {
@@ -131,6 +116,22 @@ impl Door<'_> {
 
     async fn retry(&self, id: &JobOrSession) -> Result<Answer> {
         Ok(show::job(&self.client().await?.retry(id.as_str()).await?))
+    }
+
+    async fn adopt(&self, args: AdoptArgs) -> Result<Answer> {
+        let AdoptArgs {
+            session,
+            repo,
+            agent,
+            take_over,
+        } = args;
+        let adopt = AdoptRequest {
+            session_id: session,
+            repo,
+            agent,
+            take_over,
+        };
+        Ok(show::adopted(&self.client().await?.adopt(&adopt).await?))
     }
 
     async fn artifacts(&self, id: &JobOrSession) -> Result<Answer> {

@@ -28,23 +28,6 @@ pub(crate) struct JobArgs {
 pub(crate) enum JobCommand {
     /// Give Jules a piece of work.
     Create(CreateArgs),
-    /// Have a session that somebody else began watched as a job.
-    #[command(
-        after_help = "Examples:\n  gaffer job adopt 14550388554331055113 --repo acme/shop\n  gaffer job adopt 14550388554331055113 --repo acme/shop --take-over"
-    )]
-    Adopt {
-        /// The session, as Jules names it.
-        session: SessionId,
-        /// The repository it works on, which has to be a source.
-        #[arg(long, value_name = "OWNER/REPO")]
-        repo: RepoName,
-        /// Who is woken; the source's agent without one.
-        #[arg(long, value_name = "NAME")]
-        agent: Option<AgentName>,
-        /// Take it although another installation of Gaffer began it.
-        #[arg(long)]
-        take_over: bool,
-    },
     /// List jobs, the newest first.
     #[command(
         after_help = "Examples:\n  gaffer job list\n  gaffer job list --repo acme/shop --limit 10"
@@ -94,6 +77,11 @@ pub(crate) enum JobCommand {
     /// Give a job that ended another session.
     #[command(after_help = "Example:\n  gaffer job retry 01j00000000000000000000000")]
     Retry(OneJob),
+    /// Watch a session that somebody else began as a job. Its pull requests are merged only if the source says so.
+    #[command(
+        after_help = "Examples:\n  gaffer job adopt 1234567890 --repo acme/shop\n  gaffer job adopt 1234567890 --repo acme/shop --agent bot --take-over"
+    )]
+    Adopt(AdoptArgs),
     /// Show what a job has produced: its pull requests and its patch.
     #[command(after_help = "Example:\n  gaffer job artifacts 01j00000000000000000000000 --json")]
     Artifacts(OneJob),
@@ -104,6 +92,26 @@ pub(crate) enum JobCommand {
 pub(crate) struct OneJob {
     /// A job or session id.
     pub(crate) id: JobOrSession,
+}
+
+/// A session of somebody else's.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AdoptArgs {
+    /// The session's id, as in the address of its page.
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: SessionId,
+
+    /// The repository it works on, which has to be a source.
+    #[arg(long, value_name = "OWNER/REPO")]
+    pub(crate) repo: RepoName,
+
+    /// Who is woken; the source's agent without one.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<AgentName>,
+
+    /// Take it from another Gaffer, which must not act on it any more.
+    #[arg(long)]
+    pub(crate) take_over: bool,
 }
 
 /// A new job.

@@ -44,6 +44,14 @@ pub(super) fn job(job: &JobView) -> Answer {
     })
 }
 
+/// A session that became a job.
+pub(super) fn adopted(came: &Came<JobView>) -> Answer {
+    match came {
+        Came::Done(view) => job(view),
+        Came::Later(later) => noted(later),
+    }
+}
+
 fn ended(ended: &Ended) -> String {
     let details = [
         ended.reason.clone(),
@@ -141,14 +149,6 @@ pub(super) fn effect(came: &Came<EffectView>, done: &str) -> Answer {
         Came::Done(effect) => {
             Answer::new(json!({ "outcome": "done", "effect": value(effect) })).line(done)
         }
-        Came::Later(later) => noted(later),
-    }
-}
-
-/// A session that was adopted.
-pub(super) fn adopted(came: &Came<JobView>) -> Answer {
-    match came {
-        Came::Done(view) => job(view),
         Came::Later(later) => noted(later),
     }
 }

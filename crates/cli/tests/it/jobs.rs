@@ -202,6 +202,26 @@ fn orders_reach_the_job_and_refusals_keep_their_code() {
 }
 
 #[test]
+fn a_session_is_adopted_once_somebody_has_looked_at_it() {
+    let world = world();
+    let adopted = world.json(&[
+        "job",
+        "adopt",
+        "1234567890",
+        "--repo",
+        "acme/shop",
+        "--take-over",
+    ]);
+    assert_eq!(adopted["outcome"], "later");
+    let told = world.refused(&["job", "adopt", "1234567890", "--repo", "acme/other"]);
+    assert!(
+        told.exit == 1 && told.error.contains("acme/other"),
+        "{told:?}"
+    );
+    assert_eq!(world.refused(&["job", "adopt", "1234567890"]).exit, 2);
+}
+
+#[test]
 fn what_is_not_there_is_said() {
     let world = world();
     let told = world.refused(&["job", "create", "--repo", "acme/other", "--prompt", PROMPT]);

@@ -12,12 +12,16 @@ use crate::session::{
 };
 use crate::step::Step;
 
+/// How long a session's log is.
+const LOG_MAX: usize = 40;
+
 const SESSIONS: [&str; 3] = ["14550388554331055113", "222222222222", "333333333333"];
 
 /// What happens to a job.
 #[derive(Debug, Clone)]
 enum Happening {
-    Sight(Box<Sight>),
+    Seen(Box<SessionView>, Option<Vec<usize>>),
+    NotFound,
     Start,
     Created(Box<SessionView>),
     CreationFailed(Failure),
@@ -68,16 +72,40 @@ fn kind() -> impl Strategy<Value = ActivityKind> {
     ]
 }
 
-fn activity() -> impl Strategy<Value = Activity> {
-    (0u8..60, time(), kind()).prop_map(|(id, at, kind)| {
-        let id = format!("a{id}").parse().unwrap();
-        Activity {
-            id,
-            at,
-            originator: Originator::System,
-            kind,
-        }
+/// A log: activities never change, a reading only shows some of them in some order.
+fn log() -> impl Strategy<Value = Vec<Activity>> {
+    proptest::collection::vec((time(), kind()), LOG_MAX).prop_map(|log| {
+        let activity = |(n, (at, kind)): (usize, (Timestamp, ActivityKind))| {
+            let id = format!("a{n}").parse().unwrap();
+            Activity {
+                id,
+                at,
+                originator: Originator::System,
+                kind,
+            }
+        };
+        log.into_iter().enumerate().map(activity).collect()
     })
+}
+
+/// A reading of the session, with the places of the activities it shows.
+fn sight() -> impl Strategy<Value = Happening> {
+    let places = proptest::option::weighted(0.8, proptest::collection::vec(0..LOG_MAX, 0..5));
+    let seen = (view(), places).prop_map(|(view, places)| Happening::Seen(Box::new(view), places));
+    prop_oneof![12 => seen, 1 => Just(Happening::NotFound)]
+}
+
+/// The reading itself, for happenings that are one.
+fn reading(happening: &Happening, log: &[Activity]) -> Option<Sight> {
+    if let Happening::Seen(view, places) = happening {
+        let show = |places: &Vec<usize>| places.iter().map(|place| log[*place].clone()).collect();
+        let activities = places.as_ref().map(show);
+        return Some(Sight::Seen(Box::new(Snapshot {
+            view: (**view).clone(),
+            activities,
+        })));
+    }
+    matches!(happening, Happening::NotFound).then_some(Sight::NotFound)
 }
 
 fn view() -> impl Strategy<Value = SessionView> {
@@ -100,17 +128,13 @@ fn view() -> impl Strategy<Value = SessionView> {
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
-    let log = proptest::option::weighted(0.8, proptest::collection::vec(activity(), 0..5));
-    let seen = (view(), log)
-        .prop_map(|(view, activities)| Sight::Seen(Box::new(Snapshot { view, activities })));
-    let sight = prop_oneof![12 => seen, 1 => Just(Sight::NotFound)];
     let settled = vec![
         PullState::Open,
         PullState::Closed,
         PullState::Merged { commit: None },
     ];
     prop_oneof![
-        40 => sight.prop_map(|sight| Happening::Sight(Box::new(sight))),
+        40 => sight(),
         4 => Just(Happening::Start),
         4 => view().prop_map(|view| Happening::Created(Box::new(view))),
         2 => failure().prop_map(Happening::CreationFailed),
@@ -141,18 +165,13 @@ fn new_job() -> Job {
 }
 
 /// Carries out what happens; none where a command is refused.
-fn happen(
-    job: &Job,
-    happening: &Happening,
-    now: Timestamp,
-    (policy, timing): (&Policy, &Timing),
-) -> Option<Step<Job>> {
+fn happen(job: &Job, happening: &Happening, now: Timestamp, timing: &Timing) -> Option<Step<Job>> {
     let session = job
         .session()
         .cloned()
         .unwrap_or_else(|| SESSIONS[0].parse().unwrap());
     Some(match happening {
-        Happening::Sight(sight) => observe(job, sight, now, policy, timing),
+        Happening::Seen(..) | Happening::NotFound => return None,
         Happening::Start => start(job, now).ok()?,
         Happening::Created(view) => created(job, view, now, timing),
         Happening::CreationFailed(failure) => creation_failed(job, failure, now),
@@ -218,15 +237,21 @@ proptest! {
     #[test]
     fn jobs_in_every_world(
         story in proptest::collection::vec((happening(), prop_oneof![9 => Just(None), 1 => time().prop_map(Some)], 0i64..400), 1..24),
+        log in log(),
         policy in policy(),
         timing in timing(),
     ) {
         let (mut job, mut now) = (new_job(), at(0));
         for (happening, jump, seconds) in story {
             now = jump.unwrap_or_else(|| crate::when::plus(now, SignedDuration::from_secs(seconds)));
-            let Some(step) = happen(&job, &happening, now, (&policy, &timing)) else { continue };
+            let sight = reading(&happening, &log);
+            let step = match &sight {
+                Some(sight) => Some(observe(&job, sight, now, &policy, &timing)),
+                None => happen(&job, &happening, now, &timing),
+            };
+            let Some(step) = step else { continue };
             check(&job, &step, &happening);
-            if let Happening::Sight(sight) = &happening {
+            if let Some(sight) = &sight {
                 check_stuck(&step, sight, &policy);
                 let again = observe(&step.aggregate, sight, now, &policy, &timing);
                 let nothing = Step { due: again.due, ..Step::stay(step.aggregate.clone()) };

@@ -25,7 +25,7 @@ impl Dispatcher {
             return Ok(());
         };
         let now = self.desk.now();
-        let mut slots = self.free_the_finished(account).await?;
+        let slots = self.free_the_finished(account).await?;
         let mut next: Option<Timestamp> = None;
         for found in self.desk.store.queued(account).await? {
             let Phase::Queued { not_before, .. } = found.value.phase else {
@@ -52,21 +52,32 @@ impl Dispatcher {
                 }
             }
         }
-        if let Some(at) = next {
-            let mut unit = self.desk.unit();
-            unit.put(
-                keys::slots(account),
-                &slots.value,
-                Some(slots.version),
-                Place {
-                    due: Some(at),
-                    list: None,
-                },
-            );
-            slots.version += 1;
-            super::effects::ignore_conflict(self.desk.commit(unit).await)?;
+        self.keep_slots(&slots, next).await
+    }
+
+    /// Keeps what was learned of the slots, and when to look again; nothing is written when neither is new.
+    async fn keep_slots(
+        &self,
+        slots: &Versioned<governor::Slots>,
+        next: Option<Timestamp>,
+    ) -> Result<(), Error> {
+        let account = &slots.value.account;
+        let known = self.desk.store.slots(account).await?;
+        if next.is_none() && known.value == slots.value {
+            return Ok(());
         }
-        Ok(())
+        let mut unit = self.desk.unit();
+        let place = Place {
+            due: next,
+            list: None,
+        };
+        unit.put(
+            keys::slots(account),
+            &slots.value,
+            Some(slots.version),
+            place,
+        );
+        super::effects::ignore_conflict(self.desk.commit(unit).await)
     }
 
     /// Slots of jobs that no longer hold one are free, whatever became of the message that should have said so.

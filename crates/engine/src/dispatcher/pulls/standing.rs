@@ -3,7 +3,7 @@
 use domain::effect::{Action, Effect, EffectState};
 use domain::facts::{CheckOutcome, PullFacts};
 use domain::governor::DAY;
-use domain::job::{How, Job, Phase, Watch};
+use domain::job::{Attention, How, Job, Phase, Watch};
 use domain::merge::{Owner, SessionRest};
 use domain::policy::{Source, Timing};
 use domain::pull::{self, Outside};
@@ -92,7 +92,11 @@ fn is_resting(watch: &Watch, timing: &Timing, now: Timestamp) -> bool {
         .as_ref()
         .is_some_and(|done| watch.talk.user_at.is_none_or(|user| user <= done.at));
     match watch.state {
-        SessionState::Completed => watch.unconfirmed_since.is_none(),
+        // A completion that is still waiting for its words has to be announced before anything ends the job.
+        SessionState::Completed => {
+            let announced = !matches!(watch.attention, Attention::Expecting { .. });
+            announced && watch.unconfirmed_since.is_none()
+        }
         SessionState::InProgress => {
             said_done || now.duration_since(watch.progress_at) >= timing.stuck_after
         }

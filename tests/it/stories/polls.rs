@@ -1,0 +1,77 @@
+//! Polls that find nothing new: no events, no bytes to the agent, no writes to jobs.
+
+use domain::policy::{MergePolicy, Source};
+use sandbox::Service;
+use sandbox::story::Step;
+use tests::world::{MINUTE, SECOND, Setup, World, from_work, on_green, progress, scenario, story};
+
+#[tokio::test]
+async fn fifty_polls_of_a_finished_job_are_one_event() {
+    let done = story("nothing", vec![progress(SECOND, "Looking"), Step::Complete { after: SECOND, no_change: true }]);
+    let world = World::with(Setup { scenario: scenario(vec![done]), source: on_green(), ..Setup::default() }).await;
+    let job = world.submit("nothing").await;
+    world.until(MINUTE * 5, "completed", async |world| world.events(&job).await.len() == 1).await;
+    let polled = world.requests(Service::Jules, "GET", "/sessions/").len();
+    let version = world.version(&job).await;
+    world.pass(MINUTE * 55).await;
+    let session = format!("/sessions/{}", world.session(&job).await.id);
+    let polls = world.requests(Service::Jules, "GET", &session).len() - polled;
+    assert!(polls >= 50, "{polls}");
+    assert_eq!(world.events(&job).await, ["completed/completed"]);
+    assert_eq!(world.sandbox.counters().wakes_received, 1);
+    assert_eq!(world.version(&job).await, version);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_hundred_polls_in_progress_reach_nobody_and_write_one_account() {
+    let slow = story("slow", from_work(vec![progress(SECOND, "Working"), progress(MINUTE * 19, "Still working")]));
+    let world = World::with(Setup { scenario: scenario(vec![slow]), source: on_green(), ..Setup::default() }).await;
+    let job = world.submit("slow").await;
+    world.pass(MINUTE).await;
+    let (version, book) = (world.version(&job).await, world.ledger.written().len());
+    let polled = world.requests(Service::Jules, "GET", "/sessions/").len();
+    world.pass(SECOND * 1_010).await;
+
+    let polls = world.requests(Service::Jules, "GET", "/sessions/").len() - polled;
+    assert!(polls >= 100, "{polls}");
+    assert!(world.all_events().await.is_empty());
+    assert_eq!((world.sandbox.counters().wakes_received, world.sandbox.counters().wake_bytes), (0, 0));
+    assert_eq!(world.version(&job).await, version);
+    let written: Vec<String> = world.written_since(book).into_iter().map(|key| key.pk).collect();
+    assert_eq!(written, ["CFG#account#default"]);
+    world.until(MINUTE * 10, "merged", async |world| world.state(&job).await == "merged").await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn many_sessions_are_one_listing_and_no_activities_while_quiet() {
+    let slow = story("slow", from_work(vec![progress(SECOND, "Working"), progress(MINUTE * 15, "Still working")]));
+    let world = World::with(Setup { scenario: scenario(vec![slow]), source: on_green(), ..Setup::default() }).await;
+    for _ in 0..8 {
+        world.submit("slow").await;
+    }
+    world.pass(MINUTE * 2).await;
+    let before = world.sandbox.counters().jules_calls;
+    world.pass(MINUTE * 2).await;
+    let calls = world.sandbox.counters().jules_calls - before;
+    // Twelve polls of one page each, and at most one reading of each log.
+    assert!(calls <= 12 + 8 + 2, "{calls}");
+    assert!(world.all_events().await.is_empty());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_open_pull_request_that_nobody_merges_is_no_news() {
+    let mut source = on_green();
+    source.policy.merge = MergePolicy::Human;
+    let world = World::with(Setup { source: Source { ..source }, ..Setup::default() }).await;
+    let job = world.submit("Add a test").await;
+    world.until(MINUTE * 5, "in review", async |world| world.state(&job).await == "in-review").await;
+    world.pass(MINUTE * 3).await;
+    let (version, writes) = (world.version(&job).await, world.sandbox.counters().github_writes);
+    world.pass(tests::world::hour(6)).await;
+    assert_eq!((world.version(&job).await, world.sandbox.counters().github_writes), (version, writes));
+    assert_eq!(world.wake_names(), ["completed/completed"]);
+    world.finish().await;
+}

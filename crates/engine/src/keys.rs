@@ -159,11 +159,6 @@ pub fn lane(repo: &RepoName, base: &str) -> Key {
     key(format!("LEASE#lane#{}#{base}", repo.key()), META)
 }
 
-/// Who runs the tick.
-pub fn tick() -> Key {
-    key("LEASE#tick", META)
-}
-
 /// A list of an account's jobs: `queued` or `watched`.
 pub fn jobs_of(which: &str, account: &AccountName) -> String {
     format!("{which}:{account}")

@@ -185,7 +185,7 @@ impl Desk {
                 because.push(reasoned(
                     "source_paused",
                     format!(
-                        "Source {} is paused: `gaffer source set {} --resume`.",
+                        "Source {} is paused: `gaffer source resume {}`.",
                         job.repo, job.repo
                     ),
                 ));

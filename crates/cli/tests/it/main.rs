@@ -4,6 +4,7 @@
 
 mod accounts;
 mod agents;
+mod demo;
 mod jobs;
 mod sources;
 mod switches;

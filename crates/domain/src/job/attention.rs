@@ -108,8 +108,8 @@ impl Told {
     }
 
     /// What was announced without words turns up again and nothing at all has happened in between.
-    fn untouched(&self, watch: &Watch) -> bool {
-        self.wordless && watch.talk.through <= self.through
+    fn untouched(&self, watch: &Watch, answer: Option<Timestamp>) -> bool {
+        self.wordless && watch.talk.through <= self.through && !self.answered(answer)
     }
 
     /// Words written before it was announced, with no answer in between, are the words it lacked.
@@ -137,7 +137,7 @@ pub(super) fn question(step: &mut Step<Job>, watch: &mut Watch, context: &Contex
             watch.attention.clone()
         }
         (_, None) if open => Attention::Answered { since: context.now },
-        (Some(told), None) if told.untouched(watch) => reopened(watch, &told, None),
+        (Some(told), None) if told.untouched(watch, answer) => reopened(watch, &told, None),
         (_, None) => {
             awaited(watch, answer, context).unwrap_or_else(|| ask(step, watch, None, context))
         }
@@ -263,7 +263,7 @@ pub(super) fn plan(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_
             watch.attention.clone()
         }
         (_, None) if open => Attention::Answered { since: context.now },
-        (Some(told), None) if told.untouched(watch) => Attention::Plan {
+        (Some(told), None) if told.untouched(watch, answer) => Attention::Plan {
             event: told.event,
             since: told.at,
             plan: None,

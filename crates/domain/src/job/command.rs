@@ -18,6 +18,7 @@ use crate::ids::{
 };
 use crate::marker::Marker;
 use crate::policy::Timing;
+use crate::redact::holds_secret;
 use crate::session::SessionView;
 use crate::step::{Look, Step};
 use crate::when::plus;
@@ -71,6 +72,12 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
             format!(
                 "`prompt` has {bytes} bytes as JSON, at most {PROMPT_BYTES_MAX}: put the rest into a file of the repository"
             ),
+        );
+    }
+    if holds_secret(prompt) || new.title.as_deref().is_some_and(holds_secret) {
+        return not_now(
+            "secret_in_prompt",
+            "`prompt` or `title` holds what looks like a secret: take it out, since both are stored and sent to Jules",
         );
     }
     let first_line = prompt.lines().next().unwrap_or_default();

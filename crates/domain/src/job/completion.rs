@@ -87,7 +87,8 @@ fn announce(step: &mut Step<Job>, watch: &mut Watch, word: Option<Mark>, context
     );
     watch.announced.completed_event = Some(completed.id.clone());
     watch.announced.completed_at = Some(context.now);
-    watch.announced.completed = word;
+    watch.announced.completed_wordless = word.is_none();
+    watch.announced.completed.clone_from(&watch.talk.completed);
     watch.announced.completed_pull.clone_from(&watch.pull);
     watch.announced.completed_after = watch.talk.user_at.max(context.snapshot.view.updated_at);
     step.events.push(completed);
@@ -96,12 +97,13 @@ fn announce(step: &mut Step<Job>, watch: &mut Watch, word: Option<Mark>, context
 /// A word of completion that no announcement was about. One that comes late belongs to the announcement that could not wait for it.
 fn new_word(watch: &Watch) -> Option<&Mark> {
     let word = watch.talk.completed.as_ref()?;
-    let is_new = match (&watch.announced.completed, watch.announced.completed_at) {
-        (_, None) => true,
-        (Some(old), Some(_)) => word.id != old.id && word.at >= old.at,
-        (None, Some(announced_at)) => word.at > announced_at,
+    let Some(announced_at) = watch.announced.completed_at else {
+        return Some(word);
     };
-    is_new.then_some(word)
+    let known = watch.announced.completed.as_ref();
+    let newer = known.is_none_or(|known| word.id != known.id && word.at >= known.at);
+    let late = watch.announced.completed_wordless && word.at <= announced_at;
+    (newer && !late).then_some(word)
 }
 
 /// A state that flaps is no new completion; one that was entered again after a message is.

@@ -9,6 +9,7 @@ use super::{Job, Phase};
 use crate::effect::{Action, CALL_TIMEOUT};
 use crate::ids::SessionId;
 use crate::policy::Timing;
+use crate::redact::holds_secret;
 use crate::session::SessionState;
 use crate::step::Step;
 use crate::when::plus;
@@ -75,6 +76,12 @@ pub fn say(
         return not_now(
             "message_empty",
             "`message` is empty: Jules would accept it and do nothing",
+        );
+    }
+    if holds_secret(text) {
+        return not_now(
+            "secret_in_message",
+            "`message` holds what looks like a secret: take it out, since it is stored and sent to Jules",
         );
     }
     if text.len() > MESSAGE_BYTES_MAX {

@@ -134,8 +134,11 @@ pub struct Announced {
     pub completed_event: Option<EventId>,
     /// The last completion: when we saw it.
     pub completed_at: Option<Timestamp>,
-    /// The word of completion it was about; none when that did not come in time.
+    /// The newest word of completion known then.
     pub completed: Option<Mark>,
+    /// Whether it was announced before its own word came.
+    #[serde(default)]
+    pub completed_wordless: bool,
     /// The pull request it was announced with.
     pub completed_pull: Option<PullRef>,
     /// The newest message to Jules, or the time of the state, that it was announced after: a later message begins something new.

@@ -1,4 +1,8 @@
 //! Integration tests over the whole of Gaffer.
+#![expect(
+    clippy::expect_used,
+    reason = "a story that cannot be told is a failed test"
+)]
 
 mod contract;
 mod faults;

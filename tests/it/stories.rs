@@ -14,19 +14,37 @@ mod wakes;
 
 use domain::policy::{PlanApproval, Policy, Source};
 use sandbox::story::{Step, Story};
-use tests::world::{MINUTE, REPO, SECOND, Setup, World, on_green, progress, scenario, source, story};
+use tests::world::{
+    MINUTE, REPO, SECOND, Setup, World, on_green, progress, scenario, source, story,
+};
 
 async fn merged_story(webhooks: bool) {
-    let world = World::with(Setup { source: on_green(), webhooks, ..Setup::default() }).await;
+    let world = World::with(Setup {
+        source: on_green(),
+        webhooks,
+        ..Setup::default()
+    })
+    .await;
     let job = world.submit("Add a test").await;
-    world.until(MINUTE * 10, "merged", async |world| world.state(&job).await == "merged").await;
+    world
+        .until(MINUTE * 10, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
     world.pass(MINUTE).await;
 
     let counters = world.sandbox.counters();
-    assert_eq!((counters.creates, counters.merges, counters.merge_calls), (1, 1, 1));
+    assert_eq!(
+        (counters.creates, counters.merges, counters.merge_calls),
+        (1, 1, 1)
+    );
     assert_eq!((counters.branch_deletes, counters.archives), (1, 1));
     assert_eq!(world.events(&job).await, ["completed/completed"]);
-    let pull = world.sandbox.github().pull(REPO, 1).expect("the pull request");
+    let pull = world
+        .sandbox
+        .github()
+        .pull(REPO, 1)
+        .expect("the pull request");
     assert_eq!(pull.merged_sha.as_ref(), Some(&pull.head_sha));
     let wakes = world.wakes();
     assert_eq!(wakes.len(), 1);
@@ -48,28 +66,59 @@ async fn the_same_without_webhooks() {
 
 #[tokio::test]
 async fn by_default_people_merge() {
-    let policy = Policy { plan_approval: PlanApproval::Auto, ..Policy::default() };
-    let world = World::with(Setup { source: Source { policy, ..source() }, ..Setup::default() }).await;
+    let policy = Policy {
+        plan_approval: PlanApproval::Auto,
+        ..Policy::default()
+    };
+    let world = World::with(Setup {
+        source: Source { policy, ..source() },
+        ..Setup::default()
+    })
+    .await;
     let job = world.submit("Add a test").await;
-    world.until(MINUTE * 10, "in review", async |world| world.state(&job).await == "in-review").await;
+    world
+        .until(MINUTE * 10, "in review", async |world| {
+            world.state(&job).await == "in-review"
+        })
+        .await;
     world.pass(MINUTE * 30).await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
-    assert!(world.gives(&job, "needs_approval").await, "{}", world.story().await);
+    assert!(
+        world.gives(&job, "needs_approval").await,
+        "{}",
+        world.story().await
+    );
 
     world.approve_merge(&job).await;
-    world.until(MINUTE * 3, "merged", async |world| world.state(&job).await == "merged").await;
+    world
+        .until(MINUTE * 3, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
     assert_eq!(world.sandbox.counters().merges, 1);
     world.finish().await;
 }
 
 #[tokio::test]
 async fn a_question_wakes_the_agent_once_and_its_answer_goes_on() {
-    let ask = Step::Ask { after: SECOND * 3, text: "Which database?".to_owned() };
+    let ask = Step::Ask {
+        after: SECOND * 3,
+        text: "Which database?".to_owned(),
+    };
     let mut steps = vec![ask];
     steps.extend(Story::default().steps.into_iter().skip(1));
-    let world = World::with(Setup { scenario: scenario(vec![story("ask me", steps)]), source: on_green(), ..Setup::default() }).await;
+    let world = World::with(Setup {
+        scenario: scenario(vec![story("ask me", steps)]),
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
     let job = world.submit("ask me").await;
-    world.until(MINUTE * 2, "a question", async |world| world.state(&job).await == "asking").await;
+    world
+        .until(MINUTE * 2, "a question", async |world| {
+            world.state(&job).await == "asking"
+        })
+        .await;
     world.pass(MINUTE * 40).await;
     assert_eq!(world.events(&job).await, ["question/question"]);
     let wakes = world.wakes();
@@ -77,11 +126,26 @@ async fn a_question_wakes_the_agent_once_and_its_answer_goes_on() {
     assert_eq!(wakes[0]["message"], "Which database?");
 
     let named = world.desk.find(job.as_str()).await.expect("the job");
-    world.desk.say(&named, "PostgreSQL", "answer-1").await.expect("an answer");
-    world.desk.say(&named, "PostgreSQL", "answer-1").await.expect("the same answer");
-    world.until(MINUTE * 10, "merged", async |world| world.state(&job).await == "merged").await;
+    world
+        .desk
+        .say(&named, "PostgreSQL", "answer-1")
+        .await
+        .expect("an answer");
+    world
+        .desk
+        .say(&named, "PostgreSQL", "answer-1")
+        .await
+        .expect("the same answer");
+    world
+        .until(MINUTE * 10, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
     assert_eq!(world.sandbox.counters().messages, 1);
-    assert_eq!(world.events(&job).await, ["question/question", "completed/completed"]);
+    assert_eq!(
+        world.events(&job).await,
+        ["question/question", "completed/completed"]
+    );
     world.finish().await;
 }
 
@@ -89,16 +153,31 @@ async fn a_question_wakes_the_agent_once_and_its_answer_goes_on() {
 async fn a_plan_is_shown_to_whoever_approves_plans() {
     let mut source = on_green();
     source.policy.plan_approval = PlanApproval::Agent;
-    let world = World::with(Setup { source, ..Setup::default() }).await;
+    let world = World::with(Setup {
+        source,
+        ..Setup::default()
+    })
+    .await;
     let job = world.submit("Add a test").await;
-    world.until(MINUTE * 2, "a plan", async |world| world.state(&job).await == "plan-waits").await;
+    world
+        .until(MINUTE * 2, "a plan", async |world| {
+            world.state(&job).await == "plan-waits"
+        })
+        .await;
     world.pass(MINUTE * 2).await;
     assert_eq!(world.events(&job).await, ["question/plan_approval"]);
-    assert_eq!(world.wakes()[0]["payload"]["steps"][0]["title"], "Look around");
+    assert_eq!(
+        world.wakes()[0]["payload"]["steps"][0]["title"],
+        "Look around"
+    );
 
     let named = world.desk.find(job.as_str()).await.expect("the job");
     world.desk.approve_plan(&named).await.expect("an approval");
-    world.until(MINUTE * 10, "merged", async |world| world.state(&job).await == "merged").await;
+    world
+        .until(MINUTE * 10, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
     assert_eq!(world.sandbox.counters().approvals, 1);
     world.finish().await;
 }
@@ -106,13 +185,23 @@ async fn a_plan_is_shown_to_whoever_approves_plans() {
 #[tokio::test]
 async fn silence_is_stuck_once_a_window() {
     let steps = vec![progress(SECOND, "Working"), Step::Stall { after: SECOND }];
-    let world = World::with(Setup { scenario: scenario(vec![story("stall", steps)]), source: on_green(), ..Setup::default() }).await;
+    let world = World::with(Setup {
+        scenario: scenario(vec![story("stall", steps)]),
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
     let job = world.submit("stall").await;
     world.pass(MINUTE * 19).await;
     assert!(world.events(&job).await.is_empty());
     assert!(world.wakes().is_empty());
     world.pass(MINUTE * 2).await;
-    assert_eq!(world.events(&job).await, ["stuck/stuck"], "{}", world.story().await);
+    assert_eq!(
+        world.events(&job).await,
+        ["stuck/stuck"],
+        "{}",
+        world.story().await
+    );
     world.pass(MINUTE * 18).await;
     assert_eq!(world.events(&job).await.len(), 1);
     world.pass(MINUTE * 3).await;

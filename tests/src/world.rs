@@ -31,8 +31,8 @@ use ulid::Ulid;
 pub use fate::{Fate, Moment};
 pub use ledger::Ledger;
 pub use scenes::{
-    MINUTE, SECOND, asking, ci, from_work, green_checks, hour, on_green, open_pull, progress, scenario, source, source_of, stalling, story,
-    with_ci, work,
+    MINUTE, SECOND, asking, ci, from_work, green_checks, hour, on_green, open_pull, progress,
+    scenario, source, source_of, stalling, story, with_ci, work,
 };
 pub use vault::Vault;
 
@@ -63,7 +63,10 @@ struct CountingIds(AtomicU64);
 impl Ids for CountingIds {
     fn ulid(&self, now: Timestamp) -> Ulid {
         let count = self.0.fetch_add(1, Ordering::Relaxed);
-        Ulid::from_parts(u64::try_from(now.as_millisecond()).unwrap_or(0), u128::from(count))
+        Ulid::from_parts(
+            u64::try_from(now.as_millisecond()).unwrap_or(0),
+            u128::from(count),
+        )
     }
 }
 
@@ -81,7 +84,12 @@ pub struct Setup {
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { scenario: Scenario::default(), source: source(), webhooks: false, observe_only: false }
+        Self {
+            scenario: Scenario::default(),
+            source: source(),
+            webhooks: false,
+            observe_only: false,
+        }
     }
 }
 
@@ -129,20 +137,35 @@ impl World {
         // Another world may have installed it first, which serves as well.
         drop(rustls::crypto::ring::default_provider().install_default());
         let clock = ManualClock::new(BEGIN);
-        let sandbox = Sandbox::start(Options::manual(&clock, setup.scenario.clone())).await.expect("the sandbox starts");
+        let sandbox = Sandbox::start(Options::manual(&clock, setup.scenario.clone()))
+            .await
+            .expect("the sandbox starts");
         let port: Arc<dyn Clock> = Arc::new(SharedClock(clock.clone()));
         let database = Database::in_memory().expect("a database");
         let queue = LocalQueue::new(&database, "work", port.clone());
         let fate = Fate::default();
         let ledger = Arc::new(Ledger::new(local::Store::new(&database), fate.clone()));
         let installation: InstallationId = "tests".parse().expect("an id");
-        let mortal_queue = Arc::new(ledger::MortalQueue { queue: queue.clone(), fate: fate.clone() });
-        let desk = Desk::new(ledger.clone(), mortal_queue, port.clone(), Arc::new(CountingIds::default()), installation)
-            .observing(setup.observe_only);
+        let mortal_queue = Arc::new(ledger::MortalQueue {
+            queue: queue.clone(),
+            fate: fate.clone(),
+        });
+        let desk = Desk::new(
+            ledger.clone(),
+            mortal_queue,
+            port.clone(),
+            Arc::new(CountingIds::default()),
+            installation,
+        )
+        .observing(setup.observe_only);
         let secrets = Arc::new(Vault::of(&setup.scenario));
         let (eyes, hands) = adapters(&sandbox, secrets.clone(), &port);
         let hands = mortal::mortal(hands, &fate);
-        let door = if setup.webhooks { Some(open_door(&sandbox, &queue, secrets.clone(), &port).await) } else { None };
+        let door = if setup.webhooks {
+            Some(open_door(&sandbox, &queue, secrets.clone(), &port).await)
+        } else {
+            None
+        };
         let world = Self {
             poller: Poller::new(desk.clone(), eyes.sessions.clone()),
             dispatcher: Dispatcher::new(desk.clone(), eyes.clone(), hands.clone()),
@@ -164,11 +187,19 @@ impl World {
 
     async fn settle_in(&self, setup: &Setup) {
         for account in &setup.scenario.accounts {
-            self.add_account(account.name.parse().expect("an account name")).await;
+            self.add_account(account.name.parse().expect("an account name"))
+                .await;
         }
-        let agent = Agent { name: AGENT.parse().expect("a name"), url: self.sandbox.agent_url(AGENT).parse().ok(), disabled: None };
+        let agent = Agent {
+            name: AGENT.parse().expect("a name"),
+            url: self.sandbox.agent_url(AGENT).parse().ok(),
+            disabled: None,
+        };
         let mut unit = self.desk.unit();
-        let place = Place { due: None, list: keys::listed(keys::AGENTS, agent.name.as_str()) };
+        let place = Place {
+            due: None,
+            list: keys::listed(keys::AGENTS, agent.name.as_str()),
+        };
         unit.put(keys::agent(&agent.name), &agent, None, place);
         self.desk.commit(unit).await.expect("an agent");
         self.put_source(&setup.source).await;
@@ -179,7 +210,10 @@ impl World {
         let now = self.desk.now();
         let account = Account {
             name: name.clone(),
-            limits: Limits { concurrent: 60, per_day: 300 },
+            limits: Limits {
+                concurrent: 60,
+                per_day: 300,
+            },
             agent: Some(AGENT.parse().expect("a name")),
             pace: Pace::default(),
             health: Health::Working,
@@ -188,17 +222,37 @@ impl World {
             activity_reads: BTreeMap::new(),
         };
         let mut unit = self.desk.unit();
-        unit.put(keys::account(&name), &account, None, Place { due: Some(now), list: keys::listed(keys::ACCOUNTS, name.as_str()) });
+        unit.put(
+            keys::account(&name),
+            &account,
+            None,
+            Place {
+                due: Some(now),
+                list: keys::listed(keys::ACCOUNTS, name.as_str()),
+            },
+        );
         self.desk.commit(unit).await.expect("an account");
     }
 
     /// Changes an account's plan.
     pub async fn limit(&self, name: &str, limits: Limits) {
         let name: AccountName = name.parse().expect("a name");
-        let found = self.desk.store.account(&name).await.expect("a store").expect("an account");
-        let account = Account { limits, ..found.value };
+        let found = self
+            .desk
+            .store
+            .account(&name)
+            .await
+            .expect("a store")
+            .expect("an account");
+        let account = Account {
+            limits,
+            ..found.value
+        };
         let mut unit = self.desk.unit();
-        let place = Place { due: Some(account.next_poll), list: keys::listed(keys::ACCOUNTS, name.as_str()) };
+        let place = Place {
+            due: Some(account.next_poll),
+            list: keys::listed(keys::ACCOUNTS, name.as_str()),
+        };
         unit.put(keys::account(&name), &account, Some(found.version), place);
         self.desk.commit(unit).await.expect("a plan");
     }
@@ -207,17 +261,32 @@ impl World {
     pub async fn put_source(&self, source: &Source) {
         let found = self.desk.store.source(&source.repo).await.expect("a store");
         let mut unit = self.desk.unit();
-        let place = Place { due: None, list: keys::listed(keys::SOURCES, source.repo.key()) };
-        unit.put(keys::source(&source.repo), source, found.map(|found| found.version), place);
+        let place = Place {
+            due: None,
+            list: keys::listed(keys::SOURCES, source.repo.key()),
+        };
+        unit.put(
+            keys::source(&source.repo),
+            source,
+            found.map(|found| found.version),
+            place,
+        );
         self.desk.commit(unit).await.expect("a source");
     }
 
     /// Pauses everything, or lets it go on.
     pub async fn pause(&self, paused: bool) {
         let found = self.desk.store.switches().await.expect("a store");
-        let switches = engine::settings::Switches { paused_since: paused.then(|| self.desk.now()) };
+        let switches = engine::settings::Switches {
+            paused_since: paused.then(|| self.desk.now()),
+        };
         let mut unit = self.desk.unit();
-        unit.put(keys::switches(), &switches, Some(found.version), Place::default());
+        unit.put(
+            keys::switches(),
+            &switches,
+            Some(found.version),
+            Place::default(),
+        );
         self.desk.commit(unit).await.expect("a switch");
     }
 
@@ -255,16 +324,28 @@ impl World {
         }
         let due = self.desk.store.records().next_due().await.expect("a store");
         let visible = self.queue.next_visible().await.expect("a queue");
-        let Some(at) = [due, visible].into_iter().flatten().min() else { return soon };
-        let whole = Timestamp::from_second(at.as_second() + i64::from(at.subsec_nanosecond() > 0)).unwrap_or(soon);
+        let Some(at) = [due, visible].into_iter().flatten().min() else {
+            return soon;
+        };
+        let whole = Timestamp::from_second(at.as_second() + i64::from(at.subsec_nanosecond() > 0))
+            .unwrap_or(soon);
         whole.max(soon)
     }
 
     /// Lets time pass until something holds; panics after `within`.
-    pub async fn until(&self, within: SignedDuration, what: &str, mut holds: impl AsyncFnMut(&Self) -> bool) {
+    pub async fn until(
+        &self,
+        within: SignedDuration,
+        what: &str,
+        mut holds: impl AsyncFnMut(&Self) -> bool,
+    ) {
         let end = self.clock.now() + within;
         while !holds(self).await {
-            assert!(self.clock.now() < end, "{what}: not within {within:#}\n{}", self.story().await);
+            assert!(
+                self.clock.now() < end,
+                "{what}: not within {within:#}\n{}",
+                self.story().await
+            );
             self.clock.advance(STEP);
             self.step().await;
         }
@@ -279,6 +360,13 @@ impl World {
         let outcome = self.live().await;
         assert!(outcome.is_ok() || self.fate.is_dead(), "{outcome:?}");
         self.fate.revive();
+    }
+
+    /// The same, but only one batch of messages is handled.
+    pub async fn step_once(&self) {
+        self.sandbox.advance();
+        self.poller.tick().await.expect("a tick");
+        self.dispatcher.drain().await.expect("a batch");
     }
 
     async fn live(&self) -> Result<(), engine::desk::Error> {
@@ -297,8 +385,15 @@ fn adapters(sandbox: &Sandbox, secrets: Arc<dyn Secrets>, clock: &Arc<dyn Clock>
     let github = github::Client::new(&settings, secrets.clone(), clock.clone()).expect("a client");
     let allow: HostRule = sandbox.addr().to_string().parse().expect("a host rule");
     let sender = Sender::new(AgentSettings { allow: vec![allow] }, secrets).expect("a sender");
-    let eyes = Eyes { sessions: Arc::new(jules::Reader::new(jules.clone())), pulls: Arc::new(github::Reader::new(github.clone())) };
-    let hands = Hands { sessions: Arc::new(jules::Writer::new(jules)), pulls: Arc::new(github::Writer::new(github)), agents: Arc::new(sender) };
+    let eyes = Eyes {
+        sessions: Arc::new(jules::Reader::new(jules.clone())),
+        pulls: Arc::new(github::Reader::new(github.clone())),
+    };
+    let hands = Hands {
+        sessions: Arc::new(jules::Writer::new(jules)),
+        pulls: Arc::new(github::Writer::new(github)),
+        agents: Arc::new(sender),
+    };
     (eyes, hands)
 }
 
@@ -309,10 +404,23 @@ async fn open_door(
     secrets: Arc<dyn Secrets>,
     clock: &Arc<dyn Clock>,
 ) -> (String, tokio::task::JoinHandle<()>) {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a socket");
-    let url = format!("http://{}/github/webhook", listener.local_addr().expect("an address"));
-    let door = api::WebhookDoor { queue: Arc::new(queue.clone()), clock: clock.clone(), secrets, counters: Arc::default() };
-    sandbox.set_webhook(sandbox::WebhookTarget { url: url.clone(), secret: WEBHOOK_SECRET.to_owned() });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("a socket");
+    let url = format!(
+        "http://{}/github/webhook",
+        listener.local_addr().expect("an address")
+    );
+    let door = api::WebhookDoor {
+        queue: Arc::new(queue.clone()),
+        clock: clock.clone(),
+        secrets,
+        counters: Arc::default(),
+    };
+    sandbox.set_webhook(sandbox::WebhookTarget {
+        url: url.clone(),
+        secret: WEBHOOK_SECRET.to_owned(),
+    });
     let server = tokio::spawn(async move {
         // The server ends with its world.
         drop(axum::serve(listener, api::webhook_router(door)).await);

@@ -98,6 +98,10 @@ pub enum ErrorCause {
     WrongBase,
     /// It is green, and GitHub refuses to merge it.
     MergeRefused,
+    /// A message to the session could not be delivered.
+    MessageFailed,
+    /// The approval of a plan could not be delivered.
+    ApprovalFailed,
 }
 
 impl Occurrence {
@@ -138,6 +142,8 @@ impl ErrorCause {
             Self::PullClosed => "pull_closed",
             Self::WrongBase => "wrong_base",
             Self::MergeRefused => "merge_refused",
+            Self::MessageFailed => "message_failed",
+            Self::ApprovalFailed => "approval_failed",
         }
     }
 }

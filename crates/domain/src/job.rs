@@ -21,7 +21,7 @@ pub use command::{
 pub use log::ACTIVITY_OVERLAP;
 pub(crate) use observe::newest_pull;
 pub use observe::{Sight, Snapshot, observe};
-pub use orders::{MESSAGE_BYTES_MAX, NotNow, approve, said, say};
+pub use orders::{MESSAGE_BYTES_MAX, NotNow, approve, order_failed, said, say};
 pub use silence::deadline;
 pub(crate) use silence::stuck_deadline;
 pub use watch::{Announced, Attention, Mark, PendingPlan, Said, Talk, Told, Watch};

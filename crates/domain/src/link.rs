@@ -141,6 +141,15 @@ pub fn weigh(facts: &PullFacts, session: &SessionView) -> Link {
     }
 }
 
+/// Whether a session says that it made other pull requests of this repository and not this one, or works elsewhere: then nothing that was believed before counts.
+///
+/// Outputs have been seen to vanish, so a session that lists none takes nothing back.
+pub fn is_disowned(facts: &PullFacts, session: &SessionView) -> bool {
+    let elsewhere = session.repo.as_ref() != Some(&facts.pull.repo);
+    let listed = session.pulls.contains(&facts.pull);
+    elsewhere || !listed && !only_pull(session, &facts.pull)
+}
+
 /// Whether the session names no other pull request of this repository.
 fn only_pull(session: &SessionView, pull: &PullRef) -> bool {
     session
@@ -284,5 +293,23 @@ mod tests {
             session.repo = repo;
             assert_eq!(code(&weigh(&facts, &session)), "other_repository");
         }
+    }
+
+    #[test]
+    fn a_session_that_lists_others_disowns_what_it_does_not_list() {
+        let facts = green_facts();
+        let disowned = |outputs: &[&str], repo: &str| {
+            let mut session = session();
+            session.pulls = outputs.iter().map(|pull| pull.parse().unwrap()).collect();
+            session.repo = Some(repo.parse().unwrap());
+            is_disowned(&facts, &session)
+        };
+        let this = facts.pull.to_string();
+        assert!(!disowned(&[], "acme/shop"));
+        assert!(!disowned(&[&this], "acme/shop"));
+        assert!(!disowned(&["acme/shop#999", &this], "acme/shop"));
+        assert!(!disowned(&["acme/other#1"], "acme/shop"));
+        assert!(disowned(&["acme/shop#999"], "acme/shop"));
+        assert!(disowned(&[&this], "acme/other"));
     }
 }

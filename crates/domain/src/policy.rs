@@ -18,7 +18,7 @@ pub struct Source {
     pub agent: Option<AgentName>,
     /// While set, nothing is written to Jules or GitHub for this source.
     pub paused: bool,
-    /// Base branch of new jobs that name none; the repository's default branch without one.
+    /// Base branch of new jobs that name none; without one every job has to name its own.
     pub branch: Option<BranchName>,
     /// What may be done without asking.
     #[serde(default)]

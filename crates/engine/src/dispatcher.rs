@@ -3,6 +3,7 @@
 mod adopt;
 mod artifacts;
 mod effects;
+mod meaning;
 mod perform;
 mod pulls;
 mod settle;
@@ -11,6 +12,9 @@ mod wakes;
 
 use std::sync::Arc;
 
+use domain::account::Health;
+use domain::effect::Action;
+use domain::failure::{Failure, FailureClass};
 use domain::ids::JobId;
 use domain::job::{self, Phase, Sight, Snapshot};
 use domain::merge::Hold;
@@ -135,7 +139,8 @@ impl Dispatcher {
                 self.settle_with_pull(id).await?;
                 self.observe_if_due(id, &source).await
             }
-            Phase::Creating { .. } | Phase::Ended(_) => Ok(()),
+            Phase::Creating { .. } => self.recreate_if_lost(&found, &source).await,
+            Phase::Ended(_) => Ok(()),
         }
     }
 
@@ -166,6 +171,31 @@ impl Dispatcher {
         Ok(())
     }
 
+    /// A job that waits for a create which is over, or was never saved, goes back to the queue.
+    async fn recreate_if_lost(
+        &self,
+        found: &Versioned<job::Job>,
+        source: &Source,
+    ) -> Result<(), Error> {
+        let now = self.desk.now();
+        let overdue = job::deadline(&found.value, &source.timing).is_some_and(|due| due <= now);
+        let wished = Action::CreateSession {
+            job: found.value.id.clone(),
+            attempt: found.value.attempt,
+        };
+        let id = Desk::effect_id(&wished);
+        let pk = keys::job_pk(&found.value.id);
+        let effect = self.desk.store.effect(&pk, &id).await?;
+        if !overdue || effect.is_some_and(|effect| !effect.value.is_settled()) {
+            return Ok(());
+        }
+        let lost = Failure::new(FailureClass::Unavailable, "the create was lost").never_sent();
+        let step = job::creation_failed(&found.value, &lost, now);
+        let mut unit = self.desk.unit();
+        self.desk.save_job(&mut unit, Some(found), &step).await?;
+        effects::ignore_conflict(self.desk.commit(unit).await)
+    }
+
     /// A deadline came: the session is looked at whatever the last poll said.
     async fn observe_if_due(&self, id: &JobId, source: &Source) -> Result<(), Error> {
         let record = self.desk.store.records().get(&keys::job(id)).await?;
@@ -181,15 +211,18 @@ impl Dispatcher {
         if claimed_until.is_none() || deadline.is_none_or(|deadline| deadline > now) {
             return Ok(());
         }
+        let account = self.desk.store.account(&found.value.account).await?;
+        if account.is_none_or(|account| account.value.health != Health::Working) {
+            // An account in trouble keeps its own pace; its polls will see this session.
+            return Ok(());
+        }
         let sight = match self
             .eyes
             .sessions
             .get(&found.value.account, &watch.session)
             .await
         {
-            Err(failure) if failure.class == domain::failure::FailureClass::NotFound => {
-                Sight::NotFound
-            }
+            Err(failure) if failure.class == FailureClass::NotFound => Sight::NotFound,
             // The account's own polls tell about trouble with the account.
             Err(failure) => {
                 tracing::debug!(%failure, job.id = %id, "the session could not be read at its deadline");
@@ -235,7 +268,7 @@ impl Dispatcher {
             return Ok(());
         };
         let soon = self.desk.now() + found.value.pace.tick;
-        if found.value.next_poll <= soon || found.value.health != domain::account::Health::Working {
+        if found.value.next_poll <= soon || found.value.health != Health::Working {
             return Ok(());
         }
         let account = domain::account::Account {

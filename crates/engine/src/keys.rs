@@ -99,6 +99,12 @@ pub fn out(pk: &str, id: &ulid::Ulid) -> Key {
     key(pk, format!("{OUT}{id}"))
 }
 
+/// An outbox row that waits for better times: one for each aggregate and the job that asked.
+pub fn parked(pk: &str, job: Option<&JobId>) -> Key {
+    let by = job.map_or_else(|| "anybody".to_owned(), ToString::to_string);
+    key(pk, format!("{OUT}later#{by}"))
+}
+
 /// A wake of an agent.
 pub fn wake(agent: &AgentName, event: &EventId) -> Key {
     key(format!("AGT#{agent}"), format!("{WAKE}{event}"))

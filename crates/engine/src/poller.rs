@@ -1,6 +1,7 @@
 //! The tick: whatever is due is claimed and passed on, and accounts that are due are polled. The poller reads Jules and writes nothing outside.
 
 mod poll;
+mod sweep;
 
 use std::sync::Arc;
 

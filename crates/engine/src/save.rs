@@ -1,6 +1,6 @@
 //! Turns decisions into units of work: the aggregate, its events with their wakes, its effects and its messages, all in one commit.
 
-use domain::effect::{ATTEMPTS_MAX, Action, Effect, EffectState};
+use domain::effect::{Action, Effect};
 use domain::event::{Audience, Event};
 use domain::ids::{AgentName, EffectId, JobId, RepoName};
 use domain::job::{Job, Phase};
@@ -266,29 +266,25 @@ impl Desk {
         Ok(())
     }
 
-    /// The same wish is one effect. A failed one may be wished for again, with the next attempt number, until the attempts are used up.
+    /// The same wish is one effect. A failed one may be wished for again, with the next attempt number, as often as its kind allows.
     async fn save_effect(&self, unit: &mut Unit, pk: &str, action: &Action) -> Result<bool, Error> {
         let wished = Effect::new(action.clone(), unit.now());
         let found = self.store.effect(pk, &wished.id).await?;
         let (effect, version) = match found {
             None => (wished, None),
-            Some(found) => match found.value.state {
-                EffectState::Failed { attempt, .. } if attempt < ATTEMPTS_MAX => {
-                    let state = EffectState::Intent {
-                        attempt: attempt + 1,
-                        not_before: unit.now(),
-                    };
-                    (Effect { state, ..wished }, Some(found.version))
+            Some(found) => {
+                let again = found.value.wished_again(unit.now());
+                if again == found.value {
+                    return Ok(false);
                 }
-                EffectState::Failed { .. }
-                | EffectState::Intent { .. }
-                | EffectState::Started { .. }
-                | EffectState::Unknown { .. }
-                | EffectState::Done { .. } => return Ok(false),
-            },
+                // What it is for is the same; what belongs to it, such as the judged base, is as it is now.
+                let action = wished.action;
+                (Effect { action, ..again }, Some(found.version))
+            }
         };
+        let soon = unit.now() + OUTBOX_GRACE;
         let place = Place {
-            due: Some(unit.now() + OUTBOX_GRACE),
+            due: effect.due().map(|due| due.max(soon)),
             list: None,
         };
         unit.put(keys::effect(pk, &effect.id), &effect, version, place);

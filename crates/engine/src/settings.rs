@@ -1,6 +1,8 @@
 //! Records that people write: agents, switches, this installation.
 
-use domain::ids::{AgentName, InstallationId};
+use std::collections::BTreeMap;
+
+use domain::ids::{AgentName, EffectId, InstallationId};
 use domain::pull::Pull;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -54,8 +56,8 @@ pub struct TrackedPull {
 /// Merges of a source in the last 24 hours.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Merges {
-    /// When each was decided, oldest first.
-    pub at: Vec<Timestamp>,
+    /// When each was decided, by the id of its effect: one that is decided again counts once, and one that certainly did not happen no longer.
+    pub at: BTreeMap<EffectId, Timestamp>,
 }
 
 /// Who may merge into a branch just now: keeps merges of one base in order. Safety is the judgement and the SHA.

@@ -11,14 +11,23 @@ use tests::world::{MINUTE, REPO, Setup, World, ci, green_checks, hour, on_green}
 const OTHER: &str = "acme/site";
 
 async fn two_accounts() -> World {
-    let account = |name: &str| AccountSetup { name: name.to_owned(), key: format!("key-of-{name}"), ..AccountSetup::default() };
+    let account = |name: &str| AccountSetup {
+        name: name.to_owned(),
+        key: format!("key-of-{name}"),
+        ..AccountSetup::default()
+    };
     let repo = |name: &str| RepoSetup::new(name).with_ci(ci(green_checks()));
     let scenario = Scenario {
         accounts: vec![account("default"), account("second")],
         repos: vec![repo(REPO), repo(OTHER)],
         ..Scenario::default()
     };
-    let world = World::with(Setup { scenario, source: on_green(), ..Setup::default() }).await;
+    let world = World::with(Setup {
+        scenario,
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
     let mut source = on_green();
     source.repo = OTHER.parse().expect("a repository");
     source.account = "second".parse().expect("an account");
@@ -27,7 +36,11 @@ async fn two_accounts() -> World {
 }
 
 async fn merged(world: &World, job: &JobId) {
-    world.until(MINUTE * 15, "merged", async |world| world.state(job).await == "merged").await;
+    world
+        .until(MINUTE * 15, "merged", async |world| {
+            world.state(job).await == "merged"
+        })
+        .await;
 }
 
 #[tokio::test]
@@ -38,19 +51,54 @@ async fn a_dead_key_is_one_event_and_the_other_account_goes_on() {
     let other = world.submit_to(OTHER, "Add a test").await;
     merged(&world, &other).await;
     world.pass(hour(3)).await;
-    assert_eq!(world.all_events().await.iter().filter(|event| *event == "error/auth").count(), 1);
-    let auth: Vec<_> = world.wakes().into_iter().filter(|wake| wake["kind"] == "auth").collect();
+    assert_eq!(
+        world
+            .all_events()
+            .await
+            .iter()
+            .filter(|event| *event == "error/auth")
+            .count(),
+        1
+    );
+    let auth: Vec<_> = world
+        .wakes()
+        .into_iter()
+        .filter(|wake| wake["kind"] == "auth")
+        .collect();
     assert_eq!(auth.len(), 1);
-    assert!(auth[0]["job_id"].is_null() && auth[0]["account"] == "default", "{auth:#?}");
+    assert!(
+        auth[0]["job_id"].is_null() && auth[0]["account"] == "default",
+        "{auth:#?}"
+    );
     assert!(world.gives(&waiting, "unauthorized").await);
 
     world.secrets.put("jules/default", "key-of-default");
-    world.until(hour(1), "merged", async |world| world.state(&waiting).await == "merged").await;
-    assert_eq!((world.sandbox.counters().creates, world.sandbox.counters().merges), (2, 2));
+    world
+        .until(hour(1), "merged", async |world| {
+            world.state(&waiting).await == "merged"
+        })
+        .await;
+    assert_eq!(
+        (
+            world.sandbox.counters().creates,
+            world.sandbox.counters().merges
+        ),
+        (2, 2)
+    );
 
-    world.secrets.put("jules/default", "a key that was revoked again");
+    world
+        .secrets
+        .put("jules/default", "a key that was revoked again");
     world.pass(MINUTE * 30).await;
-    assert_eq!(world.all_events().await.iter().filter(|event| *event == "error/auth").count(), 2);
+    assert_eq!(
+        world
+            .all_events()
+            .await
+            .iter()
+            .filter(|event| *event == "error/auth")
+            .count(),
+        2
+    );
     world.finish().await;
 }
 
@@ -58,11 +106,21 @@ async fn a_dead_key_is_one_event_and_the_other_account_goes_on() {
 async fn a_key_that_dies_under_way_stops_nothing_for_good() {
     let world = two_accounts().await;
     let job = world.submit("Add a test").await;
-    world.until(MINUTE, "a session", async |world| world.sandbox.counters().creates == 1).await;
-    world.sandbox.jules().switch(|it| it.disabled_accounts = vec!["default".to_owned()]);
+    world
+        .until(MINUTE, "a session", async |world| {
+            world.sandbox.counters().creates == 1
+        })
+        .await;
+    world
+        .sandbox
+        .jules()
+        .switch(|it| it.disabled_accounts = vec!["default".to_owned()]);
     world.pass(MINUTE * 20).await;
     assert_eq!(world.all_events().await, ["error/auth"]);
-    world.sandbox.jules().switch(|it| it.disabled_accounts.clear());
+    world
+        .sandbox
+        .jules()
+        .switch(|it| it.disabled_accounts.clear());
     merged(&world, &job).await;
     assert_eq!(world.events(&job).await, ["completed/completed"]);
     world.finish().await;
@@ -71,16 +129,59 @@ async fn a_key_that_dies_under_way_stops_nothing_for_good() {
 #[tokio::test]
 async fn each_account_has_its_own_slots() {
     let world = two_accounts().await;
-    world.limit("default", Limits { concurrent: 1, per_day: 100 }).await;
-    world.limit("second", Limits { concurrent: 2, per_day: 100 }).await;
+    world
+        .limit(
+            "default",
+            Limits {
+                concurrent: 1,
+                per_day: 100,
+            },
+        )
+        .await;
+    world
+        .limit(
+            "second",
+            Limits {
+                concurrent: 2,
+                per_day: 100,
+            },
+        )
+        .await;
     let mut jobs = Vec::new();
     for repo in [REPO, REPO, OTHER, OTHER] {
         jobs.push(world.submit_to(repo, "Add a test").await);
     }
-    world.until(MINUTE, "three sessions", async |world| world.sandbox.counters().creates == 3).await;
-    let accounts: Vec<String> = world.sandbox.jules().sessions().into_iter().map(|session| session.account).collect();
-    assert_eq!(accounts.iter().filter(|account| *account == "default").count(), 1, "{accounts:?}");
-    world.until(MINUTE * 20, "all merged", async |world| world.all_merged(&jobs).await).await;
-    assert_eq!((world.sandbox.counters().creates, world.sandbox.counters().create_calls), (4, 4));
+    world
+        .until(MINUTE, "three sessions", async |world| {
+            world.sandbox.counters().creates == 3
+        })
+        .await;
+    let accounts: Vec<String> = world
+        .sandbox
+        .jules()
+        .sessions()
+        .into_iter()
+        .map(|session| session.account)
+        .collect();
+    assert_eq!(
+        accounts
+            .iter()
+            .filter(|account| *account == "default")
+            .count(),
+        1,
+        "{accounts:?}"
+    );
+    world
+        .until(MINUTE * 20, "all merged", async |world| {
+            world.all_merged(&jobs).await
+        })
+        .await;
+    assert_eq!(
+        (
+            world.sandbox.counters().creates,
+            world.sandbox.counters().create_calls
+        ),
+        (4, 4)
+    );
     world.finish().await;
 }

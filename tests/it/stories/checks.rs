@@ -2,20 +2,33 @@
 
 use domain::ids::JobId;
 use sandbox::github::{
-    Access, ChangedFile, CheckSetup, CheckState, CiSetup, Conclusion, Outcome, Permissions, RepoSetup, RequiredCheck, Resource, TokenSetup,
+    Access, ChangedFile, CheckSetup, CheckState, CiSetup, Conclusion, Outcome, Permissions,
+    RepoSetup, RequiredCheck, Resource, TokenSetup,
 };
 use sandbox::story::Step;
 use sandbox::{Author, Fault, FaultKind, Lags, Scenario, Service};
-use tests::world::{MINUTE, REPO, SECOND, Setup, World, ci, green_checks, hour, on_green, progress, scenario, story, with_ci};
+use tests::world::{
+    MINUTE, REPO, SECOND, Setup, World, ci, green_checks, hour, on_green, progress, scenario,
+    story, with_ci,
+};
 
 async fn world_of(scenario: Scenario) -> (World, JobId) {
-    let world = World::with(Setup { scenario, source: on_green(), ..Setup::default() }).await;
+    let world = World::with(Setup {
+        scenario,
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
     let job = world.submit("Add a test").await;
     (world, job)
 }
 
 async fn merges(world: &World, job: &JobId) {
-    world.until(MINUTE * 20, "merged", async |world| world.state(job).await == "merged").await;
+    world
+        .until(MINUTE * 20, "merged", async |world| {
+            world.state(job).await == "merged"
+        })
+        .await;
     world.pass(MINUTE).await;
     world.finish().await;
 }
@@ -27,16 +40,41 @@ fn never() -> CiSetup {
 /// Waits, gives this cause in words, tells somebody once, and never merges.
 async fn never_starts(scenario: Scenario, words: &str) -> World {
     let (world, job) = world_of(scenario).await;
-    world.until(MINUTE * 5, "in review", async |world| world.state(&job).await == "in-review").await;
+    world
+        .until(MINUTE * 5, "in review", async |world| {
+            world.state(&job).await == "in-review"
+        })
+        .await;
     world.pass(MINUTE * 3).await;
-    assert!(world.gives(&job, "no_checks_yet").await, "{}", world.story().await);
+    assert!(
+        world.gives(&job, "no_checks_yet").await,
+        "{}",
+        world.story().await
+    );
     world.pass(hour(3)).await;
     let why = world.desk.why(&job).await.expect("a why");
-    let sentence = why.because.iter().find(|it| it.code == "ci_never_started").map(|it| it.sentence.clone()).unwrap_or_default();
+    let sentence = why
+        .because
+        .iter()
+        .find(|it| it.code == "ci_never_started")
+        .map(|it| it.sentence.clone())
+        .unwrap_or_default();
     assert!(sentence.contains(words), "{why:#?}");
-    assert_eq!(world.events(&job).await, ["completed/completed", "error/ci_never_started"]);
-    assert_eq!(world.wake_names(), ["completed/completed", "error/ci_never_started"]);
-    assert_eq!((world.sandbox.counters().merge_calls, world.sandbox.counters().messages), (0, 0));
+    assert_eq!(
+        world.events(&job).await,
+        ["completed/completed", "error/ci_never_started"]
+    );
+    assert_eq!(
+        world.wake_names(),
+        ["completed/completed", "error/ci_never_started"]
+    );
+    assert_eq!(
+        (
+            world.sandbox.counters().merge_calls,
+            world.sandbox.counters().messages
+        ),
+        (0, 0)
+    );
     world.finish().await;
     world
 }
@@ -48,13 +86,27 @@ async fn no_workflow_at_all() {
 
 #[tokio::test]
 async fn the_actions_token_starts_no_workflows() {
-    let author = Author::User { login: "github-actions[bot]".to_owned(), id: 41_898_282 };
-    never_starts(Scenario { author, ..with_ci(never()) }, "token").await;
+    let author = Author::User {
+        login: "github-actions[bot]".to_owned(),
+        id: 41_898_282,
+    };
+    never_starts(
+        Scenario {
+            author,
+            ..with_ci(never())
+        },
+        "token",
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn workflows_that_wait_for_approval() {
-    never_starts(with_ci(ci(vec![CheckSetup::new("build", Outcome::ApprovalPending)])), "approv").await;
+    never_starts(
+        with_ci(ci(vec![CheckSetup::new("build", Outcome::ApprovalPending)])),
+        "approv",
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -64,43 +116,92 @@ async fn nothing_that_explains_it() {
 
 #[tokio::test]
 async fn checks_that_start_after_all_are_waited_for_and_merged() {
-    let late = ci(vec![CheckSetup { starts_after: MINUTE * 9, ..CheckSetup::new("build", Outcome::Success) }]);
+    let late = ci(vec![CheckSetup {
+        starts_after: MINUTE * 9,
+        ..CheckSetup::new("build", Outcome::Success)
+    }]);
     let (world, job) = world_of(with_ci(late)).await;
     merges(&world, &job).await;
-    assert_eq!(world.events(&job).await, ["completed/completed", "error/ci_never_started"]);
+    assert_eq!(
+        world.events(&job).await,
+        ["completed/completed", "error/ci_never_started"]
+    );
 }
 
 #[tokio::test]
 async fn a_check_that_wants_an_action() {
     let (world, job) = world_of(with_ci(never())).await;
-    world.until(MINUTE * 5, "in review", async |world| world.state(&job).await == "in-review").await;
+    world
+        .until(MINUTE * 5, "in review", async |world| {
+            world.state(&job).await == "in-review"
+        })
+        .await;
     let head = world.pull(1).head_sha;
     let now = world.clock.now();
-    world.sandbox.github().set_check(now, REPO, (&head, "build"), CheckState::Completed(Conclusion::ActionRequired));
+    world.sandbox.github().set_check(
+        now,
+        REPO,
+        (&head, "build"),
+        CheckState::Completed(Conclusion::ActionRequired),
+    );
     world.pass(hour(1)).await;
-    assert!(world.gives(&job, "action_required").await, "{}", world.story().await);
+    assert!(
+        world.gives(&job, "action_required").await,
+        "{}",
+        world.story().await
+    );
     let now = world.clock.now();
-    world.sandbox.github().set_check(now, REPO, (&head, "build"), CheckState::Completed(Conclusion::Success));
+    world.sandbox.github().set_check(
+        now,
+        REPO,
+        (&head, "build"),
+        CheckState::Completed(Conclusion::Success),
+    );
     merges(&world, &job).await;
 }
 
 #[tokio::test]
 async fn a_missing_permission_is_never_pending() {
     let permissions = Permissions::all().with(Resource::Checks, Access::None);
-    let token = TokenSetup { token: "ghp_narrow".to_owned(), permissions, ..TokenSetup::default() };
-    let (world, job) = world_of(Scenario { tokens: vec![token], ..Scenario::default() }).await;
+    let token = TokenSetup {
+        token: "ghp_narrow".to_owned(),
+        permissions,
+        ..TokenSetup::default()
+    };
+    let (world, job) = world_of(Scenario {
+        tokens: vec![token],
+        ..Scenario::default()
+    })
+    .await;
     world.pass(hour(1)).await;
     let why = world.why(&job).await;
-    assert!(why.contains(&"forbidden".to_owned()), "{}", world.story().await);
-    assert!(!why.contains(&"checks_pending".to_owned()) && !why.contains(&"no_checks_yet".to_owned()), "{why:?}");
-    assert_eq!((world.sandbox.counters().merge_calls, world.sandbox.counters().messages), (0, 0));
+    assert!(
+        why.contains(&"forbidden".to_owned()),
+        "{}",
+        world.story().await
+    );
+    assert!(
+        !why.contains(&"checks_pending".to_owned()) && !why.contains(&"no_checks_yet".to_owned()),
+        "{why:?}"
+    );
+    assert_eq!(
+        (
+            world.sandbox.counters().merge_calls,
+            world.sandbox.counters().messages
+        ),
+        (0, 0)
+    );
     world.finish().await;
 }
 
 #[tokio::test]
 async fn a_page_cut_short_is_not_green() {
     let (world, job) = world_of(Scenario::default()).await;
-    world.sandbox.faults().add(Fault::new(Service::GitHub, "/check-runs", FaultKind::TruncatedPage));
+    world.sandbox.faults().add(Fault::new(
+        Service::GitHub,
+        "/check-runs",
+        FaultKind::TruncatedPage,
+    ));
     world.pass(MINUTE * 30).await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     assert_eq!(world.sandbox.counters().messages, 0);
@@ -111,21 +212,46 @@ async fn a_page_cut_short_is_not_green() {
 #[tokio::test]
 async fn every_page_of_checks_is_read() {
     // The red one is the hundred and first.
-    let mut checks: Vec<CheckSetup> = (0..100).map(|n| CheckSetup::new(&format!("a{n:03}"), Outcome::Success)).collect();
+    let mut checks: Vec<CheckSetup> = (0..100)
+        .map(|n| CheckSetup::new(&format!("a{n:03}"), Outcome::Success))
+        .collect();
     checks.push(CheckSetup::new("zz-last", Outcome::Failure));
     let (world, job) = world_of(with_ci(ci(checks))).await;
-    world.until(MINUTE * 5, "in review", async |world| world.state(&job).await == "in-review").await;
+    world
+        .until(MINUTE * 5, "in review", async |world| {
+            world.state(&job).await == "in-review"
+        })
+        .await;
     world.pass(MINUTE * 3).await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
-    assert!(world.gives(&job, "checks_failed").await, "{}", world.story().await);
+    assert!(
+        world.gives(&job, "checks_failed").await,
+        "{}",
+        world.story().await
+    );
 }
 
 #[tokio::test]
 async fn mergeable_null_is_waited_for() {
-    let (world, job) = world_of(Scenario { lags: Lags { mergeable: MINUTE * 4, ..Lags::default() }, ..Scenario::default() }).await;
-    world.until(MINUTE * 3, "in review", async |world| world.state(&job).await == "in-review").await;
+    let (world, job) = world_of(Scenario {
+        lags: Lags {
+            mergeable: MINUTE * 4,
+            ..Lags::default()
+        },
+        ..Scenario::default()
+    })
+    .await;
+    world
+        .until(MINUTE * 3, "in review", async |world| {
+            world.state(&job).await == "in-review"
+        })
+        .await;
     world.pass(MINUTE * 2).await;
-    assert!(world.gives(&job, "mergeable_unknown").await, "{}", world.story().await);
+    assert!(
+        world.gives(&job, "mergeable_unknown").await,
+        "{}",
+        world.story().await
+    );
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     merges(&world, &job).await;
 }
@@ -133,21 +259,47 @@ async fn mergeable_null_is_waited_for() {
 #[tokio::test]
 async fn a_required_check_that_is_missing() {
     let required = vec![RequiredCheck::any("build"), RequiredCheck::any("deploy")];
-    let (world, job) = world_of(with_ci(CiSetup { checks: green_checks(), required, ..CiSetup::default() })).await;
+    let (world, job) = world_of(with_ci(CiSetup {
+        checks: green_checks(),
+        required,
+        ..CiSetup::default()
+    }))
+    .await;
     world.pass(MINUTE * 30).await;
-    assert!(world.gives(&job, "required_missing").await, "{}", world.story().await);
+    assert!(
+        world.gives(&job, "required_missing").await,
+        "{}",
+        world.story().await
+    );
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     let (head, now) = (world.pull(1).head_sha, world.clock.now());
-    world.sandbox.github().set_check(now, REPO, (&head, "deploy"), CheckState::Completed(Conclusion::Success));
+    world.sandbox.github().set_check(
+        now,
+        REPO,
+        (&head, "deploy"),
+        CheckState::Completed(Conclusion::Success),
+    );
     merges(&world, &job).await;
 }
 
 #[tokio::test]
 async fn a_check_of_the_wrong_app_is_no_required_check() {
-    let required = vec![RequiredCheck { context: "build".to_owned(), app_id: Some(4_242) }];
-    let (world, job) = world_of(with_ci(CiSetup { checks: green_checks(), required, ..CiSetup::default() })).await;
+    let required = vec![RequiredCheck {
+        context: "build".to_owned(),
+        app_id: Some(4_242),
+    }];
+    let (world, job) = world_of(with_ci(CiSetup {
+        checks: green_checks(),
+        required,
+        ..CiSetup::default()
+    }))
+    .await;
     world.pass(MINUTE * 30).await;
-    assert!(world.gives(&job, "required_missing").await, "{}", world.story().await);
+    assert!(
+        world.gives(&job, "required_missing").await,
+        "{}",
+        world.story().await
+    );
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     world.finish().await;
 }
@@ -157,7 +309,11 @@ async fn a_commit_status_that_fails_is_sent_back() {
     let mut checks = green_checks();
     checks.push(CheckSetup::status("ci/legacy", Outcome::FailsFirst(1)));
     let (world, job) = world_of(with_ci(ci(checks))).await;
-    world.until(MINUTE * 10, "a message", async |world| world.sandbox.counters().messages == 1).await;
+    world
+        .until(MINUTE * 10, "a message", async |world| {
+            world.sandbox.counters().messages == 1
+        })
+        .await;
     assert!(world.session(&job).await.messages[0].contains("ci/legacy"));
     merges(&world, &job).await;
     assert_eq!(world.sandbox.counters().messages, 1);
@@ -176,40 +332,89 @@ async fn neutral_and_skipped_pass_beside_a_success() {
 
 #[tokio::test]
 async fn skipped_alone_proves_nothing() {
-    let checks = vec![CheckSetup::new("docs", Outcome::Neutral), CheckSetup::new("lint", Outcome::Skipped)];
+    let checks = vec![
+        CheckSetup::new("docs", Outcome::Neutral),
+        CheckSetup::new("lint", Outcome::Skipped),
+    ];
     let (world, job) = world_of(with_ci(ci(checks))).await;
     world.pass(hour(1)).await;
-    assert!(world.gives(&job, "too_few_checks").await, "{}", world.story().await);
+    assert!(
+        world.gives(&job, "too_few_checks").await,
+        "{}",
+        world.story().await
+    );
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     world.finish().await;
 }
 
 #[tokio::test]
 async fn a_check_that_hangs_is_waited_for() {
-    let checks = vec![CheckSetup::new("build", Outcome::Success), CheckSetup::new("slow", Outcome::Hangs)];
+    let checks = vec![
+        CheckSetup::new("build", Outcome::Success),
+        CheckSetup::new("slow", Outcome::Hangs),
+    ];
     let (world, job) = world_of(with_ci(ci(checks))).await;
     world.pass(hour(3)).await;
-    assert!(world.gives(&job, "checks_pending").await, "{}", world.story().await);
-    assert_eq!((world.sandbox.counters().merge_calls, world.sandbox.counters().messages), (0, 0));
+    assert!(
+        world.gives(&job, "checks_pending").await,
+        "{}",
+        world.story().await
+    );
+    assert_eq!(
+        (
+            world.sandbox.counters().merge_calls,
+            world.sandbox.counters().messages
+        ),
+        (0, 0)
+    );
     assert_eq!(world.events(&job).await, ["completed/completed"]);
     world.finish().await;
 }
 
 #[tokio::test]
 async fn red_checks_go_back_so_often_and_then_to_somebody_else() {
-    let (world, job) = world_of(with_ci(ci(vec![CheckSetup::new("build", Outcome::Failure)]))).await;
+    let (world, job) = world_of(with_ci(ci(vec![CheckSetup::new(
+        "build",
+        Outcome::Failure,
+    )])))
+    .await;
     world.pass(hour(6)).await;
     // Three heads were told about, the fourth was not.
-    assert_eq!((world.sandbox.counters().messages, world.sandbox.counters().merge_calls), (3, 0));
+    assert_eq!(
+        (
+            world.sandbox.counters().messages,
+            world.sandbox.counters().merge_calls
+        ),
+        (3, 0)
+    );
     let events = world.events(&job).await;
-    assert_eq!(events.iter().filter(|event| *event == "error/ci_failed").count(), 1, "{events:?}");
+    assert_eq!(
+        events
+            .iter()
+            .filter(|event| *event == "error/ci_failed")
+            .count(),
+        1,
+        "{events:?}"
+    );
     world.finish().await;
 }
 
 #[tokio::test]
 async fn a_red_head_is_told_about_once_however_often_it_is_read() {
-    let quiet = sandbox::story::Story { on_message: vec![progress(SECOND, "Reading"), Step::Complete { after: SECOND, no_change: false }], ..story("Add", tests::world::work()) };
-    let red = Scenario { stories: vec![quiet], ..with_ci(ci(vec![CheckSetup::new("build", Outcome::Failure)])) };
+    let quiet = sandbox::story::Story {
+        on_message: vec![
+            progress(SECOND, "Reading"),
+            Step::Complete {
+                after: SECOND,
+                no_change: false,
+            },
+        ],
+        ..story("Add", tests::world::work())
+    };
+    let red = Scenario {
+        stories: vec![quiet],
+        ..with_ci(ci(vec![CheckSetup::new("build", Outcome::Failure)]))
+    };
     let (world, job) = world_of(red).await;
     world.pass(hour(4)).await;
     assert_eq!(world.sandbox.counters().messages, 1);
@@ -229,10 +434,18 @@ async fn jules_own_fix_needs_no_message() {
 #[tokio::test]
 async fn a_conflict_goes_to_the_session() {
     let (world, job) = world_of(Scenario::default()).await;
-    world.until(MINUTE * 5, "in review", async |world| world.state(&job).await == "in-review").await;
+    world
+        .until(MINUTE * 5, "in review", async |world| {
+            world.state(&job).await == "in-review"
+        })
+        .await;
     let now = world.clock.now();
     world.sandbox.github().set_conflict(now, REPO, 1, true);
-    world.until(MINUTE * 10, "a message", async |world| world.sandbox.counters().messages == 1).await;
+    world
+        .until(MINUTE * 10, "a message", async |world| {
+            world.sandbox.counters().messages == 1
+        })
+        .await;
     assert!(world.session(&job).await.messages[0].contains("conflict"));
     merges(&world, &job).await;
     assert_eq!(world.sandbox.counters().messages, 1);
@@ -241,11 +454,29 @@ async fn a_conflict_goes_to_the_session() {
 
 #[tokio::test]
 async fn a_protected_path_needs_a_person() {
-    let files = vec![ChangedFile::modified("src/lib.rs"), ChangedFile::modified(".github/workflows/ci.yml")];
-    let steps = vec![progress(SECOND, "Working"), Step::OpenPull { after: SECOND, files, draft: false }, Step::Complete { after: SECOND, no_change: false }];
+    let files = vec![
+        ChangedFile::modified("src/lib.rs"),
+        ChangedFile::modified(".github/workflows/ci.yml"),
+    ];
+    let steps = vec![
+        progress(SECOND, "Working"),
+        Step::OpenPull {
+            after: SECOND,
+            files,
+            draft: false,
+        },
+        Step::Complete {
+            after: SECOND,
+            no_change: false,
+        },
+    ];
     let (world, job) = world_of(scenario(vec![story("Add", steps)])).await;
     world.pass(hour(1)).await;
-    assert!(world.gives(&job, "protected_path").await, "{}", world.story().await);
+    assert!(
+        world.gives(&job, "protected_path").await,
+        "{}",
+        world.story().await
+    );
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     world.approve_merge(&job).await;
     merges(&world, &job).await;
@@ -253,7 +484,18 @@ async fn a_protected_path_needs_a_person() {
 
 #[tokio::test]
 async fn a_draft_whose_session_rests_is_marked_ready() {
-    let steps = vec![progress(SECOND, "Working"), Step::OpenPull { after: SECOND, files: Vec::new(), draft: true }, Step::Complete { after: SECOND, no_change: false }];
+    let steps = vec![
+        progress(SECOND, "Working"),
+        Step::OpenPull {
+            after: SECOND,
+            files: Vec::new(),
+            draft: true,
+        },
+        Step::Complete {
+            after: SECOND,
+            no_change: false,
+        },
+    ];
     let (world, job) = world_of(scenario(vec![story("Add", steps)])).await;
     merges(&world, &job).await;
     assert_eq!(world.sandbox.counters().ready_for_review, 1);
@@ -261,11 +503,23 @@ async fn a_draft_whose_session_rests_is_marked_ready() {
 
 #[tokio::test]
 async fn a_branch_behind_a_strict_base_is_brought_up_to_date() {
-    let strict = CiSetup { checks: green_checks(), required: vec![RequiredCheck::any("build")], strict: true, on_base: false };
+    let strict = CiSetup {
+        checks: green_checks(),
+        required: vec![RequiredCheck::any("build")],
+        strict: true,
+        on_base: false,
+    };
     let (world, job) = world_of(with_ci(strict)).await;
-    world.until(MINUTE * 5, "a pull request", async |world| !world.sandbox.github().pulls(REPO).is_empty()).await;
+    world
+        .until(MINUTE * 5, "a pull request", async |world| {
+            !world.sandbox.github().pulls(REPO).is_empty()
+        })
+        .await;
     let now = world.clock.now();
-    world.sandbox.github().push(now, REPO, "main", "Something else", "somebody");
+    world
+        .sandbox
+        .github()
+        .push(now, REPO, "main", "Something else", "somebody");
     merges(&world, &job).await;
     assert_eq!(world.sandbox.counters().branch_updates, 1);
     assert_eq!(world.sandbox.counters().messages, 0);
@@ -277,5 +531,9 @@ async fn another_repository_without_webhooks_or_jobs_is_not_read() {
     played.repos.push(RepoSetup::new("acme/other"));
     let (world, job) = world_of(played).await;
     merges(&world, &job).await;
-    assert!(world.requests(Service::GitHub, "GET", "acme/other").is_empty());
+    assert!(
+        world
+            .requests(Service::GitHub, "GET", "acme/other")
+            .is_empty()
+    );
 }

@@ -6,7 +6,8 @@ use sandbox::Scenario;
 use sandbox::github::{CheckSetup, Outcome, RepoSetup};
 use sandbox::story::Step;
 use tests::world::{
-    MINUTE, SECOND, Setup, World, asking, ci, from_work, green_checks, on_green, open_pull, progress, stalling, story,
+    MINUTE, SECOND, Setup, World, asking, ci, from_work, green_checks, on_green, open_pull,
+    progress, stalling, story,
 };
 
 /// A repository whose checks fail on the first head of every branch.
@@ -16,24 +17,63 @@ const RED: &str = "acme/site";
 async fn attend(world: &World, seen: &mut usize) {
     for wake in world.wakes().into_iter().skip(*seen) {
         *seen += 1;
-        let Some(job) = wake["job_id"].as_str() else { continue };
+        let Some(job) = wake["job_id"].as_str() else {
+            continue;
+        };
         let job: JobId = job.parse().expect("a job id");
         match wake["kind"].as_str() {
-            Some("question") => world.say(&job, "PostgreSQL", "answer").await.expect("an answer"),
-            Some("stuck") => world.say(&job, "Please go on", "cheer").await.expect("a word"),
-            Some("plan_approval") => drop(world.desk.approve_plan(&world.named(&job)).await.expect("an approval")),
+            Some("question") => world
+                .say(&job, "PostgreSQL", "answer")
+                .await
+                .expect("an answer"),
+            Some("stuck") => world
+                .say(&job, "Please go on", "cheer")
+                .await
+                .expect("a word"),
+            Some("plan_approval") => drop(
+                world
+                    .desk
+                    .approve_plan(&world.named(&job))
+                    .await
+                    .expect("an approval"),
+            ),
             _ => {}
         }
     }
 }
 
 fn stage() -> Scenario {
-    let plan = Step::Plan { after: SECOND, steps: vec!["Look around".to_owned()] };
-    let planned = story("plan it", vec![plan, progress(SECOND, "Working"), open_pull(), Step::Complete { after: SECOND, no_change: false }]);
-    let red = vec![CheckSetup::new("build", Outcome::FailsFirst(1)), CheckSetup::new("lint", Outcome::Success)];
+    let plan = Step::Plan {
+        after: SECOND,
+        steps: vec!["Look around".to_owned()],
+    };
+    let planned = story(
+        "plan it",
+        vec![
+            plan,
+            progress(SECOND, "Working"),
+            open_pull(),
+            Step::Complete {
+                after: SECOND,
+                no_change: false,
+            },
+        ],
+    );
+    let red = vec![
+        CheckSetup::new("build", Outcome::FailsFirst(1)),
+        CheckSetup::new("lint", Outcome::Success),
+    ];
     Scenario {
-        stories: vec![asking("ask me", "Which database?"), stalling("stall"), planned, story("red", from_work(Vec::new()))],
-        repos: vec![RepoSetup::new(tests::world::REPO).with_ci(ci(green_checks())), RepoSetup::new(RED).with_ci(ci(red))],
+        stories: vec![
+            asking("ask me", "Which database?"),
+            stalling("stall"),
+            planned,
+            story("red", from_work(Vec::new())),
+        ],
+        repos: vec![
+            RepoSetup::new(tests::world::REPO).with_ci(ci(green_checks())),
+            RepoSetup::new(RED).with_ci(ci(red)),
+        ],
         ..Scenario::default()
     }
 }
@@ -55,11 +95,21 @@ struct End {
 async fn play(webhooks: bool) -> End {
     let mut source = on_green();
     source.policy.plan_approval = PlanApproval::Agent;
-    let world = World::with(Setup { scenario: stage(), source: source.clone(), webhooks, ..Setup::default() }).await;
+    let world = World::with(Setup {
+        scenario: stage(),
+        source: source.clone(),
+        webhooks,
+        ..Setup::default()
+    })
+    .await;
     source.repo = RED.parse().expect("a repository");
     world.put_source(&source).await;
-    let jobs =
-        [world.submit("ask me").await, world.submit("stall").await, world.submit("plan it").await, world.submit_to(RED, "red").await];
+    let jobs = [
+        world.submit("ask me").await,
+        world.submit("stall").await,
+        world.submit("plan it").await,
+        world.submit_to(RED, "red").await,
+    ];
     let mut seen = 0;
     world
         .until(MINUTE * 60, "all merged", async |world| {
@@ -107,9 +157,18 @@ async fn four_jobs_at_once_end_merged_with_and_without_webhooks() {
     let with = play(true).await;
     assert_eq!(with.events[0], ["question/question", "completed/completed"]);
     assert_eq!(with.events[1], ["stuck/stuck", "completed/completed"]);
-    assert_eq!(with.events[2], ["question/plan_approval", "completed/completed"]);
-    assert_eq!(with.events[3], ["completed/completed", "completed/completed"]);
-    assert_eq!((with.creates, with.merges, with.merge_calls, with.approvals), (4, 4, 4, 1));
+    assert_eq!(
+        with.events[2],
+        ["question/plan_approval", "completed/completed"]
+    );
+    assert_eq!(
+        with.events[3],
+        ["completed/completed", "completed/completed"]
+    );
+    assert_eq!(
+        (with.creates, with.merges, with.merge_calls, with.approvals),
+        (4, 4, 4, 1)
+    );
     // An answer, a word to the silent one, and the failed checks back to their own session.
     assert_eq!(with.messages, 3);
     assert_eq!((with.archives, with.branch_deletes), (4, 4));

@@ -12,15 +12,27 @@ async fn world_of(setup: Setup) -> (World, JobId) {
 }
 
 async fn green_world() -> (World, JobId) {
-    world_of(Setup { source: on_green(), ..Setup::default() }).await
+    world_of(Setup {
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await
 }
 
 async fn in_review(world: &World, job: &JobId) {
-    world.until(MINUTE * 5, "in review", async |world| world.state(job).await == "in-review").await;
+    world
+        .until(MINUTE * 5, "in review", async |world| {
+            world.state(job).await == "in-review"
+        })
+        .await;
 }
 
 async fn merges(world: &World, job: &JobId) {
-    world.until(MINUTE * 20, "merged", async |world| world.state(job).await == "merged").await;
+    world
+        .until(MINUTE * 20, "merged", async |world| {
+            world.state(job).await == "merged"
+        })
+        .await;
     world.pass(MINUTE).await;
     world.finish().await;
 }
@@ -30,25 +42,53 @@ async fn a_reviewer_who_wants_changes_is_waited_for() {
     let (world, job) = green_world().await;
     in_review(&world, &job).await;
     let now = world.clock.now();
-    world.sandbox.github().review(now, REPO, 1, ("reviewer", "CHANGES_REQUESTED", "No"));
+    world
+        .sandbox
+        .github()
+        .review(now, REPO, 1, ("reviewer", "CHANGES_REQUESTED", "No"));
     world.pass(hour(1)).await;
-    assert!(world.gives(&job, "changes_requested").await, "{}", world.story().await);
+    assert!(
+        world.gives(&job, "changes_requested").await,
+        "{}",
+        world.story().await
+    );
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     let now = world.clock.now();
-    world.sandbox.github().review(now, REPO, 1, ("reviewer", "APPROVED", "Yes"));
+    world
+        .sandbox
+        .github()
+        .review(now, REPO, 1, ("reviewer", "APPROVED", "Yes"));
     merges(&world, &job).await;
 }
 
 #[tokio::test]
 async fn approvals_that_the_rules_demand_are_waited_for() {
-    let repo = RepoSetup { reviews_required: 1, ..RepoSetup::new(REPO).with_ci(ci(green_checks())) };
-    let scenario = Scenario { repos: vec![repo], ..Scenario::default() };
-    let (world, job) = world_of(Setup { scenario, source: on_green(), ..Setup::default() }).await;
+    let repo = RepoSetup {
+        reviews_required: 1,
+        ..RepoSetup::new(REPO).with_ci(ci(green_checks()))
+    };
+    let scenario = Scenario {
+        repos: vec![repo],
+        ..Scenario::default()
+    };
+    let (world, job) = world_of(Setup {
+        scenario,
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
     world.pass(hour(1)).await;
-    assert!(world.gives(&job, "approvals_missing").await, "{}", world.story().await);
+    assert!(
+        world.gives(&job, "approvals_missing").await,
+        "{}",
+        world.story().await
+    );
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     let now = world.clock.now();
-    world.sandbox.github().review(now, REPO, 1, ("reviewer", "APPROVED", "Yes"));
+    world
+        .sandbox
+        .github()
+        .review(now, REPO, 1, ("reviewer", "APPROVED", "Yes"));
     merges(&world, &job).await;
 }
 
@@ -57,20 +97,42 @@ async fn a_blocking_label_blocks() {
     let (world, job) = green_world().await;
     in_review(&world, &job).await;
     let now = world.clock.now();
-    world.sandbox.github().add_label(now, REPO, 1, "Do-Not-Merge");
+    world
+        .sandbox
+        .github()
+        .add_label(now, REPO, 1, "Do-Not-Merge");
     world.pass(hour(1)).await;
-    assert!(world.gives(&job, "blocking_label").await, "{}", world.story().await);
+    assert!(
+        world.gives(&job, "blocking_label").await,
+        "{}",
+        world.story().await
+    );
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     world.finish().await;
 }
 
 #[tokio::test]
 async fn a_merge_queue_is_left_to_people() {
-    let repo = RepoSetup { merge_queue: true, ..RepoSetup::new(REPO).with_ci(ci(green_checks())) };
-    let scenario = Scenario { repos: vec![repo], ..Scenario::default() };
-    let (world, job) = world_of(Setup { scenario, source: on_green(), ..Setup::default() }).await;
+    let repo = RepoSetup {
+        merge_queue: true,
+        ..RepoSetup::new(REPO).with_ci(ci(green_checks()))
+    };
+    let scenario = Scenario {
+        repos: vec![repo],
+        ..Scenario::default()
+    };
+    let (world, job) = world_of(Setup {
+        scenario,
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
     world.pass(hour(1)).await;
-    assert!(world.gives(&job, "merge_queue").await, "{}", world.story().await);
+    assert!(
+        world.gives(&job, "merge_queue").await,
+        "{}",
+        world.story().await
+    );
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     world.finish().await;
 }
@@ -79,11 +141,27 @@ async fn a_merge_queue_is_left_to_people() {
 async fn so_many_merges_a_day_and_no_more() {
     let mut source = on_green();
     source.policy.merges_per_day = 2;
-    let world = World::with(Setup { source, ..Setup::default() }).await;
-    let jobs = [world.submit("one").await, world.submit("two").await, world.submit("three").await];
+    let world = World::with(Setup {
+        source,
+        ..Setup::default()
+    })
+    .await;
+    let jobs = [
+        world.submit("one").await,
+        world.submit("two").await,
+        world.submit("three").await,
+    ];
     world.pass(hour(23)).await;
-    assert_eq!((world.sandbox.counters().merges, world.sandbox.counters().merge_calls), (2, 2));
-    let open = (1..=3).filter(|number| world.pull(*number).state == PullState::Open).count();
+    assert_eq!(
+        (
+            world.sandbox.counters().merges,
+            world.sandbox.counters().merge_calls
+        ),
+        (2, 2)
+    );
+    let open = (1..=3)
+        .filter(|number| world.pull(*number).state == PullState::Open)
+        .count();
     assert_eq!(open, 1);
     world.pass(hour(2)).await;
     assert!(world.all_merged(&jobs).await, "{}", world.story().await);
@@ -94,9 +172,21 @@ async fn so_many_merges_a_day_and_no_more() {
 async fn a_merge_that_github_refused_does_not_count_against_the_day() {
     let mut source = on_green();
     source.policy.merges_per_day = 1;
-    let (world, job) = world_of(Setup { source, ..Setup::default() }).await;
-    let refusal = FaultKind::Status { code: 405, retry_after_secs: None, body: None };
-    world.sandbox.faults().add(Fault::new(Service::GitHub, "/merge", refusal).on("PUT").next(2));
+    let (world, job) = world_of(Setup {
+        source,
+        ..Setup::default()
+    })
+    .await;
+    let refusal = FaultKind::Status {
+        code: 405,
+        retry_after_secs: None,
+        body: None,
+    };
+    world.sandbox.faults().add(
+        Fault::new(Service::GitHub, "/merge", refusal)
+            .on("PUT")
+            .next(2),
+    );
     world.pass(hour(2)).await;
     assert_eq!(world.state(&job).await, "merged", "{}", world.story().await);
     world.finish().await;
@@ -106,29 +196,52 @@ async fn a_merge_that_github_refused_does_not_count_against_the_day() {
 async fn a_head_that_moves_before_the_merge_is_judged_again() {
     let (world, job) = green_world().await;
     let (github, clock) = (world.sandbox.github().clone(), world.clock.clone());
-    world.fate.before_next("merge", move || {
+    world.fate.before_next("merge", async move {
         let head = github.pull(REPO, 1).expect("a pull request").head_ref;
         github.push(clock.now(), REPO, &head, "One more thing", "somebody");
     });
-    world.until(MINUTE * 5, "a refused merge", async |world| world.sandbox.counters().merge_calls == 1).await;
+    world
+        .until(MINUTE * 5, "a refused merge", async |world| {
+            world.sandbox.counters().merge_calls == 1
+        })
+        .await;
     assert_eq!(world.sandbox.counters().merges, 0);
     let moved = world.pull(1).head_sha;
     merges(&world, &job).await;
-    assert_eq!((world.sandbox.counters().merges, world.sandbox.counters().merge_calls), (1, 2));
+    assert_eq!(
+        (
+            world.sandbox.counters().merges,
+            world.sandbox.counters().merge_calls
+        ),
+        (1, 2)
+    );
     assert_eq!(world.pull(1).merged_sha, Some(moved.clone()));
-    let evidence = world.evidence(1, &moved).await.expect("evidence for the new head");
+    let evidence = world
+        .evidence(1, &moved)
+        .await
+        .expect("evidence for the new head");
     assert_eq!(evidence["it"]["facts"]["head"]["sha"], moved);
 }
 
 #[tokio::test]
 async fn a_refused_merge_is_tried_a_few_times_and_then_told() {
     let (world, job) = green_world().await;
-    let refusal = FaultKind::Status { code: 405, retry_after_secs: None, body: None };
-    world.sandbox.faults().add(Fault::new(Service::GitHub, "/merge", refusal).on("PUT"));
+    let refusal = FaultKind::Status {
+        code: 405,
+        retry_after_secs: None,
+        body: None,
+    };
+    world
+        .sandbox
+        .faults()
+        .add(Fault::new(Service::GitHub, "/merge", refusal).on("PUT"));
     world.pass(hour(8)).await;
     let tries = world.requests(Service::GitHub, "PUT", "/merge").len();
     assert!((2..=6).contains(&tries), "{tries}");
-    assert_eq!(world.events(&job).await, ["completed/completed", "error/merge_refused"]);
+    assert_eq!(
+        world.events(&job).await,
+        ["completed/completed", "error/merge_refused"]
+    );
     world.sandbox.faults().clear();
     world.approve_merge(&job).await;
     merges(&world, &job).await;
@@ -136,25 +249,50 @@ async fn a_refused_merge_is_tried_a_few_times_and_then_told() {
 
 #[tokio::test]
 async fn merged_by_hand_is_merged() {
-    let (world, job) = world_of(Setup { source: people(), ..Setup::default() }).await;
+    let (world, job) = world_of(Setup {
+        source: people(),
+        ..Setup::default()
+    })
+    .await;
     in_review(&world, &job).await;
     let now = world.clock.now();
-    assert!(world.sandbox.github().merge_by_hand(now, REPO, 1, "octo-owner"));
+    assert!(
+        world
+            .sandbox
+            .github()
+            .merge_by_hand(now, REPO, 1, "octo-owner")
+    );
     merges(&world, &job).await;
-    assert_eq!((world.sandbox.counters().merges, world.sandbox.counters().merge_calls), (1, 0));
+    assert_eq!(
+        (
+            world.sandbox.counters().merges,
+            world.sandbox.counters().merge_calls
+        ),
+        (1, 0)
+    );
     assert_eq!(world.events(&job).await, ["completed/completed"]);
 }
 
 #[tokio::test]
 async fn closed_ends_the_job_and_is_told_once() {
-    let (world, job) = world_of(Setup { source: people(), ..Setup::default() }).await;
+    let (world, job) = world_of(Setup {
+        source: people(),
+        ..Setup::default()
+    })
+    .await;
     in_review(&world, &job).await;
     world.pass(MINUTE).await;
     world.sandbox.github().close(world.clock.now(), REPO, 1);
     world.pass(hour(1)).await;
     assert_eq!(world.state(&job).await, "closed");
-    assert_eq!(world.events(&job).await, ["completed/completed", "error/pull_closed"]);
-    assert_eq!((world.pull(1).state, world.sandbox.counters().branch_deletes), (PullState::Closed, 0));
+    assert_eq!(
+        world.events(&job).await,
+        ["completed/completed", "error/pull_closed"]
+    );
+    assert_eq!(
+        (world.pull(1).state, world.sandbox.counters().branch_deletes),
+        (PullState::Closed, 0)
+    );
     assert_eq!(world.sandbox.counters().archives, 1);
     world.finish().await;
 }
@@ -167,45 +305,119 @@ fn people() -> domain::policy::Source {
 
 #[tokio::test]
 async fn an_approval_is_for_one_head() {
-    let (world, job) = world_of(Setup { source: people(), ..Setup::default() }).await;
+    let (world, job) = world_of(Setup {
+        source: people(),
+        ..Setup::default()
+    })
+    .await;
     in_review(&world, &job).await;
     world.pass(MINUTE).await;
     let (github, head) = (world.sandbox.github(), world.pull(1));
     world.approve_merge(&job).await;
-    github.push(world.clock.now(), REPO, &head.head_ref, "Sneaked in", "somebody");
+    github.push(
+        world.clock.now(),
+        REPO,
+        &head.head_ref,
+        "Sneaked in",
+        "somebody",
+    );
     world.pass(hour(1)).await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
-    assert!(world.gives(&job, "needs_approval").await, "{}", world.story().await);
+    assert!(
+        world.gives(&job, "needs_approval").await,
+        "{}",
+        world.story().await
+    );
     let old = head.head_sha.parse().expect("a SHA");
-    let refusal = world.desk.approve_merge(&world.named(&job), Some(&old), "a person").await.expect_err("an old head");
-    assert!(refusal.to_string().contains("look at it again"), "{refusal}");
+    let refusal = world
+        .desk
+        .approve_merge(&world.named(&job), Some(&old), "a person")
+        .await
+        .expect_err("an old head");
+    assert!(
+        refusal.to_string().contains("look at it again"),
+        "{refusal}"
+    );
+    world.finish().await;
+}
+
+/// A person sends the pull request to the branch `release`, which is made for it.
+fn retarget(world: &World) -> impl Future<Output = ()> + Send + 'static {
+    world
+        .sandbox
+        .github()
+        .push(world.clock.now(), REPO, "release", "A branch", "somebody");
+    let url = format!("{}/repos/{REPO}/pulls/1", world.sandbox.github_base());
+    async move {
+        let client = reqwest::Client::builder()
+            .no_proxy()
+            .user_agent("a person")
+            .build()
+            .expect("a client");
+        let request = client
+            .patch(url)
+            .bearer_auth(sandbox::github::DEFAULT_TOKEN)
+            .body(r#"{"base":"release"}"#);
+        let answer = request.send().await.expect("an answer");
+        assert!(answer.status().is_success(), "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_merge_onto_another_base_than_judged_raises_an_alarm() {
+    let (world, job) = green_world().await;
+    in_review(&world, &job).await;
+    world.fate.before_next("merge", retarget(&world));
+    world
+        .until(MINUTE * 10, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
+    world.pass(MINUTE * 5).await;
+    assert_eq!(world.pull(1).base_ref, "release");
+    let mut events = world.events(&job).await;
+    events.sort();
+    assert_eq!(events, ["completed/completed", "error/wrong_base"]);
+    assert!(world.wake_names().contains(&"error/wrong_base".to_owned()));
+    assert_eq!(world.sandbox.counters().branch_deletes, 0);
     world.finish().await;
 }
 
 #[tokio::test]
 async fn a_pull_request_that_was_sent_to_another_base_is_not_merged() {
     let (world, job) = green_world().await;
-    world.until(MINUTE * 5, "a pull request", async |world| !world.sandbox.github().pulls(REPO).is_empty()).await;
-    world.sandbox.github().push(world.clock.now(), REPO, "release", "A branch", "somebody");
-    let url = format!("{}/repos/{REPO}/pulls/1", world.sandbox.github_base());
-    let client = reqwest::Client::builder().no_proxy().user_agent("a person").build().expect("a client");
-    let request = client.patch(url).bearer_auth(sandbox::github::DEFAULT_TOKEN).body(r#"{"base":"release"}"#);
-    let answer = request.send().await.expect("an answer");
-    assert!(answer.status().is_success(), "{answer:?}");
+    world
+        .until(MINUTE * 5, "a pull request", async |world| {
+            !world.sandbox.github().pulls(REPO).is_empty()
+        })
+        .await;
+    retarget(&world).await;
     world.pass(hour(1)).await;
-    assert!(world.gives(&job, "wrong_base").await, "{}", world.story().await);
+    assert!(
+        world.gives(&job, "wrong_base").await,
+        "{}",
+        world.story().await
+    );
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     world.finish().await;
 }
 
 #[tokio::test]
 async fn merges_of_one_base_go_one_after_the_other_and_each_is_proved() {
-    let world = World::with(Setup { source: on_green(), ..Setup::default() }).await;
+    let world = World::with(Setup {
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
     let mut jobs = Vec::new();
     for n in 0..5 {
         jobs.push(world.submit(&format!("Job {n}")).await);
     }
-    world.until(MINUTE * 30, "all merged", async |world| world.all_merged(&jobs).await).await;
+    world
+        .until(MINUTE * 30, "all merged", async |world| {
+            world.all_merged(&jobs).await
+        })
+        .await;
     world.pass(MINUTE).await;
     let it = world.sandbox.counters();
     assert_eq!((it.merges, it.merge_calls, it.branch_deletes), (5, 5, 5));

@@ -7,22 +7,54 @@ use tests::world::{MINUTE, Setup, World, on_green};
 async fn world_with(approval: PlanApproval) -> World {
     let mut source = on_green();
     source.policy.plan_approval = approval;
-    World::with(Setup { source, ..Setup::default() }).await
+    World::with(Setup {
+        source,
+        ..Setup::default()
+    })
+    .await
 }
 
 #[tokio::test]
 async fn a_person_is_shown_the_plan_and_the_agent_sleeps() {
     let world = world_with(PlanApproval::Human).await;
     let job = world.submit("Add a test").await;
-    world.until(MINUTE * 2, "a plan", async |world| world.state(&job).await == "plan-waits").await;
+    world
+        .until(MINUTE * 2, "a plan", async |world| {
+            world.state(&job).await == "plan-waits"
+        })
+        .await;
     world.pass(MINUTE * 90).await;
     assert_eq!(world.events(&job).await, ["question/plan_approval"]);
-    assert_eq!((world.sandbox.counters().wakes_received, world.sandbox.counters().approve_calls), (0, 0));
+    assert_eq!(
+        (
+            world.sandbox.counters().wakes_received,
+            world.sandbox.counters().approve_calls
+        ),
+        (0, 0)
+    );
 
-    world.desk.approve_plan(&world.named(&job)).await.expect("an approval");
-    world.desk.approve_plan(&world.named(&job)).await.expect("the same approval");
-    world.until(MINUTE * 10, "merged", async |world| world.state(&job).await == "merged").await;
-    assert_eq!((world.sandbox.counters().approvals, world.sandbox.counters().approve_calls), (1, 1));
+    world
+        .desk
+        .approve_plan(&world.named(&job))
+        .await
+        .expect("an approval");
+    world
+        .desk
+        .approve_plan(&world.named(&job))
+        .await
+        .expect("the same approval");
+    world
+        .until(MINUTE * 10, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
+    assert_eq!(
+        (
+            world.sandbox.counters().approvals,
+            world.sandbox.counters().approve_calls
+        ),
+        (1, 1)
+    );
     assert_eq!(world.wake_names(), ["completed/completed"]);
     world.finish().await;
 }
@@ -31,7 +63,11 @@ async fn a_person_is_shown_the_plan_and_the_agent_sleeps() {
 async fn gaffer_lets_jules_approve_by_itself() {
     let world = world_with(PlanApproval::Auto).await;
     let job = world.submit("Add a test").await;
-    world.until(MINUTE * 10, "merged", async |world| world.state(&job).await == "merged").await;
+    world
+        .until(MINUTE * 10, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
     assert_eq!(world.events(&job).await, ["completed/completed"]);
     assert_eq!(world.sandbox.counters().approve_calls, 0);
     world.finish().await;
@@ -42,25 +78,67 @@ async fn gaffer_approves_a_plan_that_waits_in_spite_of_the_policy() {
     let world = world_with(PlanApproval::Agent).await;
     // The session asks for approval, and the policy changes before its plan is there.
     let job = world.submit("Add a test").await;
-    world.until(MINUTE, "a session", async |world| world.sandbox.counters().creates == 1).await;
+    world
+        .until(MINUTE, "a session", async |world| {
+            world.sandbox.counters().creates == 1
+        })
+        .await;
     world.put_source(&on_green()).await;
-    world.until(MINUTE * 10, "merged", async |world| world.state(&job).await == "merged").await;
+    world
+        .until(MINUTE * 10, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
     assert_eq!(world.events(&job).await, ["completed/completed"]);
-    assert_eq!((world.sandbox.counters().approvals, world.sandbox.counters().approve_calls), (1, 1));
-    assert_eq!(world.requests(Service::Jules, "POST", ":approvePlan").len(), 1);
+    assert_eq!(
+        (
+            world.sandbox.counters().approvals,
+            world.sandbox.counters().approve_calls
+        ),
+        (1, 1)
+    );
+    assert_eq!(
+        world.requests(Service::Jules, "POST", ":approvePlan").len(),
+        1
+    );
     world.finish().await;
 }
 
 #[tokio::test]
 async fn an_approved_plan_that_still_shows_as_waiting_is_not_approved_again() {
     let world = world_with(PlanApproval::Agent).await;
-    let lags = sandbox::Lags { approve: MINUTE * 2, activities: tests::world::SECOND * 20, ..sandbox::Lags::default() };
+    let lags = sandbox::Lags {
+        approve: MINUTE * 2,
+        activities: tests::world::SECOND * 20,
+        ..sandbox::Lags::default()
+    };
     world.sandbox.faults().set_lags(lags);
     let job = world.submit("Add a test").await;
-    world.until(MINUTE * 2, "a plan", async |world| world.state(&job).await == "plan-waits").await;
-    world.desk.approve_plan(&world.named(&job)).await.expect("an approval");
-    world.until(MINUTE * 20, "merged", async |world| world.state(&job).await == "merged").await;
-    assert_eq!((world.sandbox.counters().approvals, world.sandbox.counters().approve_calls), (1, 1));
-    assert_eq!(world.events(&job).await, ["question/plan_approval", "completed/completed"]);
+    world
+        .until(MINUTE * 2, "a plan", async |world| {
+            world.state(&job).await == "plan-waits"
+        })
+        .await;
+    world
+        .desk
+        .approve_plan(&world.named(&job))
+        .await
+        .expect("an approval");
+    world
+        .until(MINUTE * 20, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
+    assert_eq!(
+        (
+            world.sandbox.counters().approvals,
+            world.sandbox.counters().approve_calls
+        ),
+        (1, 1)
+    );
+    assert_eq!(
+        world.events(&job).await,
+        ["question/plan_approval", "completed/completed"]
+    );
     world.finish().await;
 }

@@ -7,10 +7,28 @@ use tests::world::{MINUTE, SECOND, Setup, World, from_work, on_green, progress, 
 
 #[tokio::test]
 async fn fifty_polls_of_a_finished_job_are_one_event() {
-    let done = story("nothing", vec![progress(SECOND, "Looking"), Step::Complete { after: SECOND, no_change: true }]);
-    let world = World::with(Setup { scenario: scenario(vec![done]), source: on_green(), ..Setup::default() }).await;
+    let done = story(
+        "nothing",
+        vec![
+            progress(SECOND, "Looking"),
+            Step::Complete {
+                after: SECOND,
+                no_change: true,
+            },
+        ],
+    );
+    let world = World::with(Setup {
+        scenario: scenario(vec![done]),
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
     let job = world.submit("nothing").await;
-    world.until(MINUTE * 5, "completed", async |world| world.events(&job).await.len() == 1).await;
+    world
+        .until(MINUTE * 5, "completed", async |world| {
+            world.events(&job).await.len() == 1
+        })
+        .await;
     let polled = world.requests(Service::Jules, "GET", "/sessions/").len();
     let version = world.version(&job).await;
     world.pass(MINUTE * 55).await;
@@ -25,8 +43,19 @@ async fn fifty_polls_of_a_finished_job_are_one_event() {
 
 #[tokio::test]
 async fn a_hundred_polls_in_progress_reach_nobody_and_write_one_account() {
-    let slow = story("slow", from_work(vec![progress(SECOND, "Working"), progress(MINUTE * 19, "Still working")]));
-    let world = World::with(Setup { scenario: scenario(vec![slow]), source: on_green(), ..Setup::default() }).await;
+    let slow = story(
+        "slow",
+        from_work(vec![
+            progress(SECOND, "Working"),
+            progress(MINUTE * 19, "Still working"),
+        ]),
+    );
+    let world = World::with(Setup {
+        scenario: scenario(vec![slow]),
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
     let job = world.submit("slow").await;
     world.pass(MINUTE).await;
     let (version, book) = (world.version(&job).await, world.ledger.written().len());
@@ -36,18 +65,43 @@ async fn a_hundred_polls_in_progress_reach_nobody_and_write_one_account() {
     let polls = world.requests(Service::Jules, "GET", "/sessions/").len() - polled;
     assert!(polls >= 100, "{polls}");
     assert!(world.all_events().await.is_empty());
-    assert_eq!((world.sandbox.counters().wakes_received, world.sandbox.counters().wake_bytes), (0, 0));
+    assert_eq!(
+        (
+            world.sandbox.counters().wakes_received,
+            world.sandbox.counters().wake_bytes
+        ),
+        (0, 0)
+    );
     assert_eq!(world.version(&job).await, version);
-    let written: Vec<String> = world.written_since(book).into_iter().map(|key| key.pk).collect();
+    let written: Vec<String> = world
+        .written_since(book)
+        .into_iter()
+        .map(|key| key.pk)
+        .collect();
     assert_eq!(written, ["CFG#account#default"]);
-    world.until(MINUTE * 10, "merged", async |world| world.state(&job).await == "merged").await;
+    world
+        .until(MINUTE * 10, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
     world.finish().await;
 }
 
 #[tokio::test]
 async fn many_sessions_are_one_listing_and_no_activities_while_quiet() {
-    let slow = story("slow", from_work(vec![progress(SECOND, "Working"), progress(MINUTE * 15, "Still working")]));
-    let world = World::with(Setup { scenario: scenario(vec![slow]), source: on_green(), ..Setup::default() }).await;
+    let slow = story(
+        "slow",
+        from_work(vec![
+            progress(SECOND, "Working"),
+            progress(MINUTE * 15, "Still working"),
+        ]),
+    );
+    let world = World::with(Setup {
+        scenario: scenario(vec![slow]),
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
     for _ in 0..8 {
         world.submit("slow").await;
     }
@@ -62,16 +116,62 @@ async fn many_sessions_are_one_listing_and_no_activities_while_quiet() {
 }
 
 #[tokio::test]
+async fn an_idle_gaffer_asks_once_a_minute_and_writes_one_row() {
+    let world = World::with(Setup {
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
+    let jobs = [world.submit("one").await, world.submit("two").await];
+    world
+        .until(MINUTE * 10, "merged", async |world| {
+            world.all_merged(&jobs).await
+        })
+        .await;
+    world.pass(MINUTE * 5).await;
+    let (before, book) = (world.sandbox.counters(), world.ledger.written().len());
+    world.pass(tests::world::hour(1)).await;
+    let after = world.sandbox.counters();
+    let calls = after.jules_calls - before.jules_calls;
+    assert!((59..=61).contains(&calls), "{calls}");
+    assert_eq!(after.github_calls, before.github_calls);
+    let written: Vec<String> = world
+        .written_since(book)
+        .into_iter()
+        .map(|key| key.pk)
+        .collect();
+    assert_eq!(written, ["CFG#account#default"]);
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn an_open_pull_request_that_nobody_merges_is_no_news() {
     let mut source = on_green();
     source.policy.merge = MergePolicy::Human;
-    let world = World::with(Setup { source: Source { ..source }, ..Setup::default() }).await;
+    let world = World::with(Setup {
+        source: Source { ..source },
+        ..Setup::default()
+    })
+    .await;
     let job = world.submit("Add a test").await;
-    world.until(MINUTE * 5, "in review", async |world| world.state(&job).await == "in-review").await;
+    world
+        .until(MINUTE * 5, "in review", async |world| {
+            world.state(&job).await == "in-review"
+        })
+        .await;
     world.pass(MINUTE * 3).await;
-    let (version, writes) = (world.version(&job).await, world.sandbox.counters().github_writes);
+    let (version, writes) = (
+        world.version(&job).await,
+        world.sandbox.counters().github_writes,
+    );
     world.pass(tests::world::hour(6)).await;
-    assert_eq!((world.version(&job).await, world.sandbox.counters().github_writes), (version, writes));
+    assert_eq!(
+        (
+            world.version(&job).await,
+            world.sandbox.counters().github_writes
+        ),
+        (version, writes)
+    );
     assert_eq!(world.wake_names(), ["completed/completed"]);
     world.finish().await;
 }

@@ -6,23 +6,46 @@ use sandbox::jules::{AccountSetup, QuotaRefusal, Switches};
 use tests::world::{MINUTE, Setup, World, hour, on_green};
 
 fn account(concurrent: u32, per_24h: u32) -> Scenario {
-    Scenario { accounts: vec![AccountSetup { concurrent, per_24h, ..AccountSetup::default() }], ..Scenario::default() }
+    Scenario {
+        accounts: vec![AccountSetup {
+            concurrent,
+            per_24h,
+            ..AccountSetup::default()
+        }],
+        ..Scenario::default()
+    }
 }
 
 async fn world_of(scenario: Scenario) -> World {
-    World::with(Setup { scenario, source: on_green(), ..Setup::default() }).await
+    World::with(Setup {
+        scenario,
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await
 }
 
 /// Sessions that work at this moment.
 fn working(world: &World) -> usize {
     let sessions = world.sandbox.jules().sessions();
-    sessions.iter().filter(|session| !matches!(session.state.as_str(), "COMPLETED" | "FAILED")).count()
+    sessions
+        .iter()
+        .filter(|session| !matches!(session.state.as_str(), "COMPLETED" | "FAILED"))
+        .count()
 }
 
 #[tokio::test]
 async fn six_jobs_share_three_slots() {
     let world = world_of(account(3, 100)).await;
-    world.limit("default", Limits { concurrent: 3, per_day: 100 }).await;
+    world
+        .limit(
+            "default",
+            Limits {
+                concurrent: 3,
+                per_day: 100,
+            },
+        )
+        .await;
     let mut jobs = Vec::new();
     for n in 0..6 {
         jobs.push(world.submit(&format!("Job {n}")).await);
@@ -36,28 +59,66 @@ async fn six_jobs_share_three_slots() {
         .await;
     assert_eq!(most, 3);
     // Nothing was ever refused: the limit was kept, not run into.
-    assert_eq!((world.sandbox.counters().creates, world.sandbox.counters().create_calls), (6, 6));
+    assert_eq!(
+        (
+            world.sandbox.counters().creates,
+            world.sandbox.counters().create_calls
+        ),
+        (6, 6)
+    );
     world.finish().await;
 }
 
 #[tokio::test]
 async fn creates_keep_a_distance_so_that_bursts_lose_nothing() {
-    let switches = Switches { creates_per_second: Some(1), ..Switches::default() };
-    let world = world_of(Scenario { switches, ..account(60, 300) }).await;
+    let switches = Switches {
+        creates_per_second: Some(1),
+        ..Switches::default()
+    };
+    let world = world_of(Scenario {
+        switches,
+        ..account(60, 300)
+    })
+    .await;
     let mut jobs = Vec::new();
     for n in 0..10 {
         jobs.push(world.submit(&format!("Job {n}")).await);
     }
-    world.until(MINUTE * 30, "all merged", async |world| world.all_merged(&jobs).await).await;
-    assert_eq!((world.sandbox.counters().creates, world.sandbox.counters().create_calls), (10, 10));
+    world
+        .until(MINUTE * 30, "all merged", async |world| {
+            world.all_merged(&jobs).await
+        })
+        .await;
+    assert_eq!(
+        (
+            world.sandbox.counters().creates,
+            world.sandbox.counters().create_calls
+        ),
+        (10, 10)
+    );
     world.finish().await;
 }
 
 async fn a_lower_limit_is_learned(refusal: QuotaRefusal) {
-    let switches = Switches { quota_refusal: refusal, ..Switches::default() };
-    let world = world_of(Scenario { switches, ..account(1, 100) }).await;
-    let jobs = [world.submit("one").await, world.submit("two").await, world.submit("three").await];
-    world.until(hour(6), "all merged", async |world| world.all_merged(&jobs).await).await;
+    let switches = Switches {
+        quota_refusal: refusal,
+        ..Switches::default()
+    };
+    let world = world_of(Scenario {
+        switches,
+        ..account(1, 100)
+    })
+    .await;
+    let jobs = [
+        world.submit("one").await,
+        world.submit("two").await,
+        world.submit("three").await,
+    ];
+    world
+        .until(hour(6), "all merged", async |world| {
+            world.all_merged(&jobs).await
+        })
+        .await;
     assert_eq!(world.sandbox.counters().creates, 3);
     let calls = world.sandbox.counters().create_calls;
     assert!((4..=12).contains(&calls), "{calls}");
@@ -65,7 +126,13 @@ async fn a_lower_limit_is_learned(refusal: QuotaRefusal) {
         let job = world.desk.must_job(job).await.expect("a job").value;
         assert_eq!(job.attempt, 1, "a refusal burns no attempt");
     }
-    assert!(world.all_events().await.iter().all(|event| event == "completed/completed"));
+    assert!(
+        world
+            .all_events()
+            .await
+            .iter()
+            .all(|event| event == "completed/completed")
+    );
     world.finish().await;
 }
 
@@ -76,33 +143,78 @@ async fn a_failed_precondition_means_later() {
 
 #[tokio::test]
 async fn so_does_a_429_with_a_wait() {
-    a_lower_limit_is_learned(QuotaRefusal::Exhausted { retry_after_secs: Some(30), retry_info_secs: None }).await;
+    a_lower_limit_is_learned(QuotaRefusal::Exhausted {
+        retry_after_secs: Some(30),
+        retry_info_secs: None,
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn a_job_that_is_refused_for_a_day_starts_when_there_is_room() {
     let world = world_of(account(15, 1)).await;
     let jobs = [world.submit("one").await, world.submit("two").await];
-    world.until(MINUTE * 10, "one merged", async |world| world.sandbox.counters().merges == 1).await;
+    world
+        .until(MINUTE * 10, "one merged", async |world| {
+            world.sandbox.counters().merges == 1
+        })
+        .await;
     world.pass(hour(23)).await;
     assert_eq!(world.sandbox.counters().creates, 1);
-    assert!(world.gives(&jobs[1], "refused_for_now").await, "{}", world.story().await);
+    assert!(
+        world.gives(&jobs[1], "refused_for_now").await,
+        "{}",
+        world.story().await
+    );
     world.pass(hour(3)).await;
     assert!(world.all_merged(&jobs).await, "{}", world.story().await);
-    assert_eq!(world.desk.must_job(&jobs[1]).await.expect("a job").value.attempt, 1);
+    assert_eq!(
+        world
+            .desk
+            .must_job(&jobs[1])
+            .await
+            .expect("a job")
+            .value
+            .attempt,
+        1
+    );
     world.finish().await;
 }
 
 #[tokio::test]
 async fn the_day_rolls() {
     let world = world_of(account(15, 2)).await;
-    world.limit("default", Limits { concurrent: 15, per_day: 2 }).await;
-    let jobs = [world.submit("one").await, world.submit("two").await, world.submit("three").await];
+    world
+        .limit(
+            "default",
+            Limits {
+                concurrent: 15,
+                per_day: 2,
+            },
+        )
+        .await;
+    let jobs = [
+        world.submit("one").await,
+        world.submit("two").await,
+        world.submit("three").await,
+    ];
     world.pass(hour(23)).await;
-    assert_eq!((world.sandbox.counters().creates, world.sandbox.counters().create_calls), (2, 2));
+    assert_eq!(
+        (
+            world.sandbox.counters().creates,
+            world.sandbox.counters().create_calls
+        ),
+        (2, 2)
+    );
     assert_eq!(world.state(&jobs[2]).await, "queued");
     world.pass(hour(1) + MINUTE * 10).await;
     assert!(world.all_merged(&jobs).await, "{}", world.story().await);
-    assert_eq!((world.sandbox.counters().creates, world.sandbox.counters().create_calls), (3, 3));
+    assert_eq!(
+        (
+            world.sandbox.counters().creates,
+            world.sandbox.counters().create_calls
+        ),
+        (3, 3)
+    );
     world.finish().await;
 }

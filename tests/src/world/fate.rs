@@ -1,6 +1,7 @@
 //! Kills a process at a chosen moment: from then on its ports are dead until it is started again, as if nobody had been there.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// On which side of an act the process dies.
@@ -40,7 +41,7 @@ struct Inner {
 /// Something that happens right before an act.
 struct Hook {
     act: &'static str,
-    then: Box<dyn FnOnce() + Send>,
+    then: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
 impl Fate {
@@ -55,8 +56,8 @@ impl Fate {
     }
 
     /// Does something right before the next act of this name.
-    pub fn before_next(&self, act: &'static str, then: impl FnOnce() + Send + 'static) {
-        let then = Box::new(then);
+    pub fn before_next(&self, act: &'static str, then: impl Future<Output = ()> + Send + 'static) {
+        let then = Box::pin(then);
         self.inner().hook = Some(Hook { act, then });
     }
 
@@ -76,7 +77,7 @@ impl Fate {
     }
 
     pub(super) async fn act<T>(&self, name: &str, perform: impl Future<Output = T>) -> Acted<T> {
-        let Some(number) = self.begin(name) else {
+        let Some(number) = self.begin(name).await else {
             return Acted::Never;
         };
         if self.dies(number, Moment::Before) {
@@ -89,7 +90,7 @@ impl Fate {
         Acted::Answered(answer)
     }
 
-    fn begin(&self, name: &str) -> Option<usize> {
+    async fn begin(&self, name: &str) -> Option<usize> {
         let (number, hook) = {
             let mut inner = self.inner();
             if inner.dead {
@@ -100,7 +101,7 @@ impl Fate {
             (inner.acts.len() - 1, hook)
         };
         if let Some(hook) = hook {
-            (hook.then)();
+            hook.then.await;
         }
         Some(number)
     }

@@ -48,19 +48,33 @@ impl World {
         let before = self.ledger.written().len();
         self.step().await;
         let written = self.ledger.written();
-        assert_eq!(&written[before..], &[] as &[Key], "deciding again changed something");
+        assert_eq!(
+            &written[before..],
+            &[] as &[Key],
+            "deciding again changed something"
+        );
         let (_, dead) = self.desk.queue.depth().await.expect("a queue");
         assert_eq!(dead, 0, "dead letters\n{}", self.story().await);
         for record in self.ledger.everything().await {
             let lost = is_unfinished(&record) && record.due.is_none();
-            assert!(!lost, "{:?} is unfinished and has no due: {}", record.key, record.body);
+            assert!(
+                !lost,
+                "{:?} is unfinished and has no due: {}",
+                record.key, record.body
+            );
         }
         self.slots_are_held_by_the_living().await;
     }
 
     async fn slots_are_held_by_the_living(&self) {
         for found in self.desk.store.accounts().await.expect("accounts") {
-            let slots = self.desk.store.slots(&found.value.name).await.expect("slots").value;
+            let slots = self
+                .desk
+                .store
+                .slots(&found.value.name)
+                .await
+                .expect("slots")
+                .value;
             for id in slots.taken.keys() {
                 let job = self.desk.must_job(id).await.expect("a job").value;
                 let gone = matches!(job.phase, Phase::Ended(_));

@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use engine::ports::{
-    CommitError, Delivery, DueRow, Key, Page, PageToken, Queue, QueueError, Receipt, Record, Records, RecordsError, Write,
+    CommitError, Delivery, DueRow, Key, Page, PageToken, Queue, QueueError, Receipt, Record,
+    Records, RecordsError, Write,
 };
 use jiff::{SignedDuration, Timestamp};
 use local::{LocalQueue, Store};
@@ -21,12 +22,19 @@ pub struct Ledger {
 
 impl Ledger {
     pub(super) fn new(store: Store, fate: Fate) -> Self {
-        Self { store, fate, written: Mutex::default() }
+        Self {
+            store,
+            fate,
+            written: Mutex::default(),
+        }
     }
 
     /// The key of every item that was ever put or deleted, in order.
     pub fn written(&self) -> Vec<Key> {
-        self.written.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.written
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Everything that is stored.
@@ -40,8 +48,15 @@ impl Ledger {
     }
 
     fn alive(&self) -> Result<(), RecordsError> {
-        let dead = || RecordsError::Unavailable { doing: "reading".to_owned(), message: "the process is dead".to_owned() };
-        if self.fate.is_dead() { Err(dead()) } else { Ok(()) }
+        let dead = || RecordsError::Unavailable {
+            doing: "reading".to_owned(),
+            message: "the process is dead".to_owned(),
+        };
+        if self.fate.is_dead() {
+            Err(dead())
+        } else {
+            Ok(())
+        }
     }
 
     fn note(&self, items: &[Write]) {
@@ -50,13 +65,19 @@ impl Ledger {
             Write::Delete { key, .. } => Some(key.clone()),
             Write::Check { .. } => None,
         });
-        self.written.lock().unwrap_or_else(PoisonError::into_inner).extend(keys);
+        self.written
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(keys);
     }
 }
 
 /// What a commit is about, for whoever chooses where to die.
 fn name_of(items: &[Write]) -> String {
-    let keys: Vec<String> = items.iter().map(|item| format!("{} {}", item.key().pk, item.key().sk)).collect();
+    let keys: Vec<String> = items
+        .iter()
+        .map(|item| format!("{} {}", item.key().pk, item.key().sk))
+        .collect();
     format!("commit {}", keys.join(", "))
 }
 
@@ -67,12 +88,24 @@ impl Records for Ledger {
         self.store.get(key).await
     }
 
-    async fn query(&self, pk: &str, prefix: &str, after: Option<PageToken>, limit: usize) -> Result<Page, RecordsError> {
+    async fn query(
+        &self,
+        pk: &str,
+        prefix: &str,
+        after: Option<PageToken>,
+        limit: usize,
+    ) -> Result<Page, RecordsError> {
         self.alive()?;
         self.store.query(pk, prefix, after, limit).await
     }
 
-    async fn list(&self, name: &str, newest: bool, after: Option<PageToken>, limit: usize) -> Result<Page, RecordsError> {
+    async fn list(
+        &self,
+        name: &str,
+        newest: bool,
+        after: Option<PageToken>,
+        limit: usize,
+    ) -> Result<Page, RecordsError> {
         self.alive()?;
         self.store.list(name, newest, after, limit).await
     }
@@ -111,19 +144,30 @@ pub(super) struct MortalQueue {
 }
 
 fn dead<T>(doing: &str) -> Result<T, QueueError> {
-    Err(QueueError { doing: doing.to_owned(), message: "the process is dead".to_owned() })
+    Err(QueueError {
+        doing: doing.to_owned(),
+        message: "the process is dead".to_owned(),
+    })
 }
 
 #[async_trait]
 impl Queue for MortalQueue {
     async fn send(&self, body: &str, delay: SignedDuration) -> Result<(), QueueError> {
-        match self.fate.act(&format!("send {body}"), self.queue.send(body, delay)).await {
+        match self
+            .fate
+            .act(&format!("send {body}"), self.queue.send(body, delay))
+            .await
+        {
             Acted::Answered(answer) => answer,
             Acted::Never | Acted::Unheard => dead("sending"),
         }
     }
 
-    async fn receive(&self, limit: usize, visibility: SignedDuration) -> Result<Vec<Delivery>, QueueError> {
+    async fn receive(
+        &self,
+        limit: usize,
+        visibility: SignedDuration,
+    ) -> Result<Vec<Delivery>, QueueError> {
         if self.fate.is_dead() {
             return dead("receiving");
         }
@@ -131,7 +175,11 @@ impl Queue for MortalQueue {
     }
 
     async fn acknowledge(&self, receipt: &Receipt) -> Result<(), QueueError> {
-        match self.fate.act("acknowledge", self.queue.acknowledge(receipt)).await {
+        match self
+            .fate
+            .act("acknowledge", self.queue.acknowledge(receipt))
+            .await
+        {
             Acted::Answered(answer) => answer,
             Acted::Never | Acted::Unheard => dead("acknowledging"),
         }

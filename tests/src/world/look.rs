@@ -18,14 +18,22 @@ impl World {
 
     /// Hands over a piece of work.
     pub async fn submit_to(&self, repo: &str, prompt: &str) -> JobId {
-        let order =
-            Order { repo: repo.parse().expect("a repository"), branch: None, prompt: prompt.to_owned(), title: None, agent: None };
+        let order = Order {
+            repo: repo.parse().expect("a repository"),
+            branch: None,
+            prompt: prompt.to_owned(),
+            title: None,
+            agent: None,
+        };
         self.desk.create_job(order).await.expect("a job").id
     }
 
     /// A job as an order names it.
     pub fn named(&self, job: &JobId) -> Named {
-        Named { job: job.clone(), session: None }
+        Named {
+            job: job.clone(),
+            session: None,
+        }
     }
 
     /// Says something to a job's session.
@@ -35,7 +43,10 @@ impl World {
 
     /// Says that a job's pull request may be merged at its present head.
     pub async fn approve_merge(&self, job: &JobId) {
-        self.desk.approve_merge(&self.named(job), None, "a person").await.expect("an approval");
+        self.desk
+            .approve_merge(&self.named(job), None, "a person")
+            .await
+            .expect("an approval");
     }
 
     /// A job's state in one word.
@@ -61,14 +72,20 @@ impl World {
     /// A job's events as `name/kind`, in order.
     pub async fn events(&self, job: &JobId) -> Vec<String> {
         let events = self.desk.store.events(job).await.expect("events");
-        events.iter().map(|event| format!("{}/{}", event.what.name(), event.what.kind())).collect()
+        events
+            .iter()
+            .map(|event| format!("{}/{}", event.what.name(), event.what.kind()))
+            .collect()
     }
 
     /// All events, of jobs and accounts, as `name/kind`, oldest first.
     pub async fn all_events(&self) -> Vec<String> {
         let mut events = self.desk.store.recent_events(1_000).await.expect("events");
         events.reverse();
-        events.iter().map(|event| format!("{}/{}", event.what.name(), event.what.kind())).collect()
+        events
+            .iter()
+            .map(|event| format!("{}/{}", event.what.name(), event.what.kind()))
+            .collect()
     }
 
     /// Codes of the reasons why a job does not move.
@@ -85,39 +102,60 @@ impl World {
     /// Bodies of the wakes that the agent's receiver got, in order.
     pub fn wakes(&self) -> Vec<serde_json::Value> {
         let received = self.sandbox.agents().received(AGENT);
-        received.iter().map(|wake| serde_json::from_str(&wake.body).expect("a JSON body")).collect()
+        received
+            .iter()
+            .map(|wake| serde_json::from_str(&wake.body).expect("a JSON body"))
+            .collect()
     }
 
     /// The same as `event/kind`.
     pub fn wake_names(&self) -> Vec<String> {
         let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
-        self.wakes().iter().map(|wake| format!("{}/{}", text(&wake["event"]), text(&wake["kind"]))).collect()
+        self.wakes()
+            .iter()
+            .map(|wake| format!("{}/{}", text(&wake["event"]), text(&wake["kind"])))
+            .collect()
     }
 
     /// The current session of a job, as it really is.
     pub async fn session(&self, job: &JobId) -> SessionView {
         let job = self.desk.must_job(job).await.expect("a job").value;
         let id = job.session().expect("a session");
-        self.sandbox.jules().session(id.as_str()).expect("a session")
+        self.sandbox
+            .jules()
+            .session(id.as_str())
+            .expect("a session")
     }
 
     /// A pull request of [`REPO`], as it really is.
     pub fn pull(&self, number: u64) -> PullView {
-        self.sandbox.github().pull(REPO, number).expect("a pull request")
+        self.sandbox
+            .github()
+            .pull(REPO, number)
+            .expect("a pull request")
     }
 
     /// Requests that reached a service with this method and this in their path.
     pub fn requests(&self, service: Service, method: &str, path: &str) -> Vec<Logged> {
         let all = self.sandbox.requests().into_iter();
-        all.filter(|it| it.service == service && it.method == method && it.path.contains(path)).collect()
+        all.filter(|it| it.service == service && it.method == method && it.path.contains(path))
+            .collect()
     }
 
     /// Deletes a session upstream, as somebody in the web product would.
     pub async fn delete_upstream(&self, session: &str) {
         let url = format!("{}/sessions/{session}", self.sandbox.jules_base());
         let key = self.secrets.get("jules/default").expect("a key");
-        let client = reqwest::Client::builder().no_proxy().build().expect("a client");
-        let answer = client.delete(url).header("x-goog-api-key", key).send().await.expect("an answer");
+        let client = reqwest::Client::builder()
+            .no_proxy()
+            .build()
+            .expect("a client");
+        let answer = client
+            .delete(url)
+            .header("x-goog-api-key", key)
+            .send()
+            .await
+            .expect("an answer");
         assert!(answer.status().is_success(), "{answer:?}");
     }
 
@@ -133,7 +171,13 @@ impl World {
     pub async fn evidence(&self, number: u64, sha: &str) -> Option<serde_json::Value> {
         let pull = format!("{REPO}#{number}").parse().expect("a pull request");
         let sha: CommitSha = sha.parse().expect("a SHA");
-        let record = self.desk.store.records().get(&keys::evidence(&pull, &sha)).await.expect("a store")?;
+        let record = self
+            .desk
+            .store
+            .records()
+            .get(&keys::evidence(&pull, &sha))
+            .await
+            .expect("a store")?;
         Some(serde_json::from_str(&record.body).expect("JSON"))
     }
 
@@ -144,7 +188,13 @@ impl World {
         for found in self.desk.store.jobs(20).await.expect("jobs") {
             let id = found.value.id.clone();
             let why = self.desk.why(&id).await.expect("a why");
-            let _ = writeln!(story, "{id} {} {:?} next look {:?}", why.state, self.events(&id).await, why.next_look);
+            let _ = writeln!(
+                story,
+                "{id} {} {:?} next look {:?}",
+                why.state,
+                self.events(&id).await,
+                why.next_look
+            );
             for reason in why.because {
                 let _ = writeln!(story, "  {}: {}", reason.code, reason.sentence);
             }
@@ -160,7 +210,13 @@ impl World {
 
     /// The agent says that it is done with the event of a wake.
     pub async fn acknowledge(&self, wake: &serde_json::Value) {
-        let event: EventId = wake["event_id"].as_str().and_then(|id| id.parse().ok()).expect("an event id");
-        self.desk.acknowledge(&self.agent(), &event).await.expect("an acknowledgement");
+        let event: EventId = wake["event_id"]
+            .as_str()
+            .and_then(|id| id.parse().ok())
+            .expect("an event id");
+        self.desk
+            .acknowledge(&self.agent(), &event)
+            .await
+            .expect("an acknowledgement");
     }
 }

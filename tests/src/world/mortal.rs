@@ -22,14 +22,27 @@ pub(super) struct Mortal<T: ?Sized> {
 /// The same hands, held by a process that may die.
 pub(super) fn mortal(hands: Hands, fate: &Fate) -> Hands {
     Hands {
-        sessions: Arc::new(Mortal { real: hands.sessions, fate: fate.clone() }),
-        pulls: Arc::new(Mortal { real: hands.pulls, fate: fate.clone() }),
-        agents: Arc::new(Mortal { real: hands.agents, fate: fate.clone() }),
+        sessions: Arc::new(Mortal {
+            real: hands.sessions,
+            fate: fate.clone(),
+        }),
+        pulls: Arc::new(Mortal {
+            real: hands.pulls,
+            fate: fate.clone(),
+        }),
+        agents: Arc::new(Mortal {
+            real: hands.agents,
+            fate: fate.clone(),
+        }),
     }
 }
 
 impl<T: ?Sized> Mortal<T> {
-    async fn act<A>(&self, name: &str, call: impl Future<Output = Result<A, Failure>>) -> Result<A, Failure> {
+    async fn act<A>(
+        &self,
+        name: &str,
+        call: impl Future<Output = Result<A, Failure>>,
+    ) -> Result<A, Failure> {
         let dead = || Failure::new(FailureClass::Network, "the process is dead");
         match self.fate.act(name, call).await {
             Acted::Answered(answer) => answer,
@@ -41,24 +54,37 @@ impl<T: ?Sized> Mortal<T> {
 
 #[async_trait]
 impl SessionsWrite for Mortal<dyn SessionsWrite> {
-    async fn create(&self, account: &AccountName, session: &NewSession) -> Result<SessionView, Failure> {
+    async fn create(
+        &self,
+        account: &AccountName,
+        session: &NewSession,
+    ) -> Result<SessionView, Failure> {
         self.act("create", self.real.create(account, session)).await
     }
 
-    async fn send(&self, account: &AccountName, session: &SessionId, text: &str) -> Result<(), Failure> {
-        self.act("say", self.real.send(account, session, text)).await
+    async fn send(
+        &self,
+        account: &AccountName,
+        session: &SessionId,
+        text: &str,
+    ) -> Result<(), Failure> {
+        self.act("say", self.real.send(account, session, text))
+            .await
     }
 
     async fn approve(&self, account: &AccountName, session: &SessionId) -> Result<(), Failure> {
-        self.act("approve", self.real.approve(account, session)).await
+        self.act("approve", self.real.approve(account, session))
+            .await
     }
 
     async fn archive(&self, account: &AccountName, session: &SessionId) -> Result<(), Failure> {
-        self.act("archive", self.real.archive(account, session)).await
+        self.act("archive", self.real.archive(account, session))
+            .await
     }
 
     async fn unarchive(&self, account: &AccountName, session: &SessionId) -> Result<(), Failure> {
-        self.act("unarchive", self.real.unarchive(account, session)).await
+        self.act("unarchive", self.real.unarchive(account, session))
+            .await
     }
 
     async fn delete(&self, account: &AccountName, session: &SessionId) -> Result<(), Failure> {
@@ -68,7 +94,12 @@ impl SessionsWrite for Mortal<dyn SessionsWrite> {
 
 #[async_trait]
 impl PullsWrite for Mortal<dyn PullsWrite> {
-    async fn merge(&self, pull: &PullRef, sha: &CommitSha, method: MergeMethod) -> Result<CommitSha, Failure> {
+    async fn merge(
+        &self,
+        pull: &PullRef,
+        sha: &CommitSha,
+        method: MergeMethod,
+    ) -> Result<CommitSha, Failure> {
         self.act("merge", self.real.merge(pull, sha, method)).await
     }
 
@@ -81,7 +112,8 @@ impl PullsWrite for Mortal<dyn PullsWrite> {
     }
 
     async fn comment(&self, pull: &PullRef, text: &str, marker: &str) -> Result<(), Failure> {
-        self.act("comment", self.real.comment(pull, text, marker)).await
+        self.act("comment", self.real.comment(pull, text, marker))
+            .await
     }
 
     async fn label(&self, pull: &PullRef, label: &str) -> Result<(), Failure> {
@@ -89,7 +121,8 @@ impl PullsWrite for Mortal<dyn PullsWrite> {
     }
 
     async fn delete_branch(&self, repo: &RepoName, branch: &BranchName) -> Result<(), Failure> {
-        self.act("unbranch", self.real.delete_branch(repo, branch)).await
+        self.act("unbranch", self.real.delete_branch(repo, branch))
+            .await
     }
 }
 

@@ -46,42 +46,75 @@ pub fn on_green() -> Source {
 
 /// A story for sessions whose prompt contains a text.
 pub fn story(matches: &str, steps: Vec<Step>) -> Story {
-    Story { matches: matches.to_owned(), steps, ..Story::default() }
+    Story {
+        matches: matches.to_owned(),
+        steps,
+        ..Story::default()
+    }
 }
 
 /// The default scenario with other stories.
 pub fn scenario(stories: Vec<Story>) -> Scenario {
-    Scenario { stories, ..Scenario::default() }
+    Scenario {
+        stories,
+        ..Scenario::default()
+    }
 }
 
 /// The default scenario with other checks and rules.
 pub fn with_ci(ci: CiSetup) -> Scenario {
-    Scenario { repos: vec![RepoSetup::new(REPO).with_ci(ci)], ..Scenario::default() }
+    Scenario {
+        repos: vec![RepoSetup::new(REPO).with_ci(ci)],
+        ..Scenario::default()
+    }
 }
 
 /// Checks and nothing demanded.
 pub fn ci(checks: Vec<CheckSetup>) -> CiSetup {
-    CiSetup { checks, ..CiSetup::default() }
+    CiSetup {
+        checks,
+        ..CiSetup::default()
+    }
 }
 
 /// The two green checks of the default scenario.
 pub fn green_checks() -> Vec<CheckSetup> {
-    ["build", "test"].map(|name| CheckSetup::new(name, Outcome::Success)).to_vec()
+    ["build", "test"]
+        .map(|name| CheckSetup::new(name, Outcome::Success))
+        .to_vec()
 }
 
 /// A step that works.
 pub fn progress(after: SignedDuration, title: &str) -> Step {
-    Step::Progress { after, title: title.to_owned(), description: String::new(), files: Vec::new(), command: None, media_bytes: 0 }
+    Step::Progress {
+        after,
+        title: title.to_owned(),
+        description: String::new(),
+        files: Vec::new(),
+        command: None,
+        media_bytes: 0,
+    }
 }
 
 /// A step that opens the pull request.
 pub fn open_pull() -> Step {
-    Step::OpenPull { after: SECOND * 2, files: Vec::new(), draft: false }
+    Step::OpenPull {
+        after: SECOND * 2,
+        files: Vec::new(),
+        draft: false,
+    }
 }
 
 /// Work, a pull request, done: a story without a plan.
 pub fn work() -> Vec<Step> {
-    vec![progress(SECOND * 2, "Working"), open_pull(), Step::Complete { after: SECOND * 2, no_change: false }]
+    vec![
+        progress(SECOND * 2, "Working"),
+        open_pull(),
+        Step::Complete {
+            after: SECOND * 2,
+            no_change: false,
+        },
+    ]
 }
 
 /// The same after other steps.
@@ -91,11 +124,20 @@ pub fn from_work(first: Vec<Step>) -> Vec<Step> {
 
 /// A story that asks and then works.
 pub fn asking(matches: &str, question: &str) -> Story {
-    let ask = Step::Ask { after: SECOND * 3, text: question.to_owned() };
+    let ask = Step::Ask {
+        after: SECOND * 3,
+        text: question.to_owned(),
+    };
     story(matches, from_work(vec![ask]))
 }
 
 /// A story that falls silent until somebody says something, and then works.
 pub fn stalling(matches: &str) -> Story {
-    story(matches, from_work(vec![progress(SECOND, "Working"), Step::Stall { after: SECOND }]))
+    story(
+        matches,
+        from_work(vec![
+            progress(SECOND, "Working"),
+            Step::Stall { after: SECOND },
+        ]),
+    )
 }

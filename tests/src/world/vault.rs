@@ -21,7 +21,10 @@ impl Vault {
             kept.insert(format!("jules/{}", account.name), account.key.clone());
         }
         let agent = agents::new_secret([7; 32]);
-        let github = scenario.tokens.first().map_or(sandbox::github::DEFAULT_TOKEN, |token| &token.token);
+        let github = scenario
+            .tokens
+            .first()
+            .map_or(sandbox::github::DEFAULT_TOKEN, |token| &token.token);
         kept.insert("github".to_owned(), github.to_owned());
         kept.insert("webhook".to_owned(), WEBHOOK_SECRET.to_owned());
         kept.insert(format!("agents/{AGENT}"), agent.expose_secret().to_owned());
@@ -47,7 +50,9 @@ impl Vault {
 impl Secrets for Vault {
     async fn read(&self, name: &SecretName) -> Result<SecretString, SecretsError> {
         let path = name.path();
-        self.get(&path).map(SecretString::from).ok_or(SecretsError::Missing(path))
+        self.get(&path)
+            .map(SecretString::from)
+            .ok_or(SecretsError::Missing(path))
     }
 
     async fn write(&self, name: &SecretName, value: &SecretString) -> Result<(), SecretsError> {

@@ -3,16 +3,22 @@
 use jiff::Timestamp;
 
 use super::attention::approval;
+use super::observe::event;
 use super::silence::deadline;
 use super::watch::{Attention, Watch};
 use super::{Job, Phase};
-use crate::effect::{Action, CALL_TIMEOUT};
+use crate::effect::{Action, CALL_TIMEOUT, Effect};
+use crate::event::{Audience, ErrorCause, Occurrence};
+use crate::failure::Failure;
 use crate::ids::SessionId;
 use crate::policy::Timing;
-use crate::redact::holds_secret;
+use crate::redact::{holds_secret, presentable};
 use crate::session::SessionState;
 use crate::step::Step;
 use crate::when::plus;
+
+/// Longest reason in an event about an order that failed, in characters.
+const REASON_CHARS_MAX: usize = 1_000;
 
 /// Longest message to a session, in bytes.
 pub const MESSAGE_BYTES_MAX: usize = 20_000;
@@ -150,4 +156,34 @@ pub fn approve(
         due: deadline(job, timing),
         ..Step::stay(job.clone())
     })
+}
+
+/// A message or an approval failed for good: whoever wished for it has to know, once for each of its tries from the start.
+pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestamp) -> Step<Job> {
+    let mut step = Step::stay(job.clone());
+    step.due = deadline(job, &Timing::default());
+    let Phase::Watching(watch) = &job.phase else {
+        return step;
+    };
+    let cause = match &effect.action {
+        Action::ApprovePlan { .. } => ErrorCause::ApprovalFailed,
+        Action::Say { .. } => ErrorCause::MessageFailed,
+        Action::CreateSession { .. }
+        | Action::Archive { .. }
+        | Action::Merge { .. }
+        | Action::MarkReady { .. }
+        | Action::UpdateBranch { .. }
+        | Action::Comment { .. }
+        | Action::Label { .. }
+        | Action::DeleteBranch { .. } => return step,
+    };
+    let reason = presentable(
+        &format!("`{}` could not be done: {}", effect.action, failure.message),
+        REASON_CHARS_MAX,
+    );
+    let key = format!("{}:{}:{}", cause.as_str(), effect.id, effect.attempt());
+    let what = Occurrence::Error { cause, reason };
+    step.events
+        .push(event(job, watch, (&key, what, Audience::Agent), now));
+    step
 }

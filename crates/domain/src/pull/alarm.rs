@@ -57,6 +57,8 @@ fn heads_max(cause: ErrorCause) -> usize {
         | ErrorCause::CiFailed
         | ErrorCause::Conflict
         | ErrorCause::PullClosed
+        | ErrorCause::MessageFailed
+        | ErrorCause::ApprovalFailed
         | ErrorCause::WrongBase => 1,
     }
 }

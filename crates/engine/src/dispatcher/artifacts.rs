@@ -1,7 +1,7 @@
 //! Reads what a session has produced, for somebody who waits for it at a door without a credential.
 
 use domain::ids::JobId;
-use domain::redact::redact;
+use domain::redact::{presentable, redact};
 
 use super::Dispatcher;
 use crate::desk::{Error, Place};
@@ -11,6 +11,12 @@ use crate::settings::ReadArtifacts;
 
 /// Longest patch kept in a record, in bytes: JSON may double it, and a record holds 64 KB.
 const PATCH_KEPT_BYTES_MAX: usize = 24 * 1024;
+
+/// Longest address or commit kept, in characters.
+const LINE_CHARS_MAX: usize = 300;
+
+/// Longest suggested commit message kept, in characters.
+const MESSAGE_CHARS_MAX: usize = 2_000;
 
 impl Dispatcher {
     /// Reads and keeps the newest artifacts of a job's session.
@@ -53,11 +59,20 @@ fn keep(artifacts: Artifacts, read_at: jiff::Timestamp) -> ReadArtifacts {
     });
     ReadArtifacts {
         read_at,
-        pull_urls: artifacts.pull_urls.into_iter().take(20).collect(),
+        pull_urls: artifacts
+            .pull_urls
+            .iter()
+            .take(20)
+            .map(|url| presentable(url, LINE_CHARS_MAX))
+            .collect(),
         patch,
         patch_cut: cut || artifacts.patch_cut,
-        base_commit: artifacts.base_commit,
-        suggested_message: artifacts.suggested_message,
+        base_commit: artifacts
+            .base_commit
+            .map(|it| presentable(&it, LINE_CHARS_MAX)),
+        suggested_message: artifacts
+            .suggested_message
+            .map(|it| presentable(&it, MESSAGE_CHARS_MAX)),
         failure: None,
     }
 }

@@ -1,17 +1,14 @@
 //! The life of effects: settle what is unknown, begin what is wished for, perform it, record the outcome together with what it means.
 
 use domain::effect::{Action, Effect, EffectState, Finding};
-use domain::failure::{Failure, FailureClass, Happened};
+use domain::failure::{Failure, FailureClass};
 use domain::ids::CommitSha;
 use domain::job;
 use domain::policy::Source;
-use domain::pull::{self, Input};
 use domain::session::SessionView;
 
 use super::Dispatcher;
-use crate::desk::{DECIDE_AGAIN_MAX, Error, Place, Unit};
-use crate::keys;
-use crate::save::Route;
+use crate::desk::{DECIDE_AGAIN_MAX, Error};
 use crate::store::Versioned;
 
 /// What a call, or reading the world, brought about.
@@ -28,6 +25,27 @@ pub(super) enum Outcome {
 }
 
 impl Dispatcher {
+    /// Settles what is unknown among the effects of one aggregate, and begins nothing.
+    pub(super) async fn settle_effects(&self, pk: &str, source: &Source) -> Result<(), Error> {
+        for found in self.desk.store.effects(pk).await? {
+            let now = self.desk.now();
+            match &found.value.state {
+                EffectState::Started { until, .. } if *until <= now => {
+                    self.expire(pk, &found).await?;
+                }
+                EffectState::Unknown { look_at, .. } if *look_at <= now => {
+                    self.settle(pk, &found, source).await?;
+                }
+                EffectState::Started { .. }
+                | EffectState::Unknown { .. }
+                | EffectState::Intent { .. }
+                | EffectState::Done { .. }
+                | EffectState::Failed { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Settles and performs the effects of one aggregate. A merge is only begun at the SHA that was judged just now.
     pub(super) async fn run_effects(
         &self,
@@ -106,17 +124,34 @@ impl Dispatcher {
         self.record(pk, &held, &outcome, source).await
     }
 
-    /// A create whose job no longer waits for it is not begun.
+    /// What nobody waits for any more is not begun: a create whose job moved on, words for a session that was replaced or put away.
     async fn not_wanted(&self, action: &Action) -> Result<Option<String>, Error> {
-        let Action::CreateSession { job, attempt } = action else {
-            return Ok(None);
-        };
-        let found = self.desk.store.job(job).await?;
-        let wanted = found.is_some_and(|found| {
-            found.value.attempt == *attempt
-                && matches!(found.value.phase, job::Phase::Creating { .. })
-        });
-        Ok((!wanted).then(|| "the job no longer waits for this session".to_owned()))
+        match action {
+            Action::CreateSession { job, attempt } => {
+                let found = self.desk.store.job(job).await?;
+                let wanted = found.is_some_and(|found| {
+                    found.value.attempt == *attempt
+                        && matches!(found.value.phase, job::Phase::Creating { .. })
+                });
+                Ok((!wanted).then(|| "the job no longer waits for this session".to_owned()))
+            }
+            Action::Say { session, .. } | Action::ApprovePlan { session, .. } => {
+                let wanted = match self.desk.store.job_of(session).await? {
+                    Some(id) => self.desk.store.job(&id).await?.is_some_and(|found| {
+                        matches!(&found.value.phase, job::Phase::Watching(watch) if watch.session == *session)
+                    }),
+                    None => false,
+                };
+                Ok((!wanted).then(|| "its job no longer watches this session".to_owned()))
+            }
+            Action::Archive { .. }
+            | Action::Merge { .. }
+            | Action::MarkReady { .. }
+            | Action::UpdateBranch { .. }
+            | Action::Comment { .. }
+            | Action::Label { .. }
+            | Action::DeleteBranch { .. } => Ok(None),
+        }
     }
 
     /// Reads the world about an unknown effect.
@@ -126,7 +161,7 @@ impl Dispatcher {
         found: &Versioned<Effect>,
         source: &Source,
     ) -> Result<(), Error> {
-        let (finding, outcome) = self.look_for(&found.value).await?;
+        let (finding, outcome) = self.look_for(&found.value, source).await?;
         let next = found.value.settled(finding, self.desk.now());
         match finding {
             Finding::Happened => self.record(pk, found, &outcome, source).await,
@@ -183,158 +218,6 @@ impl Dispatcher {
             }
         }
         tracing::error!(effect = %held.value.action, "an outcome could not be recorded; it will be settled by reading the world");
-        Ok(())
-    }
-
-    /// What an outcome means for the aggregate.
-    async fn mean(
-        &self,
-        unit: &mut Unit,
-        effect: &Effect,
-        outcome: &Outcome,
-        source: &Source,
-    ) -> Result<(), Error> {
-        match &effect.action {
-            Action::CreateSession { job, .. } => self.mean_create(unit, job, outcome, source).await,
-            Action::Say { session, .. } => self.mean_said(unit, session, outcome, source).await,
-            Action::Merge { pull, .. } => {
-                self.mean_merge(unit, pull, (effect, outcome), source).await
-            }
-            Action::ApprovePlan { .. }
-            | Action::Archive { .. }
-            | Action::MarkReady { .. }
-            | Action::UpdateBranch { .. }
-            | Action::Comment { .. }
-            | Action::Label { .. }
-            | Action::DeleteBranch { .. } => Ok(()),
-        }
-    }
-
-    async fn mean_create(
-        &self,
-        unit: &mut Unit,
-        id: &domain::ids::JobId,
-        outcome: &Outcome,
-        source: &Source,
-    ) -> Result<(), Error> {
-        let Some(found) = self.desk.store.job(id).await? else {
-            return Ok(());
-        };
-        let now = self.desk.now();
-        let slots = self.desk.store.slots(&found.value.account).await?;
-        let (step, next) = match outcome {
-            Outcome::Created(view) => {
-                if self.desk.store.job_of(&view.id).await?.is_none() {
-                    unit.put(keys::session(&view.id), id, None, Place::default());
-                }
-                unit.tell(
-                    &keys::job_pk(id),
-                    crate::work::Work::Watch {
-                        account: found.value.account.clone(),
-                    },
-                );
-                (
-                    job::created(&found.value, view, now, &source.timing),
-                    slots.value.created(id, now),
-                )
-            }
-            Outcome::Failed(failure) if failure.happened == Happened::Maybe => return Ok(()),
-            Outcome::Failed(failure) => {
-                let refused = failure.class == FailureClass::Precondition;
-                let slots = if refused {
-                    slots.value.refused(id, now)
-                } else {
-                    slots.value.release(id)
-                };
-                (job::creation_failed(&found.value, failure, now), slots)
-            }
-            Outcome::Merged(_) | Outcome::Done => return Ok(()),
-        };
-        unit.put(
-            keys::slots(&found.value.account),
-            &next,
-            Some(slots.version),
-            Place::default(),
-        );
-        unit.tell(
-            &keys::job_pk(id),
-            crate::work::Work::Slots {
-                account: found.value.account.clone(),
-            },
-        );
-        self.desk.save_job(unit, Some(&found), &step).await?;
-        Ok(())
-    }
-
-    async fn mean_said(
-        &self,
-        unit: &mut Unit,
-        session: &domain::ids::SessionId,
-        outcome: &Outcome,
-        source: &Source,
-    ) -> Result<(), Error> {
-        let Outcome::Done = outcome else {
-            return Ok(());
-        };
-        let Some(id) = self.desk.store.job_of(session).await? else {
-            return Ok(());
-        };
-        let Some(found) = self.desk.store.job(&id).await? else {
-            return Ok(());
-        };
-        let step = job::said(&found.value, session, self.desk.now(), &source.timing);
-        unit.tell(
-            &keys::job_pk(&id),
-            crate::work::Work::Watch {
-                account: found.value.account.clone(),
-            },
-        );
-        self.desk.save_job(unit, Some(&found), &step).await?;
-        Ok(())
-    }
-
-    async fn mean_merge(
-        &self,
-        unit: &mut Unit,
-        reference: &domain::ids::PullRef,
-        (effect, outcome): (&Effect, &Outcome),
-        source: &Source,
-    ) -> Result<(), Error> {
-        let input = match outcome {
-            Outcome::Merged(commit) => Input::Merged {
-                commit: commit.clone(),
-            },
-            Outcome::Failed(failure) if matches!(effect.state, EffectState::Failed { .. }) => {
-                Input::MergeFailed(failure.clone())
-            }
-            Outcome::Failed(_) | Outcome::Created(_) | Outcome::Done => return Ok(()),
-        };
-        let Some(found) = self.desk.store.pull(reference).await? else {
-            return Ok(());
-        };
-        let step = pull::apply(
-            &found.value.pull,
-            &input,
-            self.desk.now(),
-            &source.policy,
-            &source.timing,
-        );
-        self.desk
-            .save_pull(
-                unit,
-                Some(found.version),
-                (&step, found.value.read_at),
-                &Route::default(),
-            )
-            .await?;
-        unit.tell(
-            &keys::pull_pk(reference),
-            crate::work::Work::Pull {
-                pull: reference.clone(),
-                job: None,
-                received_at: None,
-            },
-        );
         Ok(())
     }
 }

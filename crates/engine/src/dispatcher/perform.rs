@@ -1,6 +1,6 @@
 //! Performs one effect that was started: one match, one call each, nothing left to decide.
 
-use domain::effect::{Action, Effect};
+use domain::effect::{Action, Effect, Finding};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{AccountName, BranchName, CommitSha, JobId, PullRef, RepoName, SessionId};
 use domain::policy::{PlanApproval, Source};
@@ -8,6 +8,7 @@ use domain::words;
 
 use super::Dispatcher;
 use super::effects::Outcome;
+use super::settle::CLOCK_SLACK;
 use crate::desk::Error;
 use crate::ports::NewSession;
 
@@ -19,7 +20,12 @@ impl Dispatcher {
             Err(failure) => Outcome::Failed(failure),
         };
         Ok(match &effect.action {
-            Action::CreateSession { job, .. } => self.create(job, source).await?,
+            Action::CreateSession { job, attempt } => {
+                if let Some(found) = self.created_before(effect, job, *attempt).await? {
+                    return Ok(found);
+                }
+                self.create(job, source).await?
+            }
             Action::Say { session, text, .. } => done(
                 self.hands
                     .sessions
@@ -63,6 +69,29 @@ impl Dispatcher {
                 branch,
                 sha,
             } => done(self.delete_branch(pull, (repo, branch, sha)).await),
+        })
+    }
+
+    /// Before another try, the account is searched for a session that an earlier try made after all.
+    async fn created_before(
+        &self,
+        effect: &Effect,
+        job: &JobId,
+        attempt: u32,
+    ) -> Result<Option<Outcome>, Error> {
+        if effect.attempt() <= 1 {
+            return Ok(None);
+        }
+        let since = effect.created_at - CLOCK_SLACK;
+        let (finding, outcome) = self.look_for_session(job, attempt, since).await?;
+        Ok(match finding {
+            Finding::Happened => Some(outcome),
+            Finding::NoTrace => None,
+            Finding::CannotTell => {
+                let doing = "looking for a session of an earlier try before creating another";
+                let failure = Failure::new(FailureClass::Unavailable, doing).never_sent();
+                Some(Outcome::Failed(failure))
+            }
         })
     }
 

@@ -2,19 +2,22 @@
 
 mod merging;
 mod standing;
+mod unread;
 
+use domain::effect::Action;
 use domain::facts::PullFacts;
 use domain::failure::FailureClass;
 use domain::ids::{CommitSha, JobId, PullRef, RepoName, SessionId};
 use domain::job::{Job, Phase};
 use domain::link::{self, Link};
+use domain::merge::Owner;
 use domain::policy::{Source, Timing};
-use domain::pull::{self, Input};
+use domain::pull::{self, Input, Outside};
 use domain::step::Step;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Dispatcher;
-use crate::desk::{Error, Unit};
+use crate::desk::{Desk, Error, Unit};
 use crate::keys;
 use crate::settings::TrackedPull;
 use crate::store::Versioned;
@@ -24,8 +27,20 @@ use merging::LANE_AGAIN;
 const READ_WELL_AFTER: SignedDuration = SignedDuration::from_secs(2);
 
 impl Dispatcher {
-    /// Handles a wake-up about one pull request.
+    /// Handles a wake-up about one pull request. What cannot be read now is read later, by its due row.
     pub(super) async fn pull(
+        &self,
+        reference: &PullRef,
+        hint: Option<&JobId>,
+        received_at: Option<Timestamp>,
+    ) -> Result<(), Error> {
+        match self.look_at_pull(reference, hint, received_at).await {
+            Err(Error::Outside(failure)) => self.unread(reference, hint, &failure).await,
+            outcome => outcome,
+        }
+    }
+
+    async fn look_at_pull(
         &self,
         reference: &PullRef,
         hint: Option<&JobId>,
@@ -60,51 +75,24 @@ impl Dispatcher {
                 // A burst: one reading once it is over serves for all of it.
                 return self.bring_forward(&keys::pull(reference), calm).await;
             }
-            self.run_effects(&pk, &source, None).await?;
             if found.value.pull.is_settled() {
-                return Ok(());
+                return self.run_effects(&pk, &source, None).await;
             }
+            // What was wished for earlier is begun only after the pull request was read and judged again.
+            self.settle_effects(&pk, &source).await?;
         }
         let candidates = match &found {
             Some(_) => Vec::new(),
-            None => match self.candidates(reference, hint).await {
-                Ok(candidates) if candidates.is_empty() => return Ok(()),
-                Ok(candidates) => candidates,
-                Err(Error::Outside(failure)) => return self.unread(reference, failure).await,
-                Err(error) => return Err(error),
+            None => match self.candidates(reference, hint).await? {
+                candidates if candidates.is_empty() => return Ok(()),
+                candidates => candidates,
             },
         };
-        let facts = match self.eyes.pulls.facts(reference, self.desk.now()).await {
-            Ok(facts) => facts,
-            Err(failure) => return self.unread(reference, failure).await,
-        };
+        let facts = self.eyes.pulls.facts(reference, self.desk.now()).await?;
         let Some(found) = self.ours(reference, found, &candidates, &facts).await? else {
             return Ok(());
         };
         self.decide_pull(found, &facts, &source).await
-    }
-
-    /// What cannot be read is read again later; its due row stays.
-    async fn unread(
-        &self,
-        reference: &PullRef,
-        failure: domain::failure::Failure,
-    ) -> Result<(), Error> {
-        match failure.class {
-            FailureClass::NotFound => {
-                tracing::info!(pull = %reference, "the pull request is not visible to the credential; leaving it");
-                Ok(())
-            }
-            FailureClass::Throttled
-            | FailureClass::Unavailable
-            | FailureClass::Network
-            | FailureClass::Garbled
-            | FailureClass::Unauthorized
-            | FailureClass::Forbidden
-            | FailureClass::Precondition
-            | FailureClass::Conflict
-            | FailureClass::Invalid => Err(failure.into()),
-        }
     }
 
     /// The record of a pull request of ours; a new one when enough evidence links it to a session of ours. Anybody else's is left alone without a trace.
@@ -176,17 +164,32 @@ impl Dispatcher {
         let Some(job) = self.desk.store.job(&pull.job).await?.map(|job| job.value) else {
             return Ok(());
         };
-        let now = self.desk.now();
-        let outside = self.outside(pull, &job, facts, source).await?;
-        let input = Input::Facts(Box::new(facts.clone()), Box::new(outside));
-        let mut step = pull::apply(pull, &input, now, &source.policy, &source.timing);
+        let mut outside = self.outside(pull, &job, facts, source).await?;
+        let decide = |outside: &Outside, now: Timestamp| {
+            let input = Input::Facts(Box::new(facts.clone()), Box::new(outside.clone()));
+            pull::apply(pull, &input, now, &source.policy, &source.timing)
+        };
+        let mut step = decide(&outside, self.desk.now());
+        if !step.effects.is_empty() {
+            if self.is_disowned(&job, pull, facts).await? {
+                outside.owner = Owner::Foreign;
+            }
+            // Reading the session took time, and the facts have grown older by it.
+            step = decide(&outside, self.desk.now());
+        }
         let mut unit = self.desk.unit();
         let judged = self.take_lane(&mut unit, &mut step, facts, source).await?;
-        self.withdraw_merges(&mut unit, &step, judged.as_ref())
+        let withdrawn = self
+            .withdraw_merges(&mut unit, &step, judged.as_ref())
+            .await?;
+        let merge = |action: &&Action| matches!(action, Action::Merge { .. });
+        let decided = step.effects.iter().find(merge).map(Desk::effect_id);
+        self.count_merges(&mut unit, source, (decided, &withdrawn))
             .await?;
         let route = self.desk.route(&job).await?;
         let version = Some(found.version).filter(|version| *version > 0);
-        self.link_job(&mut unit, &job, &step).await?;
+        self.link_job(&mut unit, &job, (&step, &source.timing))
+            .await?;
         self.desk
             .save_pull(&mut unit, version, (&step, Some(facts.read_at)), &route)
             .await?;
@@ -205,6 +208,26 @@ impl Dispatcher {
         .await
     }
 
+    /// Before anything is done to a pull request, its session is read back: by now Jules may list another one as what it made.
+    async fn is_disowned(
+        &self,
+        job: &Job,
+        pull: &pull::Pull,
+        facts: &PullFacts,
+    ) -> Result<bool, Error> {
+        match self.eyes.sessions.get(&job.account, &pull.session).await {
+            Ok(view) => {
+                let disowned = link::is_disowned(facts, &view);
+                if disowned {
+                    tracing::warn!(pull = %pull.pull, session = %pull.session, "the session says that it made another pull request; leaving this one alone");
+                }
+                Ok(disowned)
+            }
+            Err(failure) if failure.class == FailureClass::NotFound => Ok(true),
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
     async fn again_soon(&self, reference: &PullRef) -> Result<(), Error> {
         let work = crate::work::Work::Pull {
             pull: reference.clone(),
@@ -219,7 +242,7 @@ impl Dispatcher {
         &self,
         unit: &mut Unit,
         job: &Job,
-        step: &Step<pull::Pull>,
+        (step, timing): (&Step<pull::Pull>, &Timing),
     ) -> Result<(), Error> {
         let Phase::Watching(watch) = &job.phase else {
             return Ok(());
@@ -230,15 +253,8 @@ impl Dispatcher {
         let Some(found) = self.desk.store.job(&job.id).await? else {
             return Ok(());
         };
-        let mut linked = found.value.clone();
-        if let Phase::Watching(watch) = &mut linked.phase {
-            watch.pull = Some(step.aggregate.pull.clone());
-        }
-        let due = domain::job::deadline(&linked, &Timing::default());
-        let step = Step {
-            due,
-            ..Step::stay(linked)
-        };
+        let (session, pull) = (&step.aggregate.session, &step.aggregate.pull);
+        let step = domain::job::linked(&found.value, session, pull, timing);
         self.desk.save_job(unit, Some(&found), &step).await?;
         Ok(())
     }

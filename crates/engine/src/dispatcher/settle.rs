@@ -1,22 +1,28 @@
 //! Reads the world about an effect whose outcome is unknown.
 
-use domain::effect::{Action, Effect, Finding};
+use domain::effect::{Action, Effect, EffectState, Finding};
 use domain::facts::PullState;
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{AccountName, JobId, PlanId, PullRef, RepoName, SessionId};
+use domain::ids::{AccountName, JobId, PlanId, PullRef, SessionId};
+use domain::policy::Source;
 use domain::session::{ActivityKind, SessionState};
 use jiff::{SignedDuration, Timestamp};
 
 use super::Dispatcher;
 use super::effects::Outcome;
 use crate::desk::Error;
+use crate::keys;
 
 /// Clocks differ: what happened is looked for from this much before the wish.
-const CLOCK_SLACK: SignedDuration = SignedDuration::from_secs(120);
+pub(super) const CLOCK_SLACK: SignedDuration = SignedDuration::from_secs(120);
 
 impl Dispatcher {
     /// What the world shows of an effect, and the outcome if it happened.
-    pub(super) async fn look_for(&self, effect: &Effect) -> Result<(Finding, Outcome), Error> {
+    pub(super) async fn look_for(
+        &self,
+        effect: &Effect,
+        source: &Source,
+    ) -> Result<(Finding, Outcome), Error> {
         let since = effect.created_at - CLOCK_SLACK;
         let found = match &effect.action {
             Action::CreateSession { job, attempt } => {
@@ -24,20 +30,18 @@ impl Dispatcher {
             }
             Action::Merge { pull, .. } => return Ok(self.look_for_merge(pull).await),
             Action::Say { session, text, .. } => {
-                self.was_said(
-                    &self.account_of_session(session).await?,
-                    session,
-                    (text, since),
-                )
-                .await
+                let others = self.said_likewise(effect, session, text).await?;
+                let account = self.account_of(session, source).await?;
+                self.was_said(&account, session, (text, since), &others)
+                    .await
             }
             Action::ApprovePlan { session, plan } => {
-                self.was_approved(&self.account_of_session(session).await?, session, plan)
-                    .await
+                let account = self.account_of(session, source).await?;
+                self.was_approved(&account, session, plan).await
             }
             Action::Archive { session } => {
-                self.was_archived(&self.account_of_session(session).await?, session)
-                    .await
+                let account = self.account_of(session, source).await?;
+                self.was_archived(&account, session).await
             }
             Action::MarkReady { pull, .. } => self.facts_show(pull, |facts| !facts.draft).await,
             Action::UpdateBranch { pull, sha } => {
@@ -60,18 +64,35 @@ impl Dispatcher {
         Ok((finding(found), Outcome::Done))
     }
 
-    async fn account_of_session(&self, session: &SessionId) -> Result<AccountName, Error> {
-        let unknown = || Error::NoSuch {
-            what: "job of session",
-            name: session.to_string(),
+    /// When other wishes to say the very same words to the session were made that came true: their messages prove nothing about this one.
+    async fn said_likewise(
+        &self,
+        effect: &Effect,
+        session: &SessionId,
+        text: &str,
+    ) -> Result<Vec<Timestamp>, Error> {
+        let Some(id) = self.desk.store.job_of(session).await? else {
+            return Ok(Vec::new());
         };
-        let id = self.desk.store.job_of(session).await?.ok_or_else(unknown)?;
-        let job = self.desk.store.job(&id).await?.ok_or_else(unknown)?;
-        Ok(job.value.account)
+        let mut effects = self.desk.store.effects(&keys::job_pk(&id)).await?;
+        let job = self.desk.store.job(&id).await?;
+        if let Some(pull) = job.as_ref().and_then(|job| job.value.pull()) {
+            effects.extend(self.desk.store.effects(&keys::pull_pk(pull)).await?);
+        }
+        let likewise = |other: &Effect| {
+            let done = matches!(other.state, EffectState::Done { .. });
+            let same = matches!(&other.action, Action::Say { session: to, text: said, .. } if to == session && said.trim() == text.trim());
+            other.id != effect.id && done && same
+        };
+        let others = effects.into_iter().map(|other| other.value);
+        Ok(others
+            .filter(likewise)
+            .map(|other| other.created_at)
+            .collect())
     }
 
     /// The oldest session with the marker is the job's; younger ones are twins, which the poller puts away.
-    async fn look_for_session(
+    pub(super) async fn look_for_session(
         &self,
         id: &JobId,
         attempt: u32,
@@ -120,13 +141,17 @@ impl Dispatcher {
         account: &AccountName,
         session: &SessionId,
         (text, since): (&str, Timestamp),
+        others: &[Timestamp],
     ) -> Result<bool, Failure> {
+        let others_since = others.iter().map(|at| *at - CLOCK_SLACK).min();
+        let since = others_since.map_or(since, |at| at.min(since));
         let activities = self
             .eyes
             .sessions
             .activities(account, session, Some(since))
             .await?;
-        Ok(activities.iter().any(|activity| matches!(&activity.kind, ActivityKind::UserMessaged { text: said } if said.trim() == text.trim())))
+        let said = activities.iter().filter(|activity| matches!(&activity.kind, ActivityKind::UserMessaged { text: said } if said.trim() == text.trim()));
+        Ok(said.count() > others.len())
     }
 
     async fn was_approved(
@@ -165,14 +190,6 @@ impl Dispatcher {
         shows: impl Fn(&domain::facts::PullFacts) -> bool,
     ) -> Result<bool, Failure> {
         Ok(shows(&self.eyes.pulls.facts(pull, self.desk.now()).await?))
-    }
-
-    /// The default branch of a repository, for jobs that name none.
-    pub async fn default_branch(
-        &self,
-        repo: &RepoName,
-    ) -> Result<domain::ids::BranchName, Failure> {
-        self.eyes.pulls.default_branch(repo).await
     }
 }
 

@@ -63,7 +63,8 @@ impl Dispatcher {
     ) -> Result<(), Error> {
         let account = &slots.value.account;
         let known = self.desk.store.slots(account).await?;
-        if next.is_none() && known.value == slots.value {
+        let row = self.desk.store.records().get(&keys::slots(account)).await?;
+        if known.value == slots.value && row.and_then(|row| row.due) == next {
             return Ok(());
         }
         let mut unit = self.desk.unit();

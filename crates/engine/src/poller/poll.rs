@@ -4,16 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::account::{self, Account, ListWeight, Poll};
 use domain::cadence::{self, LIST_PAGE_SIZE, Look};
+use domain::effect::{Effect, EffectState};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{AccountName, SessionId};
 use domain::job::{self, Job, Phase, Sight, Snapshot, Watch};
 use domain::marker::Marker;
 use domain::policy::{Policy, Timing};
 use domain::session::{SessionState, SessionView};
+use domain::step::Step;
 use jiff::Timestamp;
 
 use super::Poller;
-use crate::desk::{DECIDE_AGAIN_MAX, Error, Place};
+use super::sweep::Sweep;
+use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
 use crate::keys;
 use crate::save::Route;
 use crate::store::Versioned;
@@ -21,12 +24,17 @@ use crate::store::Versioned;
 /// List pages read in one poll; sessions that are not on them are read one by one.
 const PAGES_MAX: u32 = 20;
 
+/// So many sessions in a row that cannot be read mean that Jules is in trouble, not the sessions.
+const UNREADABLE_MAX: usize = 5;
+
 /// What a poll has gathered.
 #[derive(Default)]
 struct Gathered {
     weight: ListWeight,
     reads: BTreeMap<SessionId, Timestamp>,
     views: BTreeMap<SessionId, SessionView>,
+    answered: usize,
+    unread: Vec<Failure>,
 }
 
 impl Poller {
@@ -92,14 +100,23 @@ impl Poller {
             .iter()
             .filter_map(|job| job.value.session().cloned())
             .collect();
-        if cadence::look(&account.list, wanted.len() as u64) == Look::List {
-            self.list(&account.name, &wanted, &mut gathered).await?;
+        let sweep = self.sweep(account, jobs);
+        if !wanted.is_empty()
+            && (sweep.lists || cadence::look(&account.list, wanted.len() as u64) == Look::List)
+        {
+            match self.list(account, (&wanted, &sweep), &mut gathered).await {
+                Err(failure) if !is_about_the_account(failure.class) => {
+                    // Lists can be too heavy to be answered while single sessions are not: those are read until the next sweep.
+                    tracing::warn!(%failure, account = %account.name, "the sessions cannot be listed; reading them one by one");
+                    gathered.weight.bytes_per_session = Some(u64::MAX);
+                }
+                outcome => outcome?,
+            }
         }
         self.put_twins_away(&gathered).await?;
-        for found in jobs {
-            if let Phase::Watching(watch) = &found.value.phase {
-                self.look_at(account, found, watch, &mut gathered).await?;
-            }
+        self.look_at_each(account, jobs, &mut gathered).await?;
+        if sweep.links {
+            self.remind_of_pulls(jobs).await?;
         }
         if wanted.is_empty() {
             // Nothing to watch: the key is still proved to work, with the smallest question there is.
@@ -108,34 +125,72 @@ impl Poller {
         Ok(gathered)
     }
 
-    /// Lists pages until every wanted session was seen.
+    /// Looks at every job. What is wrong with one session alone does not stop the others.
+    async fn look_at_each(
+        &self,
+        account: &Account,
+        jobs: &[Versioned<Job>],
+        gathered: &mut Gathered,
+    ) -> Result<(), LookError> {
+        for found in jobs {
+            let Phase::Watching(watch) = &found.value.phase else {
+                continue;
+            };
+            match self.look_at(account, found, watch, gathered).await {
+                Err(LookError::Outside(failure)) if !is_about_the_account(failure.class) => {
+                    tracing::warn!(%failure, job.id = %found.value.id, "the session cannot be read now");
+                    gathered.unread.push(failure);
+                }
+                outcome => {
+                    outcome?;
+                    gathered.answered += 1;
+                }
+            }
+            if gathered.answered == 0 && gathered.unread.len() >= UNREADABLE_MAX {
+                break;
+            }
+        }
+        match gathered.unread.first() {
+            Some(failure) if gathered.answered == 0 => Err(failure.clone().into()),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Lists pages until every wanted session was seen; a sweep goes on until nothing can come that it looks for.
     async fn list(
         &self,
-        account: &AccountName,
-        wanted: &BTreeSet<SessionId>,
+        account: &Account,
+        (wanted, sweep): (&BTreeSet<SessionId>, &Sweep),
         gathered: &mut Gathered,
     ) -> Result<(), Failure> {
         let (mut token, mut bytes, mut sessions) = (None, 0, 0);
         for _ in 0..PAGES_MAX {
             let page = self
                 .sessions
-                .list(account, LIST_PAGE_SIZE, token.as_deref())
+                .list(&account.name, LIST_PAGE_SIZE, token.as_deref())
                 .await?;
             bytes += page.bytes;
             sessions += page.sessions.len() as u64;
+            let swept = !sweep.lists || sweep.is_through(&page.sessions);
             gathered.views.extend(
                 page.sessions
                     .into_iter()
                     .map(|view| (view.id.clone(), view)),
             );
             token = page.next;
-            if token.is_none() || wanted.iter().all(|id| gathered.views.contains_key(id)) {
+            let seen = sweep.lists || wanted.iter().all(|id| gathered.views.contains_key(id));
+            if token.is_none() || swept && seen {
                 break;
             }
         }
         gathered.weight = ListWeight {
             bytes_per_session: (sessions > 0).then(|| bytes / sessions),
-            sessions,
+            // A sweep may end early, and then it has not counted all.
+            sessions: if sweep.lists {
+                sessions.max(account.list.sessions)
+            } else {
+                sessions
+            },
         };
         Ok(())
     }
@@ -160,11 +215,32 @@ impl Poller {
             }
             let (_, timing) = self.rules(&found.value).await?;
             let step = job::unwanted_twin(&found.value, &view.id, &timing);
+            if self.is_wished_for(&found.value, &step).await? {
+                continue;
+            }
             let mut unit = self.desk.unit();
             self.desk.save_job(&mut unit, Some(&found), &step).await?;
-            self.desk.commit(unit).await?;
+            match self.desk.commit(unit).await {
+                Err(error) if error.is_conflict() => {}
+                outcome => outcome?,
+            }
         }
         Ok(())
+    }
+
+    /// Whether everything that a step wishes for is on its way already, so that an identical poll writes nothing.
+    async fn is_wished_for(&self, job: &Job, step: &Step<Job>) -> Result<bool, Error> {
+        for action in &step.effects {
+            let id = Desk::effect_id(action);
+            let found = self.desk.store.effect(&keys::job_pk(&job.id), &id).await?;
+            let on_its_way = |effect: &Versioned<Effect>| {
+                !matches!(effect.value.state, EffectState::Failed { .. })
+            };
+            if !found.as_ref().is_some_and(on_its_way) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     async fn look_at(
@@ -252,8 +328,22 @@ impl Poller {
     }
 }
 
+/// Whether a failure is about the whole account: asking for another session would only make it worse.
+fn is_about_the_account(class: FailureClass) -> bool {
+    match class {
+        FailureClass::Throttled | FailureClass::Unauthorized | FailureClass::Network => true,
+        FailureClass::Unavailable
+        | FailureClass::Garbled
+        | FailureClass::Forbidden
+        | FailureClass::NotFound
+        | FailureClass::Precondition
+        | FailureClass::Conflict
+        | FailureClass::Invalid => false,
+    }
+}
+
 /// Whether anything may still happen to a session by itself.
-fn is_active(found: &Versioned<Job>) -> bool {
+pub(super) fn is_active(found: &Versioned<Job>) -> bool {
     match &found.value.phase {
         Phase::Watching(watch) => watch.state != SessionState::Completed || watch.pull.is_some(),
         Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => false,

@@ -18,7 +18,9 @@ const DIGEST_BYTES: usize = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Rejected {
     /// We hold no secret, an empty one, or more than may be live.
-    #[error("no usable webhook secret is set; store one with `gaffer secret set webhook`")]
+    #[error(
+        "no usable webhook secret is set; set GAFFER_WEBHOOK_SECRET, or put it into the file `secrets/webhook` of the data folder"
+    )]
     NoSecret,
     /// The request carries no signature header.
     #[error("the request is not signed; set a secret on the webhook in GitHub")]

@@ -233,12 +233,21 @@ fn a_sent_message_is_awaited_in_the_log_for_a_while() {
     let step = said(&story.job, &session, at(35), &timing);
     story.take(step);
     assert_eq!(story.watch().unconfirmed_since, None);
-    // It never comes.
-    let step = said(&story.job, &session, at(100), &timing);
+    // A message that somebody else sent long before is not ours.
+    let step = said(&story.job, &session, at(300), &timing);
     story.take(step);
-    story.poll(699, "IN_PROGRESS");
+    story.log.push(user("u2", 179));
+    story.poll(301, "IN_PROGRESS");
+    assert_eq!(story.watch().unconfirmed_since, Some(at(300)));
+    story.log.push(user("u3", 180));
+    story.poll(302, "IN_PROGRESS");
+    assert_eq!(story.watch().unconfirmed_since, None);
+    // It never comes.
+    let step = said(&story.job, &session, at(400), &timing);
+    story.take(step);
+    story.poll(999, "IN_PROGRESS");
     assert!(story.watch().unconfirmed_since.is_some());
-    story.poll(700, "IN_PROGRESS");
+    story.poll(1_000, "IN_PROGRESS");
     assert_eq!(story.watch().unconfirmed_since, None);
 }
 

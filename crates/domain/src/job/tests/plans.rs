@@ -154,3 +154,11 @@ fn approval_read_before_its_plan_counts() {
     story.poll(10, "IN_PROGRESS");
     assert_eq!(story.watch().talk.plan, None);
 }
+
+#[test]
+fn a_pull_request_shows_that_no_plan_waits() {
+    let mut story = waiting(PlanApproval::Agent);
+    story.pulls = vec!["acme/shop#7".parse().unwrap()];
+    assert!(story.poll(10, "COMPLETED").is_empty());
+    assert_eq!(story.poll(40, "COMPLETED"), ["completed: acme/shop#7"]);
+}

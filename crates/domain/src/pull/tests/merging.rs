@@ -177,6 +177,21 @@ fn a_refused_merge_is_tried_again_with_growing_waits_and_then_given_up() {
 }
 
 #[test]
+fn what_was_refused_of_one_head_says_nothing_about_the_next() {
+    let mut world = World::green();
+    world.read(0);
+    world.read(60);
+    let refusal = Failure::new(FailureClass::Conflict, "405 no");
+    for second in 61..70 {
+        world.take(second, &Input::MergeFailed(refusal.clone()));
+    }
+    assert_eq!(world.read(10_000), ["merge_refused"]);
+    world.facts.head.sha = sha('c');
+    assert!(world.read(10_001).is_empty());
+    assert_eq!(world.read(10_061), ["merge:#7@C"]);
+}
+
+#[test]
 fn a_merge_onto_another_base_than_judged_raises_an_alarm_and_keeps_the_branch() {
     let mut world = World::green();
     world.read(0);

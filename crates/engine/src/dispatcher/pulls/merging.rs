@@ -4,7 +4,7 @@ use domain::effect::{Action, Effect, EffectState};
 use domain::facts::PullFacts;
 use domain::failure::FailureClass;
 use domain::governor::DAY;
-use domain::ids::CommitSha;
+use domain::ids::{CommitSha, EffectId};
 use domain::policy::Source;
 use domain::pull::{self, PullPhase};
 use domain::step::Step;
@@ -54,7 +54,13 @@ impl Dispatcher {
             .await?;
         let key = keys::lane(&source.repo, facts.base.branch.as_str());
         let mine = |lane: &Versioned<Lane>| lane.value.holder == facts.pull;
-        let PullPhase::Merging { sha, .. } = step.aggregate.phase.clone() else {
+        let wished = |action: &Action| matches!(action, Action::Merge { .. });
+        let decided = match &step.aggregate.phase {
+            PullPhase::Merging { sha, .. } => Some(sha.clone()),
+            PullPhase::Open | PullPhase::Settled { .. } => None,
+        };
+        // While an earlier merge is unsettled nothing is decided anew, and its evidence stays as it was.
+        let Some(sha) = decided.filter(|_| step.effects.iter().any(wished)) else {
             if let Some(lane) = lane.filter(|lane| mine(lane) && step.aggregate.is_settled()) {
                 unit.delete(key, &lane);
             }
@@ -75,33 +81,45 @@ impl Dispatcher {
             until: now + LANE_HOLD,
         };
         unit.put(key, &held, lane.map(|lane| lane.version), Place::default());
-        self.count_merge(unit, source).await?;
         keep_evidence(unit, (step, &sha), facts, source);
         Ok(Some(sha))
     }
 
-    async fn count_merge(&self, unit: &mut Unit, source: &Source) -> Result<(), Error> {
+    /// Counts a merge that was decided against the source's day, once however often it is decided, and takes back what will not happen.
+    pub(in crate::dispatcher) async fn count_merges(
+        &self,
+        unit: &mut Unit,
+        source: &Source,
+        (decided, given_up): (Option<EffectId>, &[EffectId]),
+    ) -> Result<(), Error> {
         let now = self.desk.now();
         let found = self.desk.store.merges(&source.repo).await?;
         let mut merges = found.value.clone();
-        merges.at.retain(|at| now.duration_since(*at) < DAY);
-        merges.at.push(now);
-        unit.put(
-            keys::merges(&source.repo),
-            &merges,
-            Some(found.version),
-            Place::default(),
-        );
+        merges
+            .at
+            .retain(|id, at| now.duration_since(*at) < DAY && !given_up.contains(id));
+        if let Some(id) = decided {
+            merges.at.entry(id).or_insert(now);
+        }
+        if merges != found.value {
+            unit.put(
+                keys::merges(&source.repo),
+                &merges,
+                Some(found.version),
+                Place::default(),
+            );
+        }
         Ok(())
     }
 
-    /// A merge that was decided earlier and never begun is not begun any more unless it was decided again just now.
+    /// A merge that was decided earlier and never begun is not begun any more unless it was decided again just now. Answers what was withdrawn.
     pub(super) async fn withdraw_merges(
         &self,
         unit: &mut Unit,
         step: &Step<pull::Pull>,
         judged: Option<&CommitSha>,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<EffectId>, Error> {
+        let mut withdrawn = Vec::new();
         let pk = keys::pull_pk(&step.aggregate.pull);
         for found in self.desk.store.effects(&pk).await? {
             let Action::Merge { sha, .. } = &found.value.action else {
@@ -127,9 +145,10 @@ impl Dispatcher {
                         ..found.value.clone()
                     },
                 );
+                withdrawn.push(found.value.id);
             }
         }
-        Ok(())
+        Ok(withdrawn)
     }
 }
 

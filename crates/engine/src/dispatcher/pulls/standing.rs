@@ -43,14 +43,19 @@ impl Dispatcher {
                 domain::job::Origin::Created => Owner::Created,
                 domain::job::Origin::Adopted => Owner::Adopted,
             },
-            session: rest_of(job, &source.timing, now),
+            // A pull request of an earlier attempt answers to nobody any more.
+            session: if job.session() == Some(&pull.session) {
+                rest_of(job, &source.timing, now)
+            } else {
+                SessionRest::CalledOff
+            },
             account: job.account.clone(),
             attempt: job.attempt,
             wanted_base: job.branch.clone(),
             merges_today: merges
                 .value
                 .at
-                .iter()
+                .values()
                 .filter(|at| now.duration_since(**at) < DAY)
                 .count()
                 .try_into()

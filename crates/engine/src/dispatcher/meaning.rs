@@ -1,0 +1,233 @@
+//! What the outcome of an effect means for its aggregate, saved in the same commit as the outcome.
+
+use domain::effect::{Action, Effect, EffectState};
+use domain::failure::{FailureClass, Happened};
+use domain::ids::{JobId, SessionId};
+use domain::job;
+use domain::policy::Source;
+use domain::pull::{self, Input};
+
+use super::Dispatcher;
+use super::effects::Outcome;
+use crate::desk::{Error, Place, Unit};
+use crate::keys;
+use crate::save::Route;
+use crate::store::Versioned;
+
+impl Dispatcher {
+    /// What an outcome means for the aggregate.
+    pub(super) async fn mean(
+        &self,
+        unit: &mut Unit,
+        effect: &Effect,
+        outcome: &Outcome,
+        source: &Source,
+    ) -> Result<(), Error> {
+        match &effect.action {
+            Action::CreateSession { job, attempt } => {
+                self.mean_create(unit, (job, *attempt), outcome, source)
+                    .await
+            }
+            Action::Say { session, .. } => {
+                self.mean_said(unit, session, (effect, outcome), source)
+                    .await
+            }
+            Action::ApprovePlan { session, .. } => {
+                self.mean_approved(unit, session, (effect, outcome)).await
+            }
+            Action::Merge { pull, .. } => {
+                self.mean_merge(unit, pull, (effect, outcome), source).await
+            }
+            Action::Archive { .. }
+            | Action::MarkReady { .. }
+            | Action::UpdateBranch { .. }
+            | Action::Comment { .. }
+            | Action::Label { .. }
+            | Action::DeleteBranch { .. } => Ok(()),
+        }
+    }
+
+    async fn mean_create(
+        &self,
+        unit: &mut Unit,
+        (id, attempt): (&JobId, u32),
+        outcome: &Outcome,
+        source: &Source,
+    ) -> Result<(), Error> {
+        let Some(found) = self.desk.store.job(id).await? else {
+            return Ok(());
+        };
+        if found.value.attempt != attempt {
+            return self.mean_late_create(unit, &found, outcome, source).await;
+        }
+        let now = self.desk.now();
+        let slots = self.desk.store.slots(&found.value.account).await?;
+        let (step, next) = match outcome {
+            Outcome::Created(view) => {
+                if self.desk.store.job_of(&view.id).await?.is_none() {
+                    unit.put(keys::session(&view.id), id, None, Place::default());
+                }
+                unit.tell(
+                    &keys::job_pk(id),
+                    crate::work::Work::Watch {
+                        account: found.value.account.clone(),
+                    },
+                );
+                (
+                    job::created(&found.value, view, now, &source.timing),
+                    slots.value.created(id, now),
+                )
+            }
+            Outcome::Failed(failure) if failure.happened == Happened::Maybe => return Ok(()),
+            Outcome::Failed(failure) => {
+                let refused = failure.class == FailureClass::Precondition;
+                let slots = if refused {
+                    slots.value.refused(id, now)
+                } else {
+                    slots.value.release(id)
+                };
+                (job::creation_failed(&found.value, failure, now), slots)
+            }
+            Outcome::Merged(_) | Outcome::Done => return Ok(()),
+        };
+        unit.put(
+            keys::slots(&found.value.account),
+            &next,
+            Some(slots.version),
+            Place::default(),
+        );
+        unit.tell(
+            &keys::job_pk(id),
+            crate::work::Work::Slots {
+                account: found.value.account.clone(),
+            },
+        );
+        self.desk.save_job(unit, Some(&found), &step).await?;
+        Ok(())
+    }
+
+    /// An earlier attempt's create came to an end: the job has moved on, and a session that nobody waits for is put away.
+    async fn mean_late_create(
+        &self,
+        unit: &mut Unit,
+        found: &Versioned<job::Job>,
+        outcome: &Outcome,
+        source: &Source,
+    ) -> Result<(), Error> {
+        let Outcome::Created(view) = outcome else {
+            return Ok(());
+        };
+        let step = job::unwanted_twin(&found.value, &view.id, &source.timing);
+        self.desk.save_job(unit, Some(found), &step).await?;
+        Ok(())
+    }
+
+    async fn mean_approved(
+        &self,
+        unit: &mut Unit,
+        session: &SessionId,
+        (effect, outcome): (&Effect, &Outcome),
+    ) -> Result<(), Error> {
+        match outcome {
+            Outcome::Failed(_) => self.mean_gave_up(unit, session, effect).await,
+            Outcome::Done | Outcome::Created(_) | Outcome::Merged(_) => Ok(()),
+        }
+    }
+
+    /// A message or an approval that will not be tried again by itself: somebody has to know.
+    async fn mean_gave_up(
+        &self,
+        unit: &mut Unit,
+        session: &SessionId,
+        effect: &Effect,
+    ) -> Result<(), Error> {
+        let EffectState::Failed { failure, .. } = &effect.state else {
+            return Ok(());
+        };
+        let Some(id) = self.desk.store.job_of(session).await? else {
+            return Ok(());
+        };
+        let Some(found) = self.desk.store.job(&id).await? else {
+            return Ok(());
+        };
+        let step = job::order_failed(&found.value, effect, failure, self.desk.now());
+        self.desk.save_job(unit, Some(&found), &step).await?;
+        Ok(())
+    }
+
+    async fn mean_said(
+        &self,
+        unit: &mut Unit,
+        session: &SessionId,
+        (effect, outcome): (&Effect, &Outcome),
+        source: &Source,
+    ) -> Result<(), Error> {
+        let Outcome::Done = outcome else {
+            return self.mean_gave_up(unit, session, effect).await;
+        };
+        let Some(id) = self.desk.store.job_of(session).await? else {
+            return Ok(());
+        };
+        let Some(found) = self.desk.store.job(&id).await? else {
+            return Ok(());
+        };
+        let step = job::said(&found.value, session, self.desk.now(), &source.timing);
+        unit.tell(
+            &keys::job_pk(&id),
+            crate::work::Work::Watch {
+                account: found.value.account.clone(),
+            },
+        );
+        self.desk.save_job(unit, Some(&found), &step).await?;
+        Ok(())
+    }
+
+    async fn mean_merge(
+        &self,
+        unit: &mut Unit,
+        reference: &domain::ids::PullRef,
+        (effect, outcome): (&Effect, &Outcome),
+        source: &Source,
+    ) -> Result<(), Error> {
+        let input = match outcome {
+            Outcome::Merged(commit) => Input::Merged {
+                commit: commit.clone(),
+            },
+            Outcome::Failed(failure) if matches!(effect.state, EffectState::Failed { .. }) => {
+                Input::MergeFailed(failure.clone())
+            }
+            Outcome::Failed(_) | Outcome::Created(_) | Outcome::Done => return Ok(()),
+        };
+        if matches!(input, Input::MergeFailed(_)) {
+            let given_up = [effect.id.clone()];
+            self.count_merges(unit, source, (None, &given_up)).await?;
+        }
+        let Some(found) = self.desk.store.pull(reference).await? else {
+            return Ok(());
+        };
+        let step = pull::apply(
+            &found.value.pull,
+            &input,
+            self.desk.now(),
+            &source.policy,
+            &source.timing,
+        );
+        self.desk
+            .save_pull(
+                unit,
+                Some(found.version),
+                (&step, found.value.read_at),
+                &Route::default(),
+            )
+            .await?;
+        unit.tell(
+            &keys::pull_pk(reference),
+            crate::work::Work::Pull {
+                pull: reference.clone(),
+                job: None,
+                received_at: None,
+            },
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,126 @@
+//! What becomes of a pull request that cannot be read now: it is read later, and no message is spent on waiting.
+
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{JobId, PullRef};
+use jiff::SignedDuration;
+
+use crate::desk::{Error, Place};
+use crate::dispatcher::{Dispatcher, effects};
+use crate::keys;
+use crate::ports::{Expect, Record, Write};
+use crate::settings::TrackedPull;
+use crate::store::Versioned;
+use crate::work::Work;
+
+/// The first wait for a pull request that could be read a moment ago.
+const AGAIN_SOON: SignedDuration = SignedDuration::from_secs(15);
+
+/// The longest wait while nothing can be read.
+const AGAIN_LATE: SignedDuration = SignedDuration::from_mins(5);
+
+/// The wait for a pull request that was never read.
+const AGAIN_UNREAD: SignedDuration = SignedDuration::from_secs(60);
+
+impl Dispatcher {
+    /// Puts the next reading off. A pull request of ours has a due of its own; for another one the wish to look stays in the outbox.
+    pub(super) async fn unread(
+        &self,
+        reference: &PullRef,
+        hint: Option<&JobId>,
+        failure: &Failure,
+    ) -> Result<(), Error> {
+        tracing::warn!(pull = %reference, %failure, "the pull request cannot be read now");
+        if let Some(found) = self.desk.store.pull(reference).await? {
+            return self.put_off(reference, self.wait_of(&found, failure)).await;
+        }
+        if self.is_worth_another_look(hint, failure).await? {
+            return self.park(reference, hint, failure).await;
+        }
+        Ok(())
+    }
+
+    /// The longer nothing could be read, the longer the wait: half as long again.
+    fn wait_of(&self, found: &Versioned<TrackedPull>, failure: &Failure) -> SignedDuration {
+        let unread_for = found.value.read_at.map_or(SignedDuration::ZERO, |read| {
+            self.desk.now().duration_since(read)
+        });
+        let growing = (unread_for / 2).clamp(AGAIN_SOON, AGAIN_LATE);
+        failure
+            .asked_wait()
+            .map_or(growing, |asked| asked.max(AGAIN_SOON))
+    }
+
+    async fn put_off(&self, reference: &PullRef, wait: SignedDuration) -> Result<(), Error> {
+        let records = self.desk.store.records();
+        let Some(record) = records.get(&keys::pull(reference)).await? else {
+            return Ok(());
+        };
+        if record.due.is_none() {
+            return Ok(());
+        }
+        let expect = Expect::Version(record.version);
+        let record = Record {
+            due: Some(self.desk.now() + wait),
+            ..record
+        };
+        let write = Write::Put { record, expect };
+        effects::ignore_conflict(records.commit(vec![write]).await.map_err(Error::from))
+    }
+
+    /// A job that goes on needs its pull request. Whether a stranger's belongs to us is asked again only if the answer can change by itself.
+    async fn is_worth_another_look(
+        &self,
+        hint: Option<&JobId>,
+        failure: &Failure,
+    ) -> Result<bool, Error> {
+        if let Some(id) = hint {
+            return Ok(self
+                .desk
+                .store
+                .job(id)
+                .await?
+                .is_some_and(|job| !job.value.is_ended()));
+        }
+        Ok(match failure.class {
+            FailureClass::Throttled
+            | FailureClass::Unavailable
+            | FailureClass::Network
+            | FailureClass::Unauthorized => true,
+            FailureClass::NotFound
+            | FailureClass::Garbled
+            | FailureClass::Forbidden
+            | FailureClass::Precondition
+            | FailureClass::Conflict
+            | FailureClass::Invalid => false,
+        })
+    }
+
+    /// One row for each pull request and job, however many messages could not be handled.
+    async fn park(
+        &self,
+        reference: &PullRef,
+        hint: Option<&JobId>,
+        failure: &Failure,
+    ) -> Result<(), Error> {
+        let wait = failure
+            .asked_wait()
+            .map_or(AGAIN_UNREAD, |asked| asked.max(AGAIN_SOON));
+        let work = Work::Pull {
+            pull: reference.clone(),
+            job: hint.cloned(),
+            received_at: None,
+        };
+        let mut unit = self.desk.unit();
+        let place = Place {
+            due: Some(unit.now() + wait),
+            list: None,
+        };
+        unit.put_if(
+            keys::parked(&keys::pull_pk(reference), hint),
+            &work,
+            Expect::Any,
+            place,
+        );
+        self.desk.commit(unit).await
+    }
+}

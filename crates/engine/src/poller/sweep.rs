@@ -1,0 +1,110 @@
+//! Now and then a poll looks wider: for sessions that a lagging list has hidden, and for pull requests whose message was lost.
+
+use std::collections::BTreeSet;
+
+use domain::account::Account;
+use domain::ids::PullRef;
+use domain::job::{Job, Phase};
+use domain::session::SessionView;
+use jiff::{SignedDuration, Timestamp};
+
+use super::Poller;
+use super::poll::is_active;
+use crate::desk::Error;
+use crate::store::Versioned;
+use crate::work::Work;
+
+/// How often the list is read although single reads would do: a twin is found, and the weight of the pages is measured anew.
+const LISTS_EVERY: SignedDuration = SignedDuration::from_mins(15);
+
+/// How often pull requests that nobody follows are asked for again.
+const LINKS_EVERY: SignedDuration = SignedDuration::from_mins(5);
+
+/// A create that was done twice is looked for as long as its job's session is younger than this.
+const YOUNG: SignedDuration = SignedDuration::from_hours(2);
+
+/// The clocks of Jules and of this process differ by less.
+const CLOCK_SLACK: SignedDuration = SignedDuration::from_mins(10);
+
+/// What a poll looks for besides what it watches.
+pub(super) struct Sweep {
+    /// Whether the list is read whatever the cadence says.
+    pub(super) lists: bool,
+    /// Whether jobs whose pull request nobody follows are looked for.
+    pub(super) links: bool,
+    /// Sessions created before this are no twins of a young job; none when there is no young job.
+    since: Option<Timestamp>,
+}
+
+impl Sweep {
+    /// Whether what follows a page can hold nothing that is looked for: the page is in order, newest first, and reaches far enough back.
+    pub(super) fn is_through(&self, page: &[SessionView]) -> bool {
+        let Some(since) = self.since else { return true };
+        let times: Vec<Timestamp> = page.iter().filter_map(|view| view.created_at).collect();
+        let descends = times.windows(2).all(|pair| pair[0] >= pair[1]);
+        times.len() == page.len() && descends && times.last().is_some_and(|last| *last < since)
+    }
+}
+
+impl Poller {
+    /// Polls come every few seconds, so that about one of them meets each turn; nothing has to be remembered for it.
+    pub(super) fn sweep(&self, account: &Account, jobs: &[Versioned<Job>]) -> Sweep {
+        let now = self.desk.now();
+        let gap = if jobs.iter().any(is_active) {
+            account.pace.tick
+        } else {
+            account.pace.idle
+        };
+        let turn = |every: SignedDuration| {
+            now.as_second().rem_euclid(every.as_secs().max(1)) < gap.as_secs()
+        };
+        let created = jobs.iter().filter_map(|job| match &job.value.phase {
+            Phase::Watching(watch) if now.duration_since(watch.since) < YOUNG => {
+                Some(job.value.created_at)
+            }
+            Phase::Watching(_)
+            | Phase::Queued { .. }
+            | Phase::Creating { .. }
+            | Phase::Ended(_) => None,
+        });
+        Sweep {
+            lists: turn(LISTS_EVERY),
+            links: turn(LINKS_EVERY),
+            since: created.min().map(|at| at - CLOCK_SLACK),
+        }
+    }
+
+    /// A job that knows its pull request while nobody follows it: the message was lost, or the one that it had ended was.
+    pub(super) async fn remind_of_pulls(&self, jobs: &[Versioned<Job>]) -> Result<(), Error> {
+        let known: Vec<(&Versioned<Job>, &PullRef)> = jobs
+            .iter()
+            .filter_map(|job| Some((job, job.value.pull()?)))
+            .collect();
+        if known.is_empty() {
+            return Ok(());
+        }
+        let open = self.desk.store.open_pulls().await?;
+        let followed: BTreeSet<&PullRef> =
+            open.iter().map(|found| &found.value.pull.pull).collect();
+        for (job, pull) in known
+            .into_iter()
+            .filter(|(_, pull)| !followed.contains(pull))
+        {
+            let id = job.value.id.clone();
+            for work in [
+                Work::Pull {
+                    pull: pull.clone(),
+                    job: Some(id.clone()),
+                    received_at: None,
+                },
+                Work::Job { id: id.clone() },
+            ] {
+                self.desk
+                    .queue
+                    .send(&work.to_body(), SignedDuration::ZERO)
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,549 @@
+//! Answers that never come: whatever was cut off before or after its effect, the effect happens once.
+
+use domain::effect::{Action, Effect};
+use domain::ids::JobId;
+use domain::policy::{MergePolicy, PlanApproval, Source};
+use engine::desk::Place;
+use engine::keys;
+use sandbox::github::{CiSetup, RequiredCheck};
+use sandbox::story::Step;
+use sandbox::{Fault, FaultKind, Lags, Scenario, Service};
+use tests::world::{
+    MINUTE, REPO, SECOND, Setup, World, asking, green_checks, hour, on_green, progress, scenario,
+    story, with_ci,
+};
+
+const CUTS: [FaultKind; 2] = [FaultKind::CutAfterEffect, FaultKind::CutBefore];
+
+fn cut(world: &World, kind: &FaultKind, (service, method, path): (Service, &str, &str)) {
+    world
+        .sandbox
+        .faults()
+        .add(Fault::new(service, path, kind.clone()).on(method).next(1));
+}
+
+async fn world_of(scenario: Scenario, source: Source) -> World {
+    World::with(Setup {
+        scenario,
+        source,
+        ..Setup::default()
+    })
+    .await
+}
+
+async fn merged(world: &World, job: &JobId) {
+    world
+        .until(MINUTE * 40, "merged", async |world| {
+            world.state(job).await == "merged"
+        })
+        .await;
+    world.pass(MINUTE * 10).await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_create_whose_answer_is_lost_makes_one_session() {
+    let lost = [
+        FaultKind::CutAfterEffect,
+        FaultKind::CutBefore,
+        FaultKind::StatusAfterEffect { code: 500 },
+        FaultKind::StatusAfterEffect { code: 503 },
+        FaultKind::Status {
+            code: 500,
+            retry_after_secs: None,
+            body: None,
+        },
+        FaultKind::Status {
+            code: 429,
+            retry_after_secs: Some(20),
+            body: None,
+        },
+        FaultKind::HtmlInstead,
+        FaultKind::TruncatedPage,
+    ];
+    for kind in lost {
+        let world = world_of(Scenario::default(), on_green()).await;
+        cut(&world, &kind, (Service::Jules, "POST", "/sessions"));
+        let job = world.submit("Add a test").await;
+        merged(&world, &job).await;
+        assert_eq!(world.sandbox.counters().creates, 1, "{kind:?}");
+        assert_eq!(world.sandbox.jules().sessions().len(), 1, "{kind:?}");
+        assert_eq!(
+            world.events(&job).await,
+            ["completed/completed"],
+            "{kind:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_twin_that_a_lagging_list_allowed_is_put_away() {
+    for others in [0, 2] {
+        let slow = story(
+            "slow",
+            vec![
+                progress(SECOND, "Working"),
+                progress(MINUTE * 90, "Working"),
+                Step::Complete {
+                    after: SECOND,
+                    no_change: true,
+                },
+            ],
+        );
+        let played = Scenario {
+            lags: Lags {
+                list: MINUTE * 20,
+                ..Lags::default()
+            },
+            ..scenario(vec![slow])
+        };
+        let world = world_of(played, on_green()).await;
+        for _ in 0..others {
+            world.submit("slow").await;
+        }
+        world
+            .until(MINUTE, "the others", async |world| {
+                world.sandbox.counters().creates == others
+            })
+            .await;
+        cut(
+            &world,
+            &FaultKind::CutAfterEffect,
+            (Service::Jules, "POST", "/sessions"),
+        );
+        let job = world.submit("slow").await;
+        world.pass(MINUTE * 80).await;
+        assert_eq!(
+            world.sandbox.counters().creates,
+            others + 2,
+            "the list hid the first one"
+        );
+        let own = world.session(&job).await.id;
+        let marker = format!("{job}#1");
+        let sessions = world.sandbox.jules().sessions();
+        let twins: Vec<_> = sessions
+            .iter()
+            .filter(|it| it.title.contains(&marker))
+            .collect();
+        assert_eq!(twins.len(), 2);
+        for twin in twins {
+            assert_eq!(twin.archived, twin.id != own, "{twin:?}");
+        }
+        assert_eq!(world.sandbox.counters().archives, 1);
+        world.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn an_archive_of_a_twin_whose_answer_is_lost_is_settled() {
+    let slow = story(
+        "slow",
+        vec![
+            progress(SECOND, "Working"),
+            progress(MINUTE * 90, "Working"),
+            Step::Complete {
+                after: SECOND,
+                no_change: true,
+            },
+        ],
+    );
+    let played = Scenario {
+        lags: Lags {
+            list: MINUTE * 20,
+            ..Lags::default()
+        },
+        ..scenario(vec![slow])
+    };
+    let world = world_of(played, on_green()).await;
+    cut(
+        &world,
+        &FaultKind::CutAfterEffect,
+        (Service::Jules, "POST", "/sessions"),
+    );
+    cut(
+        &world,
+        &FaultKind::CutAfterEffect,
+        (Service::Jules, "POST", ":archive"),
+    );
+    world.submit("slow").await;
+    world.pass(MINUTE * 80).await;
+    assert_eq!(
+        (
+            world.sandbox.counters().creates,
+            world.sandbox.counters().archives
+        ),
+        (2, 1)
+    );
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_message_whose_answer_is_lost_is_said_once() {
+    let others = [
+        FaultKind::StatusAfterEffect { code: 500 },
+        FaultKind::Status {
+            code: 503,
+            retry_after_secs: None,
+            body: None,
+        },
+    ];
+    for kind in CUTS.into_iter().chain(others) {
+        let world = world_of(
+            scenario(vec![asking("ask me", "Which database?")]),
+            on_green(),
+        )
+        .await;
+        let job = world.submit("ask me").await;
+        world
+            .until(MINUTE * 3, "a question", async |world| {
+                world.state(&job).await == "asking"
+            })
+            .await;
+        cut(&world, &kind, (Service::Jules, "POST", ":sendMessage"));
+        world
+            .say(&job, "PostgreSQL", "answer")
+            .await
+            .expect("a wish");
+        merged(&world, &job).await;
+        assert_eq!(world.sandbox.counters().messages, 1, "{kind:?}");
+        assert_eq!(
+            world.session(&job).await.messages,
+            ["PostgreSQL"],
+            "{kind:?}"
+        );
+        assert_eq!(
+            world.events(&job).await,
+            ["question/question", "completed/completed"],
+            "{kind:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_same_words_said_twice_on_purpose_are_said_twice_whatever_is_lost() {
+    let world = world_of(Scenario::default(), people()).await;
+    let job = world.submit("Add a test").await;
+    world
+        .until(MINUTE * 5, "in review", async |world| {
+            world.state(&job).await == "in-review"
+        })
+        .await;
+    world.say(&job, "Go on", "first").await.expect("a wish");
+    world.pass(SECOND * 20).await;
+    cut(
+        &world,
+        &FaultKind::CutBefore,
+        (Service::Jules, "POST", ":sendMessage"),
+    );
+    world.say(&job, "Go on", "second").await.expect("a wish");
+    world.pass(MINUTE * 20).await;
+    assert_eq!(
+        world.sandbox.counters().messages,
+        2,
+        "the first one is no proof of the second"
+    );
+    world.finish().await;
+}
+
+fn people() -> Source {
+    let mut source = on_green();
+    source.policy.merge = MergePolicy::Human;
+    source
+}
+
+#[tokio::test]
+async fn an_approval_whose_answer_is_lost_is_given_once() {
+    for kind in CUTS {
+        let mut source = on_green();
+        source.policy.plan_approval = PlanApproval::Agent;
+        let world = world_of(Scenario::default(), source).await;
+        let job = world.submit("Add a test").await;
+        world
+            .until(MINUTE * 3, "a plan", async |world| {
+                world.state(&job).await == "plan-waits"
+            })
+            .await;
+        cut(&world, &kind, (Service::Jules, "POST", ":approvePlan"));
+        world
+            .desk
+            .approve_plan(&world.named(&job))
+            .await
+            .expect("an approval");
+        merged(&world, &job).await;
+        assert_eq!(world.sandbox.counters().approvals, 1, "{kind:?}");
+        assert_eq!(world.session(&job).await.approvals, 1, "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_merge_whose_answer_is_lost_is_settled_by_reading() {
+    let others = [
+        FaultKind::StatusAfterEffect { code: 502 },
+        FaultKind::HtmlInstead,
+        FaultKind::Status {
+            code: 502,
+            retry_after_secs: None,
+            body: None,
+        },
+    ];
+    for kind in CUTS.into_iter().chain(others) {
+        let world = world_of(Scenario::default(), on_green()).await;
+        cut(&world, &kind, (Service::GitHub, "PUT", "/merge"));
+        let job = world.submit("Add a test").await;
+        merged(&world, &job).await;
+        assert_eq!(world.sandbox.counters().merges, 1, "{kind:?}");
+        // Asked twice only where the first call certainly never reached GitHub's state.
+        assert_eq!(world.sandbox.counters().merge_calls, 1, "{kind:?}");
+        assert_eq!(
+            world.events(&job).await,
+            ["completed/completed"],
+            "{kind:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_branch_and_an_archived_session_survive_lost_answers() {
+    for kind in CUTS {
+        let world = world_of(Scenario::default(), on_green()).await;
+        cut(&world, &kind, (Service::GitHub, "DELETE", "/git/refs"));
+        cut(&world, &kind, (Service::Jules, "POST", ":archive"));
+        let job = world.submit("Add a test").await;
+        merged(&world, &job).await;
+        assert_eq!(
+            (
+                world.sandbox.counters().branch_deletes,
+                world.sandbox.counters().archives
+            ),
+            (1, 1),
+            "{kind:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_draft_marked_ready_and_a_branch_brought_up_to_date_survive_lost_answers() {
+    for kind in CUTS {
+        let steps = vec![
+            progress(SECOND, "Working"),
+            Step::OpenPull {
+                after: SECOND,
+                files: Vec::new(),
+                draft: true,
+            },
+            Step::Complete {
+                after: SECOND,
+                no_change: false,
+            },
+        ];
+        let strict = CiSetup {
+            checks: green_checks(),
+            required: vec![RequiredCheck::any("build")],
+            strict: true,
+            on_base: false,
+        };
+        let world = world_of(
+            Scenario {
+                stories: vec![story("Add", steps)],
+                ..with_ci(strict)
+            },
+            on_green(),
+        )
+        .await;
+        cut(&world, &kind, (Service::GitHub, "POST", "/graphql"));
+        cut(&world, &kind, (Service::GitHub, "PUT", "/update-branch"));
+        let job = world.submit("Add a test").await;
+        world
+            .until(MINUTE * 5, "a pull request", async |world| {
+                !world.sandbox.github().pulls(REPO).is_empty()
+            })
+            .await;
+        world.sandbox.github().push(
+            world.clock.now(),
+            REPO,
+            "main",
+            "Something else",
+            "somebody",
+        );
+        merged(&world, &job).await;
+        let it = world.sandbox.counters();
+        assert_eq!(
+            (it.ready_for_review, it.branch_updates, it.merges),
+            (1, 1, 1),
+            "{kind:?}"
+        );
+    }
+}
+
+/// Wishes for something on the first pull request, as a decision would.
+async fn wish(world: &World, action: Action) {
+    let pk = keys::pull_pk(&format!("{REPO}#1").parse().expect("a pull request"));
+    let effect = Effect::new(action, world.desk.now());
+    let mut unit = world.desk.unit();
+    unit.put(
+        keys::effect(&pk, &effect.id),
+        &effect,
+        None,
+        Place {
+            due: effect.due(),
+            list: None,
+        },
+    );
+    world.desk.commit(unit).await.expect("a wish");
+}
+
+#[tokio::test]
+async fn comments_and_labels_survive_lost_answers() {
+    for kind in CUTS {
+        let world = world_of(Scenario::default(), people()).await;
+        let job = world.submit("Add a test").await;
+        world
+            .until(MINUTE * 5, "in review", async |world| {
+                world.state(&job).await == "in-review"
+            })
+            .await;
+        world.pass(MINUTE).await;
+        let pull: domain::ids::PullRef = format!("{REPO}#1").parse().expect("a pull request");
+        cut(&world, &kind, (Service::GitHub, "POST", "/comments"));
+        cut(&world, &kind, (Service::GitHub, "POST", "/labels"));
+        wish(
+            &world,
+            Action::Comment {
+                pull: pull.clone(),
+                text: "Hello".to_owned(),
+                cause: "greeting".to_owned(),
+            },
+        )
+        .await;
+        wish(
+            &world,
+            Action::Label {
+                pull,
+                label: "gaffer".to_owned(),
+            },
+        )
+        .await;
+        world.pass(MINUTE * 10).await;
+        let it = world.pull(1);
+        assert_eq!(
+            (it.comments.len(), it.labels),
+            (1, vec!["gaffer".to_owned()]),
+            "{kind:?}"
+        );
+        assert_eq!(
+            (
+                world.sandbox.counters().comments,
+                world.sandbox.counters().labels
+            ),
+            (1, 1),
+            "{kind:?}"
+        );
+        world.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn a_wake_whose_answer_is_lost_comes_again_under_its_id() {
+    for kind in CUTS {
+        let world = world_of(Scenario::default(), on_green()).await;
+        cut(&world, &kind, (Service::Agent, "POST", ""));
+        let job = world.submit("Add a test").await;
+        merged(&world, &job).await;
+        let ids: Vec<_> = world
+            .sandbox
+            .agents()
+            .received(tests::world::AGENT)
+            .into_iter()
+            .map(|wake| wake.webhook_id)
+            .collect();
+        assert!(
+            !ids.is_empty() && ids.iter().all(|id| *id == ids[0]),
+            "{kind:?}: {ids:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn github_down_for_an_hour_costs_an_hour_and_nothing_else() {
+    for code in [500, 503, 429] {
+        let world = world_of(Scenario::default(), on_green()).await;
+        let job = world.submit("Add a test").await;
+        world
+            .until(MINUTE, "a session", async |world| {
+                world.sandbox.counters().creates == 1
+            })
+            .await;
+        world.sandbox.faults().add(Fault::new(
+            Service::GitHub,
+            "",
+            FaultKind::Status {
+                code,
+                retry_after_secs: None,
+                body: None,
+            },
+        ));
+        world.pass(hour(1)).await;
+        assert_eq!(world.state(&job).await, "in-review");
+        let calls = world.requests(Service::GitHub, "GET", "").len();
+        assert!(calls < 150, "{calls} calls to a GitHub that is down");
+        world.sandbox.faults().clear();
+        world
+            .until(MINUTE * 20, "merged", async |world| {
+                world.state(&job).await == "merged"
+            })
+            .await;
+        assert_eq!(world.events(&job).await, ["completed/completed"]);
+        world.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn github_down_while_a_merge_is_due_costs_no_merge() {
+    let world = world_of(Scenario::default(), on_green()).await;
+    let job = world.submit("Add a test").await;
+    world
+        .until(MINUTE * 5, "in review", async |world| {
+            world.state(&job).await == "in-review"
+        })
+        .await;
+    world
+        .sandbox
+        .faults()
+        .add(Fault::new(Service::GitHub, "", FaultKind::CutBefore));
+    world.pass(hour(1)).await;
+    world.sandbox.faults().clear();
+    world
+        .until(MINUTE * 20, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
+    assert_eq!(world.sandbox.counters().merges, 1);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_github_credential_that_dies_is_waited_for() {
+    let world = world_of(Scenario::default(), on_green()).await;
+    let job = world.submit("Add a test").await;
+    world
+        .until(MINUTE * 5, "in review", async |world| {
+            world.state(&job).await == "in-review"
+        })
+        .await;
+    world
+        .sandbox
+        .github()
+        .revoke_token(sandbox::github::DEFAULT_TOKEN);
+    world.pass(hour(1)).await;
+    assert_eq!(world.sandbox.counters().merges, 0);
+    world
+        .sandbox
+        .github()
+        .add_token(sandbox::github::TokenSetup::default());
+    world
+        .until(MINUTE * 20, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
+    world.finish().await;
+}

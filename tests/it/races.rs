@@ -1,0 +1,274 @@
+//! Deaths at every point, two hands at once, and webhooks doubled, reordered, repeated and lost: one effect outside each time.
+
+use domain::ids::JobId;
+use engine::work::Work;
+use jiff::SignedDuration;
+use sandbox::{Scenario, WebhookFaults};
+use tests::world::{
+    MINUTE, Moment, REPO, Setup, WEBHOOK_SECRET, World, asking, on_green, scenario,
+};
+
+async fn begin(webhooks: bool) -> World {
+    let scenario = scenario(vec![asking("ask me", "Which database?")]);
+    World::with(Setup {
+        scenario,
+        source: on_green(),
+        webhooks,
+        ..Setup::default()
+    })
+    .await
+}
+
+/// Submits and answers like somebody who tries again after an error, until the job is merged.
+async fn play(world: &World, job: &JobId) {
+    world
+        .until(MINUTE * 90, "merged", async |world| {
+            if world.state(job).await == "asking" {
+                // The process may die under it; whoever answers comes again.
+                drop(world.say(job, "PostgreSQL", "answer").await);
+                world.fate.revive();
+            }
+            world.state(job).await == "merged"
+        })
+        .await;
+    // Whatever a death has hidden comes back within the queue's visibility.
+    world.pass(MINUTE * 25).await;
+}
+
+/// Everything happened exactly once.
+async fn once(world: &World, job: &JobId, when: &str) {
+    let it = world.sandbox.counters();
+    assert_eq!(it.creates, 1, "{when}");
+    assert_eq!(it.messages, 1, "{when}");
+    assert_eq!(it.merges, 1, "{when}");
+    assert_eq!(it.merge_calls, 1, "{when}");
+    assert_eq!(it.archives, 1, "{when}");
+    assert_eq!(it.branch_deletes, 1, "{when}");
+    assert_eq!(
+        world.events(job).await,
+        ["question/question", "completed/completed"],
+        "{when}"
+    );
+    let mut ids: Vec<_> = world
+        .sandbox
+        .agents()
+        .received(tests::world::AGENT)
+        .into_iter()
+        .map(|it| it.webhook_id)
+        .collect();
+    ids.dedup();
+    assert_eq!(ids.len(), 2, "one id for each occurrence, in order, {when}");
+    let pull = world.pull(1);
+    assert_eq!(pull.merged_sha.as_ref(), Some(&pull.head_sha), "{when}");
+    assert!(world.evidence(1, &pull.head_sha).await.is_some(), "{when}");
+    world.finish().await;
+}
+
+/// Dies at every act of the story, each time in a world of its own.
+async fn die_everywhere(moment: Moment) {
+    let world = begin(false).await;
+    let job = world.submit("ask me").await;
+    let begun = world.fate.acts().len();
+    play(&world, &job).await;
+    let acts = world.fate.acts();
+    once(&world, &job, "alive").await;
+    for (at, act) in acts.iter().enumerate().skip(begun) {
+        let world = begin(false).await;
+        let job = world.submit("ask me").await;
+        world.fate.kill_at(at, moment);
+        play(&world, &job).await;
+        let when = format!("dying {moment:?} act {at}, `{act}`");
+        assert_eq!(world.fate.deaths(), 1, "{when}");
+        once(&world, &job, &when).await;
+    }
+}
+
+#[tokio::test]
+async fn a_process_that_dies_before_any_act_does_everything_once() {
+    die_everywhere(Moment::Before).await;
+}
+
+#[tokio::test]
+async fn a_process_that_dies_after_any_act_does_everything_once() {
+    die_everywhere(Moment::After).await;
+}
+
+#[tokio::test]
+async fn two_of_everything_do_everything_once() {
+    let world = begin(true).await;
+    let job = world.submit("ask me").await;
+    let (dispatcher, poller) = (world.another_dispatcher(), world.another_poller());
+    let end = world.clock.now() + MINUTE * 20;
+    while world.clock.now() < end && world.state(&job).await != "merged" {
+        world.clock.advance(SignedDuration::from_secs(1));
+        world.sandbox.advance();
+        world.sandbox.deliver_webhooks().await;
+        if world.state(&job).await == "asking" {
+            let (one, other) = tokio::join!(
+                world.say(&job, "PostgreSQL", "answer"),
+                world.say(&job, "PostgreSQL", "answer")
+            );
+            assert!(one.is_ok() || other.is_ok());
+        }
+        let (one, other) = tokio::join!(world.poller.tick(), poller.tick());
+        one.and(other).expect("ticks");
+        loop {
+            let (one, other) = tokio::join!(world.dispatcher.drain(), dispatcher.drain());
+            if one.expect("a batch") + other.expect("a batch") == 0 {
+                break;
+            }
+        }
+    }
+    world.pass(MINUTE * 10).await;
+    once(&world, &job, "two of everything").await;
+}
+
+#[tokio::test]
+async fn the_same_message_twice_at_once_is_one_create_and_one_merge() {
+    let world = World::with(Setup {
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
+    let job = world.submit("Add a test").await;
+    let dispatcher = world.another_dispatcher();
+    let look = Work::Job { id: job.clone() };
+    let (one, other) = tokio::join!(world.dispatcher.handle(&look), dispatcher.handle(&look));
+    one.and(other).expect("handled");
+    let (one, other) = tokio::join!(world.dispatcher.handle(&look), dispatcher.handle(&look));
+    one.and(other).expect("handled");
+    assert_eq!(world.sandbox.counters().create_calls, 1);
+
+    let pull = Work::Pull {
+        pull: format!("{REPO}#1").parse().expect("a pull request"),
+        job: Some(job.clone()),
+        received_at: None,
+    };
+    world
+        .until(MINUTE * 10, "merged", async |world| {
+            let both =
+                async { tokio::join!(world.dispatcher.handle(&pull), dispatcher.handle(&pull)) };
+            let (one, other) = Box::pin(both).await;
+            drop(one.and(other));
+            world.state(&job).await == "merged"
+        })
+        .await;
+    assert_eq!(
+        (
+            world.sandbox.counters().merges,
+            world.sandbox.counters().merge_calls
+        ),
+        (1, 1)
+    );
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn webhooks_that_are_doubled_reordered_late_or_lost_change_nothing() {
+    let faults = |change: fn(&mut WebhookFaults)| {
+        let mut faults = WebhookFaults::default();
+        change(&mut faults);
+        faults
+    };
+    let all = [
+        faults(|it| it.double = true),
+        faults(|it| it.reorder = true),
+        faults(|it| it.delay = MINUTE * 3),
+        faults(|it| it.drop_every = Some(2)),
+        faults(|it| it.drop_every = Some(1)),
+        faults(|it| it.off = true),
+        WebhookFaults {
+            double: true,
+            reorder: true,
+            delay: MINUTE,
+            drop_every: Some(3),
+            off: false,
+        },
+    ];
+    for faults in all {
+        let scenario = Scenario {
+            webhook_faults: faults.clone(),
+            ..scenario(vec![asking("ask me", "Which database?")])
+        };
+        let world = World::with(Setup {
+            scenario,
+            source: on_green(),
+            webhooks: true,
+            ..Setup::default()
+        })
+        .await;
+        let job = world.submit("ask me").await;
+        play(&world, &job).await;
+        once(&world, &job, &format!("{faults:?}")).await;
+    }
+}
+
+/// Posts a body to the webhook's door as GitHub would, under a new id each time.
+async fn post(world: &World, body: &str, id: usize) -> u16 {
+    let client = reqwest::Client::builder()
+        .no_proxy()
+        .build()
+        .expect("a client");
+    let request = client
+        .post(world.webhook_url())
+        .header("content-type", "application/json")
+        .header("x-github-event", "pull_request")
+        .header(
+            "x-github-delivery",
+            format!("00000000-0000-4000-8000-{id:012}"),
+        )
+        .header(
+            "x-hub-signature-256",
+            sandbox::webhook::sign(WEBHOOK_SECRET, body.as_bytes()),
+        );
+    request
+        .body(body.to_owned())
+        .send()
+        .await
+        .expect("an answer")
+        .status()
+        .as_u16()
+}
+
+#[tokio::test]
+async fn one_webhook_a_hundred_times_is_a_reading_or_two() {
+    let world = begin(true).await;
+    let job = world.submit("ask me").await;
+    world
+        .until(MINUTE * 5, "a question", async |world| {
+            world.state(&job).await == "asking"
+        })
+        .await;
+    world
+        .say(&job, "PostgreSQL", "answer")
+        .await
+        .expect("an answer");
+    world
+        .until(MINUTE * 5, "in review", async |world| {
+            world.state(&job).await == "in-review"
+        })
+        .await;
+    world.pass(MINUTE / 2).await;
+    let opened = world
+        .sandbox
+        .github()
+        .deliveries()
+        .into_iter()
+        .find(|it| it.event == "pull_request")
+        .expect("a delivery")
+        .body;
+    let before = world.sandbox.counters().github_calls;
+    for id in 0..100 {
+        assert_eq!(post(&world, &opened, id).await, 202);
+    }
+    world.step().await;
+    world.pass(MINUTE / 12).await;
+    let calls = world.sandbox.counters().github_calls - before;
+    assert!(calls <= 40, "{calls} calls for one webhook");
+    play(&world, &job).await;
+    for id in 100..200 {
+        assert_eq!(post(&world, &opened, id).await, 202);
+    }
+    world.pass(MINUTE * 5).await;
+    once(&world, &job, "a storm").await;
+}

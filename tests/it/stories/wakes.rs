@@ -1,0 +1,358 @@
+//! Waking the agent: signed, repeated under one id until it is acknowledged, in order for each job.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use domain::ids::JobId;
+use domain::policy::PlanApproval;
+use hmac::{Hmac, KeyInit, Mac};
+use jiff::SignedDuration;
+use sandbox::agent::{AgentSetup, Received};
+use sandbox::story::Step;
+use tests::world::{
+    AGENT, MINUTE, SECOND, Setup, World, from_work, hour, on_green, progress, scenario, story,
+};
+
+/// A world whose agent answers with these statuses; the last one stays.
+async fn answering(statuses: &[u16]) -> World {
+    let mut played = scenario(Vec::new());
+    played.agents = vec![AgentSetup {
+        name: AGENT.to_owned(),
+        statuses: statuses.to_vec(),
+        ..AgentSetup::default()
+    }];
+    World::with(Setup {
+        scenario: played,
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await
+}
+
+fn received(world: &World) -> Vec<Received> {
+    world.sandbox.agents().received(AGENT)
+}
+
+/// One job to its end, which is one completion.
+async fn completed(world: &World) -> JobId {
+    let job = world.submit("Add a test").await;
+    world
+        .until(MINUTE * 5, "a wake", async |world| {
+            !world.wakes().is_empty()
+        })
+        .await;
+    job
+}
+
+/// The ids under which the wakes came.
+fn ids(world: &World) -> Vec<String> {
+    received(world)
+        .into_iter()
+        .filter_map(|wake| wake.webhook_id)
+        .collect()
+}
+
+/// Seconds between the tries.
+fn gaps(world: &World) -> Vec<i64> {
+    received(world)
+        .windows(2)
+        .map(|pair| pair[1].at.duration_since(pair[0].at).as_secs())
+        .collect()
+}
+
+/// What the specification says, computed apart from the sender's code.
+fn verify(world: &World, wake: &Received) {
+    let secret = world
+        .secrets
+        .get(&format!("agents/{AGENT}"))
+        .expect("a secret");
+    let key = STANDARD
+        .decode(secret.strip_prefix("whsec_").expect("its prefix"))
+        .expect("Base64");
+    let (id, at) = (
+        wake.webhook_id.as_deref().expect("an id"),
+        wake.webhook_timestamp.as_deref().expect("a time"),
+    );
+    let mut mac = Hmac::<sha2::Sha256>::new_from_slice(&key).expect("a key");
+    mac.update(format!("{id}.{at}.{}", wake.body).as_bytes());
+    let expected = format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()));
+    let given = wake.webhook_signature.as_deref().expect("a signature");
+    assert!(
+        given.split(' ').any(|one| one == expected),
+        "{given} is not {expected}"
+    );
+    assert_eq!(
+        at.parse::<i64>().expect("seconds"),
+        wake.at.as_second(),
+        "signed at the time of the try"
+    );
+}
+
+#[tokio::test]
+async fn a_wake_is_signed_and_small() {
+    let world = answering(&[]).await;
+    completed(&world).await;
+    world.pass(MINUTE * 10).await;
+    let wakes = received(&world);
+    assert_eq!(wakes.len(), 1);
+    verify(&world, &wakes[0]);
+    assert!(wakes[0].size < 20_000);
+    assert_eq!(
+        wakes[0].webhook_id.as_deref(),
+        world.wakes()[0]["event_id"].as_str()
+    );
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_wake_that_fails_comes_again_under_its_id_on_the_schedule() {
+    let world = answering(&[500, 503, 500, 204]).await;
+    completed(&world).await;
+    world.pass(hour(24)).await;
+    assert_eq!(received(&world).len(), 4);
+    let ids = ids(&world);
+    assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+    received(&world)
+        .iter()
+        .for_each(|wake| verify(&world, wake));
+    for (gap, wanted) in gaps(&world).into_iter().zip([5, 300, 1_800]) {
+        assert!(
+            (wanted..=wanted + wanted / 8 + 2).contains(&gap),
+            "{:?}",
+            gaps(&world)
+        );
+    }
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_wake_that_never_arrives_is_given_up_where_a_person_sees_it() {
+    let world = answering(&[500]).await;
+    let job = completed(&world).await;
+    world.pass(hour(24 * 6)).await;
+    assert_eq!(received(&world).len(), 10);
+    let wakes = world.desk.store.wakes(&world.agent()).await.expect("wakes");
+    assert!(
+        wakes
+            .iter()
+            .all(|wake| matches!(wake.value.state, domain::wake::WakeState::Dead { .. })),
+        "{wakes:#?}"
+    );
+    assert_eq!(world.state(&job).await, "merged");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_receiver_that_is_gone_is_not_asked_again() {
+    let world = answering(&[410]).await;
+    let job = completed(&world).await;
+    let other = world.submit("Another test").await;
+    world.pass(hour(2)).await;
+    assert_eq!(received(&world).len(), 1);
+    assert!(
+        world
+            .desk
+            .store
+            .agent(&world.agent())
+            .await
+            .expect("a store")
+            .expect("an agent")
+            .value
+            .disabled
+            .is_some()
+    );
+    // Its jobs go on, and its events wait for a person.
+    assert!(world.all_merged(&[job, other.clone()]).await);
+    assert_eq!(world.events(&other).await, ["completed/completed"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_redirect_is_a_failure_and_is_not_followed() {
+    let mut played = scenario(Vec::new());
+    let location = Some("/agent/elsewhere".to_owned());
+    played.agents = vec![AgentSetup {
+        name: AGENT.to_owned(),
+        statuses: vec![307, 204],
+        location,
+        ..AgentSetup::default()
+    }];
+    let world = World::with(Setup {
+        scenario: played,
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
+    completed(&world).await;
+    world.pass(MINUTE * 10).await;
+    assert_eq!(received(&world).len(), 2);
+    assert!(world.sandbox.agents().received("elsewhere").is_empty());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_accepted_wake_is_leased_and_comes_again_when_the_lease_lapses() {
+    let world = answering(&[202]).await;
+    completed(&world).await;
+    world.pass(MINUTE * 9).await;
+    assert_eq!(received(&world).len(), 1);
+    world.pass(MINUTE * 3).await;
+    assert_eq!(received(&world).len(), 2);
+    assert_eq!(ids(&world)[0], ids(&world)[1]);
+    world.acknowledge(&world.wakes()[0]).await;
+    world.acknowledge(&world.wakes()[0]).await;
+    world.pass(hour(24)).await;
+    assert_eq!(received(&world).len(), 2);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_wait_that_the_receiver_asks_for_is_kept() {
+    let mut played = scenario(Vec::new());
+    let retry_after_secs = Some(1_000);
+    played.agents = vec![AgentSetup {
+        name: AGENT.to_owned(),
+        statuses: vec![503, 204],
+        retry_after_secs,
+        ..AgentSetup::default()
+    }];
+    let world = World::with(Setup {
+        scenario: played,
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
+    completed(&world).await;
+    world.pass(hour(2)).await;
+    assert_eq!(received(&world).len(), 2);
+    assert!(
+        (1_000..1_130).contains(&gaps(&world)[0]),
+        "{:?}",
+        gaps(&world)
+    );
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_was_away_gets_everything_in_order_and_acknowledges_it_once() {
+    let ask = |n: u32| Step::Ask {
+        after: SECOND * 3,
+        text: format!("Question {n}"),
+    };
+    let steps = from_work(vec![
+        ask(1),
+        progress(SECOND * 3, "Working"),
+        ask(2),
+        progress(SECOND * 3, "Working"),
+        ask(3),
+    ]);
+    let mut played = scenario(vec![story("ask", steps)]);
+    played.agents = vec![AgentSetup {
+        name: AGENT.to_owned(),
+        statuses: vec![503],
+        ..AgentSetup::default()
+    }];
+    let mut source = on_green();
+    source.policy.plan_approval = PlanApproval::Auto;
+    let world = World::with(Setup {
+        scenario: played,
+        source,
+        ..Setup::default()
+    })
+    .await;
+    let jobs = [world.submit("ask one").await, world.submit("ask two").await];
+    // A person answers in place of the agent, for about an hour.
+    for n in 1..=3 {
+        world
+            .until(MINUTE * 10, "questions", async |world| {
+                world.events(&jobs[0]).await.len() == n && world.events(&jobs[1]).await.len() == n
+            })
+            .await;
+        for job in &jobs {
+            world
+                .say(job, "Yes", &format!("answer {n}"))
+                .await
+                .expect("an answer");
+        }
+        world.pass(MINUTE * 18).await;
+    }
+    world
+        .until(MINUTE * 30, "merged", async |world| {
+            world.all_merged(&jobs).await
+        })
+        .await;
+    world.sandbox.agents().set(AgentSetup {
+        name: AGENT.to_owned(),
+        ..AgentSetup::default()
+    });
+    world.pass(hour(30)).await;
+
+    for job in &jobs {
+        let of_job = |wake: &&Received| wake.status == 204 && wake.body.contains(job.as_str());
+        let acknowledged: Vec<serde_json::Value> = received(&world)
+            .iter()
+            .filter(of_job)
+            .map(|wake| serde_json::from_str(&wake.body).expect("JSON"))
+            .collect();
+        let told: Vec<_> = acknowledged
+            .iter()
+            .map(|wake| wake["message"].as_str().unwrap_or("done").to_owned())
+            .collect();
+        assert_eq!(told, ["Question 1", "Question 2", "Question 3", "done"]);
+    }
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn no_wake_of_a_job_overtakes_an_earlier_one() {
+    let ask = |n: u32| Step::Ask {
+        after: SECOND * 3,
+        text: format!("Question {n}"),
+    };
+    let steps = from_work(vec![ask(1), progress(SECOND * 3, "Working"), ask(2)]);
+    let mut played = scenario(vec![story("ask", steps)]);
+    played.agents = vec![AgentSetup {
+        name: AGENT.to_owned(),
+        statuses: vec![202],
+        ..AgentSetup::default()
+    }];
+    let world = World::with(Setup {
+        scenario: played,
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
+    let job = world.submit("ask").await;
+    world
+        .until(MINUTE * 5, "a question", async |world| {
+            world.events(&job).await.len() == 1
+        })
+        .await;
+    world.say(&job, "Yes", "one").await.expect("an answer");
+    world
+        .until(MINUTE * 5, "another", async |world| {
+            world.events(&job).await.len() == 2
+        })
+        .await;
+    world.pass(MINUTE * 2).await;
+    assert_eq!(
+        received(&world).len(),
+        1,
+        "the second waits for the first to be acknowledged"
+    );
+    world.acknowledge(&world.wakes()[0]).await;
+    world.pass(SECOND * 150).await;
+    assert_eq!(received(&world).len(), 2);
+    assert_eq!(world.wakes()[1]["message"], "Question 2");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn nothing_is_sent_for_a_test_but_the_test() {
+    let world = answering(&[500, 204]).await;
+    world.desk.test_wake(&world.agent()).await.expect("a test");
+    world.pass(MINUTE).await;
+    assert_eq!(received(&world).len(), 2);
+    assert_eq!(ids(&world)[0], ids(&world)[1]);
+    assert!(SignedDuration::from_secs(gaps(&world)[0]) >= SECOND * 5);
+    world.finish().await;
+}

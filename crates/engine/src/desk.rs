@@ -19,6 +19,9 @@ use crate::work::Work;
 /// An outbox row that was not published by then was left by a crash; the poller publishes it.
 pub const OUTBOX_GRACE: SignedDuration = SignedDuration::from_secs(5);
 
+/// The version of a row that was just put for the first time.
+const NEW_ROW: u64 = 1;
+
 /// How often a decision is made again after somebody else changed what it rests on.
 pub const DECIDE_AGAIN_MAX: u32 = 8;
 
@@ -159,7 +162,7 @@ impl Desk {
         self.store.records().commit(all).await?;
         self.bell.notify_waiters();
         for (key, work) in rows {
-            if let Err(error) = self.publish(&key, &work).await {
+            if let Err(error) = self.publish(&key, NEW_ROW, &work).await {
                 tracing::warn!(%error, key = ?key, "a message stays in the outbox");
             }
         }
@@ -167,7 +170,7 @@ impl Desk {
     }
 
     /// Sends an outbox row's message and then forgets the row: a crash between the two sends it twice, which changes nothing.
-    pub(crate) async fn publish(&self, key: &Key, work: &Work) -> Result<(), Error> {
+    pub(crate) async fn publish(&self, key: &Key, version: u64, work: &Work) -> Result<(), Error> {
         self.queue
             .send(&work.to_body(), SignedDuration::ZERO)
             .await?;
@@ -175,10 +178,18 @@ impl Desk {
             .records()
             .commit(vec![Write::Delete {
                 key: key.clone(),
-                expect: Expect::Any,
+                expect: Expect::Version(version),
             }])
-            .await?;
-        Ok(())
+            .await
+            .map_err(Error::from)
+            // A row that was written again meanwhile asks for another look, and one that is gone was sent by somebody else.
+            .or_else(|error| {
+                if error.is_conflict() {
+                    Ok(())
+                } else {
+                    Err(error)
+                }
+            })
     }
 
     /// A new id.

@@ -14,6 +14,8 @@ use domain::job::{self, Job, NotNow};
 use domain::policy::{Source, Timing};
 use domain::pull::{self, Pull};
 use domain::step::Step;
+use domain::wake::Wake;
+use jiff::SignedDuration;
 
 use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
 use crate::keys;
@@ -288,8 +290,30 @@ impl Desk {
             );
             match self.commit(unit).await {
                 Err(error) if error.is_conflict() => {}
-                outcome => return outcome,
+                Err(error) => return Err(error),
+                Ok(()) => return self.nudge_next_wake(&next).await,
             }
+        }
+        Ok(())
+    }
+
+    /// Once a wake is over, the next one of its job need not wait for its due row.
+    pub(crate) async fn nudge_next_wake(&self, settled: &Wake) -> Result<(), Error> {
+        if !settled.is_settled() {
+            return Ok(());
+        }
+        let wakes = self.store.wakes(&settled.agent).await?;
+        let waits = |wake: &&Versioned<Wake>| {
+            wake.value.event.job == settled.event.job && !wake.value.is_settled()
+        };
+        if let Some(next) = wakes.iter().find(waits) {
+            let work = Work::Wake {
+                agent: next.value.agent.clone(),
+                event: next.value.event.id.clone(),
+            };
+            self.queue
+                .send(&work.to_body(), SignedDuration::ZERO)
+                .await?;
         }
         Ok(())
     }

@@ -74,7 +74,9 @@ impl Poller {
         };
         if row.key.sk.starts_with(keys::OUT) {
             let work: Work = decode(&record)?.value;
-            self.desk.publish(&row.key, &work).await?;
+            // Claiming it wrote it once more.
+            let version = record.version + 1;
+            self.desk.publish(&row.key, version, &work).await?;
             return Ok(Handled::PassedOn);
         }
         if let Some(account) = row.key.pk.strip_prefix("CFG#account#") {

@@ -1,6 +1,6 @@
 //! Turns decisions into units of work: the aggregate, its events with their wakes, its effects and its messages, all in one commit.
 
-use domain::effect::{Action, Effect};
+use domain::effect::{Action, Effect, EffectState};
 use domain::event::{Audience, Event};
 use domain::ids::{AgentName, EffectId, JobId, RepoName};
 use domain::job::{Job, Phase};
@@ -273,7 +273,14 @@ impl Desk {
         let (effect, version) = match found {
             None => (wished, None),
             Some(found) => {
-                let again = found.value.wished_again(unit.now());
+                // Approving is safe to repeat, and wished for again only by a person or an agent: it starts afresh.
+                let afresh = matches!(action, Action::ApprovePlan { .. })
+                    && matches!(found.value.state, EffectState::Failed { .. });
+                let again = if afresh {
+                    wished.clone()
+                } else {
+                    found.value.wished_again(unit.now())
+                };
                 if again == found.value {
                     return Ok(false);
                 }

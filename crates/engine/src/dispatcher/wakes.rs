@@ -112,7 +112,7 @@ impl Dispatcher {
             match self.save_wake(&found, &next).await {
                 Err(error) if error.is_conflict() => {}
                 Err(error) => return Err(error),
-                Ok(()) => return self.next_of_job(&next).await,
+                Ok(()) => return self.desk.nudge_next_wake(&next).await,
             }
             match self
                 .desk
@@ -123,28 +123,6 @@ impl Dispatcher {
                 Some(again) if !again.value.is_settled() => found = again,
                 Some(_) | None => return Ok(()),
             }
-        }
-        Ok(())
-    }
-
-    /// Once a wake is over, the next one of its job need not wait for its due row.
-    async fn next_of_job(&self, settled: &Wake) -> Result<(), Error> {
-        if !settled.is_settled() {
-            return Ok(());
-        }
-        let wakes = self.desk.store.wakes(&settled.agent).await?;
-        let next = wakes
-            .iter()
-            .find(|wake| wake.value.event.job == settled.event.job && !wake.value.is_settled());
-        if let Some(next) = next {
-            let work = crate::work::Work::Wake {
-                agent: next.value.agent.clone(),
-                event: next.value.event.id.clone(),
-            };
-            self.desk
-                .queue
-                .send(&work.to_body(), jiff::SignedDuration::ZERO)
-                .await?;
         }
         Ok(())
     }

@@ -27,6 +27,9 @@ pub(super) const LANE_AGAIN: SignedDuration = SignedDuration::from_secs(3);
 /// Changed files listed in the evidence of a merge.
 const EVIDENCE_FILES_MAX: usize = 300;
 
+/// Checks listed in the evidence of a merge that would otherwise not fit into a record.
+const EVIDENCE_CHECKS_MAX: usize = 300;
+
 /// What a merge was judged by, kept with the pull request.
 #[derive(Serialize)]
 struct Evidence<'a> {
@@ -35,6 +38,7 @@ struct Evidence<'a> {
     policy: &'a domain::policy::Policy,
     green_since: Option<Timestamp>,
     files: usize,
+    checks: usize,
 }
 
 impl Dispatcher {
@@ -173,10 +177,14 @@ fn keep_evidence(
         policy: &source.policy,
         green_since,
         files,
+        checks: facts.checks.known().map_or(0, Vec::len),
     };
     let mut slim = kept.clone();
     if encode(&evidence).len() > BODY_BYTES_MAX {
         slim.files = domain::facts::Fact::Known(Vec::new());
+        if let domain::facts::Fact::Known(checks) = &mut slim.checks {
+            checks.truncate(EVIDENCE_CHECKS_MAX);
+        }
         evidence.facts = &slim;
     }
     unit.put_if(

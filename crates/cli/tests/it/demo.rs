@@ -10,12 +10,12 @@ fn demo(options: &[&str]) -> Value {
         .args(["demo", "--json"])
         .args(options)
         .output()
-        .expect("the binary runs");
+        .unwrap();
     let stdout = String::from_utf8_lossy(&output.stdout);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stdout}\n{stderr}");
-    let last = stdout.lines().last().expect("a line");
-    serde_json::from_str(last).expect("one JSON object")
+    let last = stdout.lines().last().unwrap();
+    serde_json::from_str(last).unwrap()
 }
 
 /// What every telling of the story has to come to.

@@ -118,6 +118,12 @@ pub struct Repairs {
     pub conflict_told: Vec<CommitSha>,
     /// How often it was told either, over all heads.
     pub count: u32,
+    /// Heads into which the base was merged.
+    #[serde(default)]
+    pub updated: Vec<CommitSha>,
+    /// How often that was done, over all heads.
+    #[serde(default)]
+    pub updates: u32,
 }
 
 /// Merges of a head that were decided and did not happen.

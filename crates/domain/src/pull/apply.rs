@@ -249,6 +249,7 @@ fn open(
         merge_now(step, facts, (sha.clone(), *method), now);
     } else if may_write(facts, outside) && !is_stale(&judgement) {
         help_along(step, facts, outside, reasons(&judgement));
+        repair::catch_up(step, (facts, outside), reasons(&judgement), now);
         let matter = repair::Matter {
             facts,
             outside,
@@ -377,12 +378,6 @@ fn help_along(step: &mut Step<Pull>, facts: &PullFacts, outside: &Outside, reaso
         step.effects.push(Action::MarkReady {
             pull: facts.pull.clone(),
             node_id: facts.node_id.clone(),
-            sha: facts.head.sha.clone(),
-        });
-    }
-    if let [Reason::Behind { .. }] = reasons {
-        step.effects.push(Action::UpdateBranch {
-            pull: facts.pull.clone(),
             sha: facts.head.sha.clone(),
         });
     }

@@ -15,6 +15,9 @@ use crate::step::Step;
 use crate::when::plus;
 use crate::words;
 
+/// How often the base is merged into one pull request: each time its checks run anew.
+pub(super) const UPDATES_MAX: u32 = 10;
+
 /// What a repair is decided from.
 pub(super) struct Matter<'a> {
     pub(super) facts: &'a PullFacts,
@@ -146,4 +149,33 @@ fn remember(told: &mut Vec<CommitSha>, sha: &CommitSha) {
     told.push(sha.clone());
     let surplus = told.len().saturating_sub(TOLD_MAX);
     told.drain(..surplus);
+}
+
+/// Merges the base into a head that lacks nothing else. A base that moves all the time would make this a race: it is run a few times, then somebody is told.
+pub(super) fn catch_up(
+    step: &mut Step<Pull>,
+    (facts, outside): (&PullFacts, &Outside),
+    reasons: &[Reason],
+    now: Timestamp,
+) {
+    let [Reason::Behind { .. }] = reasons else {
+        return;
+    };
+    let sha = &facts.head.sha;
+    let repairs = &mut step.aggregate.repairs;
+    if !repairs.updated.contains(sha) {
+        if repairs.updates >= UPDATES_MAX {
+            let reason = format!(
+                "{} was brought up to date {UPDATES_MAX} times and its base moved on each time",
+                facts.pull
+            );
+            return raise(step, outside, (ErrorCause::MergeRefused, reason, sha), now);
+        }
+        remember(&mut repairs.updated, sha);
+        repairs.updates = repairs.updates.saturating_add(1);
+    }
+    step.effects.push(Action::UpdateBranch {
+        pull: facts.pull.clone(),
+        sha: sha.clone(),
+    });
 }

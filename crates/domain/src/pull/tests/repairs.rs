@@ -1,7 +1,7 @@
 //! What goes back to the session, how often, and who is told when it does not help.
 
 use super::*;
-use crate::facts::CiClues;
+use crate::facts::{CiClues, Demands};
 
 fn failing() -> World {
     let mut world = World::green();
@@ -184,4 +184,28 @@ fn ci_that_a_conflict_keeps_from_starting_is_a_conflict() {
     world.outside.session = SessionRest::Resting;
     assert_eq!(world.read(300), ["say:session:conflict:A"]);
     assert_eq!(world.verdict(), ["ci_never_started", "conflict"]);
+}
+
+#[test]
+fn a_base_that_moves_all_the_time_is_chased_ten_times_and_then_told() {
+    let mut world = World::green();
+    world.facts.demands = Fact::Known(Demands {
+        up_to_date: true,
+        behind_by: Some(1),
+        ..Demands::default()
+    });
+    let (mut updates, mut others) = (0, 0);
+    for n in 1..=20 {
+        head(&mut world, n);
+        for again in 0..2 {
+            let second = i64::try_from(n).unwrap() * 100 + again;
+            for effect in world.read(second) {
+                let update = effect.starts_with("update:");
+                updates += usize::from(update);
+                others += usize::from(!update);
+            }
+        }
+    }
+    // Ten heads, each read twice, where the same wish is one effect; then somebody is told about three more heads at most.
+    assert_eq!((updates, others), (20, 3));
 }

@@ -1,12 +1,11 @@
 //! Deaths at every point, two hands at once, and webhooks doubled, reordered, repeated and lost: one effect outside each time.
 
 use domain::ids::JobId;
+use engine::dispatcher::Dispatcher;
 use engine::work::Work;
 use jiff::SignedDuration;
 use sandbox::{Scenario, WebhookFaults};
-use tests::world::{
-    MINUTE, Moment, REPO, Setup, WEBHOOK_SECRET, World, asking, on_green, scenario,
-};
+use tests::world::{MINUTE, Moment, Setup, WEBHOOK_SECRET, World, asking, on_green, scenario};
 
 async fn begin(webhooks: bool) -> World {
     let scenario = scenario(vec![asking("ask me", "Which database?")]);
@@ -123,44 +122,58 @@ async fn two_of_everything_do_everything_once() {
     once(&world, &job, "two of everything").await;
 }
 
-#[tokio::test]
-async fn the_same_message_twice_at_once_is_one_create_and_one_merge() {
-    let world = World::with(Setup {
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
-    let job = world.submit("Add a test").await;
-    let dispatcher = world.another_dispatcher();
-    let look = Work::Job { id: job.clone() };
-    let (one, other) = tokio::join!(world.dispatcher.handle(&look), dispatcher.handle(&look));
-    one.and(other).expect("handled");
-    let (one, other) = tokio::join!(world.dispatcher.handle(&look), dispatcher.handle(&look));
-    one.and(other).expect("handled");
-    assert_eq!(world.sandbox.counters().create_calls, 1);
+/// Hands every message to two dispatchers at the same moment, until there are none.
+async fn handle_twice(world: &World, other: &Dispatcher) {
+    loop {
+        let batch = world
+            .desk
+            .queue
+            .receive(10, MINUTE * 9)
+            .await
+            .expect("a batch");
+        for delivery in &batch {
+            let work: Work = serde_json::from_str(&delivery.body).expect("a wake-up");
+            let both = async { tokio::join!(world.dispatcher.handle(&work), other.handle(&work)) };
+            let (one, two) = Box::pin(both).await;
+            one.and(two).expect("handled");
+            world
+                .desk
+                .queue
+                .acknowledge(&delivery.receipt)
+                .await
+                .expect("acknowledged");
+        }
+        if batch.is_empty() {
+            break;
+        }
+    }
+}
 
-    let pull = Work::Pull {
-        pull: format!("{REPO}#1").parse().expect("a pull request"),
-        job: Some(job.clone()),
-        received_at: None,
-    };
-    world
-        .until(MINUTE * 10, "merged", async |world| {
-            let both =
-                async { tokio::join!(world.dispatcher.handle(&pull), dispatcher.handle(&pull)) };
-            let (one, other) = Box::pin(both).await;
-            drop(one.and(other));
-            world.state(&job).await == "merged"
-        })
-        .await;
-    assert_eq!(
-        (
-            world.sandbox.counters().merges,
-            world.sandbox.counters().merge_calls
-        ),
-        (1, 1)
-    );
-    world.finish().await;
+#[tokio::test]
+async fn every_message_twice_at_once_does_everything_once() {
+    let world = begin(false).await;
+    let job = world.submit("ask me").await;
+    let (dispatcher, poller) = (world.another_dispatcher(), world.another_poller());
+    let mut said = false;
+    for _ in 0..1_500 {
+        world.clock.advance(SignedDuration::from_secs(1));
+        world.sandbox.advance();
+        if !said && world.state(&job).await == "asking" {
+            world
+                .say(&job, "PostgreSQL", "answer")
+                .await
+                .expect("an answer");
+            said = true;
+        }
+        let (one, other) = tokio::join!(world.poller.tick(), poller.tick());
+        one.and(other).expect("ticks");
+        handle_twice(&world, &dispatcher).await;
+    }
+    once(&world, &job, "every message twice").await;
+    let tries = world.sandbox.agents().received(tests::world::AGENT).len();
+    assert_eq!(tries, 2, "one try for each wake");
+    assert_eq!(world.sandbox.counters().create_calls, 1);
+    assert_eq!(world.sandbox.counters().message_calls, 1);
 }
 
 #[tokio::test]

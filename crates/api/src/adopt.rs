@@ -31,11 +31,12 @@ pub(crate) async fn adopt(State(door): Door, sent: Sent) -> Result<Response, Ref
         Adopted::Refused(code, sentence) => {
             return Err(Refused::new(StatusCode::CONFLICT, &code, &sentence));
         }
-        Adopted::Later(id) => {
-            let address = format!("/jobs/{id}");
+        Adopted::Later(_) => {
+            let address = "/jobs/adopt".to_owned();
             let later = Later {
                 ask_again: address.clone(),
-                sentence: "The session has not been read yet.".to_owned(),
+                sentence: "The session has not been read yet: send the same request again."
+                    .to_owned(),
                 reasons: Vec::new(),
                 effect: None,
             };

@@ -31,6 +31,10 @@ pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
         }
         JobCommand::Show(OneJob { id }) => (format!("reading job {id}"), door.show(&id).await),
         JobCommand::Why(OneJob { id }) => (format!("asking about job {id}"), door.why(&id).await),
+        JobCommand::Events(OneJob { id }) => (
+            format!("reading the events of job {id}"),
+            door.events(&id).await,
+        ),
         JobCommand::Say { id, text } => (
             format!("saying something to job {id}"),
             door.say(&id, &text).await,
@@ -98,6 +102,12 @@ impl Door<'_> {
 
     async fn why(&self, id: &JobOrSession) -> Result<Answer> {
         Ok(show::why(&self.client().await?.why(id.as_str()).await?))
+    }
+
+    async fn events(&self, id: &JobOrSession) -> Result<Answer> {
+        Ok(show::events(
+            &self.client().await?.events(id.as_str()).await?,
+        ))
     }
 
     async fn approve(&self, id: &JobOrSession) -> Result<Answer> {

@@ -46,6 +46,9 @@ pub(crate) enum JobCommand {
     /// Tell why a job does not move, and what happens next.
     #[command(after_help = "Example:\n  gaffer job why 01j00000000000000000000000")]
     Why(OneJob),
+    /// List what somebody had to know about a job: questions, completions, errors and silences.
+    #[command(after_help = "Example:\n  gaffer job events 01j00000000000000000000000")]
+    Events(OneJob),
     /// Say something to a job's session: the answer to its question, or more.
     #[command(
         after_help = "Example:\n  gaffer job say 01j00000000000000000000000 'Yes, keep the old route'"

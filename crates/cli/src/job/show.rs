@@ -1,7 +1,10 @@
 //! Jobs as people and programs see them.
 
 use client::Answer as Came;
-use client::wire::{Artifacts, EffectView, Ended, JobView, Jobs, Later, Merged, Waiting, Why};
+use client::wire::{
+    Artifacts, EffectView, Ended, Events, JobView, Jobs, Later, Merged, Waiting, Why,
+};
+use domain::wake::ActionableEvent;
 use serde_json::json;
 
 use crate::render::{Answer, value};
@@ -141,6 +144,25 @@ pub(super) fn why(why: &Why) -> Answer {
         )),
         None => answer,
     }
+}
+
+/// What somebody had to know, the oldest first.
+pub(super) fn events(events: &Events) -> Answer {
+    let row = |event: &ActionableEvent| {
+        let words = event.message.clone().unwrap_or_default();
+        vec![
+            moment(event.observed_at),
+            event.event.clone(),
+            event.kind.clone(),
+            words,
+        ]
+    };
+    let rows = events.events.iter().map(row).collect();
+    Answer::new(value(events)).table(
+        &["SEEN", "EVENT", "KIND", "MESSAGE"],
+        rows,
+        "Nobody had to know anything about it so far.",
+    )
 }
 
 /// Something that is done outside.

@@ -116,6 +116,7 @@ fn a_job_is_created_listed_shown_and_explained() {
         (&["job", "list"][..], "Search"),
         (&["job", "show", id], "acme/shop (develop)"),
         (&["job", "why", id], "slot of account"),
+        (&["job", "events", id], "Nobody had to know"),
     ] {
         assert!(world.run(command).ok().says(said), "{command:?}");
     }

@@ -77,6 +77,36 @@ async fn a_create_whose_answer_is_lost_makes_one_session() {
 }
 
 #[tokio::test]
+async fn one_reading_that_lags_is_no_proof_that_nothing_happened() {
+    let lags = Lags {
+        list: MINUTE * 5,
+        activities: SECOND * 90,
+        ..Lags::default()
+    };
+    let played = Scenario {
+        lags,
+        ..scenario(vec![asking("ask me", "Which database?")])
+    };
+    let world = world_of(played, on_green()).await;
+    let lost = &FaultKind::CutAfterEffect;
+    cut(&world, lost, (Service::Jules, "POST", "/sessions"));
+    let job = world.submit("ask me").await;
+    world
+        .until(MINUTE * 20, "a question", async |world| {
+            world.state(&job).await == "asking"
+        })
+        .await;
+    cut(&world, lost, (Service::Jules, "POST", ":sendMessage"));
+    world
+        .say(&job, "PostgreSQL", "answer")
+        .await
+        .expect("a wish");
+    merged(&world, &job).await;
+    let it = world.sandbox.counters();
+    assert_eq!((it.creates, it.messages), (1, 1));
+}
+
+#[tokio::test]
 async fn a_twin_that_a_lagging_list_allowed_is_put_away() {
     for others in [0, 2] {
         let slow = story(

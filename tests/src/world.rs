@@ -7,12 +7,12 @@ mod look;
 mod mortal;
 mod scenes;
 mod vault;
+mod wiring;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use agents::{HostRule, Sender, Settings as AgentSettings};
 use domain::account::{Account, Health, ListWeight, Pace};
 use domain::governor::Limits;
 use domain::ids::{AccountName, InstallationId};
@@ -21,7 +21,7 @@ use engine::desk::{Desk, Place};
 use engine::dispatcher::{Dispatcher, Eyes, Hands};
 use engine::keys;
 use engine::poller::Poller;
-use engine::ports::{Clock, Ids, Secrets};
+use engine::ports::{Clock, Ids};
 use engine::settings::Agent;
 use jiff::{SignedDuration, Timestamp};
 use local::{Database, LocalQueue};
@@ -35,6 +35,7 @@ pub use scenes::{
     scenario, source, source_of, stalling, story, with_ci, work,
 };
 pub use vault::Vault;
+use wiring::{adapters, open_door};
 
 /// The repository that stories play in.
 pub const REPO: &str = "acme/shop";
@@ -376,54 +377,4 @@ impl World {
         }
         Ok(())
     }
-}
-
-fn adapters(sandbox: &Sandbox, secrets: Arc<dyn Secrets>, clock: &Arc<dyn Clock>) -> (Eyes, Hands) {
-    let (settings, _) = jules::Settings::at(&sandbox.jules_base()).expect("an address");
-    let jules = jules::Client::new(settings, secrets.clone(), clock.clone()).expect("a client");
-    let settings = github::Settings::new(Some(&sandbox.github_base()), None).expect("an address");
-    let github = github::Client::new(&settings, secrets.clone(), clock.clone()).expect("a client");
-    let allow: HostRule = sandbox.addr().to_string().parse().expect("a host rule");
-    let sender = Sender::new(AgentSettings { allow: vec![allow] }, secrets).expect("a sender");
-    let eyes = Eyes {
-        sessions: Arc::new(jules::Reader::new(jules.clone())),
-        pulls: Arc::new(github::Reader::new(github.clone())),
-    };
-    let hands = Hands {
-        sessions: Arc::new(jules::Writer::new(jules)),
-        pulls: Arc::new(github::Writer::new(github)),
-        agents: Arc::new(sender),
-    };
-    (eyes, hands)
-}
-
-/// The webhook door on a socket of its own, a process apart, and GitHub told about it.
-async fn open_door(
-    sandbox: &Sandbox,
-    queue: &LocalQueue,
-    secrets: Arc<dyn Secrets>,
-    clock: &Arc<dyn Clock>,
-) -> (String, tokio::task::JoinHandle<()>) {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
-        .await
-        .expect("a socket");
-    let url = format!(
-        "http://{}/github/webhook",
-        listener.local_addr().expect("an address")
-    );
-    let door = api::WebhookDoor {
-        queue: Arc::new(queue.clone()),
-        clock: clock.clone(),
-        secrets,
-        counters: Arc::default(),
-    };
-    sandbox.set_webhook(sandbox::WebhookTarget {
-        url: url.clone(),
-        secret: WEBHOOK_SECRET.to_owned(),
-    });
-    let server = tokio::spawn(async move {
-        // The server ends with its world.
-        drop(axum::serve(listener, api::webhook_router(door)).await);
-    });
-    (url, server)
 }

@@ -141,6 +141,7 @@ async fn a_merge_queue_is_left_to_people() {
 async fn so_many_merges_a_day_and_no_more() {
     let mut source = on_green();
     source.policy.merges_per_day = 2;
+    source.timing.pull_poll = MINUTE * 15;
     let world = World::with(Setup {
         source,
         ..Setup::default()

@@ -197,6 +197,14 @@ fn policy(before: &Policy, args: &PolicyArgs) -> Policy {
         delete_branch: args.keep_branch.map_or(before.delete_branch, |keep| !keep),
         plan_approval: args.plan_approval.map_or(before.plan_approval, Into::into),
         ci_repairs: args.ci_repairs.unwrap_or(before.ci_repairs),
+        comment_when_blocked: args
+            .comment_when_blocked
+            .unwrap_or(before.comment_when_blocked),
+        blocked_label: match &args.blocked_label {
+            Some(label) => Some(label.clone()),
+            None if args.no_blocked_label => None,
+            None => before.blocked_label.clone(),
+        },
     }
 }
 

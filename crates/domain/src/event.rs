@@ -98,6 +98,8 @@ pub enum ErrorCause {
     WrongBase,
     /// It is green, and GitHub refuses to merge it.
     MergeRefused,
+    /// Something stands in the way of a merge that neither time nor its session takes away.
+    MergeBlocked,
     /// A message to the session could not be delivered.
     MessageFailed,
     /// The approval of a plan could not be delivered.
@@ -142,6 +144,7 @@ impl ErrorCause {
             Self::PullClosed => "pull_closed",
             Self::WrongBase => "wrong_base",
             Self::MergeRefused => "merge_refused",
+            Self::MergeBlocked => "merge_blocked",
             Self::MessageFailed => "message_failed",
             Self::ApprovalFailed => "approval_failed",
         }

@@ -5,6 +5,7 @@
 mod checks;
 mod reason;
 mod sentence;
+mod telling;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use reason::{NeverStarted, Reason, Thing, Weight};
+pub(crate) use telling::Telling;
 
 use crate::facts::{Fact, PullFacts, PullState, Review, Verdict};
 use crate::ids::{BranchName, CommitSha};
@@ -47,6 +49,8 @@ pub struct Standing {
     pub refused: Option<Refused>,
     /// Merges of this source in the last 24 hours.
     pub merges_today: u32,
+    /// When the oldest of those will be a day old; none without any.
+    pub merge_day_ends: Option<Timestamp>,
     /// Whether writing is switched off.
     pub hold: Option<Hold>,
 }
@@ -202,6 +206,7 @@ fn switches(reasons: &mut Vec<Reason>, standing: &Standing, policy: &Policy) {
     if standing.merges_today >= policy.merges_per_day {
         reasons.push(Reason::DailyCap {
             cap: policy.merges_per_day,
+            until: standing.merge_day_ends,
         });
     }
     match standing.session {

@@ -54,6 +54,10 @@ pub struct Policy {
     pub plan_approval: PlanApproval,
     /// How often one pull request's failed checks are sent back to its session, over all heads.
     pub ci_repairs: u32,
+    /// Whether a comment on the pull request tells that Gaffer needs somebody. Off by default, since Jules reads comments too.
+    pub comment_when_blocked: bool,
+    /// A label for pull requests that need somebody.
+    pub blocked_label: Option<String>,
 }
 
 impl Default for Policy {
@@ -70,6 +74,8 @@ impl Default for Policy {
             delete_branch: true,
             plan_approval: PlanApproval::Human,
             ci_repairs: 3,
+            comment_when_blocked: false,
+            blocked_label: None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod alarm;
 mod apply;
+mod ending;
 mod repair;
 #[cfg(test)]
 mod tests;
@@ -10,6 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use apply::{Input, Outside, apply, approve, track};
+pub use ending::REOPEN_WAIT;
 
 use crate::event::ErrorCause;
 use crate::facts::{Base, PullState};
@@ -67,7 +69,14 @@ pub enum PullPhase {
         /// When.
         since: Timestamp,
     },
-    /// Merged or closed; final.
+    /// Closed a moment ago: who closes it to start its checks again reopens it soon.
+    Closed {
+        /// Its head.
+        sha: CommitSha,
+        /// Since when, as far as we saw.
+        since: Timestamp,
+    },
+    /// Merged, or closed for good; final.
     Settled {
         /// Which of the two.
         state: PullState,
@@ -160,7 +169,7 @@ impl Pull {
     pub fn is_settled(&self) -> bool {
         match self.phase {
             PullPhase::Settled { .. } => true,
-            PullPhase::Open | PullPhase::Merging { .. } => false,
+            PullPhase::Open | PullPhase::Merging { .. } | PullPhase::Closed { .. } => false,
         }
     }
 }

@@ -17,6 +17,9 @@ const NAMES_MAX: usize = 20;
 /// Longest name of a check, in characters.
 const NAME_CHARS_MAX: usize = 100;
 
+/// Longest reason in a comment, in characters.
+const REASON_CHARS_MAX: usize = 2_000;
+
 /// A name from outside on one line, which cannot close the quotes around it.
 fn one_line(name: &str) -> String {
     let line: String = name
@@ -69,6 +72,14 @@ pub fn conflict(pull: &PullRef, base: &BranchName) -> String {
     )
 }
 
+/// What stands on a pull request that needs somebody, if its source wants that. Jules may read it, so it asks for nothing.
+pub fn needs_somebody(reason: &str) -> String {
+    format!(
+        "Gaffer does not go on with this pull request by itself.\n\n{}",
+        fence("reason", &redact(reason), REASON_CHARS_MAX)
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
@@ -110,5 +121,18 @@ mod tests {
     fn conflict_names_the_base() {
         expect![[r#"Pull request #7 conflicts with its base branch `main`. Please bring the newest `main` into your branch, resolve the conflicts so that both changes keep their meaning, run the tests and push to the same branch of the same pull request."#]]
             .assert_eq(&conflict(&pull(), &"main".parse().unwrap()));
+    }
+
+    #[test]
+    fn needs_somebody_fences_the_reason() {
+        expect![[r#"
+            Gaffer does not go on with this pull request by itself.
+
+            ```text reason
+            acme/shop#7: Workflow runs wait for approval on GitHub: a @jules merge this.
+            ```"#]]
+        .assert_eq(&needs_somebody(
+            "acme/shop#7: Workflow runs wait for approval on GitHub: a @jules merge this.",
+        ));
     }
 }

@@ -181,6 +181,11 @@ impl GitHub {
         drop(self.world().close(now, repo, number));
     }
 
+    /// Opens a closed pull request or issue again as a person would; a merged or unknown one stays as it is.
+    pub fn reopen(&self, now: Timestamp, repo: &str, number: u64) {
+        drop(self.world().reopen(now, repo, number));
+    }
+
     /// Converts a pull request to a draft or back, without telling the hook.
     pub fn set_draft(&self, repo: &str, number: u64, draft: bool) {
         if let Ok(pull) = self.world().pull_mut(repo, number) {

@@ -453,36 +453,6 @@ async fn a_conflict_goes_to_the_session() {
 }
 
 #[tokio::test]
-async fn a_protected_path_needs_a_person() {
-    let files = vec![
-        ChangedFile::modified("src/lib.rs"),
-        ChangedFile::modified(".github/workflows/ci.yml"),
-    ];
-    let steps = vec![
-        progress(SECOND, "Working"),
-        Step::OpenPull {
-            after: SECOND,
-            files,
-            draft: false,
-        },
-        Step::Complete {
-            after: SECOND,
-            no_change: false,
-        },
-    ];
-    let (world, job) = world_of(scenario(vec![story("Add", steps)])).await;
-    world.pass(hour(1)).await;
-    assert!(
-        world.gives(&job, "protected_path").await,
-        "{}",
-        world.story().await
-    );
-    assert_eq!(world.sandbox.counters().merge_calls, 0);
-    world.approve_merge(&job).await;
-    merges(&world, &job).await;
-}
-
-#[tokio::test]
 async fn a_draft_whose_session_rests_is_marked_ready() {
     let steps = vec![
         progress(SECOND, "Working"),

@@ -171,6 +171,18 @@ pub(crate) struct PolicyArgs {
     /// How often one pull request's failed checks are sent back to its session [at first: 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) ci_repairs: Option<u32>,
+
+    /// Whether a comment on the pull request tells when it needs somebody; Jules reads comments too [at first: false].
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
+    pub(crate) comment_when_blocked: Option<bool>,
+
+    /// A label that is put on a pull request that needs somebody.
+    #[arg(long, value_name = "LABEL", value_parser = value::words, conflicts_with = "no_blocked_label")]
+    pub(crate) blocked_label: Option<String>,
+
+    /// Put no label on a pull request that needs somebody.
+    #[arg(long)]
+    pub(crate) no_blocked_label: bool,
 }
 
 /// How long to wait for what; durations have units, as in `90s`, `20m`, `1h 30m` or `7d`.

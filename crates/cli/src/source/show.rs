@@ -112,7 +112,20 @@ fn policy_pairs(policy: &Policy) -> Vec<(&'static str, String)> {
                 policy.ci_repairs
             ),
         ),
+        ("when blocked", when_blocked(policy)),
     ]
+}
+
+fn when_blocked(policy: &Policy) -> String {
+    let comment = policy.comment_when_blocked.then(|| "a comment".to_owned());
+    let label = policy.blocked_label.as_ref();
+    let label = label.map(|label| format!("the label {label}"));
+    let told: Vec<String> = comment.into_iter().chain(label).collect();
+    if told.is_empty() {
+        "nothing is put on the pull request".to_owned()
+    } else {
+        format!("{} on the pull request", told.join(" and "))
+    }
 }
 
 fn listed(before: &str, names: &[String]) -> String {

@@ -29,6 +29,9 @@ pub enum Reason {
     DailyCap {
         /// The source's limit.
         cap: u32,
+        /// When the oldest of the day's merges no longer counts.
+        #[serde(default)]
+        until: Option<Timestamp>,
     },
     /// Its session may still push.
     SessionWorking,
@@ -327,7 +330,7 @@ impl Reason {
         if let Self::NoChecksYet { until } | Self::Settling { until } = self {
             return Some(*until);
         }
-        if let Self::MergeRefused { until, .. } = self {
+        if let Self::MergeRefused { until, .. } | Self::DailyCap { until, .. } = self {
             return *until;
         }
         None

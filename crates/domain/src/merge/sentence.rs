@@ -21,7 +21,12 @@ impl Reason {
             }
             Self::Paused => "Writing is paused: `gaffer resume` lets it go on.".to_owned(),
             Self::ObserveOnly => "This process runs with --observe-only and writes nothing.".to_owned(),
-            Self::DailyCap { cap } => format!("{cap} pull requests were merged here in 24 hours, the source's `merges_per_day`; raise it, or wait."),
+            Self::DailyCap { cap, until: Some(until) } => {
+                format!("{cap} pull requests were merged here in 24 hours, the source's `merges_per_day`; the next may be at {until}, or raise it.")
+            }
+            Self::DailyCap { cap, until: None } => {
+                format!("The source's `merges_per_day` is {cap}; raise it to let Gaffer merge.")
+            }
             Self::SessionWorking => "Its session is still at work and may push again.".to_owned(),
             Self::SessionFailed => "Its session failed; look at the change, then `gaffer job retry ID` or merge it yourself.".to_owned(),
             Self::CalledOff => "Its job was called off; merge or close it yourself.".to_owned(),
@@ -32,7 +37,7 @@ impl Reason {
             Self::MergeableUnknown => "GitHub has not worked out yet whether it conflicts.".to_owned(),
             Self::Conflict => "It conflicts with its base; its session is told, or resolve it yourself.".to_owned(),
             Self::ChangesRequested => "A reviewer wants changes; Gaffer waits for their next review.".to_owned(),
-            Self::ApprovalsMissing { have, need } => format!("It has {have} of the {need} approvals that the branch rules demand."),
+            Self::ApprovalsMissing { have, need } => format!("It has {have} of the {need} approvals that the branch rules demand; somebody who may write has to approve it on GitHub."),
             Self::NoChecksYet { until } => format!("No check has appeared on this head yet; until {until} that is usual; Gaffer waits."),
             Self::CiNeverStarted { cause } => format!("No check has appeared on this head: {}", cause.sentence()),
             Self::ChecksPending { names } => format!("Checks are running: {}.", list(names)),
@@ -41,7 +46,7 @@ impl Reason {
             Self::TooFewChecks { have, need } => {
                 format!("{have} checks succeeded, but the source demands {need}; skipped and neutral ones do not count.")
             }
-            Self::RequiredMissing { names } => format!("These checks must pass and have not: {}.", list(names)),
+            Self::RequiredMissing { names } => format!("These checks must pass and have not: {}; see that a workflow reports them on pull requests, or change the rules that name them.", list(names)),
             Self::Behind { by } => format!("It lacks {by} commits of its base; Gaffer updates its branch."),
             Self::MergeQueue => "The base merges through GitHub's merge queue, which this version does not use yet; add it there.".to_owned(),
             Self::Forbidden { what, permission } => {

@@ -41,6 +41,7 @@ impl Case {
             green_since: Some(at(-60)),
             refused: None,
             merges_today: 0,
+            merge_day_ends: None,
             hold: None,
         };
         let policy = Policy {

@@ -52,6 +52,7 @@ fn standing() -> impl Strategy<Value = Standing> {
                     green_since,
                     refused,
                     merges_today,
+                    merge_day_ends: (merges_today > 0).then(|| at(900)),
                     hold,
                 }
             },

@@ -26,6 +26,7 @@ fn outside() -> impl Strategy<Value = Outside> {
             attempt: 1,
             wanted_base: "main".parse().unwrap(),
             merges_today,
+            merge_day_ends: (merges_today > 0).then(|| at(900)),
             hold,
             merge_unsettled,
             logs: Vec::new(),
@@ -107,7 +108,7 @@ fn check_any(before: &Pull, step: &Step<Pull>, policy_cap: u32) {
     assert_eq!(step.due.is_none(), after.is_settled());
     assert!(after.repairs.count >= before.repairs.count);
     assert!(after.repairs.count <= before.repairs.count.max(policy_cap));
-    assert!(after.alarms.starts_with(&before.alarms) && after.alarms.len() <= 10);
+    assert!(after.alarms.starts_with(&before.alarms) && after.alarms.len() <= 13);
     assert_eq!(step.events.len(), after.alarms.len() - before.alarms.len());
     if before.is_settled() {
         assert_eq!(

@@ -10,18 +10,18 @@ use crate::step::Step;
 /// Of so many heads somebody is told the same thing. The number is stored with the pull request, so neither new heads nor flapping wake anybody for ever.
 const HEADS_MAX: usize = 3;
 
-/// Raises an alarm, unless it was raised about this head or often enough already.
+/// Raises an alarm, unless it was raised about this head or often enough already. Answers whether it did.
 pub(super) fn raise(
     step: &mut Step<Pull>,
     outside: &Outside,
     (cause, reason, sha): (ErrorCause, String, &CommitSha),
     now: Timestamp,
-) {
+) -> bool {
     let pull = &mut step.aggregate;
     let mut same = pull.alarms.iter().filter(|alarm| alarm.cause == cause);
     let told = same.clone().any(|alarm| alarm.sha == *sha);
     if told || same.by_ref().count() >= heads_max(cause) {
-        return;
+        return false;
     }
     pull.alarms.push(Alarm {
         cause,
@@ -43,12 +43,15 @@ pub(super) fn raise(
         what: Occurrence::Error { cause, reason },
         audience: Audience::Agent,
     });
+    true
 }
 
 /// What a repair cap ends is told once; what may come back with a new head a few times.
 fn heads_max(cause: ErrorCause) -> usize {
     match cause {
-        ErrorCause::CiNeverStarted | ErrorCause::MergeRefused => HEADS_MAX,
+        ErrorCause::CiNeverStarted | ErrorCause::MergeRefused | ErrorCause::MergeBlocked => {
+            HEADS_MAX
+        }
         ErrorCause::SessionFailed
         | ErrorCause::InvalidJob
         | ErrorCause::CreateRefused

@@ -2,11 +2,10 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::alarm::raise;
+use super::ending;
 use super::repair;
 use super::{Approval, Green, Pull, PullPhase, RefusedMerge, Repairs, Seen, Verdict};
 use crate::effect::{Action, doubling};
-use crate::event::ErrorCause;
 use crate::facts::{PullFacts, PullState};
 use crate::failure::Failure;
 use crate::fence::clip;
@@ -15,7 +14,7 @@ use crate::job::NotNow;
 use crate::merge::{self, Hold, Judgement, Owner, Reason, Refused, SessionRest, Standing, Weight};
 use crate::policy::{MergeMethod, Policy, Timing};
 use crate::redact::presentable;
-use crate::step::{Look, Step};
+use crate::step::Step;
 use crate::when::plus;
 
 /// After a merge call, the pull request is read back this soon.
@@ -48,6 +47,8 @@ pub struct Outside {
     pub wanted_base: BranchName,
     /// Merges of this source in the last 24 hours.
     pub merges_today: u32,
+    /// When the oldest of those will be a day old; none without any.
+    pub merge_day_ends: Option<Timestamp>,
     /// Whether writing is switched off.
     pub hold: Option<Hold>,
     /// Whether a merge call is under way or its outcome unknown.
@@ -104,8 +105,11 @@ pub fn apply(
     match input {
         Input::Facts(facts, outside) => match facts.state {
             PullState::Open => open(&mut step, facts, outside, (policy, timing), now),
+            PullState::Closed if !ending::is_given_up(pull, now) => {
+                ending::closed(&mut step, facts, now);
+            }
             PullState::Closed | PullState::Merged { .. } => {
-                settled(&mut step, facts, outside, policy, now);
+                ending::settled(&mut step, facts, outside, policy, now);
             }
         },
         Input::Merged { .. } => step.due = Some(now),
@@ -159,7 +163,7 @@ fn merge_failed(step: &mut Step<Pull>, failure: &Failure, now: Timestamp) {
     let pull = &mut step.aggregate;
     let tried = match &pull.phase {
         PullPhase::Merging { sha, .. } => Some(sha.clone()),
-        PullPhase::Open | PullPhase::Settled { .. } => {
+        PullPhase::Open | PullPhase::Closed { .. } | PullPhase::Settled { .. } => {
             pull.head.as_ref().map(|head| head.sha.clone())
         }
     };
@@ -178,51 +182,8 @@ fn merge_failed(step: &mut Step<Pull>, failure: &Failure, now: Timestamp) {
     step.due = Some(plus(now, READ_BACK));
 }
 
-/// It is merged or closed: the job is told, and a merged branch is cleaned away.
-fn settled(
-    step: &mut Step<Pull>,
-    facts: &PullFacts,
-    outside: &Outside,
-    policy: &Policy,
-    now: Timestamp,
-) {
-    let merged = matches!(facts.state, PullState::Merged { .. });
-    let mut astray = false;
-    if let PullPhase::Merging { base, .. } = &step.aggregate.phase {
-        astray = merged && base.branch != facts.base.branch;
-        if astray {
-            let reason = format!(
-                "{} was judged for `{}` but merged into `{}`",
-                facts.pull, base.branch, facts.base.branch
-            );
-            raise(
-                step,
-                outside,
-                (ErrorCause::WrongBase, reason, &facts.head.sha),
-                now,
-            );
-        }
-    }
-    let pull = &mut step.aggregate;
-    pull.phase = PullPhase::Settled {
-        state: facts.state.clone(),
-        sha: facts.head.sha.clone(),
-        at: now,
-    };
-    pull.green = None;
-    step.looks.push(Look::Job(pull.job.clone()));
-    if merged && !astray && policy.delete_branch && may_write(facts, outside) {
-        step.effects.push(Action::DeleteBranch {
-            pull: facts.pull.clone(),
-            repo: facts.pull.repo.clone(),
-            branch: facts.head.branch.clone(),
-            sha: facts.head.sha.clone(),
-        });
-    }
-}
-
 /// Pull requests of others and of forks get no write of any kind, and while writing is switched off nobody does.
-fn may_write(facts: &PullFacts, outside: &Outside) -> bool {
+pub(super) fn may_write(facts: &PullFacts, outside: &Outside) -> bool {
     let same_repo = facts.head.repo.as_ref() == Some(&facts.pull.repo);
     same_repo && outside.owner != Owner::Foreign && outside.hold.is_none()
 }
@@ -249,7 +210,6 @@ fn open(
         merge_now(step, facts, (sha.clone(), *method), now);
     } else if may_write(facts, outside) && !is_stale(&judgement) {
         help_along(step, facts, outside, reasons(&judgement));
-        repair::catch_up(step, (facts, outside), reasons(&judgement), now);
         let matter = repair::Matter {
             facts,
             outside,
@@ -257,6 +217,7 @@ fn open(
             timing,
             now,
         };
+        repair::catch_up(step, &matter, reasons(&judgement));
         repair::repair(step, &matter, &judgement);
     }
     keep_verdict(&mut step.aggregate, facts, judgement, now);
@@ -318,6 +279,7 @@ fn standing(pull: &Pull, outside: &Outside, now: Timestamp) -> Standing {
         green_since: pull.green.as_ref().map(|green| green.since),
         refused: pull.refused.as_ref().map(|refused| refused.refused.clone()),
         merges_today: outside.merges_today,
+        merge_day_ends: outside.merge_day_ends,
         hold: outside.hold,
     }
 }
@@ -337,7 +299,12 @@ fn keep_green(pull: &mut Pull, facts: &PullFacts, judgement: &Judgement, now: Ti
 }
 
 /// An unchanged verdict keeps its time, so that an identical reading writes nothing new.
-fn keep_verdict(pull: &mut Pull, facts: &PullFacts, judgement: Judgement, now: Timestamp) {
+pub(super) fn keep_verdict(
+    pull: &mut Pull,
+    facts: &PullFacts,
+    judgement: Judgement,
+    now: Timestamp,
+) {
     let sha = facts.head.sha.clone();
     let same = |last: &Verdict| last.judgement == judgement && last.sha == sha;
     if !pull.verdict.as_ref().is_some_and(same) {

@@ -1,15 +1,15 @@
 //! What goes back to the session that made a pull request, and what somebody else has to be told.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::alarm::raise;
 use super::apply::reasons;
-use super::{Outside, Pull, Seen, TOLD_MAX};
+use super::{Outside, Pull, Seen, TOLD_MAX, Verdict};
 use crate::effect::Action;
 use crate::event::ErrorCause;
 use crate::facts::PullFacts;
 use crate::ids::CommitSha;
-use crate::merge::{Judgement, NeverStarted, Reason, SessionRest};
+use crate::merge::{Judgement, NeverStarted, Reason, SessionRest, Telling};
 use crate::policy::{Policy, Timing};
 use crate::step::Step;
 use crate::when::plus;
@@ -36,17 +36,51 @@ impl Matter<'_> {
         }
     }
 
-    /// Somebody is told, once.
+    /// Whether a reason stands for itself. What a session is asked to repair is its business until it was told; checks that failed explain those that are missing.
+    fn is_open(&self, pull: &Pull, reasons: &[Reason], reason: &Reason) -> bool {
+        let sha = &self.facts.head.sha;
+        let is_failure = |reason: &Reason| matches!(reason, Reason::ChecksFailed { .. });
+        if *reason == Reason::Conflict {
+            return pull.repairs.conflict_told.contains(sha);
+        }
+        if is_failure(reason) {
+            return pull.repairs.ci_told.contains(sha);
+        }
+        let missing = matches!(
+            reason,
+            Reason::TooFewChecks { .. } | Reason::RequiredMissing { .. }
+        );
+        !missing || !reasons.iter().any(is_failure)
+    }
+
+    /// Somebody is told, once; on the pull request too if the source wants that.
     fn alarm(&self, step: &mut Step<Pull>, cause: ErrorCause, reason: String) {
         let sha = &self.facts.head.sha;
-        raise(step, self.outside, (cause, reason, sha), self.now);
+        if !raise(step, self.outside, (cause, reason.clone(), sha), self.now) {
+            return;
+        }
+        let pull = &self.facts.pull;
+        if self.policy.comment_when_blocked {
+            step.effects.push(Action::Comment {
+                pull: pull.clone(),
+                text: words::needs_somebody(&reason),
+                cause: format!("{}@{sha}", cause.as_str()),
+            });
+        }
+        if let Some(label) = &self.policy.blocked_label {
+            step.effects.push(Action::Label {
+                pull: pull.clone(),
+                label: label.clone(),
+            });
+        }
     }
 }
 
 /// Sends failed checks and conflicts back to the session, and tells somebody about what no session can mend.
 pub(super) fn repair(step: &mut Step<Pull>, matter: &Matter<'_>, judgement: &Judgement) {
     if matches!(judgement, Judgement::Conflict { .. }) {
-        return conflict(step, matter);
+        conflict(step, matter);
+        return blocked(step, matter, judgement);
     }
     let astray = |reason: &Reason| matches!(reason, Reason::WrongBase { .. });
     let astray = reasons(judgement).iter().any(astray);
@@ -68,6 +102,39 @@ pub(super) fn repair(step: &mut Step<Pull>, matter: &Matter<'_>, judgement: &Jud
                 format!("{}: {}", matter.facts.pull, reason.sentence()),
             );
         }
+    }
+    blocked(step, matter, judgement);
+}
+
+/// What stands in the way and passes neither by itself nor by its session: at once, or once it has lasted.
+fn blocked(step: &mut Step<Pull>, matter: &Matter<'_>, judgement: &Judgement) {
+    let conflict = [Reason::Conflict];
+    let reasons = match judgement {
+        Judgement::Conflict { .. } => &conflict,
+        Judgement::Wait { .. } | Judgement::Refuse { .. } | Judgement::Merge { .. } => {
+            reasons(judgement)
+        }
+    };
+    let same = |last: &&Verdict| last.sha == matter.facts.head.sha && last.judgement == *judgement;
+    let since = step.aggregate.verdict.as_ref().filter(same);
+    let lasts = since.map_or(SignedDuration::ZERO, |last| {
+        matter.now.duration_since(last.at)
+    });
+    let telling = |reason: &Reason| reason.telling(lasts, matter.timing);
+    if reasons
+        .iter()
+        .any(|reason| telling(reason) == Telling::Moves)
+    {
+        return;
+    }
+    let open = |reason: &&Reason| matter.is_open(&step.aggregate, reasons, reason);
+    let tell = reasons
+        .iter()
+        .filter(|reason| telling(reason) == Telling::Now);
+    let sentences: Vec<String> = tell.filter(open).map(Reason::sentence).collect();
+    if !sentences.is_empty() {
+        let reason = format!("{}: {}", matter.facts.pull, sentences.join(" "));
+        matter.alarm(step, ErrorCause::MergeBlocked, reason);
     }
 }
 
@@ -152,15 +219,11 @@ fn remember(told: &mut Vec<CommitSha>, sha: &CommitSha) {
 }
 
 /// Merges the base into a head that lacks nothing else. A base that moves all the time would make this a race: it is run a few times, then somebody is told.
-pub(super) fn catch_up(
-    step: &mut Step<Pull>,
-    (facts, outside): (&PullFacts, &Outside),
-    reasons: &[Reason],
-    now: Timestamp,
-) {
+pub(super) fn catch_up(step: &mut Step<Pull>, matter: &Matter<'_>, reasons: &[Reason]) {
     let [Reason::Behind { .. }] = reasons else {
         return;
     };
+    let facts = matter.facts;
     let sha = &facts.head.sha;
     let repairs = &mut step.aggregate.repairs;
     if !repairs.updated.contains(sha) {
@@ -169,7 +232,7 @@ pub(super) fn catch_up(
                 "{} was brought up to date {UPDATES_MAX} times and its base moved on each time",
                 facts.pull
             );
-            return raise(step, outside, (ErrorCause::MergeRefused, reason, sha), now);
+            return matter.alarm(step, ErrorCause::MergeRefused, reason);
         }
         remember(&mut repairs.updated, sha);
         repairs.updates = repairs.updates.saturating_add(1);

@@ -1,5 +1,6 @@
 //! Stories of pull requests, told reading by reading. Every reading is decided twice, and the second time must find nothing new to do.
 
+mod blocked;
 mod merging;
 mod repairs;
 
@@ -68,6 +69,7 @@ impl World {
                 attempt: 1,
                 wanted_base: "main".parse().unwrap(),
                 merges_today: 0,
+                merge_day_ends: None,
                 hold: None,
                 merge_unsettled: false,
                 logs: Vec::new(),

@@ -38,8 +38,7 @@ fn names_from_outside_are_bounded_and_keep_one_order() {
     assert!(bytes < 8_000, "{bytes}");
 }
 
-fn every_reason() -> Vec<Reason> {
-    let name = || "build".to_owned();
+fn about_the_pull_request() -> Vec<Reason> {
     let until = at(0);
     vec![
         Reason::NotOurs,
@@ -50,7 +49,14 @@ fn every_reason() -> Vec<Reason> {
         Reason::NeedsApproval,
         Reason::Paused,
         Reason::ObserveOnly,
-        Reason::DailyCap { cap: 20 },
+        Reason::DailyCap {
+            cap: 20,
+            until: Some(until),
+        },
+        Reason::DailyCap {
+            cap: 0,
+            until: None,
+        },
         Reason::SessionWorking,
         Reason::SessionFailed,
         Reason::CalledOff,
@@ -65,6 +71,13 @@ fn every_reason() -> Vec<Reason> {
         Reason::ProtectedPath {
             path: ".github/x".to_owned(),
         },
+    ]
+}
+
+fn about_the_head() -> Vec<Reason> {
+    let name = || "build".to_owned();
+    let until = at(0);
+    vec![
         Reason::MergeableUnknown,
         Reason::Conflict,
         Reason::ChangesRequested,
@@ -110,6 +123,10 @@ fn every_reason() -> Vec<Reason> {
     ]
 }
 
+fn every_reason() -> Vec<Reason> {
+    [about_the_pull_request(), about_the_head()].concat()
+}
+
 #[test]
 fn every_reason_has_the_code_it_is_stored_under_and_a_sentence() {
     let mut text = String::new();
@@ -128,7 +145,8 @@ fn every_reason_has_the_code_it_is_stored_under_and_a_sentence() {
         needs_approval: People decide here what is merged: `gaffer job merge ID` approves this head, or set `merge = on-green` on the source.
         paused: Writing is paused: `gaffer resume` lets it go on.
         observe_only: This process runs with --observe-only and writes nothing.
-        daily_cap: 20 pull requests were merged here in 24 hours, the source's `merges_per_day`; raise it, or wait.
+        daily_cap: 20 pull requests were merged here in 24 hours, the source's `merges_per_day`; the next may be at 2027-01-15T08:00:00Z, or raise it.
+        daily_cap: The source's `merges_per_day` is 0; raise it to let Gaffer merge.
         session_working: Its session is still at work and may push again.
         session_failed: Its session failed; look at the change, then `gaffer job retry ID` or merge it yourself.
         called_off: Its job was called off; merge or close it yourself.
@@ -139,14 +157,14 @@ fn every_reason_has_the_code_it_is_stored_under_and_a_sentence() {
         mergeable_unknown: GitHub has not worked out yet whether it conflicts.
         conflict: It conflicts with its base; its session is told, or resolve it yourself.
         changes_requested: A reviewer wants changes; Gaffer waits for their next review.
-        approvals_missing: It has 0 of the 1 approvals that the branch rules demand.
+        approvals_missing: It has 0 of the 1 approvals that the branch rules demand; somebody who may write has to approve it on GitHub.
         no_checks_yet: No check has appeared on this head yet; until 2027-01-15T08:00:00Z that is usual; Gaffer waits.
         ci_never_started: No check has appeared on this head: the repository has no workflow; add one, since nothing is merged without a single check.
         checks_pending: Checks are running: build.
         checks_failed: Checks failed: build.
         action_required: Workflow runs wait for approval on GitHub: build.
         too_few_checks: 0 checks succeeded, but the source demands 1; skipped and neutral ones do not count.
-        required_missing: These checks must pass and have not: build.
+        required_missing: These checks must pass and have not: build; see that a workflow reports them on pull requests, or change the rules that name them.
         behind: It lacks 3 commits of its base; Gaffer updates its branch.
         merge_queue: The base merges through GitHub's merge queue, which this version does not use yet; add it there.
         forbidden: The GitHub credential may not read the checks: grant `Checks: read`. Until then nothing is merged.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::facts::{Base, Demands, PullState};
+use crate::pull::REOPEN_WAIT;
 use crate::step::Look;
 
 fn merged() -> PullState {
@@ -37,17 +38,19 @@ fn settled_stays_settled() {
     let mut world = World::green();
     world.facts.state = PullState::Closed;
     assert!(world.read(0).is_empty());
+    world.read(REOPEN_WAIT.as_secs());
     let settled = world.pull.clone();
+    assert!(settled.is_settled());
     world.facts.state = PullState::Open;
-    world.read(100);
-    world.take(110, &Input::Merged { commit: sha('d') });
+    world.read(1_000);
+    world.take(1_010, &Input::Merged { commit: sha('d') });
     world.take(
-        120,
+        1_020,
         &Input::MergeFailed(Failure::new(FailureClass::Conflict, "405")),
     );
     assert_eq!(world.pull, settled);
     assert_eq!(
-        approve(&settled, None, "me", at(130)).unwrap_err().code,
+        approve(&settled, None, "me", at(1_030)).unwrap_err().code,
         "settled"
     );
 }

@@ -61,7 +61,7 @@ impl Dispatcher {
         let wished = |action: &Action| matches!(action, Action::Merge { .. });
         let decided = match &step.aggregate.phase {
             PullPhase::Merging { sha, .. } => Some(sha.clone()),
-            PullPhase::Open | PullPhase::Settled { .. } => None,
+            PullPhase::Open | PullPhase::Closed { .. } | PullPhase::Settled { .. } => None,
         };
         // While an earlier merge is unsettled nothing is decided anew, and its evidence stays as it was.
         let Some(sha) = decided.filter(|_| step.effects.iter().any(wished)) else {

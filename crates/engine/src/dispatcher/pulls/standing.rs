@@ -27,6 +27,8 @@ impl Dispatcher {
         let now = self.desk.now();
         let effects = self.desk.store.effects(&keys::pull_pk(&pull.pull)).await?;
         let merges = self.desk.store.merges(&source.repo).await?;
+        let counts = |at: &&Timestamp| now.duration_since(**at) < DAY;
+        let today: Vec<Timestamp> = merges.value.at.values().filter(counts).copied().collect();
         let failed = facts.checks.known().is_some_and(|checks| {
             checks
                 .iter()
@@ -52,14 +54,8 @@ impl Dispatcher {
             account: job.account.clone(),
             attempt: job.attempt,
             wanted_base: job.branch.clone(),
-            merges_today: merges
-                .value
-                .at
-                .values()
-                .filter(|at| now.duration_since(**at) < DAY)
-                .count()
-                .try_into()
-                .unwrap_or(u32::MAX),
+            merges_today: u32::try_from(today.len()).unwrap_or(u32::MAX),
+            merge_day_ends: today.iter().min().map(|oldest| *oldest + DAY),
             hold: self.hold(source).await?,
             merge_unsettled: effects.iter().any(is_unsettled_merge),
             logs: logs.into_iter().map(|log| (log.name, log.tail)).collect(),

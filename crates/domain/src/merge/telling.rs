@@ -1,0 +1,80 @@
+//! Which reasons somebody has to be told of, and after how long: what passes by itself wakes nobody.
+
+use jiff::SignedDuration;
+
+use super::reason::Reason;
+use crate::policy::Timing;
+
+/// Whether somebody has to be told of a reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Telling {
+    /// It will not pass by itself.
+    Now,
+    /// If it has lasted this long.
+    Later(SignedDuration),
+    /// While it holds, things move by themselves, and what else stands in the way may go with it.
+    Moves,
+    /// Somebody knows it already, because they decided it or were told otherwise.
+    Known,
+}
+
+/// A check that runs for longer hangs: as long as GitHub lets a job run on its own machines.
+const CHECKS_HANG_AFTER: SignedDuration = SignedDuration::from_hours(6);
+
+impl Reason {
+    /// Whether and when somebody has to be told of it.
+    pub(crate) fn telling(&self, lasts: SignedDuration, timing: &Timing) -> Telling {
+        let after = |wait: SignedDuration| {
+            if lasts >= wait {
+                Telling::Now
+            } else {
+                Telling::Later(wait)
+            }
+        };
+        match self {
+            Self::WrongBase { .. }
+            | Self::ProtectedPath { .. }
+            | Self::ActionRequired { .. }
+            | Self::MergeQueue
+            | Self::Forbidden { .. } => Telling::Now,
+            Self::Draft
+            | Self::MergeableUnknown
+            | Self::ChangesRequested
+            | Self::ApprovalsMissing { .. }
+            | Self::TooFewChecks { .. }
+            | Self::RequiredMissing { .. }
+            | Self::Unknown { .. }
+            | Self::ChecksFailed {
+                others_pending: false,
+                ..
+            }
+            | Self::Conflict => after(timing.stuck_after),
+            Self::ChecksPending { .. } if lasts >= CHECKS_HANG_AFTER => Telling::Now,
+            Self::ChecksPending { .. }
+            | Self::ChecksFailed {
+                others_pending: true,
+                ..
+            }
+            | Self::DailyCap { .. }
+            | Self::SessionWorking
+            | Self::NoChecksYet { .. }
+            | Self::Behind { .. }
+            | Self::FactsStale
+            | Self::MergeRefused { until: Some(_), .. }
+            | Self::Settling { .. } => Telling::Moves,
+            Self::NotOurs
+            | Self::AdoptedMayNotMerge
+            | Self::Fork
+            | Self::Closed
+            | Self::AlreadyMerged
+            | Self::NeedsApproval
+            | Self::Paused
+            | Self::ObserveOnly
+            | Self::SessionFailed
+            | Self::CalledOff
+            | Self::BlockingLabel { .. }
+            | Self::CiNeverStarted { .. }
+            | Self::MergeRefused { until: None, .. } => Telling::Known,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! How a pull request ends: merged, or closed for long enough that nobody reopens it.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::alarm::raise;
+use super::apply::{keep_verdict, may_write};
+use super::{Outside, Pull, PullPhase};
+use crate::effect::Action;
+use crate::event::ErrorCause;
+use crate::facts::{PullFacts, PullState};
+use crate::merge::{Judgement, Reason};
+use crate::policy::Policy;
+use crate::step::{Look, Step};
+use crate::when::plus;
+
+/// A closed pull request is taken for given up after this: closing and reopening is how people start its checks again.
+pub const REOPEN_WAIT: SignedDuration = SignedDuration::from_mins(10);
+
+/// Whether it has been closed for long enough to be given up.
+pub(super) fn is_given_up(pull: &Pull, now: Timestamp) -> bool {
+    match &pull.phase {
+        PullPhase::Closed { since, .. } => now.duration_since(*since) >= REOPEN_WAIT,
+        PullPhase::Open | PullPhase::Merging { .. } | PullPhase::Settled { .. } => false,
+    }
+}
+
+/// It is closed, and may be reopened: what was known of its head ends here.
+pub(super) fn closed(step: &mut Step<Pull>, facts: &PullFacts, now: Timestamp) {
+    let pull = &mut step.aggregate;
+    let since = match &pull.phase {
+        PullPhase::Closed { since, .. } => *since,
+        PullPhase::Open | PullPhase::Merging { .. } | PullPhase::Settled { .. } => now,
+    };
+    pull.phase = PullPhase::Closed {
+        sha: facts.head.sha.clone(),
+        since,
+    };
+    pull.green = None;
+    let reasons = vec![Reason::Closed];
+    keep_verdict(pull, facts, Judgement::Refuse { reasons }, now);
+    step.due = Some(plus(since, REOPEN_WAIT));
+}
+
+/// It is merged, or closed for good: the job is told, and a merged branch is cleaned away.
+pub(super) fn settled(
+    step: &mut Step<Pull>,
+    facts: &PullFacts,
+    outside: &Outside,
+    policy: &Policy,
+    now: Timestamp,
+) {
+    let merged = matches!(facts.state, PullState::Merged { .. });
+    let mut astray = false;
+    if let PullPhase::Merging { base, .. } = &step.aggregate.phase {
+        astray = merged && base.branch != facts.base.branch;
+        if astray {
+            let reason = format!(
+                "{} was judged for `{}` but merged into `{}`",
+                facts.pull, base.branch, facts.base.branch
+            );
+            raise(
+                step,
+                outside,
+                (ErrorCause::WrongBase, reason, &facts.head.sha),
+                now,
+            );
+        }
+    }
+    let pull = &mut step.aggregate;
+    pull.phase = PullPhase::Settled {
+        state: facts.state.clone(),
+        sha: facts.head.sha.clone(),
+        at: now,
+    };
+    pull.green = None;
+    step.looks.push(Look::Job(pull.job.clone()));
+    if merged && !astray && policy.delete_branch && may_write(facts, outside) {
+        step.effects.push(Action::DeleteBranch {
+            pull: facts.pull.clone(),
+            repo: facts.pull.repo.clone(),
+            branch: facts.head.branch.clone(),
+            sha: facts.head.sha.clone(),
+        });
+    }
+}

@@ -1,0 +1,223 @@
+//! What nobody would hear of: reasons that neither time nor the session takes away, and pull requests that are closed and reopened.
+
+use super::*;
+use crate::facts::{Demands, PullState, RequiredCheck, Review, Verdict as Said};
+use crate::pull::REOPEN_WAIT;
+
+/// Changes one thing about a green pull request.
+type Change = fn(&mut World);
+
+const MINUTES: i64 = 60;
+
+#[test]
+fn what_only_a_person_can_change_is_told_at_once_and_once() {
+    let cases: [(&str, Change); 5] = [
+        ("wrong_base", |world| {
+            world.facts.base.branch = "other".parse().unwrap();
+        }),
+        ("protected_path", |world| {
+            world.facts.files = Fact::Known(vec![".github/workflows/ci.yml".to_owned()]);
+        }),
+        ("action_required", |world| {
+            world.checks(&[CheckOutcome::ActionRequired]);
+        }),
+        ("merge_queue", |world| {
+            let merge_queue = true;
+            world.facts.demands = Fact::Known(Demands {
+                merge_queue,
+                ..Demands::default()
+            });
+        }),
+        ("forbidden", |world| {
+            let permission = "Checks: read".to_owned();
+            world.facts.checks = Fact::Forbidden { permission };
+        }),
+    ];
+    for (code, change) in cases {
+        let mut world = World::green();
+        change(&mut world);
+        assert_eq!(world.read(0), ["merge_blocked"], "{code}");
+        assert!(world.verdict().contains(&code));
+        assert!(world.read(90 * MINUTES).is_empty(), "{code}");
+    }
+}
+
+#[test]
+fn what_may_still_come_is_told_when_it_has_not_come_for_long() {
+    let cases: [(&str, Change); 6] = [
+        ("required_missing", |world| {
+            let rule = RequiredCheck {
+                name: "e2e".to_owned(),
+                app: None,
+            };
+            world.facts.demands = Fact::Known(Demands {
+                checks: vec![rule],
+                ..Demands::default()
+            });
+        }),
+        ("too_few_checks", |world| world.policy.min_checks = 2),
+        ("unknown", |world| {
+            let why = "502".to_owned();
+            world.facts.reviews = Fact::Unknown { why };
+        }),
+        ("mergeable_unknown", |world| {
+            let why = "null".to_owned();
+            world.facts.mergeable = Fact::Unknown { why };
+        }),
+        ("approvals_missing", |world| {
+            world.facts.demands = Fact::Known(Demands {
+                approvals: 1,
+                ..Demands::default()
+            });
+        }),
+        ("changes_requested", |world| {
+            let verdict = Said::ChangesRequested;
+            world.facts.reviews = Fact::Known(vec![Review {
+                reviewer: 3,
+                verdict,
+            }]);
+        }),
+    ];
+    for (code, change) in cases {
+        let mut world = World::green();
+        change(&mut world);
+        assert!(world.read(0).is_empty(), "{code}");
+        assert_eq!(world.verdict(), [code]);
+        assert!(world.read(20 * MINUTES - 1).is_empty(), "{code}");
+        assert_eq!(world.read(20 * MINUTES), ["merge_blocked"], "{code}");
+        assert!(world.read(40 * MINUTES).is_empty(), "{code}");
+    }
+}
+
+#[test]
+fn nobody_is_told_while_something_moves() {
+    let cases: [Change; 3] = [
+        |world| world.outside.session = SessionRest::Working,
+        |world| world.outside.merges_today = world.policy.merges_per_day,
+        |world| {
+            world.checks(&[
+                CheckOutcome::Passed(crate::facts::Pass::Success),
+                CheckOutcome::Pending,
+            ]);
+        },
+    ];
+    for change in cases {
+        let mut world = World::green();
+        world.facts.files = Fact::Known(vec![".github/workflows/ci.yml".to_owned()]);
+        change(&mut world);
+        for second in [0, 20 * MINUTES, 300 * MINUTES] {
+            assert!(world.read(second).is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_check_that_hangs_is_told_after_six_hours() {
+    let mut world = World::green();
+    world.checks(&[CheckOutcome::Pending]);
+    assert!(world.read(0).is_empty());
+    assert!(world.read(360 * MINUTES - 1).is_empty());
+    assert_eq!(world.read(360 * MINUTES), ["merge_blocked"]);
+}
+
+#[test]
+fn a_repair_that_is_never_answered_is_told() {
+    let mut red = World::green();
+    red.checks(&[CheckOutcome::Failed]);
+    red.read(0);
+    assert_eq!(red.read(60), ["say:session:ci:A"]);
+    let mut conflicting = World::green();
+    conflicting.facts.mergeable = Fact::Known(false);
+    assert_eq!(conflicting.read(0), ["say:session:conflict:A"]);
+    for mut world in [red, conflicting] {
+        assert!(world.read(20 * MINUTES - 1).is_empty());
+        assert_eq!(world.read(20 * MINUTES), ["merge_blocked"]);
+        // An answer begins a new wait.
+        world.facts.head.sha = sha('d');
+        assert!(
+            !world
+                .read(21 * MINUTES)
+                .contains(&"merge_blocked".to_owned())
+        );
+    }
+}
+
+#[test]
+fn what_nobody_was_asked_to_repair_is_no_unanswered_repair() {
+    let mut world = World::green();
+    world.checks(&[CheckOutcome::Failed]);
+    world.outside.session = SessionRest::Failed;
+    for second in [0, 60, 20 * MINUTES, 40 * MINUTES] {
+        assert!(world.read(second).is_empty());
+    }
+}
+
+#[test]
+fn only_a_few_heads_are_told() {
+    let mut world = World::green();
+    world.facts.files = Fact::Known(vec![".github/workflows/ci.yml".to_owned()]);
+    let mut told = Vec::new();
+    for n in 1..20_u8 {
+        world.facts.head.sha = format!("{n:040x}").parse().unwrap();
+        told.extend(world.read(i64::from(n) * MINUTES));
+    }
+    assert_eq!(told, ["merge_blocked"; 3]);
+}
+
+#[test]
+fn a_source_may_want_a_comment_and_a_label() {
+    let mut world = World::green();
+    world.policy.comment_when_blocked = true;
+    world.policy.blocked_label = Some("needs-somebody".to_owned());
+    world.checks(&[CheckOutcome::ActionRequired]);
+    let comment = "comment:#7:merge_blocked@A";
+    let wanted = [comment, "label:#7:needs-somebody", "merge_blocked"];
+    assert_eq!(world.read(0), wanted);
+    let Some(Action::Comment { text, .. }) = world.step.effects.first() else {
+        panic!()
+    };
+    assert!(text.contains("wait for approval on GitHub"), "{text}");
+    assert!(world.read(60).is_empty());
+}
+
+#[test]
+fn closing_and_reopening_begins_again() {
+    let mut world = World::green();
+    world.checks(&[CheckOutcome::Pending]);
+    world.read(0);
+    world.facts.state = PullState::Closed;
+    assert!(world.read(10).is_empty());
+    assert_eq!(world.verdict(), ["closed"]);
+    assert_eq!(world.due(), 10 + REOPEN_WAIT.as_secs());
+    assert!(world.read(300).is_empty());
+    assert_eq!(world.due(), 10 + REOPEN_WAIT.as_secs());
+    world.facts.state = PullState::Open;
+    world.checks(&[CheckOutcome::Passed(crate::facts::Pass::Success)]);
+    assert!(world.read(310).is_empty());
+    assert_eq!(world.read(370).len(), 1);
+}
+
+#[test]
+fn what_stays_closed_ends_and_tells_the_job() {
+    let mut world = World::green();
+    world.read(0);
+    world.facts.state = PullState::Closed;
+    world.read(10);
+    assert!(!world.pull.is_settled());
+    world.read(10 + REOPEN_WAIT.as_secs() - 1);
+    assert!(!world.pull.is_settled());
+    world.read(10 + REOPEN_WAIT.as_secs());
+    assert!(world.pull.is_settled());
+    assert_eq!(world.step.looks.len(), 1);
+}
+
+#[test]
+fn a_full_day_says_when_it_ends() {
+    let mut world = World::green();
+    world.outside.merges_today = world.policy.merges_per_day;
+    world.outside.merge_day_ends = Some(at(3_600));
+    assert!(world.read(0).is_empty());
+    assert_eq!(world.verdict(), ["daily_cap"]);
+    let sentence = apply::reasons(&world.pull.verdict.as_ref().unwrap().judgement)[0].sentence();
+    assert!(sentence.contains(&at(3_600).to_string()), "{sentence}");
+}

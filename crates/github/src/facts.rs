@@ -3,8 +3,9 @@
 mod checks;
 mod demands;
 mod pull;
+mod reviews;
 
-use domain::facts::{CiClues, Fact, PullFacts, PullState, Review, Verdict};
+use domain::facts::{CiClues, Fact, PullFacts, PullState, Review};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::PullRef;
 use engine::ports::PullGlance;
@@ -13,9 +14,6 @@ use jiff::Timestamp;
 use crate::client::{Client, Listing, failure};
 use crate::wire;
 use pull::Seen;
-
-/// 1,000 reviews.
-const REVIEW_PAGES_MAX: usize = 10;
 
 /// GitHub lists no more than this many files of a pull request, without saying that there are more.
 const FILES_MAX: usize = 3_000;
@@ -89,7 +87,7 @@ impl Parts {
     async fn read(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Self, Failure> {
         let (checks, reviews, files, demands) = tokio::join!(
             checks::read(client, pull, &seen.head.sha),
-            reviews(client, pull),
+            reviews::read(client, pull),
             files(client, pull, seen.changed_files),
             demands::read(client, pull, seen),
         );
@@ -148,43 +146,6 @@ fn settle<T>(read: Result<T, Failure>, permission: &str) -> Result<Fact<T>, Fail
         | FailureClass::Garbled => Ok(Fact::Unknown {
             why: failure.message,
         }),
-    }
-}
-
-async fn reviews(client: &Client, pull: &PullRef) -> Result<Vec<Review>, Failure> {
-    let doing = format!("reading the reviews of {pull}");
-    let path = format!("/repos/{}/pulls/{}/reviews", pull.repo, pull.number);
-    let listing = Listing {
-        repo: &pull.repo,
-        path: &path,
-        pages_max: REVIEW_PAGES_MAX,
-        doing: &doing,
-    };
-    let reviews = client.list::<Vec<wire::Review>>(&listing).await?;
-    let of_nobody = || {
-        failure(
-            FailureClass::Garbled,
-            &format!("{doing}: one has no author, whose account may be deleted; dismiss it"),
-        )
-    };
-    reviews
-        .into_iter()
-        .map(|review| {
-            let reviewer = review.user.ok_or_else(of_nobody)?.id;
-            Ok(Review {
-                reviewer,
-                verdict: verdict(&review.state),
-            })
-        })
-        .collect()
-}
-
-fn verdict(state: &str) -> Verdict {
-    match state {
-        "APPROVED" => Verdict::Approved,
-        "CHANGES_REQUESTED" => Verdict::ChangesRequested,
-        "DISMISSED" => Verdict::Dismissed,
-        _other => Verdict::Comment,
     }
 }
 

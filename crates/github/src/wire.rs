@@ -51,6 +51,9 @@ pub(crate) struct Named {
 pub(crate) struct User {
     pub(crate) login: String,
     pub(crate) id: u64,
+    /// `User`, `Organization` or `Bot`; nobody can sign up as the last.
+    #[serde(default, rename = "type")]
+    pub(crate) kind: String,
 }
 
 /// A label.
@@ -148,6 +151,9 @@ impl Page for Statuses {
 pub(crate) struct Review {
     pub(crate) user: Option<User>,
     pub(crate) state: String,
+    /// What the reviewer is to the repository.
+    #[serde(default)]
+    pub(crate) author_association: String,
 }
 
 /// One changed file.

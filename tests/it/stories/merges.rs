@@ -45,7 +45,7 @@ async fn a_reviewer_who_wants_changes_is_waited_for() {
     world
         .sandbox
         .github()
-        .review(now, REPO, 1, ("reviewer", "CHANGES_REQUESTED", "No"));
+        .review(now, REPO, 1, ("acme", "CHANGES_REQUESTED", "No"));
     world.pass(hour(1)).await;
     assert!(
         world.gives(&job, "changes_requested").await,
@@ -57,7 +57,7 @@ async fn a_reviewer_who_wants_changes_is_waited_for() {
     world
         .sandbox
         .github()
-        .review(now, REPO, 1, ("reviewer", "APPROVED", "Yes"));
+        .review(now, REPO, 1, ("acme", "APPROVED", "Yes"));
     merges(&world, &job).await;
 }
 
@@ -88,7 +88,7 @@ async fn approvals_that_the_rules_demand_are_waited_for() {
     world
         .sandbox
         .github()
-        .review(now, REPO, 1, ("reviewer", "APPROVED", "Yes"));
+        .review(now, REPO, 1, ("acme", "APPROVED", "Yes"));
     merges(&world, &job).await;
 }
 

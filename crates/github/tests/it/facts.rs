@@ -329,8 +329,7 @@ async fn limits_and_refused_credentials_fail_the_whole_reading() {
 
 #[tokio::test]
 async fn reviews_keep_their_order_and_unknown_kinds_are_comments() {
-    let review =
-        |id: u64, state: &str| json!({ "user": { "login": "x", "id": id }, "state": state });
+    let review = |id: u64, state: &str| json!({ "user": { "login": "x", "id": id }, "state": state, "author_association": "MEMBER" });
     let list = json!([
         review(1, "APPROVED"),
         review(2, "CHANGES_REQUESTED"),
@@ -361,6 +360,53 @@ async fn reviews_keep_their_order_and_unknown_kinds_are_comments() {
     .await
     .unwrap();
     assert!(why(&of_nobody.reviews).contains("no author"));
+}
+
+#[tokio::test]
+async fn only_those_who_belong_to_the_repository_have_a_say() {
+    // All of GitHub's associations, and one that it may invent.
+    let inside = ["OWNER", "MEMBER", "COLLABORATOR"];
+    let outside = [
+        "CONTRIBUTOR",
+        "FIRST_TIMER",
+        "FIRST_TIME_CONTRIBUTOR",
+        "MANNEQUIN",
+        "NONE",
+        "NEW",
+    ];
+    let review = |association: &str, kind: &str, state: &str| json!({ "user": { "login": "x", "id": 1, "type": kind }, "state": state, "author_association": association });
+    let verdicts =
+        async |list: Value| match facts_with(REVIEWS, Reply::ok(&list)).await.unwrap().reviews {
+            Fact::Known(reviews) => reviews.into_iter().map(|it| it.verdict).collect::<Vec<_>>(),
+            unread @ (Fact::Forbidden { .. } | Fact::Unknown { .. }) => panic!("{unread:?}"),
+        };
+    let both = |association: &str, kind: &str| {
+        json!([
+            review(association, kind, "APPROVED"),
+            review(association, kind, "CHANGES_REQUESTED")
+        ])
+    };
+    let counts = [Verdict::Approved, Verdict::ChangesRequested];
+    for association in inside {
+        assert_eq!(verdicts(both(association, "User")).await, counts);
+    }
+    for association in outside {
+        let spoken = verdicts(both(association, "User")).await;
+        assert_eq!(
+            spoken,
+            [Verdict::Comment, Verdict::Comment],
+            "{association}"
+        );
+        // An App reviews only where somebody installed it.
+        assert_eq!(verdicts(both(association, "Bot")).await, counts);
+    }
+    // What GitHub does not tell holds a merge up at most.
+    let untold = [Verdict::Comment, Verdict::ChangesRequested];
+    assert_eq!(verdicts(both("", "User")).await, untold);
+    // Whoever leaves GitHub after a review cannot hold up anything by that.
+    let gone =
+        json!([{ "user": null, "state": "CHANGES_REQUESTED", "author_association": "NONE" }]);
+    assert_eq!(verdicts(gone).await, []);
 }
 
 #[tokio::test]

@@ -124,10 +124,19 @@ fn review_violation(repo: &Repo, pull: &Pull) -> Option<String> {
     })
 }
 
-/// The last judging review of each person; comments judge nothing.
+/// Whether a reviewer's word counts: anybody may review, and only those who may write have a say.
+fn may_write(repo: &Repo, review: &Review) -> bool {
+    let granted = repo.setup.collaborators.get(&review.author.login);
+    let writes = granted.is_some_and(|word| word == "admin" || word == "write");
+    writes || repo.owner().eq_ignore_ascii_case(&review.author.login)
+}
+
+/// The last judging review of each person who may write; comments judge nothing.
 fn latest_reviews(repo: &Repo, number: u64) -> Vec<&Review> {
     let mut latest: Vec<&Review> = Vec::new();
-    let judging = |review: &&Review| review.number == number && review.state != "COMMENTED";
+    let judging = |review: &&Review| {
+        review.number == number && review.state != "COMMENTED" && may_write(repo, review)
+    };
     for review in repo.reviews.iter().filter(judging) {
         latest.retain(|other| other.author != review.author);
         latest.push(review);

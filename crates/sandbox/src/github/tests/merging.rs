@@ -209,10 +209,22 @@ async fn a_failed_check_that_nobody_requires_makes_the_state_unstable_only() {
 async fn reviews_and_the_merge_queue_block() {
     let stand = Stand::with(RepoSetup {
         reviews_required: 1,
+        collaborators: [("octo-owner".to_owned(), "write".to_owned())].into(),
         ..RepoSetup::new(REPO)
     })
     .await;
     let n = stand.open("a", "a.rs");
+    assert!(
+        stand
+            .merge(n)
+            .await
+            .message()
+            .contains("At least 1 approving review")
+    );
+
+    // Anybody may review a public repository, and has no say by that.
+    let stranger = ("stranger", "APPROVED", "fine by me");
+    stand.github.review(stand.now(), REPO, n, stranger);
     assert!(
         stand
             .merge(n)
@@ -236,7 +248,7 @@ async fn reviews_and_the_merge_queue_block() {
     stand.post(&path, json!({ "event": "APPROVE" })).await;
     assert_eq!(
         stand.repo(&path).await.each("", "state"),
-        ["CHANGES_REQUESTED", "APPROVED"]
+        ["APPROVED", "CHANGES_REQUESTED", "APPROVED"]
     );
 
     stand

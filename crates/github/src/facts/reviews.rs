@@ -1,0 +1,89 @@
+//! Reviews, with the verdicts of those who have a say; anybody may review a public pull request.
+
+use domain::facts::{Review, Verdict};
+use domain::failure::{Failure, FailureClass};
+use domain::ids::PullRef;
+
+use crate::client::{Client, Listing, failure};
+use crate::wire;
+
+/// 1,000 reviews.
+const PAGES_MAX: usize = 10;
+
+/// What GitHub calls people who belong to a repository. A contributor has only had something merged before.
+const INSIDERS: [&str; 3] = ["OWNER", "MEMBER", "COLLABORATOR"];
+
+/// Reads all reviews, oldest first.
+pub(super) async fn read(client: &Client, pull: &PullRef) -> Result<Vec<Review>, Failure> {
+    let doing = format!("reading the reviews of {pull}");
+    let path = format!("/repos/{}/pulls/{}/reviews", pull.repo, pull.number);
+    let listing = Listing {
+        repo: &pull.repo,
+        path: &path,
+        pages_max: PAGES_MAX,
+        doing: &doing,
+    };
+    let reviews = client.list::<Vec<wire::Review>>(&listing).await?;
+    reviews
+        .iter()
+        .filter_map(|review| read_one(review, &doing).transpose())
+        .collect()
+}
+
+/// One review; none for an outsider's whose account is gone.
+fn read_one(review: &wire::Review, doing: &str) -> Result<Option<Review>, Failure> {
+    let voice = Voice::of(review);
+    match (&review.user, voice) {
+        (Some(user), voice) => Ok(Some(Review {
+            reviewer: user.id,
+            verdict: voice.weigh(verdict(&review.state)),
+        })),
+        (None, Voice::Outside) => Ok(None),
+        (None, Voice::Inside | Voice::Untold) => Err(failure(
+            FailureClass::Garbled,
+            &format!("{doing}: one has no author, whose account may be deleted; dismiss it"),
+        )),
+    }
+}
+
+/// Whether a reviewer has a say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Voice {
+    /// Somebody of the repository, or an App that was installed on it.
+    Inside,
+    /// Anybody.
+    Outside,
+    /// GitHub does not say.
+    Untold,
+}
+
+impl Voice {
+    fn of(review: &wire::Review) -> Self {
+        let association = review.author_association.as_str();
+        let bot = review.user.as_ref().is_some_and(|user| user.kind == "Bot");
+        if bot || INSIDERS.contains(&association) {
+            Self::Inside
+        } else if association.is_empty() {
+            Self::Untold
+        } else {
+            Self::Outside
+        }
+    }
+
+    /// What a verdict counts for. In doubt it can hold a merge up and cannot let one through.
+    fn weigh(self, verdict: Verdict) -> Verdict {
+        match (self, verdict) {
+            (Self::Outside, _) | (Self::Untold, Verdict::Approved) => Verdict::Comment,
+            (Self::Inside | Self::Untold, verdict) => verdict,
+        }
+    }
+}
+
+fn verdict(state: &str) -> Verdict {
+    match state {
+        "APPROVED" => Verdict::Approved,
+        "CHANGES_REQUESTED" => Verdict::ChangesRequested,
+        "DISMISSED" => Verdict::Dismissed,
+        _other => Verdict::Comment,
+    }
+}

@@ -40,10 +40,31 @@ fn encoded_char_len(c: char) -> usize {
     }
 }
 
-/// Control characters, and the format characters that hide or reorder text.
-fn is_invisible(c: char) -> bool {
+/// Whether a character is shown as nothing, or changes how others are shown: control characters but newline and tab, and the format characters that hide, reorder or smuggle text.
+///
+/// The list is Unicode's: bidirectional controls, default ignorable characters with the variation selectors, line separators and tags.
+pub fn is_invisible(c: char) -> bool {
     let control = c.is_control() && c != '\n' && c != '\t';
-    let format = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+    let format = matches!(
+        c,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    );
     control || format
 }
 
@@ -73,6 +94,17 @@ mod tests {
     #[test]
     fn hidden_characters_do_not_pass() {
         assert_eq!(clip("a\u{202e}b\u{0007}c\u{e0041}\nd\te", 99), "abc\nd\te");
+    }
+
+    #[test]
+    fn nothing_that_is_not_seen_passes() {
+        // One of each kind: a soft hyphen, both ways of turning text, a joiner, fillers, separators, selectors, tags.
+        for c in "\u{ad}\u{34f}\u{61c}\u{3164}\u{200d}\u{2028}\u{2067}\u{206a}\u{fe0f}\u{feff}\u{fff9}\u{e0100}\u{e0041}\r\u{1b}\0\u{9b}".chars() {
+            assert_eq!(clip(&format!("a{c}b"), 9), "ab", "{c:?}");
+        }
+        for c in "é€🦀中ﬁ\u{301}".chars() {
+            assert_eq!(clip(&format!("a{c}b"), 9), format!("a{c}b"));
+        }
     }
 
     #[test]

@@ -31,17 +31,33 @@ const PREFIXES: [(&str, usize); 17] = [
 /// The text without anything that looks like a secret. Takes time in proportion to the text, whatever it says.
 pub fn redact(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
-    let mut before = None;
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let inside_word = before.is_some_and(|c: char| c.is_ascii_alphanumeric());
-        let length = if inside_word { None } else { secret_len(rest) };
-        clean.push_str(length.map_or_else(|| &rest[..c.len_utf8()], |_| MASK));
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let length = if inside_word(&text.as_bytes()[..at]) {
+            None
+        } else {
+            secret_len(&text[at..])
+        };
         let taken = length.unwrap_or(c.len_utf8());
-        before = rest[..taken].chars().next_back();
-        rest = &rest[taken..];
+        clean.push_str(length.map_or_else(|| &text[at..at + taken], |_| MASK));
+        at += taken;
     }
     mask_key_blocks(&clean)
+}
+
+/// Whether what comes next goes on a word, as the `sk-` in `task-7` does. A letter that only ends an escape, as in `\n` or `%3D`, begins no word.
+fn inside_word(before: &[u8]) -> bool {
+    match before {
+        [.., b'\\', b'b' | b'f' | b'n' | b'r' | b't'] => false,
+        [.., b'\\', b'u', a, b, c, d]
+            if [a, b, c, d].iter().all(|digit| digit.is_ascii_hexdigit()) =>
+        {
+            false
+        }
+        [.., b'%', a, b] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => false,
+        [.., last] => last.is_ascii_alphanumeric(),
+        [] => false,
+    }
 }
 
 /// How long the secret is that a text begins with, if it begins with one.
@@ -115,6 +131,24 @@ mod tests {
             "AKIA",
             "ghp_short",
             "a normal sentence. AQ. done",
+        ] {
+            assert_eq!(redact(text), text);
+        }
+    }
+
+    #[test]
+    fn an_escape_before_a_secret_does_not_hide_it() {
+        let secret = format!("ghp_{}", "A1b2".repeat(9));
+        for escape in [
+            r"\n", r"\t", r"\r", r"\u003d", "%20", "%3D", "%3d", "=", "\"", "_", "é",
+        ] {
+            let text = format!("token{escape}{secret}");
+            assert_eq!(redact(&text), format!("token{escape}{MASK}"));
+        }
+        for text in [
+            "task-14550388554331055113",
+            "x%task-14550388554331055113",
+            r"\task-14550388554331055113",
         ] {
             assert_eq!(redact(text), text);
         }

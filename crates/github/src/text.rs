@@ -1,5 +1,6 @@
 //! Text from outside, made fit to be stored and shown: no control characters, no secrets, and never too long.
 
+use domain::fence::is_invisible;
 use domain::redact::redact;
 
 /// A failure's message is at most this many characters.
@@ -12,7 +13,7 @@ pub(crate) fn line(text: &str, longest: usize) -> String {
         .chars()
         .map(|c| if c.is_whitespace() { ' ' } else { c });
     let shown: String = spaced
-        .filter(|c| is_visible(*c))
+        .filter(|c| !is_invisible(*c))
         .take(longest.saturating_mul(4))
         .collect();
     redact(&shown).chars().take(longest).collect()
@@ -31,15 +32,6 @@ pub(crate) fn tail(text: &str, longest: usize) -> String {
     clean.chars().skip(count.saturating_sub(longest)).collect()
 }
 
-/// Neither a control character nor one that changes how others are shown.
-fn is_visible(c: char) -> bool {
-    let invisible = matches!(
-        c,
-        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
-    );
-    !c.is_control() && !invisible
-}
-
 /// Takes out ANSI escape sequences and every control character but the end of a line and the tab.
 fn without_escapes(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
@@ -51,7 +43,7 @@ fn without_escapes(text: &str) -> String {
             // A lone carriage return overwrites the line on a terminal: show both.
             '\r' if rest.peek() != Some(&'\n') => plain.push('\n'),
             '\n' | '\t' => plain.push(c),
-            visible if is_visible(visible) => plain.push(visible),
+            visible if !is_invisible(visible) => plain.push(visible),
             _invisible => {}
         }
     }

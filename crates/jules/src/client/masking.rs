@@ -1,5 +1,6 @@
 //! Makes foreign text fit to be shown: no secrets, no control characters, not too long.
 
+use domain::fence::is_invisible;
 use domain::redact::{MASK, redact};
 
 /// How many characters of a failure's message are kept, as `domain::failure` promises.
@@ -16,7 +17,7 @@ pub(super) fn shown(text: &str, key: &str) -> String {
     let line: String = hidden
         .chars()
         .map(|c| if c.is_whitespace() { ' ' } else { c })
-        .filter(|c| !is_unseen(*c))
+        .filter(|c| !is_invisible(*c))
         .collect();
     let masked = redact(&line);
     let mut words = masked.split(' ').filter(|word| !word.is_empty());
@@ -30,12 +31,6 @@ pub(super) fn shown(text: &str, key: &str) -> String {
             .chain(['…'])
             .collect(),
     }
-}
-
-/// Control characters, and the ones that turn the direction of text.
-fn is_unseen(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]

@@ -1,5 +1,8 @@
 //! The webhook's door: what is believed goes to the queue, and nothing else does anything.
 
+mod forged;
+mod rotation;
+
 use std::sync::{Arc, Mutex};
 
 use api::{SECRET_KEPT, SECRET_READ_AGAIN, WEBHOOK_BODY_BYTES_MAX, WebhookCounters, WebhookDoor};
@@ -44,6 +47,8 @@ impl Told {
 impl Secrets for Told {
     async fn read(&self, name: &SecretName) -> Result<SecretString, SecretsError> {
         self.asked.lock().unwrap().push(name.clone());
+        // A store takes its time, and others come in meanwhile.
+        tokio::task::yield_now().await;
         match self.webhook.lock().unwrap().clone() {
             Some(secret) => secret.map(SecretString::from),
             None => Err(SecretsError::Missing(name.path())),

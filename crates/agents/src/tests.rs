@@ -22,6 +22,7 @@ use crate::{HostRule, Sender, Settings};
 mod delivery;
 mod failing;
 mod limits;
+mod spellings;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const OTHER_SECRET: &str = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";

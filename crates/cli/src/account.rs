@@ -7,6 +7,7 @@ use domain::ids::AccountName;
 use engine::desk::DECIDE_AGAIN_MAX;
 use engine::keys;
 use engine::ports::{SecretName, SecretsError};
+use secrecy::SecretString;
 use serde_json::{Value, json};
 
 use crate::args::account::{AccountCommand, AddArgs, Plan};
@@ -22,13 +23,18 @@ pub(crate) async fn run(command: AccountCommand, here: &Here) -> Result<Answer> 
     match command {
         AccountCommand::Add(args) => {
             let context = format!("adding account `{}`", args.name);
-            add(args, here).await.context(context)
+            add(args, here, None).await.context(context)
         }
         AccountCommand::List => list(here).await.context("listing accounts"),
     }
 }
 
-async fn add(args: AddArgs, here: &Here) -> Result<Answer> {
+/// Adds an account, or replaces its key; a key that is in hand already is not asked for.
+pub(crate) async fn add(
+    args: AddArgs,
+    here: &Here,
+    in_hand: Option<&SecretString>,
+) -> Result<Answer> {
     let data = here.open().await?;
     let known = data.desk.store.account(&args.name).await?.is_some();
     let name = &args.name;
@@ -50,7 +56,10 @@ async fn add(args: AddArgs, here: &Here) -> Result<Answer> {
     if let Some(agent) = &args.agent {
         must_agent(&data.desk, agent).await?;
     }
-    let stored = store_key(&args, here, &data).await?;
+    let stored = match in_hand {
+        Some(key) => keep_key(&args.name, key, &data).await?,
+        None => store_key(&args, here, &data).await?,
+    };
     let account = save_account(&args, &data).await?;
     let text = format!(
         "Account `{name}` {}; {stored}.",
@@ -77,7 +86,12 @@ async fn store_key(args: &AddArgs, here: &Here, data: &Data) -> Result<String> {
         (None, false) => KeyFrom::StdinOrAsked,
     };
     let key = stdin::key(from, "the Jules key")?;
-    data.secrets.write(&secret, &key).await?;
+    keep_key(&args.name, &key, data).await
+}
+
+async fn keep_key(name: &AccountName, key: &SecretString, data: &Data) -> Result<String> {
+    let secret = SecretName::Jules(name.clone());
+    data.secrets.write(&secret, key).await?;
     Ok(format!("its key is the secret `{}`", secret.path()))
 }
 

@@ -52,6 +52,11 @@ pub(crate) async fn run(command: AgentCommand, here: &Here) -> Result<Answer> {
     }
 }
 
+/// Adds an agent without showing its secret, which stays in its file.
+pub(crate) async fn add_quietly(name: &AgentName, url: Url, data: &Data) -> Result<()> {
+    add(name, url, data).await.map(drop)
+}
+
 async fn add(name: &AgentName, url: Url, data: &Data) -> Result<Answer> {
     if data.desk.store.agent(name).await?.is_some() {
         return Err(exists(name).into());

@@ -12,6 +12,7 @@ use secrecy::SecretString;
 
 pub(crate) mod account;
 pub(crate) mod agent;
+pub(crate) mod init;
 pub(crate) mod job;
 pub(crate) mod source;
 pub(crate) mod value;
@@ -38,8 +39,7 @@ pub(crate) struct CommandLine {
 const EXAMPLES: &str = "\
 Examples:
   gaffer demo
-  gaffer account add default --key-file key.txt
-  gaffer source add acme/shop
+  gaffer init --repo acme/shop
   gaffer up
   gaffer job create --repo acme/shop --prompt 'Add a search box'
 
@@ -48,6 +48,8 @@ Exit codes: 0 done, 1 failed, 2 bad usage.";
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Set up the first repository: key, token, source. It can be run again.
+    Init(Box<init::InitArgs>),
     /// Run everything in this process: watch Jules, act, and serve the HTTP door.
     Up(Box<UpArgs>),
     /// Play a whole story against a sandbox, in seconds and without any account.

@@ -14,6 +14,7 @@ use crate::render::Answer;
 use crate::stdin;
 
 mod show;
+mod wait;
 
 /// Who gave an order, for the record.
 const BY: &str = "a person at the command line";
@@ -34,6 +35,10 @@ pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
         JobCommand::Events(OneJob { id }) => (
             format!("reading the events of job {id}"),
             door.events(&id).await,
+        ),
+        JobCommand::Wait(args) => (
+            format!("waiting for job {}", args.id),
+            wait::run(&door.client().await?, &args).await,
         ),
         JobCommand::Say { id, text } => (
             format!("saying something to job {id}"),

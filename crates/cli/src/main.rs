@@ -9,6 +9,7 @@ mod data;
 mod demo;
 mod error;
 mod here;
+mod init;
 mod job;
 mod render;
 mod run;
@@ -18,6 +19,7 @@ mod source;
 mod stdin;
 mod switch;
 mod up;
+mod upstreams;
 
 fn main() -> ExitCode {
     run::main(settings::Environment::from_env())

@@ -171,7 +171,8 @@ fn check(policy: &Policy) -> Result<(), Error> {
     }
 }
 
-fn policy(before: &Policy, args: &PolicyArgs) -> Policy {
+/// A policy with what is given changed.
+pub(crate) fn policy(before: &Policy, args: &PolicyArgs) -> Policy {
     let list = |given: &Option<Vec<String>>, none: bool, before: &[String]| match given {
         Some(given) => given.clone(),
         None if none => Vec::new(),
@@ -208,7 +209,8 @@ fn policy(before: &Policy, args: &PolicyArgs) -> Policy {
     }
 }
 
-fn timing(before: &Timing, args: &TimingArgs) -> Timing {
+/// Waits with what is given changed.
+pub(crate) fn timing(before: &Timing, args: &TimingArgs) -> Timing {
     Timing {
         stuck_after: args.stuck_after.unwrap_or(before.stuck_after),
         stuck_after_queued: args.stuck_after_queued.unwrap_or(before.stuck_after_queued),

@@ -13,6 +13,7 @@ use anyhow::{Context, Result};
 use engine::dispatcher::{Dispatcher, Eyes, Hands};
 use engine::poller::Poller;
 use engine::ports::SecretName;
+use engine::settings::Upstreams;
 use secrecy::SecretString;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -22,6 +23,7 @@ use tokio::task::JoinHandle;
 use crate::args::UpArgs;
 use crate::data::{self, Data};
 use crate::render::{self, Answer};
+use crate::upstreams;
 
 /// How many messages are handled at the same time: one slow call must not hold up the others.
 const WORKERS: usize = 4;
@@ -34,13 +36,20 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
     log_to_stderr();
     let token = args.overlay.get(&SecretName::ApiToken.path()).cloned();
     let data = data::open(&args.data, args.overlay.clone()).await?;
+    let typed = Upstreams {
+        jules_base: args.jules_base,
+        github_base: args.github_base,
+        github_app_id: args.github_app_id,
+    };
+    let overlaid = |name: &SecretName| args.overlay.contains_key(&name.path());
+    let upstreams = upstreams::in_force(&data.desk, typed, overlaid).await?;
     let settings = Settings {
         listen: args.listen,
         observe_only: args.observe_only,
         webhooks: !args.no_webhooks,
-        jules_base: args.jules_base,
-        github_base: args.github_base,
-        github_app_id: args.github_app_id,
+        jules_base: upstreams.jules_base,
+        github_base: upstreams.github_base,
+        github_app_id: upstreams.github_app_id,
         allow_hosts: args.allow_hosts,
         token,
     };

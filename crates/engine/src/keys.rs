@@ -155,6 +155,11 @@ pub fn switches() -> Key {
     key("CFG#switches", META)
 }
 
+/// Where Jules and GitHub are, and as whom GitHub is asked.
+pub fn upstreams() -> Key {
+    key("CFG#upstreams", META)
+}
+
 /// Merges of a source in the last 24 hours.
 pub fn merges(repo: &RepoName) -> Key {
     key(format!("COUNT#merges#{}", repo.key()), META)

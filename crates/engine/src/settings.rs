@@ -35,6 +35,17 @@ pub struct Switches {
     pub paused_since: Option<Timestamp>,
 }
 
+/// Where Jules and GitHub are, and as whom GitHub is asked; what a command line or the environment says goes before it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Upstreams {
+    /// Base of the Jules API; Google's own without one.
+    pub jules_base: Option<String>,
+    /// Base of GitHub's API; github.com's without one.
+    pub github_base: Option<String>,
+    /// The GitHub App whose private key the secret `github` is; none when that secret is a token.
+    pub github_app_id: Option<u64>,
+}
+
 /// This installation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Installation {

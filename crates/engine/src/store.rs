@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::keys;
 use crate::ports::{Key, PageToken, Record, Records, RecordsError};
-use crate::settings::{Agent, Installation, Lane, Merges, Switches, TrackedPull};
+use crate::settings::{Agent, Installation, Lane, Merges, Switches, TrackedPull, Upstreams};
 
 /// The version of what is stored in bodies. Readers accept this one and those before.
 pub const BODY_SCHEMA: u32 = 1;
@@ -308,6 +308,15 @@ impl Store {
         let found = self.read(&keys::switches()).await?;
         Ok(found.unwrap_or_else(|| Versioned {
             value: Switches::default(),
+            version: 0,
+        }))
+    }
+
+    /// Where Jules and GitHub are; the usual places when nothing was stored yet (version 0).
+    pub async fn upstreams(&self) -> Result<Versioned<Upstreams>, RecordsError> {
+        let found = self.read(&keys::upstreams()).await?;
+        Ok(found.unwrap_or_else(|| Versioned {
+            value: Upstreams::default(),
             version: 0,
         }))
     }

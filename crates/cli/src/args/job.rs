@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use domain::ids::{AgentName, BranchName, CommitSha, JobId, RepoName, SessionId};
+use jiff::SignedDuration;
 use url::Url;
 
 use super::value;
@@ -49,6 +50,8 @@ pub(crate) enum JobCommand {
     /// List what somebody had to know about a job: questions, completions, errors and silences.
     #[command(after_help = "Example:\n  gaffer job events 01j00000000000000000000000")]
     Events(OneJob),
+    /// Wait until a job has come so far.
+    Wait(WaitArgs),
     /// Say something to a job's session: the answer to its question, or more.
     #[command(
         after_help = "Example:\n  gaffer job say 01j00000000000000000000000 'Yes, keep the old route'"
@@ -95,6 +98,35 @@ pub(crate) enum JobCommand {
 pub(crate) struct OneJob {
     /// A job or session id.
     pub(crate) id: JobOrSession,
+}
+
+/// How far a job has to come.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer job wait 01j00000000000000000000000\n  gaffer job wait 01j00000000000000000000000 --until merged --within 1h"
+)]
+pub(crate) struct WaitArgs {
+    /// A job or session id.
+    pub(crate) id: JobOrSession,
+
+    /// What to wait for.
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "ended")]
+    pub(crate) until: Until,
+
+    /// How long to wait at most.
+    #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = value::duration)]
+    pub(crate) within: SignedDuration,
+}
+
+/// How far a job can come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Until {
+    /// Its pull request is merged; any other end is a failure.
+    Merged,
+    /// It ended, however.
+    Ended,
+    /// Somebody has to say something, or it ended.
+    Waiting,
 }
 
 /// A session of somebody else's.

@@ -5,6 +5,8 @@
 mod accounts;
 mod agents;
 mod demo;
+mod first_hour;
+mod init;
 mod jobs;
 mod sources;
 mod switches;

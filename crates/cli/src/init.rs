@@ -1,0 +1,268 @@
+//! `gaffer init`: from nothing to a source that can be worked on, in one command that can be run again.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use domain::ids::{AgentName, RepoName};
+use engine::ports::{SecretName, SourceView};
+use engine::settings::Upstreams;
+use serde_json::json;
+
+use crate::args::account::AddArgs as AccountArgs;
+use crate::args::init::InitArgs;
+use crate::data::Data;
+use crate::error::Error;
+use crate::here::Here;
+use crate::render::{Answer, value};
+use crate::settings::Environment;
+use crate::{account, upstreams};
+
+mod notes;
+mod outside;
+pub(crate) mod person;
+mod secrets;
+mod source;
+
+use notes::Notes;
+use outside::Outside;
+use person::Person;
+use secrets::{Chosen, Given, KEY, TOKEN};
+
+/// What an agent is called when nobody names it.
+const AGENT: &str = "helper";
+
+/// Sets everything up; what is there stays.
+pub(crate) async fn run(args: InitArgs, here: &Here) -> Result<Answer> {
+    let person = person::here(args.yes);
+    set_up(args, here, person).await.context("setting up")
+}
+
+async fn set_up(args: InitArgs, here: &Here, person: Option<Box<dyn Person>>) -> Result<Answer> {
+    let given = Given::read(&args, here)?;
+    // What the environment holds is stored as well, so that `gaffer up` finds it in another terminal.
+    let here = without_overlay(here);
+    let data = here.open().await?;
+    let mut first_hour = FirstHour {
+        data,
+        here,
+        person,
+        notes: Notes::default(),
+        given,
+        args,
+    };
+    first_hour.run().await
+}
+
+/// The same folder, with secrets as they are stored.
+fn without_overlay(here: &Here) -> Here {
+    let mut overlay = here.environment.overlay.clone();
+    overlay.retain(|path, _| !path.starts_with("jules/") && *path != SecretName::GitHub.path());
+    Here {
+        folder: here.folder.clone(),
+        environment: Environment {
+            overlay,
+            home: here.environment.home.clone(),
+        },
+    }
+}
+
+/// One run.
+struct FirstHour {
+    data: Data,
+    here: Here,
+    person: Option<Box<dyn Person>>,
+    notes: Notes,
+    given: Given,
+    args: InitArgs,
+}
+
+impl FirstHour {
+    async fn run(&mut self) -> Result<Answer> {
+        let upstreams = self.places().await?;
+        let sources = self.jules(&upstreams).await?;
+        let repo = self.repo(&sources)?;
+        let seen = outside::connected(&repo, &sources)?;
+        self.notes.done(format!("Jules sees {repo}"));
+        let branch = self.github(&upstreams, &repo).await?;
+        let agent = self.agent(&repo).await?;
+        let branch = seen.default_branch.clone().or(branch);
+        let source = source::ensure(self, repo, (agent, branch)).await?;
+        let next = format!(
+            "Start it with `gaffer up`, then `gaffer job create --repo {} --prompt TEXT`.",
+            source.repo
+        );
+        let answer = Answer::new(json!({
+            "data": self.here.folder, "source": value(&source), "notes": value(&self.notes),
+        }));
+        Ok(self.notes.tell(answer).line(next))
+    }
+
+    /// Remembers where Jules and GitHub are, if that was said.
+    async fn places(&mut self) -> Result<Upstreams> {
+        let before = upstreams::remembered(&self.data.desk).await?.value;
+        let asked = &self.args.upstreams;
+        let after = upstreams::remember(&self.data.desk, |known| Upstreams {
+            jules_base: asked
+                .jules_base
+                .clone()
+                .or_else(|| known.jules_base.clone()),
+            github_base: asked
+                .github_base
+                .clone()
+                .or_else(|| known.github_base.clone()),
+            ..known.clone()
+        })
+        .await?;
+        for (what, was, is) in [
+            ("Jules", &before.jules_base, &after.jules_base),
+            ("GitHub", &before.github_base, &after.github_base),
+        ] {
+            if let Some(is) = is.as_ref().filter(|_| was != is) {
+                let was = was.as_deref().unwrap_or("the usual address");
+                self.notes
+                    .done(format!("{what} is remembered at {is} (before: {was})"));
+            }
+        }
+        Ok(after)
+    }
+
+    /// Checks the key, then keeps it.
+    async fn jules(&mut self, upstreams: &Upstreams) -> Result<Vec<SourceView>> {
+        let name = SecretName::Jules(self.args.account.clone());
+        let chosen = secrets::choose(
+            (self.data.secrets.as_ref(), &name),
+            (self.given.key.as_ref(), &KEY),
+            (&mut self.person, &mut self.notes),
+        )
+        .await?;
+        let chosen = chosen.ok_or_else(|| secrets::missing(&KEY))?;
+        let sources = self
+            .outside(&name, &chosen, upstreams)
+            .sources(&self.args.account)
+            .await?;
+        self.notes.done("Jules takes the key");
+        let known = self.data.desk.store.account(&self.args.account).await?;
+        if known.is_none() {
+            account::add(self.account_args(), &self.here, Some(&chosen.secret)).await?;
+            self.notes
+                .done(format!("account `{}` is added", self.args.account));
+        } else if chosen.is_new {
+            self.data.secrets.write(&name, &chosen.secret).await?;
+            self.notes.done("the Jules key is stored");
+        } else {
+            self.notes.kept(format!("account `{}`", self.args.account));
+        }
+        Ok(sources)
+    }
+
+    fn account_args(&self) -> AccountArgs {
+        AccountArgs {
+            name: self.args.account.clone(),
+            key_stdin: false,
+            key_file: None,
+            plan: None,
+            concurrent: None,
+            per_day: None,
+            agent: None,
+            replace_key: false,
+        }
+    }
+
+    fn outside(&self, name: &SecretName, chosen: &Chosen, upstreams: &Upstreams) -> Outside {
+        let overlay = BTreeMap::from([(name.path(), chosen.secret.clone())]);
+        Outside::new(&self.here.folder, overlay, upstreams.clone())
+    }
+
+    fn repo(&mut self, sources: &[SourceView]) -> Result<RepoName> {
+        if let Some(repo) = &self.args.repo {
+            return Ok(repo.clone());
+        }
+        let seen = match sources {
+            [] => "Jules sees none yet".to_owned(),
+            some => format!("Jules sees {}", outside::shown(some)),
+        };
+        let Some(person) = &mut self.person else {
+            let next = format!("give one with `--repo OWNER/REPO`; {seen}");
+            return Err(Error::usage("no repository is given", next).into());
+        };
+        let answer = person.line(&format!("Repository, as owner/name ({seen})"))?;
+        let answer = match (answer.as_str(), sources) {
+            ("", [only]) => only.repo.to_string(),
+            (text, _) => text.to_owned(),
+        };
+        let bad = |error| Error::usage(format!("`{answer}`: {error}"), "give it as owner/name");
+        Ok(answer.parse::<RepoName>().map_err(bad)?)
+    }
+
+    /// Checks the token against the repository, then keeps it; without one, a GitHub App has to come.
+    async fn github(
+        &mut self,
+        upstreams: &Upstreams,
+        repo: &RepoName,
+    ) -> Result<Option<domain::ids::BranchName>> {
+        let name = SecretName::GitHub;
+        let chosen = secrets::choose(
+            (self.data.secrets.as_ref(), &name),
+            (self.given.token.as_ref(), &TOKEN),
+            (&mut self.person, &mut self.notes),
+        )
+        .await?;
+        let Some(chosen) = chosen else {
+            self.notes.warn(format!(
+                "there is no GitHub token: give one in {} and run this again, or make a GitHub App with `gaffer github setup`",
+                TOKEN.variable
+            ));
+            return Ok(None);
+        };
+        let outside = self.outside(&name, &chosen, upstreams);
+        let branch = outside.default_branch(repo).await?;
+        self.notes.done(format!("GitHub lets {repo} be read"));
+        if chosen.is_new {
+            self.data.secrets.write(&name, &chosen.secret).await?;
+            self.notes.done("the GitHub token is stored");
+        }
+        Ok(Some(branch))
+    }
+
+    /// The agent to wake, made if it is new; none means a person.
+    async fn agent(&mut self, repo: &RepoName) -> Result<Option<AgentName>> {
+        let asked = self.args.agent.clone();
+        let mut url = self.args.agent_url.clone();
+        if asked.is_none() && url.is_none() && self.is_new_source(repo).await? {
+            url = source::ask_agent(&mut self.person)?;
+        }
+        let Some(url) = url else {
+            return Ok(asked);
+        };
+        let name = match asked {
+            Some(name) => name,
+            None => AGENT.parse().context("naming the agent")?,
+        };
+        if let Some(known) = self.data.desk.store.agent(&name).await? {
+            if known.value.url.as_ref() == Some(&url) {
+                self.notes.kept(format!("agent `{name}`"));
+            } else {
+                self.notes.differs(
+                    &format!("agent `{name}`"),
+                    "it is woken at another address",
+                    &format!("change it with `gaffer agent set {name} --url URL`"),
+                );
+            }
+            return Ok(Some(name));
+        }
+        crate::agent::add_quietly(&name, url, &self.data).await?;
+        let file = self.here.folder.join("secrets/agents").join(name.as_str());
+        self.notes.done(format!(
+            "agent `{name}` is added; what its wakes are signed with is in {}",
+            file.display()
+        ));
+        Ok(Some(name))
+    }
+
+    async fn is_new_source(&self, repo: &RepoName) -> Result<bool> {
+        Ok(self.data.desk.store.source(repo).await?.is_none())
+    }
+}
+
+#[cfg(test)]
+mod tests;

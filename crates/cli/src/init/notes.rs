@@ -1,0 +1,67 @@
+//! What one run of `gaffer init` did, kept and found to differ.
+
+use serde::Serialize;
+
+use crate::render::Answer;
+
+/// What one run did, kept and found to differ.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Notes {
+    done: Vec<String>,
+    kept: Vec<String>,
+    differs: Vec<Difference>,
+    warnings: Vec<String>,
+}
+
+/// Something that is there already, and not as it was asked for.
+#[derive(Debug, Serialize)]
+struct Difference {
+    what: String,
+    how: String,
+    next: String,
+}
+
+impl Notes {
+    /// Something was done.
+    pub(super) fn done(&mut self, what: impl Into<String>) {
+        self.done.push(what.into());
+    }
+
+    /// Something was there already.
+    pub(super) fn kept(&mut self, what: impl Into<String>) {
+        self.kept.push(what.into());
+    }
+
+    /// Something is there, and not as it was asked for; it stays.
+    pub(super) fn differs(&mut self, what: &str, how: &str, next: &str) {
+        self.differs.push(Difference {
+            what: what.to_owned(),
+            how: how.to_owned(),
+            next: next.to_owned(),
+        });
+    }
+
+    /// Something works less well than it could.
+    pub(super) fn warn(&mut self, what: impl Into<String>) {
+        self.warnings.push(what.into());
+    }
+
+    /// Everything as lines for people.
+    pub(super) fn tell(&self, answer: Answer) -> Answer {
+        let plain = |word: &str, all: &[String]| {
+            all.iter()
+                .map(|line| format!("{word:<8} {line}"))
+                .collect::<Vec<_>>()
+        };
+        let differing = self
+            .differs
+            .iter()
+            .map(|it| format!("{:<8} {}: {}; {}", "differs", it.what, it.how, it.next));
+        plain("done", &self.done)
+            .into_iter()
+            .chain(plain("kept", &self.kept))
+            .chain(differing)
+            .chain(plain("warning", &self.warnings))
+            .fold(answer, Answer::line)
+    }
+}

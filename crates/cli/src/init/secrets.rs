@@ -1,0 +1,239 @@
+//! The two secrets of the first hour: where they may come from, and what they must not be.
+
+use anyhow::{Context, Result};
+use engine::ports::{SecretName, Secrets, SecretsError};
+use secrecy::{ExposeSecret, SecretString};
+
+use super::notes::Notes;
+use super::person::Person;
+use crate::args::init::InitArgs;
+use crate::error::Error;
+use crate::here::Here;
+use crate::stdin::{self, KeyFrom};
+
+/// Longest standard input with secrets, in bytes: an `.env` file is much smaller.
+const STDIN_BYTES_MAX: u64 = 64 * 1024;
+
+/// One of the two secrets, in words.
+pub(super) struct Kind {
+    /// Its name in the environment and on standard input.
+    pub(super) variable: &'static str,
+    /// What it is called.
+    pub(super) what: &'static str,
+    /// The option that names a file with it.
+    option: &'static str,
+    /// Where one is made.
+    pub(super) made_at: &'static str,
+    /// Beginnings that belong to other secrets, and what those are.
+    foreign: &'static [(&'static str, &'static str)],
+}
+
+/// The Jules key.
+pub(super) const KEY: Kind = Kind {
+    variable: "JULES_API_KEY",
+    what: "the Jules key",
+    option: "--key-file",
+    made_at: "https://jules.google.com/settings",
+    foreign: &[
+        ("ghp_", "a GitHub token"),
+        ("gho_", "a GitHub token"),
+        ("ghs_", "a GitHub token"),
+        ("github_pat_", "a GitHub token"),
+        ("gaf_", "the token of Gaffer's own door"),
+        ("whsec_", "a signing secret"),
+        ("-----BEGIN", "a private key"),
+    ],
+};
+
+/// The GitHub token.
+pub(super) const TOKEN: Kind = Kind {
+    variable: "GITHUB_TOKEN",
+    what: "the GitHub token",
+    option: "--github-token-file",
+    made_at: "https://github.com/settings/tokens with the scope `repo`",
+    foreign: &[
+        ("AIza", "a Google key"),
+        ("AQ.", "a Google key"),
+        ("gaf_", "the token of Gaffer's own door"),
+        ("whsec_", "a signing secret"),
+        (
+            "-----BEGIN",
+            "a private key, which `gaffer github setup` takes",
+        ),
+    ],
+};
+
+/// The secrets that were given with the command.
+#[derive(Default)]
+pub(super) struct Given {
+    pub(super) key: Option<SecretString>,
+    pub(super) token: Option<SecretString>,
+}
+
+impl Given {
+    /// From standard input, a file or the environment, in this order.
+    pub(super) fn read(args: &InitArgs, here: &Here) -> Result<Self> {
+        let lines = if args.secrets_stdin {
+            stdin::of_stdin(STDIN_BYTES_MAX).context("reading secrets from standard input")?
+        } else {
+            String::new()
+        };
+        let overlay = &here.environment.overlay;
+        let laid = |name: SecretName| overlay.get(&name.path()).cloned();
+        let of = |kind: &Kind, file: &Option<std::path::PathBuf>, laid: Option<SecretString>| {
+            let from_file = file
+                .as_ref()
+                .map(|file| stdin::key(KeyFrom::File(file), kind.what))
+                .transpose()?;
+            let given = line_of(&lines, kind.variable).or(from_file).or(laid);
+            let given = given.map(|given| checked(given, kind)).transpose()?;
+            anyhow::Ok(given)
+        };
+        Ok(Self {
+            key: of(
+                &KEY,
+                &args.key_file,
+                laid(SecretName::Jules(args.account.clone())),
+            )?,
+            token: of(&TOKEN, &args.github_token_file, laid(SecretName::GitHub))?,
+        })
+    }
+}
+
+/// `NAME=value`, as in an `.env` file; quotes around the value are not part of it.
+fn line_of(lines: &str, name: &str) -> Option<SecretString> {
+    let mut values = lines.lines().filter_map(|line| {
+        let line = line.trim();
+        let line = line.strip_prefix("export ").unwrap_or(line);
+        line.strip_prefix(name)?.trim_start().strip_prefix('=')
+    });
+    let value = values.next_back()?.trim().trim_matches(['"', '\'']);
+    Some(value)
+        .filter(|it| !it.is_empty())
+        .map(SecretString::from)
+}
+
+/// Refuses the wrong kind of secret before it is sent anywhere; the secret itself is never told.
+fn checked(secret: SecretString, kind: &Kind) -> Result<SecretString, Error> {
+    let text = secret.expose_secret();
+    let next = format!("make one at {}", kind.made_at);
+    if let Some((_, other)) = kind
+        .foreign
+        .iter()
+        .find(|(prefix, _)| text.starts_with(prefix))
+    {
+        let what = format!("what was given as {} is {other}", kind.what);
+        return Err(Error::usage(what, next));
+    }
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let what = format!(
+            "{} is empty or holds spaces, line breaks or characters outside ASCII",
+            kind.what
+        );
+        return Err(Error::usage(what, next));
+    }
+    Ok(secret)
+}
+
+/// A secret to use, and whether it is not stored yet.
+pub(super) struct Chosen {
+    pub(super) secret: SecretString,
+    pub(super) is_new: bool,
+}
+
+/// What is stored is kept; then what was given; then what a person says. None when there is none at all.
+pub(super) async fn choose(
+    stored: (&dyn Secrets, &SecretName),
+    (given, kind): (Option<&SecretString>, &Kind),
+    (person, notes): (&mut Option<Box<dyn Person>>, &mut Notes),
+) -> Result<Option<Chosen>> {
+    let (secrets, name) = stored;
+    match secrets.read(name).await {
+        Ok(secret) => {
+            if given.is_some_and(|given| given.expose_secret() != secret.expose_secret()) {
+                notes.differs(
+                    kind.what,
+                    "another one is stored",
+                    &format!("replace it with {}", replacement(name)),
+                );
+            } else {
+                notes.kept(format!("{} is stored already", kind.what));
+            }
+            Ok(Some(Chosen {
+                secret,
+                is_new: false,
+            }))
+        }
+        Err(SecretsError::Missing(_)) => {
+            let secret = match (given, person) {
+                (Some(given), _) => Some(given.clone()),
+                (None, Some(person)) => Some(
+                    person.hidden(&format!("{}, which is made at {}", kind.what, kind.made_at))?,
+                ),
+                (None, None) => None,
+            };
+            let secret = secret.filter(|it| !it.expose_secret().is_empty());
+            let secret = secret.map(|it| checked(it, kind)).transpose()?;
+            Ok(secret.map(|secret| Chosen {
+                secret,
+                is_new: true,
+            }))
+        }
+        Err(error @ SecretsError::Unusable { .. }) => Err(error.into()),
+    }
+}
+
+fn replacement(name: &SecretName) -> String {
+    match name {
+        SecretName::Jules(account) => format!("`gaffer account add {account} --replace-key`"),
+        SecretName::GitHub | SecretName::Webhook | SecretName::Agent(_) | SecretName::ApiToken => {
+            format!("the new one in DATA/secrets/{}", name.path())
+        }
+    }
+}
+
+/// Nobody said it and nobody can be asked.
+pub(super) fn missing(kind: &Kind) -> Error {
+    let next = format!(
+        "make one at {} and give it with `{} FILE`, in {} or at a terminal",
+        kind.made_at, kind.option, kind.variable
+    );
+    Error::usage(format!("{} is not given", kind.what), next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_as_in_an_env_file() {
+        let lines = "# mine\nexport JULES_API_KEY=\"AIzaX\"\nGITHUB_TOKEN = ghp_1\nJULES_API_KEY_2=no\nEMPTY=\n";
+        let read = |name| line_of(lines, name).map(|it| it.expose_secret().to_owned());
+        assert_eq!(read("JULES_API_KEY").as_deref(), Some("AIzaX"));
+        assert_eq!(read("GITHUB_TOKEN").as_deref(), Some("ghp_1"));
+        assert_eq!((read("EMPTY"), read("OTHER")), (None, None));
+    }
+
+    #[test]
+    fn the_wrong_kind_of_secret_is_named_and_not_told() {
+        for (kind, bad) in [
+            (&KEY, "ghp_hunter2"),
+            (&KEY, "github_pat_hunter2"),
+            (&KEY, "gaf_hunter2"),
+            (&TOKEN, "AIzahunter2"),
+            (&TOKEN, "-----BEGIN hunter2"),
+            (&TOKEN, "hunter2 hunter2"),
+            (&KEY, ""),
+        ] {
+            let error = checked(SecretString::from(bad), kind)
+                .unwrap_err()
+                .to_string();
+            assert!(
+                error.contains(kind.what) && !error.contains("hunter2"),
+                "{error}"
+            );
+        }
+        assert!(checked(SecretString::from("sandbox-key"), &KEY).is_ok());
+        assert!(checked(SecretString::from("ghp_sandbox"), &TOKEN).is_ok());
+    }
+}

@@ -1,0 +1,118 @@
+//! The last step of `gaffer init`: the source, added or compared with what was asked for.
+
+use anyhow::{Context, Result};
+use domain::ids::{AgentName, BranchName, RepoName};
+use domain::policy::Source;
+use serde_json::Value;
+use url::Url;
+
+use super::FirstHour;
+use super::notes::Notes;
+use super::person::Person;
+use crate::args::source::{AddArgs, Merge, SourceCommand};
+use crate::args::value::agent_url;
+use crate::error::Error;
+use crate::render::value;
+use crate::source;
+
+/// The branch that is worked on when neither Jules nor GitHub says.
+const BRANCH: &str = "main";
+
+/// Adds the source, or says how the one that is there differs from what was asked for.
+pub(super) async fn ensure(
+    run: &mut FirstHour,
+    repo: RepoName,
+    (agent, branch): (Option<AgentName>, Option<BranchName>),
+) -> Result<Source> {
+    if let Some(known) = run.data.desk.store.source(&repo).await? {
+        compare(&known.value, run, agent);
+        return Ok(known.value);
+    }
+    let mut policy = run.args.policy.clone();
+    if policy.merge.is_none() {
+        policy.merge = ask_merge(&mut run.person)?;
+    }
+    let branch = match run.args.branch.clone().or(branch) {
+        Some(branch) => branch,
+        None => BRANCH.parse().context("naming the branch")?,
+    };
+    let add = AddArgs {
+        repo: repo.clone(),
+        account: run.args.account.clone(),
+        branch,
+        agent,
+        policy,
+        timing: run.args.timing.clone(),
+    };
+    source::run(SourceCommand::Add(add), &run.here).await?;
+    run.notes.done(format!("source {repo} is added"));
+    let added = run.data.desk.store.source(&repo).await?;
+    added
+        .map(|it| it.value)
+        .ok_or_else(|| Error::no_such("source", &repo, "").into())
+}
+
+/// Says what differs and how to change it.
+fn compare(known: &Source, run: &mut FirstHour, agent: Option<AgentName>) {
+    let args = &run.args;
+    let wanted = Source {
+        account: args.account.clone(),
+        agent: agent.or_else(|| known.agent.clone()),
+        branch: args.branch.clone().or_else(|| known.branch.clone()),
+        policy: source::policy(&known.policy, &args.policy),
+        timing: source::timing(&known.timing, &args.timing),
+        ..known.clone()
+    };
+    if wanted == *known {
+        run.notes.kept(format!("source {}", known.repo));
+        return;
+    }
+    let (is, asked) = (value(known), value(&wanted));
+    differing(("", &is, &asked), &known.repo, &mut run.notes);
+}
+
+/// One note for each field that differs, by its name.
+fn differing((name, is, asked): (&str, &Value, &Value), repo: &RepoName, notes: &mut Notes) {
+    match (is, asked) {
+        (Value::Object(is), Value::Object(asked)) => {
+            for (field, is) in is {
+                let asked = asked.get(field).unwrap_or(&Value::Null);
+                differing((field, is, asked), repo, notes);
+            }
+        }
+        (is, asked) if is != asked => notes.differs(
+            &format!("source {repo}"),
+            &format!("{name} is {is}, not {asked}"),
+            &format!("change it with `gaffer source set {repo}`"),
+        ),
+        (_, _) => {}
+    }
+}
+
+/// Who is woken, if somebody can be asked; nothing typed means a person.
+pub(super) fn ask_agent(person: &mut Option<Box<dyn Person>>) -> Result<Option<Url>> {
+    let Some(person) = person else {
+        return Ok(None);
+    };
+    let answer = person.line("Web address that wakes your agent (empty: a person looks)")?;
+    if answer.is_empty() {
+        return Ok(None);
+    }
+    let bad = |error| Error::usage(format!("`{answer}`: {error}"), "run `gaffer init` again");
+    Ok(Some(agent_url(&answer).map_err(bad)?))
+}
+
+fn ask_merge(person: &mut Option<Box<dyn Person>>) -> Result<Option<Merge>> {
+    let Some(person) = person else {
+        return Ok(None);
+    };
+    let answer = person.line("Who merges green pull requests: human or on-green [human]")?;
+    match answer.as_str() {
+        "" | "human" => Ok(Some(Merge::Human)),
+        "on-green" => Ok(Some(Merge::OnGreen)),
+        _ => {
+            let what = format!("`{answer}` is neither `human` nor `on-green`");
+            Err(Error::usage(what, "run `gaffer init` again").into())
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `gaffer job wait`: looks at a job until it has come far enough.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use client::Client;
+use client::wire::JobView;
+use tokio::time::Instant;
+
+use super::show;
+use crate::args::job::{Until, WaitArgs};
+use crate::args::value::short;
+use crate::error::Error;
+use crate::render::Answer;
+
+/// How often the door is asked: a person does not notice it, and it costs one read of one record.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// How a look at a job ends the wait.
+enum Seen {
+    /// It has come far enough.
+    There,
+    /// It will never come so far.
+    Never,
+    /// It may still come.
+    NotYet,
+}
+
+/// Waits, and shows the job as it is then.
+pub(super) async fn run(client: &Client, args: &WaitArgs) -> Result<Answer> {
+    let until = Instant::now() + args.within.unsigned_abs();
+    let mut beat = tokio::time::interval(LOOK_EVERY);
+    loop {
+        beat.tick().await;
+        let job = client.job(args.id.as_str()).await?;
+        match seen(&job, args.until) {
+            Seen::There => return Ok(show::job(&job)),
+            Seen::Never => return Err(ended(&job).into()),
+            Seen::NotYet if Instant::now() >= until => return Err(too_long(&job, args).into()),
+            Seen::NotYet => {}
+        }
+    }
+}
+
+fn seen(job: &JobView, until: Until) -> Seen {
+    let merged = job.state == "merged";
+    match (until, job.ended.is_some()) {
+        (Until::Merged, _) if merged => Seen::There,
+        (Until::Merged, true) => Seen::Never,
+        (Until::Ended | Until::Waiting, true) => Seen::There,
+        (Until::Waiting, false) if job.waiting.is_some() => Seen::There,
+        (Until::Merged | Until::Ended | Until::Waiting, false) => Seen::NotYet,
+    }
+}
+
+fn ended(job: &JobView) -> Error {
+    let next = format!(
+        "see what happened with `gaffer job events {id}`, or give it another session with `gaffer job retry {id}`",
+        id = job.job_id
+    );
+    Error::refused("ended", format!("it ended and is {}", job.state), next)
+}
+
+fn too_long(job: &JobView, args: &WaitArgs) -> Error {
+    let what = format!("after {} it is still {}", short(args.within), job.state);
+    let next = format!("ask what it waits for with `gaffer job why {}`", job.job_id);
+    Error::refused("still_waiting", what, next)
+}

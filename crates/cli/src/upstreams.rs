@@ -1,0 +1,50 @@
+//! Where Jules and GitHub are and as whom GitHub is asked: what was typed, then what is remembered, then the usual places.
+
+use anyhow::{Context, Result};
+use engine::desk::Desk;
+use engine::keys;
+use engine::ports::SecretName;
+use engine::settings::Upstreams;
+use engine::store::Versioned;
+
+use crate::here::{Address, change};
+
+/// What holds for this run. `typed` is the command line and the environment; a token in the environment goes before a remembered App.
+pub(crate) async fn in_force(
+    desk: &Desk,
+    typed: Upstreams,
+    overlaid: impl Fn(&SecretName) -> bool,
+) -> Result<Upstreams> {
+    let stored = remembered(desk).await?.value;
+    let app = stored
+        .github_app_id
+        .filter(|_| !overlaid(&SecretName::GitHub));
+    Ok(Upstreams {
+        jules_base: typed.jules_base.or(stored.jules_base),
+        github_base: typed.github_base.or(stored.github_base),
+        github_app_id: typed.github_app_id.or(app),
+    })
+}
+
+/// What is remembered, with its version.
+pub(crate) async fn remembered(desk: &Desk) -> Result<Versioned<Upstreams>> {
+    let found = desk.store.upstreams().await;
+    found.context("reading where Jules and GitHub are")
+}
+
+/// Changes what is remembered; answers it as it is then.
+pub(crate) async fn remember(
+    desk: &Desk,
+    decide: impl Fn(&Upstreams) -> Upstreams,
+) -> Result<Upstreams> {
+    let at = |_: &Upstreams| Address {
+        key: keys::upstreams(),
+        list: None,
+    };
+    let read = async || remembered(desk).await;
+    change(desk, at, read, |before| {
+        let next = decide(before);
+        Ok((next.clone(), next))
+    })
+    .await
+}

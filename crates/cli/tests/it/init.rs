@@ -1,0 +1,156 @@
+//! `gaffer init` as it is typed: what it stores, keeps, tells and refuses.
+
+use std::net::SocketAddr;
+use std::sync::mpsc;
+use std::thread;
+
+use sandbox::github::{DEFAULT_TOKEN, RepoSetup};
+use sandbox::{DEFAULT_KEY, Options, Sandbox, Scenario};
+
+use crate::world::{KEY, World};
+
+/// A sandbox until the test process ends.
+fn serve(scenario: Scenario) -> SocketAddr {
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let sandbox = Sandbox::start(Options::real_time(scenario)).await.unwrap();
+            tell.send(sandbox.addr()).unwrap();
+            std::future::pending::<()>().await;
+        });
+    });
+    told.recv().unwrap()
+}
+
+fn world(scenario: Scenario) -> World {
+    let at = serve(scenario);
+    World::new()
+        .set("JULES_API_BASE", format!("http://{at}/jules/v1alpha"))
+        .set("GITHUB_API_BASE", format!("http://{at}/github"))
+}
+
+fn env_file(key: &str, token: &str) -> String {
+    format!("OTHER=1\nJULES_API_KEY={key}\nGITHUB_TOKEN={token}\n")
+}
+
+const INIT: [&str; 5] = ["init", "--repo", "acme/shop", "--secrets-stdin", "--json"];
+
+#[test]
+fn secrets_from_standard_input_are_stored_for_their_owner_alone_and_told_nowhere() {
+    let world = world(Scenario::default());
+    let ran = world
+        .feed(&INIT, &env_file(DEFAULT_KEY, DEFAULT_TOKEN))
+        .ok();
+    assert!(
+        !ran.says(DEFAULT_KEY) && !ran.says(DEFAULT_TOKEN),
+        "{ran:?}"
+    );
+    assert_eq!(
+        world.secret("jules/default"),
+        (DEFAULT_KEY.to_owned(), 0o600)
+    );
+    assert_eq!(world.secret("github"), (DEFAULT_TOKEN.to_owned(), 0o600));
+    assert!(!world.stored(DEFAULT_KEY) && !world.stored(DEFAULT_TOKEN));
+    let source = &ran.json()["source"];
+    assert_eq!(source["branch"], "main");
+    assert_eq!(source["policy"]["merge"], "human", "{source}");
+    assert_eq!(source["policy"]["plan_approval"], "human", "{source}");
+}
+
+#[test]
+fn a_second_run_keeps_what_is_there_and_tells_what_differs() {
+    let world = world(Scenario::default());
+    world
+        .feed(&INIT, &env_file(DEFAULT_KEY, DEFAULT_TOKEN))
+        .ok();
+    let before = world.json(&["source", "list"]);
+    let same = world.feed(&INIT, "").ok().json();
+    assert_eq!(same["notes"]["differs"], serde_json::json!([]), "{same}");
+    let agent = [
+        "--merge",
+        "on-green",
+        "--agent-url",
+        "http://127.0.0.1:9/wake",
+    ];
+    let other = world
+        .feed(
+            &[&INIT[..], &agent].concat(),
+            &env_file("other-key", DEFAULT_TOKEN),
+        )
+        .ok();
+    assert!(!other.says("other-key"), "{other:?}");
+    let differs = other.json()["notes"]["differs"].to_string();
+    for said in [
+        "the Jules key",
+        "gaffer account add default --replace-key",
+        "merge is \\\"human\\\", not \\\"on-green\\\"",
+        "agent is null, not \\\"helper\\\"",
+        "gaffer source set acme/shop",
+    ] {
+        assert!(differs.contains(said), "{said}: {differs}");
+    }
+    assert_eq!(world.json(&["source", "list"]), before);
+    assert_eq!(world.secret("jules/default").0, DEFAULT_KEY);
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_told_with_the_way_out() {
+    let world = world(Scenario {
+        repos: vec![RepoSetup::new("acme/shop"), RepoSetup::new("acme/site")],
+        ..Scenario::default()
+    });
+    let told = world.refused(&["init", "--repo", "acme/shop"]);
+    assert_eq!((told.exit, told.code.as_str()), (2, "usage"));
+    assert!(told.next.contains("JULES_API_KEY"), "{told:?}");
+    let bad = world.feed(&INIT, &env_file(KEY, DEFAULT_TOKEN)).told();
+    assert_eq!((bad.exit, bad.code.as_str()), (1, "bad_key"), "{bad:?}");
+    let kind = world
+        .feed(&INIT, &env_file("ghp_01234567890123456789", ""))
+        .told();
+    assert!(
+        kind.exit == 2 && kind.error.contains("is a GitHub token"),
+        "{kind:?}"
+    );
+    let absent = ["init", "--repo", "acme/shpo", "--secrets-stdin", "--json"];
+    let absent = world
+        .feed(&absent, &env_file(DEFAULT_KEY, DEFAULT_TOKEN))
+        .told();
+    assert_eq!((absent.exit, absent.code.as_str()), (1, "not_connected"));
+    assert!(
+        absent.error.contains("the nearest are acme/shop")
+            && absent.next.contains("jules.google.com"),
+        "{absent:?}"
+    );
+    let token = world
+        .feed(&INIT, &env_file(DEFAULT_KEY, "ghp_wrong"))
+        .told();
+    assert_eq!(
+        (token.exit, token.code.as_str()),
+        (1, "bad_token"),
+        "{token:?}"
+    );
+    assert!(!world.data().join("secrets/github").exists());
+}
+
+#[test]
+fn where_jules_and_github_are_is_remembered() {
+    let at = serve(Scenario::default());
+    let world = World::new();
+    let (jules, github) = (
+        format!("http://{at}/jules/v1alpha"),
+        format!("http://{at}/github"),
+    );
+    let bases = ["--jules-base", &jules, "--github-base", &github];
+    world
+        .feed(
+            &[&INIT[..], &bases].concat(),
+            &env_file(DEFAULT_KEY, DEFAULT_TOKEN),
+        )
+        .ok();
+    // Neither is said again, and neither Google nor GitHub is asked.
+    world.feed(&INIT, "").ok();
+}

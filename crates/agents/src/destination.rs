@@ -145,7 +145,7 @@ impl Resolve for CheckedResolver {
 }
 
 /// One bad address refuses the name: whoever mixes them in has no good intentions, and which one is used is chance.
-fn check_all(addresses: &[IpAddr], trust: Trust) -> Result<(), Refusal> {
+pub(crate) fn check_all(addresses: &[IpAddr], trust: Trust) -> Result<(), Refusal> {
     if addresses.is_empty() {
         return Err(Refusal::NoAddress);
     }

@@ -6,9 +6,11 @@ mod sender;
 
 mod answer;
 mod destination;
+mod probe;
 mod signature;
 
 pub use destination::{HostRule, InvalidHostRule};
+pub use probe::Probe;
 pub use sender::{BODY_BYTES_LIMIT, Error, Sender, Settings, TRY_TIMEOUT};
 pub use signature::new_secret;
 

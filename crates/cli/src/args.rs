@@ -12,6 +12,7 @@ use secrecy::SecretString;
 
 pub(crate) mod account;
 pub(crate) mod agent;
+pub(crate) mod doctor;
 pub(crate) mod init;
 pub(crate) mod job;
 pub(crate) mod source;
@@ -76,6 +77,8 @@ pub(crate) enum Command {
     /// Tell what is going on.
     #[command(after_help = "Example:\n  gaffer status --json")]
     Status,
+    /// Look at everything this installation needs: what is wrong, why, and what mends it.
+    Doctor(Box<doctor::DoctorArgs>),
     /// Print the completions for a shell.
     #[command(after_help = "Example:\n  gaffer completions bash > gaffer.bash")]
     Completions {

@@ -17,7 +17,7 @@ use secrecy::SecretString;
 use ulid::Ulid;
 
 /// The queue of wake-ups.
-const WORK_QUEUE: &str = "work";
+pub(crate) const WORK_QUEUE: &str = "work";
 
 /// Draws random ids.
 pub(crate) struct RandomIds;

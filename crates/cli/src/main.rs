@@ -7,6 +7,7 @@ mod agent;
 mod args;
 mod data;
 mod demo;
+mod doctor;
 mod error;
 mod here;
 mod init;

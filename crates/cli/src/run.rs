@@ -11,7 +11,7 @@ use crate::error::{self, Error, FAILED, Told, USAGE};
 use crate::here::Here;
 use crate::render::{self, Answer};
 use crate::settings::Environment;
-use crate::{account, agent, demo, init, job, sandbox_command, source, switch, up};
+use crate::{account, agent, demo, doctor, init, job, sandbox_command, source, switch, up};
 
 /// The whole program.
 pub(crate) fn main(environment: Result<Environment, Error>) -> ExitCode {
@@ -82,6 +82,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
             return sandbox_command::run(crate::args::SandboxArgs { json, ..args }).await;
         }
         Command::Init(args) => Box::pin(init::run(*args, &here()?)).await?,
+        Command::Doctor(args) => return Box::pin(doctor::run(*args, &here()?, json)).await,
         Command::Completions { shell } => return completions(shell),
         Command::Account(command) => account::run(command, &here()?).await?,
         Command::Source(command) => source::run(*command, &here()?).await?,

@@ -41,5 +41,7 @@ pub mod fence;
 pub mod redact;
 pub mod words;
 
+pub mod doctor;
+
 #[cfg(test)]
 mod properties;

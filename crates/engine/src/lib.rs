@@ -9,6 +9,7 @@ pub mod store;
 pub mod work;
 
 pub mod desk;
+pub mod doctor;
 mod save;
 
 pub mod poller;

@@ -3,6 +3,7 @@
 mod agents;
 mod clock;
 mod ids;
+mod probes;
 mod pulls;
 mod queue;
 mod records;
@@ -12,6 +13,7 @@ mod sessions;
 pub use agents::{AgentsWrite, Delivered, Envelope};
 pub use clock::Clock;
 pub use ids::Ids;
+pub use probes::{AgentsProbe, GithubProbe, JulesProbe};
 pub use pulls::{BranchState, CheckLog, PullGlance, PullsRead, PullsWrite};
 pub use queue::{Delivery, Queue, QueueError, Receipt};
 pub use records::{

@@ -4,6 +4,8 @@
 mod address;
 mod auth;
 mod call;
+mod dates;
+mod look;
 mod memory;
 mod pages;
 mod rates;
@@ -24,6 +26,8 @@ pub(crate) use call::{Answer, Call};
 pub(crate) use pages::{Listing, Page};
 pub use rates::Rate;
 pub(crate) use refusal::{SECONDARY_WAIT, failure};
+
+pub(crate) use transport::Received;
 
 use auth::Held;
 use memory::Memory;
@@ -89,6 +93,7 @@ struct Inner {
     held: Mutex<Held>,
     memory: Memory,
     rates: Rates,
+    dates: dates::Dates,
     requests: AtomicU64,
     not_modified: AtomicU64,
 }
@@ -125,6 +130,7 @@ impl Client {
             held: Mutex::default(),
             memory: Memory::default(),
             rates: Rates::default(),
+            dates: dates::Dates::default(),
             requests: AtomicU64::new(0),
             not_modified: AtomicU64::new(0),
         })))

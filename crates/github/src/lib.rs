@@ -8,6 +8,7 @@
 
 mod client;
 mod facts;
+mod probe;
 mod reader;
 mod text;
 pub mod webhook;
@@ -15,5 +16,6 @@ mod wire;
 mod writer;
 
 pub use client::{Client, Error, Rate, Settings, Usage};
+pub use probe::Probe;
 pub use reader::Reader;
 pub use writer::Writer;

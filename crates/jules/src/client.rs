@@ -1,5 +1,6 @@
 //! One call at a time: address, key, limits, and the failure it ends in.
 
+mod dates;
 mod listing;
 mod masking;
 mod refusal;
@@ -52,6 +53,7 @@ struct Inner {
     clock: Arc<dyn Clock>,
     filter: Refused,
     mask: Refused,
+    dates: dates::Dates,
 }
 
 /// When the service last refused an optional parameter.
@@ -153,12 +155,18 @@ impl Client {
             clock,
             filter: Refused::default(),
             mask: Refused::default(),
+            dates: dates::Dates::default(),
         })))
     }
 
     /// Whether session lists should be asked for with a field mask.
     pub(crate) fn wants_mask(&self) -> bool {
         self.0.settings.field_mask
+    }
+
+    /// How far Jules's clock was ahead of ours at its last answer.
+    pub(crate) fn ahead(&self) -> Option<SignedDuration> {
+        self.0.dates.ahead()
     }
 
     /// Makes a call and answers the body of its success.
@@ -190,6 +198,7 @@ impl Client {
             .send()
             .await
             .map_err(|error| refusal::unanswered(&call.doing, &error, hidden))?;
+        self.0.dates.note(response.headers(), self.0.clock.now());
         let status = response.status();
         let whole = status.is_success();
         let limit = if whole {

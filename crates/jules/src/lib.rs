@@ -11,6 +11,7 @@ mod keys;
 mod client;
 mod wire;
 
+mod probe;
 mod reader;
 mod writer;
 
@@ -19,6 +20,7 @@ mod tests;
 
 pub use client::{BODY_BYTES_MAX, Client};
 pub use error::Error;
+pub use probe::Probe;
 pub use reader::{ACTIVITY_PAGES_MAX, LIST_PAGES_MAX, PATCH_BYTES_MAX, Reader, SOURCE_PAGES_MAX};
 pub use settings::{BASE, Settings, Warning};
 pub use writer::Writer;

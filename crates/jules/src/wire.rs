@@ -14,7 +14,7 @@ pub(crate) use activity::{ChangeSet, activity, change_set};
 pub(crate) use page::Page;
 pub(crate) use request::{CreateSession, Empty, SendMessage};
 pub(crate) use session::{outputs, session};
-pub(crate) use source::source;
+pub(crate) use source::{branches, source};
 pub(crate) use status::Said;
 
 /// The last segment of a resource name such as `sessions/14550388554331055113`.

@@ -14,6 +14,8 @@ use tokio::task::JoinError;
 use crate::error::Error;
 use crate::migrations::{self, Found};
 
+mod look;
+
 /// How long a statement waits for another process that is writing: far longer than any of our transactions takes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 

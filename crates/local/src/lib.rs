@@ -6,6 +6,7 @@ mod error;
 
 mod clock;
 mod database;
+mod look;
 mod migrations;
 mod queue;
 mod secrets;
@@ -14,6 +15,7 @@ mod store;
 pub use clock::SystemClock;
 pub use database::{Database, prepare_folder};
 pub use error::Error;
+pub use look::look;
 pub use queue::{DEAD_LETTERS_KEPT, LocalQueue, RECEIVES_MAX};
 pub use secrets::SecretFiles;
 pub use store::Store;

@@ -9,6 +9,8 @@ use secrecy::{ExposeSecret, SecretString};
 
 mod files;
 
+pub(crate) use files::quoted;
+
 /// Secrets below one folder, each in a file of mode 0600 at [`SecretName::path`].
 #[derive(Debug, Clone)]
 pub struct SecretFiles {

@@ -8,8 +8,8 @@ use sandbox::{DEFAULT_KEY, Options, Sandbox, Scenario};
 
 use super::person::Scripted;
 use super::*;
-use crate::settings::Environment;
 use crate::args::{Command, CommandLine};
+use crate::settings::Environment;
 
 fn parsed(arguments: &[&str]) -> InitArgs {
     let words = ["gaffer", "init"].iter().chain(arguments);

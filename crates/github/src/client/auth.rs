@@ -99,6 +99,18 @@ impl Client {
         }
     }
 
+    /// The token itself, or the App's own signature, which is good for nothing but the App and its installations.
+    pub(super) async fn own_bearer(&self) -> Result<SecretString, Failure> {
+        let mut held = self.held().lock().await;
+        match self.credential(&mut held).await? {
+            Credential::Token(token) => Ok(token),
+            Credential::App {
+                app_id,
+                private_key,
+            } => jwt(app_id, &private_key),
+        }
+    }
+
     /// After a 401: whether another bearer than the refused one can be had.
     pub(super) async fn renew(&self, refused: &SecretString) -> bool {
         let mut held = self.held().lock().await;

@@ -181,7 +181,11 @@ impl Client {
     }
 
     /// Sends a call; once more if the credential was refused and another one can be had, since a 401 did nothing.
-    async fn perform(&self, call: &Call<'_>, kept: Option<&Kept>) -> Result<Received, Failure> {
+    pub(super) async fn perform(
+        &self,
+        call: &Call<'_>,
+        kept: Option<&Kept>,
+    ) -> Result<Received, Failure> {
         let until = transport::deadline();
         let (bearer, received) = self.attempt(call, kept, until).await?;
         if received.status.as_u16() != 401 || !self.renew(&bearer).await {
@@ -242,6 +246,7 @@ impl Client {
                 Lost::Broken(why) => failure(FailureClass::Network, &format!("{doing}: {why}")),
             })?;
         self.0.rates.note(&received.headers);
+        self.0.dates.note(&received.headers, self.clock().now());
         Ok(received)
     }
 }

@@ -1,10 +1,10 @@
 //! Sources as they travel: the repositories that Jules may work on.
 
-use domain::ids::RepoName;
+use domain::ids::{BranchName, RepoName};
 use engine::ports::SourceView;
 use serde::Deserialize;
 
-use super::loose::{Loose, Text};
+use super::loose::{Loose, Many, Text};
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -20,6 +20,7 @@ struct GithubRepo {
     owner: Loose<Text>,
     repo: Loose<Text>,
     default_branch: Loose<Branch>,
+    branches: Many<Branch>,
 }
 
 #[derive(Default, Deserialize)]
@@ -48,6 +49,16 @@ pub(crate) fn source(raw: &str) -> Option<SourceView> {
         repo,
         default_branch: branch,
     })
+}
+
+/// The branches of one source; none if it does not tell them.
+pub(crate) fn branches(raw: &str) -> Option<Vec<BranchName>> {
+    let wire: SourceWire = serde_json::from_str(raw).ok()?;
+    let told = wire.github_repo.0?.branches.0.into_iter();
+    let names: Vec<BranchName> = told
+        .filter_map(|branch| branch.display_name.some()?.parse().ok())
+        .collect();
+    (!names.is_empty()).then_some(names)
 }
 
 /// The repository of `sources/github/owner/name`; the part before `github/` may be missing, as in a source's `id`.

@@ -161,7 +161,7 @@ fn replace(file: &Path, beside: &Path, value: &str) -> io::Result<()> {
 }
 
 /// The path as a shell takes it.
-fn quoted(file: &Path) -> String {
+pub(crate) fn quoted(file: &Path) -> String {
     let path = file.display().to_string();
     if path
         .chars()

@@ -1,0 +1,174 @@
+//! `gaffer doctor`: looks at everything this installation needs, and says what is wrong, why, and what mends it.
+//!
+//! It reads only, here and outside, and works whether or not `gaffer up` is running.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use domain::doctor::{DataFacts, Facts, Finding, MachineFacts, Severity};
+use engine::desk;
+use engine::doctor::{Doctor, Question, kept};
+use engine::ports::{Clock, RecordsError, SecretName, Secrets};
+use engine::store::Store;
+use local::{Database, LocalQueue, SecretFiles, SystemClock};
+use serde_json::json;
+
+use crate::args::doctor::DoctorArgs;
+use crate::data::WORK_QUEUE;
+use crate::error::Error;
+use crate::here::Here;
+use crate::render::{self, Answer, value};
+
+/// Runs the command: the report goes to stdout, and errors in it end the process with 1.
+pub(crate) async fn run(args: DoctorArgs, here: &Here, as_json: bool) -> Result<()> {
+    let report = examine(&args, here).await.context("looking around")?;
+    render::answer(&report.answer(), as_json).context("writing the report")?;
+    match report.count(Severity::Error) {
+        0 => Ok(()),
+        errors => {
+            let what = format!("the doctor found {errors} {}", plural(errors, "error"));
+            let next = "mend them from the top, and run `gaffer doctor` again";
+            Err(Error::refused("unhealthy", what, next).into())
+        }
+    }
+}
+
+/// What the doctor found.
+#[derive(Debug)]
+pub(crate) struct Report {
+    /// In the order in which it is mended best.
+    pub(crate) findings: Vec<Finding>,
+}
+
+impl Report {
+    /// How many findings are as bad as that.
+    pub(crate) fn count(&self, severity: Severity) -> usize {
+        let as_bad = |finding: &&Finding| finding.severity == severity;
+        self.findings.iter().filter(as_bad).count()
+    }
+
+    /// The report for people and for programs.
+    pub(crate) fn answer(&self) -> Answer {
+        let (errors, warnings) = (self.count(Severity::Error), self.count(Severity::Warning));
+        let answer = Answer::new(json!({
+            "findings": value(&self.findings),
+            "errors": errors,
+            "warnings": warnings,
+        }));
+        let answer = self
+            .findings
+            .iter()
+            .fold(answer, |answer, finding| answer.line(line(finding)));
+        answer.line(format!(
+            "{errors} {}, {warnings} {}.",
+            plural(errors, "error"),
+            plural(warnings, "warning")
+        ))
+    }
+}
+
+fn plural(count: usize, word: &str) -> String {
+    if count == 1 {
+        word.to_owned()
+    } else {
+        format!("{word}s")
+    }
+}
+
+/// One finding in one line: how bad, which code, what is the case, why it matters, what mends it.
+fn line(finding: &Finding) -> String {
+    let (severity, code) = (finding.severity.as_str(), finding.code);
+    let mut line = format!("{severity:<7}  {code}  {}: {}", finding.about, finding.what);
+    if let Some(cause) = finding.cause {
+        line.push_str(&format!(" | cause: {cause}"));
+    }
+    if let Some(mend) = &finding.mend {
+        line.push_str(&format!(" | mend: {mend}"));
+    }
+    line
+}
+
+/// Looks at everything.
+pub(crate) async fn examine(args: &DoctorArgs, here: &Here) -> Result<Report> {
+    let folder = here.folder.clone();
+    let looked = tokio::task::spawn_blocking(move || local::look(&folder)).await;
+    let (mut machine, database) = looked.context("looking at the data folder")?;
+    let secrets: Arc<dyn Secrets> = Arc::new(SecretFiles::new(
+        &here.folder.join("secrets"),
+        here.environment.overlay.clone(),
+    ));
+    machine.api_token = kept(secrets.as_ref(), &SecretName::ApiToken).await;
+    let facts = match database {
+        None => nothing_stored(machine),
+        Some(database) => of_installation(args, machine, &database, secrets).await?,
+    };
+    Ok(Report {
+        findings: domain::doctor::examine(&facts),
+    })
+}
+
+fn nothing_stored(machine: MachineFacts) -> Facts {
+    Facts {
+        machine,
+        installation: None,
+    }
+}
+
+async fn of_installation(
+    args: &DoctorArgs,
+    machine: MachineFacts,
+    database: &Database,
+    secrets: Arc<dyn Secrets>,
+) -> Result<Facts> {
+    let question = Question {
+        source: args.source.clone(),
+        app_id: args.github_app_id,
+        webhook_url: args.webhook_url.as_ref().map(ToString::to_string),
+    };
+    let doctor = doctor(args, database, secrets)?;
+    if let Some(repo) = &args.source
+        && matches!(doctor.store.source(repo).await, Ok(None))
+    {
+        return Err(Error::no_such("source", repo, "").into());
+    }
+    match doctor.examine(machine.clone(), &question).await {
+        Ok(facts) => Ok(facts),
+        Err(desk::Error::Records(error)) => Ok(nothing_stored(MachineFacts {
+            data: unreadable(&error),
+            ..machine
+        })),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A database that was opened and whose records cannot be read.
+fn unreadable(error: &RecordsError) -> DataFacts {
+    let why = error.to_string();
+    match error {
+        RecordsError::Unavailable { .. } => DataFacts::StoreUnreadable { why },
+        RecordsError::Unreadable { .. } => DataFacts::StoreNewer { why },
+    }
+}
+
+fn doctor(args: &DoctorArgs, database: &Database, secrets: Arc<dyn Secrets>) -> Result<Doctor> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let base = args.jules_base.as_deref().unwrap_or(jules::BASE);
+    // Its warnings are told by `gaffer up`, which works with the address.
+    let (settings, _) = jules::Settings::at(base).context("reading the address of Jules")?;
+    let jules = jules::Client::new(settings, secrets.clone(), clock.clone())
+        .context("preparing to talk to Jules")?;
+    let settings = github::Settings::new(args.github_base.as_deref(), args.github_app_id)
+        .context("reading the address of GitHub")?;
+    let github = github::Client::new(&settings, secrets.clone(), clock.clone())
+        .context("preparing to talk to GitHub")?;
+    Ok(Doctor {
+        store: Store::new(Arc::new(local::Store::new(database))),
+        queue: Arc::new(LocalQueue::new(database, WORK_QUEUE, clock.clone())),
+        secrets,
+        clock,
+        sessions: Arc::new(jules::Reader::new(jules.clone())),
+        jules: Arc::new(jules::Probe::new(jules)),
+        github: Arc::new(github::Probe::new(github)),
+        agents: Arc::new(agents::Probe::new(args.allow_hosts.clone())),
+    })
+}

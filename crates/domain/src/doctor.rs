@@ -1,0 +1,45 @@
+//! The doctor: from what was looked at to what is wrong with an installation, why, and what mends it.
+//!
+//! It decides nothing that Gaffer acts on; what may be merged is judged by [`crate::merge`] alone.
+
+mod accounts;
+mod agents;
+mod code;
+mod credential;
+mod facts;
+mod finding;
+mod machine;
+mod merging;
+mod people;
+mod repository;
+mod shape;
+mod source;
+mod webhooks;
+
+pub use code::{Code, Row};
+pub use facts::{
+    AccountFacts, AgentFacts, CredentialFacts, DataFacts, Facts, Identity, InstallationFacts, Kept,
+    MachineFacts, Reach, Skew, SourceFacts,
+};
+pub use finding::{Area, Finding, Severity};
+pub use machine::{DISK_FULL_BYTES, DISK_LOW_BYTES, PAUSED_LONG, SKEW_MAX};
+pub use repository::{
+    Hook, May, Protection, Repository, RepositoryFacts, Rules, SeenChecks, Workflows,
+};
+pub use shape::Shape;
+pub use webhooks::{DOOR_PATH, EVENTS_WANTED};
+
+/// Everything there is to say, in the order in which it is mended best: what comes later often has its cause in what comes earlier.
+pub fn examine(facts: &Facts) -> Vec<Finding> {
+    let mut findings = machine::data(&facts.machine);
+    let Some(installation) = &facts.installation else {
+        return findings;
+    };
+    findings.extend(machine::clock(installation));
+    findings.extend(accounts::examine(installation, &facts.machine.folder));
+    findings.extend(credential::examine(installation, &facts.machine.folder));
+    findings.extend(source::examine(installation, &facts.machine.folder));
+    findings.extend(agents::examine(installation, &facts.machine.folder));
+    findings.extend(machine::work(installation));
+    findings
+}

@@ -1,0 +1,63 @@
+//! Agents: whether they can be woken.
+
+use super::code::Code;
+use super::facts::{AgentFacts, InstallationFacts, Kept, Reach};
+use super::finding::{Area, Finding, outside};
+use super::machine::unusable;
+
+pub(super) fn examine(installation: &InstallationFacts, folder: &str) -> Vec<Finding> {
+    installation
+        .agents
+        .iter()
+        .flat_map(|agent| of(agent, folder))
+        .collect()
+}
+
+fn of(agent: &AgentFacts, folder: &str) -> Vec<Finding> {
+    let about = format!("agent `{}`", agent.name);
+    let mut findings = Vec::new();
+    if let Some(why) = &agent.disabled {
+        let what = format!("it is disabled: {}", outside(why));
+        findings.push(Finding::new(Code::AgentDisabled, &about, what));
+    }
+    findings.extend(secret(agent, &about, folder));
+    findings.extend(reach(agent, &about));
+    if agent.dead_wakes > 0 {
+        let what = format!("{} of its wakes were given up", agent.dead_wakes);
+        findings.push(Finding::new(Code::DeadWakes, &about, what));
+    }
+    if findings.is_empty() {
+        let what = match (&agent.host, &agent.reach) {
+            (Some(host), Some(Reach::Open)) => format!("{host} takes connections"),
+            (Some(_) | None, _) => "its wakes wait in its inbox".to_owned(),
+        };
+        findings.push(Finding::ok(Area::Agent, &about, what));
+    }
+    findings
+        .into_iter()
+        .map(|finding| finding.with("AGENT", &agent.name))
+        .collect()
+}
+
+fn secret(agent: &AgentFacts, about: &str, folder: &str) -> Option<Finding> {
+    match &agent.secret {
+        Kept::Missing => Some(Finding::new(
+            Code::AgentSecret,
+            about,
+            "its secret is not kept",
+        )),
+        Kept::Unusable { .. } => unusable(&format!("agents/{}", agent.name), &agent.secret, folder),
+        Kept::Here(_) => None,
+    }
+}
+
+fn reach(agent: &AgentFacts, about: &str) -> Option<Finding> {
+    let host = agent.host.as_deref().unwrap_or_default();
+    let (code, why) = match agent.reach.as_ref()? {
+        Reach::Open => return None,
+        Reach::Refused { why } => (Code::AgentAddress, why),
+        Reach::Unreachable { why } => (Code::AgentUnreachable, why),
+    };
+    let what = format!("{host}: {}", outside(why));
+    Some(Finding::new(code, about, what).with("HOST", host))
+}

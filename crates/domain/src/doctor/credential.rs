@@ -1,0 +1,93 @@
+//! The credential for GitHub: whether it is kept, of the right kind, and what GitHub says of it.
+
+use super::code::Code;
+use super::facts::{CredentialFacts, Identity, InstallationFacts, Kept};
+use super::finding::{Area, Finding, names, outside};
+use super::machine::unusable;
+use super::shape::Shape;
+
+const ABOUT: &str = "GitHub credential";
+
+/// The scopes of a classic token that let it merge; the second only in public repositories.
+const SCOPES: [&str; 2] = ["repo", "public_repo"];
+
+pub(super) fn examine(installation: &InstallationFacts, folder: &str) -> Vec<Finding> {
+    let credential = &installation.github;
+    let problem = kept(credential, folder).or_else(|| answered(credential));
+    vec![problem.unwrap_or_else(|| Finding::ok(Area::Github, ABOUT, whose(credential)))]
+}
+
+fn kept(credential: &CredentialFacts, folder: &str) -> Option<Finding> {
+    match &credential.kept {
+        Kept::Missing => {
+            let what = if credential.app_id.is_some() {
+                "an App's id is set, and its private key is not kept and GITHUB_APP_KEY is not set"
+            } else {
+                "it is not kept and GITHUB_TOKEN is not set"
+            };
+            Some(Finding::new(Code::GithubMissing, ABOUT, what))
+        }
+        Kept::Unusable { .. } => unusable("github", &credential.kept, folder),
+        Kept::Here(Shape::GithubInstallation) if credential.app_id.is_none() => {
+            let what = "it is a token of an installation, as workflow runs get it";
+            Some(Finding::new(Code::GithubActionsToken, ABOUT, what))
+        }
+        Kept::Here(shape) if !shape.may_be_github(credential.app_id.is_some()) => {
+            let what = match credential.app_id {
+                Some(id) => format!(
+                    "App {id} is to sign in, and what is kept is {}",
+                    shape.words()
+                ),
+                None => format!("what is kept is {}", shape.words()),
+            };
+            Some(Finding::new(Code::GithubKind, ABOUT, what))
+        }
+        Kept::Here(_) => None,
+    }
+}
+
+fn answered(credential: &CredentialFacts) -> Option<Finding> {
+    let (code, what) = match credential.identity.as_ref()? {
+        Identity::Person { scopes, .. } => {
+            let scopes = scopes
+                .as_ref()
+                .filter(|scopes| !scopes.iter().any(|scope| SCOPES.contains(&scope.as_str())))?;
+            let has = if scopes.is_empty() {
+                "it has no scope".to_owned()
+            } else {
+                format!("its scopes are {}", names(scopes))
+            };
+            (Code::GithubScope, has)
+        }
+        Identity::App { .. } => return None,
+        Identity::Installation => (
+            Code::GithubActionsToken,
+            "GitHub knows it as an installation's, not as a person's".to_owned(),
+        ),
+        Identity::Refused { why } if credential.app_id.is_some() => {
+            (Code::AppKeyMismatch, outside(why))
+        }
+        Identity::Refused { why } => (Code::GithubRefused, outside(why)),
+        Identity::Unreachable { why } => (Code::GithubUnreachable, outside(why)),
+        Identity::Trouble { why } => (Code::GithubTrouble, outside(why)),
+    };
+    Some(Finding::new(code, ABOUT, what))
+}
+
+fn whose(credential: &CredentialFacts) -> String {
+    match &credential.identity {
+        Some(Identity::Person { login, .. }) => {
+            format!("GitHub accepts it; it is of `{}`", outside(login))
+        }
+        Some(Identity::App { slug }) => {
+            format!("GitHub accepts it; it is the App `{}`", outside(slug))
+        }
+        Some(
+            Identity::Installation
+            | Identity::Refused { .. }
+            | Identity::Unreachable { .. }
+            | Identity::Trouble { .. },
+        )
+        | None => "it is kept".to_owned(),
+    }
+}

@@ -1,0 +1,229 @@
+//! What the doctor looked at on this machine, at Jules and among the agents. Secrets are known by their shape alone.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::repository::RepositoryFacts;
+use super::shape::Shape;
+use crate::failure::Failure;
+use crate::governor::Limits;
+use crate::ids::{AccountName, AgentName, BranchName, InstallationId, RepoName};
+use crate::policy::Source;
+
+/// Everything that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// This machine.
+    pub machine: MachineFacts,
+    /// What the store holds and what it leads to; none when it cannot be read.
+    pub installation: Option<InstallationFacts>,
+}
+
+/// This machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MachineFacts {
+    /// The data folder, as a shell takes it.
+    pub folder: String,
+    /// What is there.
+    pub data: DataFacts,
+    /// The mode bits of the folder, if it is there.
+    pub mode: Option<u32>,
+    /// Bytes that may still be written there.
+    pub disk_free: Option<u64>,
+    /// The bearer token of Gaffer's own door.
+    pub api_token: Kept,
+}
+
+/// What the data folder holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DataFacts {
+    /// No folder, or no database in it.
+    Missing,
+    /// A folder that may not be read or written.
+    FolderUnreadable {
+        /// What the system said.
+        why: String,
+    },
+    /// A database that cannot be opened.
+    StoreUnreadable {
+        /// What was said.
+        why: String,
+    },
+    /// A database, or a record in it, of a newer Gaffer.
+    StoreNewer {
+        /// What was said.
+        why: String,
+    },
+    /// A database that can be read.
+    Readable,
+}
+
+/// Whether a secret is kept, and of which shape it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kept {
+    /// There is none.
+    Missing,
+    /// It is there and cannot be used.
+    Unusable {
+        /// What is wrong and how to mend it.
+        why: String,
+    },
+    /// It is there.
+    Here(Shape),
+}
+
+impl Kept {
+    /// Its shape, if it is there.
+    pub fn shape(&self) -> Option<Shape> {
+        match self {
+            Self::Here(shape) => Some(*shape),
+            Self::Missing | Self::Unusable { .. } => None,
+        }
+    }
+}
+
+/// What the store holds and what it leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstallationFacts {
+    /// When the looking began.
+    pub now: Timestamp,
+    /// How far services' clocks are ahead of ours.
+    pub clocks: Vec<Skew>,
+    /// Since when everything is paused.
+    pub paused_since: Option<Timestamp>,
+    /// Messages that were set aside.
+    pub dead_letters: u64,
+    /// What GitHub signs webhooks with.
+    pub webhook_secret: Kept,
+    /// Where webhooks should go, if a person said so.
+    pub webhook_url: Option<String>,
+    /// The credential for GitHub.
+    pub github: CredentialFacts,
+    /// Accounts, by name.
+    pub accounts: Vec<AccountFacts>,
+    /// Agents, by name.
+    pub agents: Vec<AgentFacts>,
+    /// Sources, by name.
+    pub sources: Vec<SourceFacts>,
+}
+
+/// How far a service's clock is ahead of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skew {
+    /// Which service.
+    pub service: &'static str,
+    /// By how much; negative when it is behind.
+    pub ahead: SignedDuration,
+}
+
+/// One Jules account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccountFacts {
+    /// Its name.
+    pub name: AccountName,
+    /// What its plan is said to allow.
+    pub limits: Limits,
+    /// The lower limit that refusals have taught, while it holds.
+    pub learned: Option<u32>,
+    /// Its key.
+    pub key: Kept,
+    /// The repositories that are connected to it, or why they could not be listed; none when Jules was not asked.
+    pub connected: Option<Result<Vec<RepoName>, Failure>>,
+    /// Other installations whose marker stands in the titles of its newest sessions, with the number of sessions.
+    pub others: Vec<(InstallationId, u64)>,
+}
+
+/// The credential for GitHub.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CredentialFacts {
+    /// Whether it is kept.
+    pub kept: Kept,
+    /// The App's id, when an App signs in.
+    pub app_id: Option<u64>,
+    /// Who GitHub says that it is; none when GitHub was not asked.
+    pub identity: Option<Identity>,
+    /// The App's own webhook, if it has one.
+    pub hook: Option<super::repository::Hook>,
+}
+
+/// Who GitHub says that a credential is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Identity {
+    /// A person's token.
+    Person {
+        /// Whose.
+        login: String,
+        /// The scopes of a classic token; none for a fine-grained one.
+        scopes: Option<Vec<String>>,
+    },
+    /// An App.
+    App {
+        /// Its name in addresses.
+        slug: String,
+    },
+    /// A token of an installation, which the token of a workflow run is too.
+    Installation,
+    /// GitHub does not accept it.
+    Refused {
+        /// What it said.
+        why: String,
+    },
+    /// No answer came.
+    Unreachable {
+        /// What happened.
+        why: String,
+    },
+    /// Another answer.
+    Trouble {
+        /// What it said.
+        why: String,
+    },
+}
+
+/// One agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentFacts {
+    /// Its name.
+    pub name: AgentName,
+    /// Where its wakes go, host and port alone; none when they wait in its inbox.
+    pub host: Option<String>,
+    /// Why it takes no more wakes.
+    pub disabled: Option<String>,
+    /// What its wakes are signed with.
+    pub secret: Kept,
+    /// Whether a connection came about; none when none was tried.
+    pub reach: Option<Reach>,
+    /// Wakes that were given up.
+    pub dead_wakes: u64,
+}
+
+/// Whether a connection to an agent comes about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reach {
+    /// It does.
+    Open,
+    /// The address filter refuses it.
+    Refused {
+        /// Why.
+        why: String,
+    },
+    /// It does not.
+    Unreachable {
+        /// What happened.
+        why: String,
+    },
+}
+
+/// One source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceFacts {
+    /// Its settings.
+    pub source: Source,
+    /// Whether its account is there.
+    pub account_known: bool,
+    /// Whether its agent, if it names one, is there.
+    pub agent_known: bool,
+    /// The branches that Jules sees there; none when it was not asked or did not tell.
+    pub jules_branches: Option<Vec<BranchName>>,
+    /// What GitHub shows; none when it was not asked.
+    pub repository: Option<RepositoryFacts>,
+}

@@ -1,0 +1,130 @@
+//! The data folder, its disk, the clock, and work that waits.
+
+use jiff::SignedDuration;
+
+use super::code::Code;
+use super::facts::{DataFacts, InstallationFacts, Kept, MachineFacts};
+use super::finding::{Area, Finding, outside};
+
+/// Less room than this is none, in bytes: one commit of records and SQLite's log need a few megabytes.
+pub const DISK_FULL_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Less room than this is told, in bytes.
+pub const DISK_LOW_BYTES: u64 = 256 * 1024 * 1024;
+
+/// A clock that is wrong by more than this is told: GitHub refuses an App's token that was made a minute in the future.
+pub const SKEW_MAX: SignedDuration = SignedDuration::from_secs(60);
+
+/// A pause that is longer than this may have been forgotten.
+pub const PAUSED_LONG: SignedDuration = SignedDuration::from_hours(24);
+
+/// The mode bits of group and others.
+const OTHERS: u32 = 0o077;
+
+/// The data folder, its disk, and the token of our own door.
+pub(super) fn data(machine: &MachineFacts) -> Vec<Finding> {
+    let folder = &machine.folder;
+    let mut findings = Vec::new();
+    let problem = match &machine.data {
+        DataFacts::Missing => Some((Code::DataMissing, "it holds no database".to_owned())),
+        DataFacts::FolderUnreadable { why } => Some((Code::DataUnreadable, outside(why))),
+        DataFacts::StoreUnreadable { why } => Some((Code::StoreUnreadable, outside(why))),
+        DataFacts::StoreNewer { why } => Some((Code::StoreNewer, outside(why))),
+        DataFacts::Readable => None,
+    };
+    let about = format!("data folder {folder}");
+    findings.extend(
+        problem.map(|(code, what)| Finding::new(code, &about, what).with("FOLDER", folder)),
+    );
+    findings.extend(open_folder(machine, &about));
+    findings.extend(disk(machine, &about));
+    findings.extend(unusable("token", &machine.api_token, folder));
+    if let Some(shape) = machine.api_token.shape().filter(|it| !it.may_be_door()) {
+        let what = format!("it is {}", shape.words());
+        findings.push(Finding::new(Code::GafferTokenKind, "GAFFER_TOKEN", what));
+    }
+    if findings.is_empty() {
+        findings.push(Finding::ok(
+            Area::Data,
+            about,
+            "it can be read, and its disk has room",
+        ));
+    }
+    findings
+}
+
+fn open_folder(machine: &MachineFacts, about: &str) -> Option<Finding> {
+    let mode = machine.mode.filter(|mode| mode & OTHERS != 0)?;
+    let what = format!("its mode is {mode:03o}");
+    Some(Finding::new(Code::DataOpen, about, what).with("FOLDER", &machine.folder))
+}
+
+fn disk(machine: &MachineFacts, about: &str) -> Option<Finding> {
+    let free = machine.disk_free?;
+    let code = match free {
+        0..DISK_FULL_BYTES => Code::DiskFull,
+        DISK_FULL_BYTES..DISK_LOW_BYTES => Code::DiskLow,
+        DISK_LOW_BYTES.. => return None,
+    };
+    let what = format!("{} MiB are free on its disk", free / (1024 * 1024));
+    Some(Finding::new(code, about, what).with("FOLDER", &machine.folder))
+}
+
+/// A secret that is there and cannot be used.
+pub(super) fn unusable(path: &str, kept: &Kept, folder: &str) -> Option<Finding> {
+    let Kept::Unusable { why } = kept else {
+        return None;
+    };
+    let file = format!("{folder}/secrets/{path}");
+    let about = format!("secret `{path}`");
+    Some(Finding::new(Code::SecretUnusable, about, outside(why)).with("FILE", file))
+}
+
+/// The clock, by those of services.
+pub(super) fn clock(installation: &InstallationFacts) -> Vec<Finding> {
+    let wrong = |ahead: SignedDuration| ahead.abs() > SKEW_MAX;
+    let worst = installation
+        .clocks
+        .iter()
+        .max_by_key(|skew| skew.ahead.abs());
+    let Some(worst) = worst else {
+        return Vec::new();
+    };
+    let about = "this machine's clock";
+    if !wrong(worst.ahead) {
+        let what = format!("it agrees with {}'s", worst.service);
+        return vec![Finding::ok(Area::Clock, about, what)];
+    }
+    let behind = if worst.ahead.is_negative() {
+        "ahead of"
+    } else {
+        "behind"
+    };
+    let by = SignedDuration::from_secs(worst.ahead.abs().as_secs());
+    let what = format!("it is {by:#} {behind} {}'s", worst.service);
+    vec![Finding::new(Code::ClockSkew, about, what)]
+}
+
+/// Pauses, and what was set aside.
+pub(super) fn work(installation: &InstallationFacts) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some(since) = installation.paused_since {
+        let paused = installation.now.duration_since(since);
+        let long = if paused > PAUSED_LONG {
+            ", which is long"
+        } else {
+            ""
+        };
+        let what = format!("paused since {since}{long}");
+        findings.push(Finding::new(Code::Paused, "everything", what));
+    }
+    if installation.dead_letters > 0 {
+        let what = format!("{} were set aside", installation.dead_letters);
+        findings.push(Finding::new(Code::DeadLetters, "messages", what));
+    }
+    if findings.is_empty() {
+        let what = "nothing is paused and nothing was set aside";
+        findings.push(Finding::ok(Area::Work, "work", what));
+    }
+    findings
+}

@@ -1,0 +1,127 @@
+//! What GitHub shows the doctor of one repository, with "may not be read" kept apart from "is not there".
+
+use crate::facts::{Demands, Fact};
+use crate::policy::MergeMethod;
+
+/// What GitHub shows of one repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RepositoryFacts {
+    /// It is there.
+    Found(Box<Repository>),
+    /// It has another name now.
+    Renamed {
+        /// Which, if GitHub told.
+        to: Option<String>,
+    },
+    /// GitHub shows none.
+    Absent,
+    /// The App is not installed there.
+    AppNotInstalled,
+    /// The App's installation is suspended.
+    AppSuspended,
+    /// The credential may not work there at all: its kind, or an organization's single sign-on.
+    Forbidden {
+        /// Why.
+        why: String,
+    },
+    /// It could not be read.
+    Trouble {
+        /// What happened.
+        why: String,
+    },
+}
+
+/// One repository that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repository {
+    /// Whether it is archived or disabled.
+    pub archived: bool,
+    /// What the credential may do, if GitHub told.
+    pub may: Option<May>,
+    /// Permissions of the App that are missing, in GitHub's words.
+    pub missing: Vec<String>,
+    /// Merge methods that the repository allows, if GitHub told.
+    pub methods: Option<Vec<MergeMethod>>,
+    /// Whether the base branch exists.
+    pub base: Fact<bool>,
+    /// What reported checks on recent commits.
+    pub checks: Fact<SeenChecks>,
+    /// Whether pull requests may be read.
+    pub pulls: Fact<()>,
+    /// Its workflows.
+    pub workflows: Fact<Workflows>,
+    /// What rulesets demand of the base branch.
+    pub rules: Fact<Rules>,
+    /// What classic protection demands of it; none when it has none.
+    pub protection: Fact<Option<Protection>>,
+    /// People with write access.
+    pub reviewers: Fact<Vec<String>>,
+    /// Who opened the pull requests of Jules's that were seen lately.
+    pub authors: Vec<String>,
+    /// Whether it has a label `jules`.
+    pub jules_label: Fact<bool>,
+    /// Its webhooks.
+    pub hooks: Fact<Vec<Hook>>,
+}
+
+/// What a credential may do in a repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct May {
+    /// Everything.
+    pub admin: bool,
+    /// Write, and so merge.
+    pub push: bool,
+}
+
+/// What reported checks on recent commits.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SeenChecks {
+    /// Commits of pull requests that were looked at; the base's newest commit comes on top.
+    pub heads: usize,
+    /// Each check with the App that reported it; none for a commit status.
+    pub seen: Vec<(String, Option<u64>)>,
+}
+
+/// The workflows of a repository.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Workflows {
+    /// How many are active.
+    pub active: u64,
+    /// Whether any of their files speaks of `merge_group`; none when they were not or could not be read.
+    pub merge_group: Option<bool>,
+}
+
+/// What rulesets demand of a branch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// Checks, approvals, queue.
+    pub demands: Demands,
+    /// The merge methods they allow; none when they do not say.
+    pub methods: Option<Vec<MergeMethod>>,
+    /// Names of rulesets that the credential may bypass.
+    pub bypassed: Vec<String>,
+}
+
+/// What classic protection demands of a branch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Protection {
+    /// Checks and approvals.
+    pub demands: Demands,
+    /// Whether it holds for administrators too.
+    pub admins_too: bool,
+}
+
+/// One webhook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hook {
+    /// Where it posts to.
+    pub url: String,
+    /// Whether it is switched on.
+    pub active: bool,
+    /// Whether it sends JSON.
+    pub json: bool,
+    /// The events it tells of; `*` stands for all.
+    pub events: Vec<String>,
+    /// What its newest deliveries were answered with, newest first; none where no answer came.
+    pub answers: Fact<Vec<Option<u16>>>,
+}

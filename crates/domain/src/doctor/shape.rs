@@ -1,0 +1,140 @@
+//! What kind of credential a text is, by its first characters: services refuse a foreign one, and should not be sent it.
+
+/// What kind of credential a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// A key of Google's: `AIza…` or `AQ.…`.
+    Google,
+    /// A classic token of a person: `ghp_…`, or an OAuth token `gho_…`.
+    GithubClassic,
+    /// A fine-grained token of a person: `github_pat_…`.
+    GithubFineGrained,
+    /// A token of an installation, which the Actions token is: `ghs_…`.
+    GithubInstallation,
+    /// A token of a person for an App: `ghu_…` or `ghr_…`.
+    GithubUser,
+    /// A token of Gaffer's own door: `gaf_…`.
+    Gaffer,
+    /// A private key in PEM.
+    PrivateKey,
+    /// A secret of Standard Webhooks: `whsec_…`.
+    Signing,
+    /// Nothing that gives itself away.
+    Plain,
+}
+
+/// How credentials begin. The longer of two that begin alike stands first.
+const BEGINNINGS: [(&str, Shape); 11] = [
+    ("AIza", Shape::Google),
+    ("AQ.", Shape::Google),
+    ("github_pat_", Shape::GithubFineGrained),
+    ("ghp_", Shape::GithubClassic),
+    ("gho_", Shape::GithubClassic),
+    ("ghs_", Shape::GithubInstallation),
+    ("ghu_", Shape::GithubUser),
+    ("ghr_", Shape::GithubUser),
+    ("gaf_", Shape::Gaffer),
+    ("-----BEGIN", Shape::PrivateKey),
+    ("whsec_", Shape::Signing),
+];
+
+impl Shape {
+    /// The shape of a text.
+    pub fn of(secret: &str) -> Self {
+        let secret = secret.trim_start();
+        let found = BEGINNINGS
+            .iter()
+            .find(|(beginning, _)| secret.starts_with(beginning));
+        found.map_or(Self::Plain, |(_, shape)| *shape)
+    }
+
+    /// In words, with its article.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Google => "a key of Google's",
+            Self::GithubClassic => "a token of GitHub's",
+            Self::GithubFineGrained => "a fine-grained token of GitHub's",
+            Self::GithubInstallation => "a token of a GitHub App's installation",
+            Self::GithubUser => "a token of a person for a GitHub App",
+            Self::Gaffer => "a token of Gaffer's own door",
+            Self::PrivateKey => "a private key",
+            Self::Signing => "a secret for signing webhooks",
+            Self::Plain => "a text without a known beginning",
+        }
+    }
+
+    /// Whether it may be a key of Jules's: a key of Google's, or something that gives no other origin away.
+    pub fn may_be_jules(self) -> bool {
+        match self {
+            Self::Google | Self::Plain => true,
+            Self::GithubClassic
+            | Self::GithubFineGrained
+            | Self::GithubInstallation
+            | Self::GithubUser
+            | Self::Gaffer
+            | Self::PrivateKey
+            | Self::Signing => false,
+        }
+    }
+
+    /// Whether it may be what GitHub is asked with: a private key for an App, a token otherwise.
+    pub fn may_be_github(self, is_app: bool) -> bool {
+        match self {
+            Self::PrivateKey => is_app,
+            Self::GithubClassic
+            | Self::GithubFineGrained
+            | Self::GithubInstallation
+            | Self::GithubUser
+            | Self::Plain => !is_app,
+            Self::Google | Self::Gaffer | Self::Signing => false,
+        }
+    }
+
+    /// Whether it may be the bearer token of our own door: nothing of another service.
+    pub fn may_be_door(self) -> bool {
+        match self {
+            Self::Gaffer | Self::Plain => true,
+            Self::Google
+            | Self::GithubClassic
+            | Self::GithubFineGrained
+            | Self::GithubInstallation
+            | Self::GithubUser
+            | Self::PrivateKey
+            | Self::Signing => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_known_by_their_beginning() {
+        for (text, shape) in [
+            ("AIzaSyX", Shape::Google),
+            (" AQ.Ab", Shape::Google),
+            ("ghp_x", Shape::GithubClassic),
+            ("github_pat_11", Shape::GithubFineGrained),
+            ("ghs_x", Shape::GithubInstallation),
+            ("gaf_0", Shape::Gaffer),
+            ("-----BEGIN RSA PRIVATE KEY-----", Shape::PrivateKey),
+            ("whsec_MfKQ", Shape::Signing),
+            ("sandbox-key", Shape::Plain),
+            ("", Shape::Plain),
+        ] {
+            assert_eq!(Shape::of(text), shape, "{text}");
+        }
+    }
+
+    #[test]
+    fn each_place_takes_only_its_own_kind() {
+        assert!(Shape::Google.may_be_jules() && !Shape::Google.may_be_github(false));
+        assert!(
+            Shape::GithubClassic.may_be_github(false) && !Shape::GithubClassic.may_be_github(true)
+        );
+        assert!(Shape::PrivateKey.may_be_github(true) && !Shape::PrivateKey.may_be_github(false));
+        assert!(Shape::Gaffer.may_be_door() && !Shape::Gaffer.may_be_jules());
+        assert!(!Shape::Google.may_be_door());
+    }
+}

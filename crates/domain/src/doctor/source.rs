@@ -1,0 +1,198 @@
+//! A source: what it names, what Jules sees of it, and what GitHub shows of its repository.
+
+use super::code::Code;
+use super::facts::{AccountFacts, InstallationFacts, SourceFacts};
+use super::finding::{Area, Finding, names, outside};
+use super::repository::{Repository, RepositoryFacts};
+use super::shape::Shape;
+use super::{merging, people, webhooks};
+use crate::facts::Fact;
+use crate::ids::{BranchName, RepoName};
+use crate::policy::Source;
+
+pub(super) fn examine(installation: &InstallationFacts, folder: &str) -> Vec<Finding> {
+    if installation.sources.is_empty() {
+        let what = "there is none";
+        return vec![Finding::new(Code::NoSource, "sources", what)];
+    }
+    installation
+        .sources
+        .iter()
+        .flat_map(|facts| of(facts, installation, folder))
+        .collect()
+}
+
+fn of(facts: &SourceFacts, installation: &InstallationFacts, folder: &str) -> Vec<Finding> {
+    let source = &facts.source;
+    let mut findings = settings(facts);
+    findings.extend(in_jules(facts, installation));
+    findings.extend(merging::policy(source));
+    match &facts.repository {
+        Some(RepositoryFacts::Found(repository)) => {
+            findings.extend(in_github(source, repository));
+            findings.extend(webhooks::examine(source, repository, installation, folder));
+        }
+        Some(other) => {
+            let kind = installation.github.kept.shape();
+            findings.extend(no_repository(source, other, kind));
+        }
+        None => {}
+    }
+    if !findings.iter().any(|finding| finding.cause.is_some()) {
+        let what = "Jules and GitHub show it, and what is demanded of a merge can be met";
+        findings.insert(0, Finding::ok(Area::Source, &source.repo, what));
+    }
+    let branch = source.branch.as_ref().map_or("main", BranchName::as_str);
+    findings
+        .into_iter()
+        .map(|finding| finding.with("REPO", &source.repo).with("BRANCH", branch))
+        .collect()
+}
+
+fn settings(facts: &SourceFacts) -> Vec<Finding> {
+    let source = &facts.source;
+    let about = &source.repo;
+    let mut findings = Vec::new();
+    if !facts.account_known {
+        let what = format!("it names the account `{}`", source.account);
+        let finding = Finding::new(Code::AccountUnknown, about, what);
+        findings.push(finding.with("ACCOUNT", &source.account));
+    }
+    if let Some(agent) = source.agent.as_ref().filter(|_| !facts.agent_known) {
+        let what = format!("it names the agent `{agent}`");
+        findings.push(Finding::new(Code::AgentUnknown, about, what).with("AGENT", agent));
+    }
+    if source.paused {
+        findings.push(Finding::new(Code::SourcePaused, about, "it is paused"));
+    }
+    if source.branch.is_none() {
+        findings.push(Finding::new(Code::NoBranch, about, "it names none"));
+    }
+    findings
+}
+
+fn in_jules(facts: &SourceFacts, installation: &InstallationFacts) -> Option<Finding> {
+    let source = &facts.source;
+    let of_account = |account: &&AccountFacts| account.name == source.account;
+    let account = installation.accounts.iter().find(of_account)?;
+    let connected = account.connected.as_ref()?.as_ref().ok()?;
+    if !connected.contains(&source.repo) {
+        let what = format!(
+            "Jules shows the account `{}` {}",
+            account.name,
+            others(connected)
+        );
+        return Some(Finding::new(Code::NotConnected, &source.repo, what));
+    }
+    let branch = source.branch.as_ref()?;
+    let branches = facts.jules_branches.as_ref()?;
+    if branches.is_empty() || branches.contains(branch) {
+        return None;
+    }
+    let shown: Vec<&str> = branches.iter().map(BranchName::as_str).collect();
+    let what = format!("its base is `{branch}`, and Jules sees {}", names(&shown));
+    Some(Finding::new(Code::BranchNotInJules, &source.repo, what))
+}
+
+fn others(connected: &[RepoName]) -> String {
+    let shown: Vec<String> = connected.iter().map(ToString::to_string).collect();
+    if shown.is_empty() {
+        "no repository at all".to_owned()
+    } else {
+        format!("other repositories: {}", names(&shown))
+    }
+}
+
+fn no_repository(source: &Source, facts: &RepositoryFacts, kind: Option<Shape>) -> Option<Finding> {
+    let about = &source.repo;
+    Some(match facts {
+        RepositoryFacts::Found(_) => return None,
+        RepositoryFacts::Renamed { to } => {
+            // Only a name that is one goes into a command.
+            let to = to.as_deref().and_then(|to| to.parse::<RepoName>().ok());
+            let (what, name) = match to {
+                Some(to) => (format!("its name is `{to}` now"), to.to_string()),
+                None => ("it has another name now".to_owned(), "OWNER/NEW".to_owned()),
+            };
+            Finding::new(Code::RepoRenamed, about, what).with("NEWNAME", name)
+        }
+        RepositoryFacts::Absent => Finding::new(Code::RepoAbsent, about, "GitHub answers 404"),
+        RepositoryFacts::AppNotInstalled => Finding::new(
+            Code::AppNotInstalled,
+            about,
+            "GitHub shows no installation there",
+        ),
+        RepositoryFacts::AppSuspended => Finding::new(
+            Code::AppSuspended,
+            about,
+            "the installation there is suspended",
+        ),
+        // Those tokens have no permission for check runs, and are refused for that alone.
+        RepositoryFacts::Forbidden { why } if kind == Some(Shape::GithubFineGrained) => {
+            Finding::new(Code::ChecksForbidden, about, outside(why))
+        }
+        RepositoryFacts::Forbidden { why } => {
+            Finding::new(Code::ReadForbidden, about, outside(why))
+        }
+        RepositoryFacts::Trouble { why } => Finding::new(Code::GithubTrouble, about, outside(why)),
+    })
+}
+
+fn in_github(source: &Source, repository: &Repository) -> Vec<Finding> {
+    let mut findings = rights(source, repository);
+    let about = &source.repo;
+    if repository.archived {
+        let what = "it is archived or disabled";
+        findings.push(Finding::new(Code::RepoArchived, about, what));
+    }
+    if repository.base == Fact::Known(false) {
+        findings.push(Finding::new(
+            Code::BaseMissing,
+            about,
+            "GitHub has no such branch",
+        ));
+        return findings;
+    }
+    findings.extend(merging::examine(source, repository));
+    findings.extend(people::examine(source, repository));
+    if repository.jules_label == Fact::Known(true) {
+        let what = "it has a label `jules`";
+        findings.push(Finding::new(Code::JulesLabel, about, what));
+    }
+    findings
+}
+
+/// What the credential may not do there.
+fn rights(source: &Source, repository: &Repository) -> Vec<Finding> {
+    let about = &source.repo;
+    let mut findings = Vec::new();
+    if !repository.missing.is_empty() {
+        let what = format!("it lacks {}", names(&repository.missing));
+        findings.push(Finding::new(Code::AppPermission, about, what));
+    }
+    if repository.may.is_some_and(|may| !may.push) {
+        let what = "GitHub says that the credential may read and not push";
+        findings.push(Finding::new(Code::CannotWrite, about, what));
+    }
+    if let Fact::Forbidden { permission } = &repository.checks {
+        let what = format!("`{}` is missing", outside(permission));
+        findings.push(Finding::new(Code::ChecksForbidden, about, what));
+    }
+    let reads = [
+        forbidden(&repository.base),
+        forbidden(&repository.pulls),
+        forbidden(&repository.rules),
+    ];
+    for permission in reads.into_iter().flatten() {
+        let what = format!("`{}` is missing", outside(permission));
+        findings.push(Finding::new(Code::ReadForbidden, about, what));
+    }
+    findings
+}
+
+fn forbidden<T>(fact: &Fact<T>) -> Option<&str> {
+    match fact {
+        Fact::Forbidden { permission } => Some(permission),
+        Fact::Known(_) | Fact::Unknown { .. } => None,
+    }
+}

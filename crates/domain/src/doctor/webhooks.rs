@@ -1,0 +1,176 @@
+//! Webhooks: whether GitHub tells us of changes, where, of what, and with which secret.
+
+use super::code::Code;
+use super::facts::{InstallationFacts, Kept};
+use super::finding::{Area, Finding, names, outside};
+use super::machine::unusable;
+use super::repository::{Hook, Repository};
+use crate::facts::Fact;
+use crate::policy::Source;
+
+/// How the address of Gaffer's door for webhooks ends.
+pub const DOOR_PATH: &str = "/github/webhook";
+
+/// The events that tell of everything a pull request waits for.
+pub const EVENTS_WANTED: [&str; 5] = [
+    "check_run",
+    "check_suite",
+    "pull_request",
+    "pull_request_review",
+    "status",
+];
+
+/// What a door answers when the signature does not fit.
+const UNAUTHORIZED: u16 = 401;
+
+pub(super) fn examine(
+    source: &Source,
+    repository: &Repository,
+    installation: &InstallationFacts,
+    folder: &str,
+) -> Vec<Finding> {
+    let secret = &installation.webhook_secret;
+    if let Some(finding) = unusable("webhook", secret, folder) {
+        return vec![finding];
+    }
+    let about = &source.repo;
+    let Some(hooks) = all(repository, installation) else {
+        // Who may not see webhooks has none to mend; pull requests are read at intervals all the same.
+        return Vec::new();
+    };
+    let wanted = installation.webhook_url.as_deref();
+    if hooks.is_empty() {
+        let code = match (wanted, secret) {
+            (Some(_), _) => Code::WebhookElsewhere,
+            (None, Kept::Here(_)) => Code::WebhookNone,
+            (None, Kept::Missing | Kept::Unusable { .. }) => {
+                let what = "there is none; changes are seen when they are looked for";
+                return vec![Finding::ok(Area::Webhook, about, what)];
+            }
+        };
+        let finding = Finding::new(code, about, "it has no webhook");
+        return vec![finding.with("URL", wanted.unwrap_or_default())];
+    }
+    let ours: Vec<&Hook> = hooks
+        .iter()
+        .copied()
+        .filter(|hook| is_ours(hook, wanted))
+        .collect();
+    if ours.is_empty() {
+        return elsewhere(source, &hooks, installation)
+            .into_iter()
+            .collect();
+    }
+    // One that works is enough.
+    let mut findings = ours
+        .iter()
+        .map(|hook| of(source, hook, secret))
+        .min_by_key(Vec::len)
+        .unwrap_or_default();
+    if findings.is_empty() {
+        findings.push(Finding::ok(
+            Area::Webhook,
+            about,
+            "it points at Gaffer's door",
+        ));
+    }
+    findings
+}
+
+/// The repository's own webhooks and the App's.
+fn all<'a>(
+    repository: &'a Repository,
+    installation: &'a InstallationFacts,
+) -> Option<Vec<&'a Hook>> {
+    let own = repository.hooks.known();
+    let of_app = installation.github.hook.as_ref();
+    if own.is_none() && of_app.is_none() {
+        return None;
+    }
+    Some(own.into_iter().flatten().chain(of_app).collect())
+}
+
+fn is_ours(hook: &Hook, wanted: Option<&str>) -> bool {
+    match wanted {
+        Some(wanted) => hook.url.trim_end_matches('/') == wanted.trim_end_matches('/'),
+        None => hook.url.trim_end_matches('/').ends_with(DOOR_PATH),
+    }
+}
+
+/// No webhook is ours. Without a secret and without a wish those of others are none of our business.
+fn elsewhere(
+    source: &Source,
+    hooks: &[&Hook],
+    installation: &InstallationFacts,
+) -> Option<Finding> {
+    let wanted = installation.webhook_url.as_deref();
+    if wanted.is_none() && installation.webhook_secret == Kept::Missing {
+        return None;
+    }
+    let urls: Vec<String> = hooks.iter().map(|hook| host_of(&hook.url)).collect();
+    let what = format!("its webhooks point at {}", names(&urls));
+    let url = wanted.unwrap_or("the address of Gaffer's door with /github/webhook");
+    Some(Finding::new(Code::WebhookElsewhere, &source.repo, what).with("URL", url))
+}
+
+/// Where an address leads, without its query, which may hold a secret.
+fn host_of(url: &str) -> String {
+    url.split(['?', '#']).next().unwrap_or_default().to_owned()
+}
+
+fn of(source: &Source, hook: &Hook, secret: &Kept) -> Vec<Finding> {
+    let about = &source.repo;
+    let found = |code: Code, what: String| Finding::new(code, about, what);
+    let at = outside(&host_of(&hook.url));
+    if !hook.active {
+        return vec![found(Code::WebhookInactive, format!("{at} is not active"))];
+    }
+    let mut findings = Vec::new();
+    if *secret == Kept::Missing {
+        let what = format!("{at} gets deliveries, and no secret is kept");
+        findings.push(found(Code::WebhookSecretMissing, what));
+    }
+    if !hook.json {
+        findings.push(found(Code::WebhookForm, format!("{at} gets forms")));
+    }
+    let told = |event: &&str| hook.events.iter().any(|told| told == event || told == "*");
+    let missing: Vec<&str> = EVENTS_WANTED
+        .into_iter()
+        .filter(|event| !told(event))
+        .collect();
+    if !missing.is_empty() {
+        findings.push(found(
+            Code::WebhookEvents,
+            format!("{at} does not get {}", names(&missing)),
+        ));
+    }
+    findings.extend(answers(source, hook, &at, secret));
+    findings
+}
+
+/// What the newest deliveries were answered with. Those before the newest success are history.
+fn answers(source: &Source, hook: &Hook, at: &str, secret: &Kept) -> Option<Finding> {
+    let Fact::Known(answers) = &hook.answers else {
+        return None;
+    };
+    let is_success =
+        |answer: &Option<u16>| answer.is_some_and(|status| (200..300).contains(&status));
+    let failed: Vec<&Option<u16>> = answers
+        .iter()
+        .take_while(|answer| !is_success(answer))
+        .collect();
+    let newest = failed.first()?;
+    let (count, of) = (failed.len(), answers.len());
+    if **newest == Some(UNAUTHORIZED) {
+        // Without a secret every delivery is refused, which is told already.
+        let what = format!("{at} answered 401 to the {count} newest of {of} deliveries");
+        return (*secret != Kept::Missing)
+            .then(|| Finding::new(Code::WebhookSecretMismatch, &source.repo, what));
+    }
+    let how = match newest {
+        Some(0) | None => "did not answer".to_owned(),
+        Some(status) => format!("answered {status}"),
+    };
+    let what = format!("{at} {how}; {count} of the {of} newest deliveries failed");
+    Some(Finding::new(Code::WebhookFails, &source.repo, what))
+}

@@ -1,0 +1,45 @@
+//! What `gaffer doctor` looks through: adapters that tell how a service sees us, and that can change nothing.
+
+use async_trait::async_trait;
+use domain::doctor::{Hook, Identity, Reach, RepositoryFacts};
+use domain::failure::Failure;
+use domain::ids::{AccountName, BranchName, RepoName};
+use jiff::SignedDuration;
+use url::Url;
+
+/// Looks at Jules beyond what [`SessionsRead`](super::SessionsRead) tells.
+#[async_trait]
+pub trait JulesProbe: Send + Sync {
+    /// The branches that Jules sees in a connected repository; none when it does not tell.
+    async fn branches(
+        &self,
+        account: &AccountName,
+        repo: &RepoName,
+    ) -> Result<Option<Vec<BranchName>>, Failure>;
+
+    /// How far Jules's clock was ahead of ours at its last answer; none before the first.
+    fn ahead(&self) -> Option<SignedDuration>;
+}
+
+/// Looks at GitHub: at the credential itself and at what it is shown.
+#[async_trait]
+pub trait GithubProbe: Send + Sync {
+    /// Who GitHub says that the credential is.
+    async fn identity(&self) -> Identity;
+
+    /// The App's own webhook; none when there is no App or it has none.
+    async fn app_hook(&self) -> Option<Hook>;
+
+    /// What GitHub shows of a repository and, there, of a base branch.
+    async fn repository(&self, repo: &RepoName, base: &BranchName) -> RepositoryFacts;
+
+    /// How far GitHub's clock was ahead of ours at its last answer; none before the first.
+    fn ahead(&self) -> Option<SignedDuration>;
+}
+
+/// Looks whether an agent can be reached, without sending it anything.
+#[async_trait]
+pub trait AgentsProbe: Send + Sync {
+    /// Whether the address filter lets us there, and a connection comes about.
+    async fn reach(&self, url: &Url) -> Reach;
+}

@@ -1,0 +1,28 @@
+//! How far GitHub's clock is ahead of ours, by the `Date` of its answers.
+
+use std::sync::{Mutex, PoisonError};
+
+use http::HeaderMap;
+use http::header::DATE;
+use jiff::fmt::rfc2822::DateTimeParser;
+use jiff::{SignedDuration, Timestamp};
+
+/// What the newest answer said.
+#[derive(Debug, Default)]
+pub(crate) struct Dates(Mutex<Option<SignedDuration>>);
+
+impl Dates {
+    /// Notes an answer that came at `now`.
+    pub(crate) fn note(&self, headers: &HeaderMap, now: Timestamp) {
+        let date = headers.get(DATE).and_then(|value| value.to_str().ok());
+        let date = date.and_then(|date| DateTimeParser::new().parse_timestamp(date).ok());
+        if let Some(date) = date {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(date.duration_since(now));
+        }
+    }
+
+    /// How far its clock was ahead; none before the first answer with a date.
+    pub(crate) fn ahead(&self) -> Option<SignedDuration> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

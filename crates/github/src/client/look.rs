@@ -1,0 +1,65 @@
+//! Looking at the credential itself: answers come back whole, refusals too, and nothing is kept.
+
+use domain::failure::Failure;
+use domain::ids::RepoName;
+use http::Method;
+use http::header::LOCATION;
+use jiff::SignedDuration;
+
+use super::call::Call;
+use super::transport::{self, Received, Request};
+use super::{Client, refusal};
+
+impl Client {
+    /// How far GitHub's clock was ahead of ours at its last answer.
+    pub(crate) fn ahead(&self) -> Option<SignedDuration> {
+        self.0.dates.ahead()
+    }
+
+    /// Asks as whoever the secret is: with the token itself, or as the App with its signature.
+    pub(crate) async fn look(&self, path: &str, doing: &str) -> Result<Received, Failure> {
+        let bearer = self.own_bearer().await?;
+        let url = self.base().rest(path);
+        let request = Request {
+            method: Method::GET,
+            url: &url,
+            body: None,
+            bearer: Some(&bearer),
+            etag: None,
+        };
+        self.exchange(request, transport::deadline(), doing).await
+    }
+
+    /// Asks for a repository as every call about it does. Where a renamed one went is asked once more, on the same API only.
+    pub(crate) async fn look_at(
+        &self,
+        repo: &RepoName,
+        path: &str,
+        doing: &str,
+    ) -> Result<(Received, Option<Received>), Failure> {
+        let found = self.ask(repo, self.base().rest(path), doing).await?;
+        let location = found.headers.get(LOCATION).and_then(|at| at.to_str().ok());
+        let moved = found.status.is_redirection();
+        let there = match location.filter(|at| moved && self.base().contains(at)) {
+            Some(at) => self.ask(repo, at.to_owned(), doing).await.ok(),
+            None => None,
+        };
+        Ok((found, there))
+    }
+
+    async fn ask(&self, repo: &RepoName, url: String, doing: &str) -> Result<Received, Failure> {
+        let call = Call {
+            method: Method::GET,
+            url,
+            repo,
+            body: None,
+            doing,
+        };
+        Box::pin(self.perform(&call, None)).await
+    }
+
+    /// The failure of an answer that is no success.
+    pub(crate) fn refused(&self, doing: &str, received: &Received) -> Failure {
+        refusal::refused(doing, received, self.clock().now())
+    }
+}

@@ -1,0 +1,198 @@
+//! What `gaffer doctor` asks GitHub: about the credential itself, and about everything that a merge in a repository needs.
+
+mod branch;
+mod ci;
+mod hooks;
+mod repository;
+mod wire;
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use domain::doctor::{Hook, Identity, RepositoryFacts};
+use domain::facts::Fact;
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{BranchName, RepoName};
+use engine::ports::GithubProbe;
+use jiff::SignedDuration;
+use serde::de::DeserializeOwned;
+
+use crate::client::{Client, Received, failure};
+
+/// Looks at GitHub and can change nothing.
+#[derive(Debug, Clone)]
+pub struct Probe {
+    client: Client,
+}
+
+/// What an App needs, resource by resource; a higher access includes the lower.
+const APP_NEEDS: [(&str, &str); 7] = [
+    ("actions", "read"),
+    ("checks", "read"),
+    ("contents", "write"),
+    ("issues", "write"),
+    ("metadata", "read"),
+    ("pull_requests", "write"),
+    ("statuses", "read"),
+];
+
+impl Probe {
+    /// A probe over a client.
+    pub fn new(client: Client) -> Self {
+        Self { client }
+    }
+
+    async fn person(&self) -> Result<Identity, Failure> {
+        let doing = "asking GitHub whose the token is";
+        let received = self.client.look("/user", doing).await?;
+        if received.status.as_u16() == 403 {
+            let refused = self.client.refused(doing, &received);
+            // Tokens of installations have nobody behind them.
+            return if refused.class == FailureClass::Forbidden {
+                Ok(Identity::Installation)
+            } else {
+                Err(refused)
+            };
+        }
+        let user: wire::User = self.read(&received, doing)?;
+        let scopes = received.headers.get("x-oauth-scopes");
+        let scopes = scopes
+            .and_then(|scopes| scopes.to_str().ok())
+            .map(|scopes| {
+                let words = scopes.split(',').map(str::trim);
+                words
+                    .filter(|word| !word.is_empty())
+                    .map(str::to_owned)
+                    .collect()
+            });
+        Ok(Identity::Person {
+            login: user.login,
+            scopes,
+        })
+    }
+
+    async fn app(&self) -> Result<Identity, Failure> {
+        let doing = "asking GitHub which App this is";
+        let received = self.client.look("/app", doing).await?;
+        if received.status.as_u16() == 404 {
+            let why = "GitHub knows no App with this id".to_owned();
+            return Ok(Identity::Refused { why });
+        }
+        let app: wire::App = self.read(&received, doing)?;
+        Ok(Identity::App { slug: app.slug })
+    }
+
+    /// Why the App may not work in a repository, and the permissions that it lacks there.
+    async fn installation(&self, repo: &RepoName) -> Result<Vec<String>, RepositoryFacts> {
+        let doing = format!("looking for the App's installation on {repo}");
+        let trouble = |failure: &Failure| RepositoryFacts::Trouble {
+            why: failure.message.clone(),
+        };
+        let path = format!("/repos/{repo}/installation");
+        let received = self
+            .client
+            .look(&path, &doing)
+            .await
+            .map_err(|it| trouble(&it))?;
+        match received.status.as_u16() {
+            404 => return Err(RepositoryFacts::AppNotInstalled),
+            300..=399 => return Err(RepositoryFacts::Renamed { to: None }),
+            _other => {}
+        }
+        let found: wire::Installation = self.read(&received, &doing).map_err(|it| trouble(&it))?;
+        if found.suspended_at.is_some() {
+            return Err(RepositoryFacts::AppSuspended);
+        }
+        Ok(lacking(&found.permissions))
+    }
+
+    fn read<T: DeserializeOwned>(&self, received: &Received, doing: &str) -> Result<T, Failure> {
+        if !received.status.is_success() {
+            return Err(self.client.refused(doing, received));
+        }
+        serde_json::from_slice(&received.body).map_err(|_| {
+            let message = format!("{doing}: the answer could not be read");
+            failure(FailureClass::Garbled, &message)
+        })
+    }
+}
+
+fn lacking(granted: &BTreeMap<String, String>) -> Vec<String> {
+    let enough = |resource: &str, access: &str| {
+        granted
+            .get(resource)
+            .is_some_and(|granted| granted == access || granted == "write" || granted == "admin")
+    };
+    APP_NEEDS
+        .into_iter()
+        .filter(|(resource, access)| !enough(resource, access))
+        .map(|(resource, access)| format!("{resource}: {access}"))
+        .collect()
+}
+
+fn not_known(failure: &Failure) -> Identity {
+    let why = failure.message.clone();
+    match failure.class {
+        FailureClass::Unauthorized => Identity::Refused { why },
+        // An address that is not GitHub's answers 404, or with something that is no JSON.
+        FailureClass::Network | FailureClass::Garbled | FailureClass::NotFound => {
+            Identity::Unreachable { why }
+        }
+        FailureClass::Forbidden
+        | FailureClass::Precondition
+        | FailureClass::Conflict
+        | FailureClass::Invalid
+        | FailureClass::Throttled
+        | FailureClass::Unavailable => Identity::Trouble { why },
+    }
+}
+
+/// What was read, or why it is not known. A 404 counts as forbidden where GitHub hides what one may not see.
+fn fact<T>(read: Result<T, Failure>, permission: &str, hides: bool) -> Fact<T> {
+    match read {
+        Ok(value) => Fact::Known(value),
+        Err(failure)
+            if failure.class == FailureClass::Forbidden
+                || hides && failure.class == FailureClass::NotFound =>
+        {
+            Fact::Forbidden {
+                permission: permission.to_owned(),
+            }
+        }
+        Err(failure) => Fact::Unknown {
+            why: failure.message,
+        },
+    }
+}
+
+#[async_trait]
+impl GithubProbe for Probe {
+    async fn identity(&self) -> Identity {
+        let asked = if self.client.app_id().is_some() {
+            self.app().await
+        } else {
+            self.person().await
+        };
+        asked.unwrap_or_else(|failure| not_known(&failure))
+    }
+
+    async fn app_hook(&self) -> Option<Hook> {
+        self.client.app_id()?;
+        hooks::of_app(self).await.ok().flatten()
+    }
+
+    async fn repository(&self, repo: &RepoName, base: &BranchName) -> RepositoryFacts {
+        let missing = match self.client.app_id() {
+            None => Vec::new(),
+            Some(_) => match self.installation(repo).await {
+                Ok(missing) => missing,
+                Err(facts) => return facts,
+            },
+        };
+        repository::read(self, repo, base, missing).await
+    }
+
+    fn ahead(&self) -> Option<SignedDuration> {
+        self.client.ahead()
+    }
+}

@@ -12,6 +12,7 @@ mod quotas;
 mod sessions;
 mod throttles;
 mod wakes;
+mod why;
 
 use domain::policy::{PlanApproval, Policy, Source};
 use sandbox::story::{Step, Story};

@@ -92,6 +92,7 @@ fn orders_and_reports() -> Router<Arc<Inner>> {
         // The router cannot match a verb after a colon, so this takes all of `{id}:verb`.
         .route("/jobs/{job}", get(jobs::show).post(orders::by_colon))
         .route("/jobs/{job}/why", get(jobs::why))
+        .route("/pulls/{owner}/{name}/{number}/why", get(jobs::pull_why))
         .route("/jobs/{job}/events", get(jobs::events))
         .route("/jobs/{job}/artifacts", get(jobs::artifacts))
         .route("/jobs/{job}/effects/{effect}", get(outcome::effect));

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use client::wire::{
     Artifacts, CreateJob, Events, JOBS_LIMIT, JOBS_LIMIT_MAX, JobView, Jobs, Later, Why,
 };
-use domain::ids::{JobId, RepoName};
+use domain::ids::{JobId, PullRef, RepoName};
 use domain::job::Job;
 use domain::redact::{presentable, redact};
 use domain::wake;
@@ -140,13 +140,22 @@ pub(crate) async fn show(State(door): Door, path: Parts<String>) -> Result<Json<
 /// `GET /jobs/{id}/why`.
 pub(crate) async fn why(State(door): Door, path: Parts<String>) -> Result<Json<Why>, Refused> {
     let job = named(&door, path).await?;
-    let why = door.desk.why(&job.id).await?;
-    Ok(Json(Why {
-        job_id: why.job,
-        state: why.state,
-        because: why.because.iter().map(view::reasoned).collect(),
-        next_look: why.next_look,
-    }))
+    Ok(Json(view::why(door.desk.why(&job.id).await?)))
+}
+
+/// `GET /pulls/{owner}/{name}/{number}/why`.
+pub(crate) async fn pull_why(
+    State(door): Door,
+    path: Parts<(String, String, String)>,
+) -> Result<Json<Why>, Refused> {
+    let (owner, name, number) = body::parts(path)?;
+    let written = format!("{owner}/{name}#{number}");
+    let pull: PullRef = written.parse().map_err(|error| {
+        let shown = presentable(&written, 80);
+        let detail = format!("`{shown}` is no pull request: {error}");
+        Refused::new(StatusCode::BAD_REQUEST, "bad_pull", &detail).about("pull")
+    })?;
+    Ok(Json(view::why(door.desk.pull_why(&pull).await?)))
 }
 
 /// `GET /jobs/{id}/events`.

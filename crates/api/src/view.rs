@@ -1,11 +1,12 @@
 //! Shows jobs, plans and reasons as they travel. Whatever others wrote is stripped of what looks like a secret.
 
-use client::wire::{Ended, JobView, PlanStepView, Reason, Waiting};
+use client::wire::{Ended, JobView, PlanStepView, Planned, Reason, Waiting, Why};
 use domain::job::{Attention, Ending, How, Job, Phase, Watch};
 use domain::merge::{self, Judgement};
 use domain::redact::presentable;
 use domain::session::Plan;
-use engine::status::{Reasoned, state_of};
+use engine::status::state_of;
+use engine::why::Reasoned;
 
 /// Longest question, in characters: as much as is kept of it.
 const QUESTION_CHARS_MAX: usize = 8_000;
@@ -96,6 +97,22 @@ fn ended(job: &Job) -> Option<Ended> {
 /// A reason of the engine's.
 pub(crate) fn reasoned(reasoned: &Reasoned) -> Reason {
     reason(&reasoned.code, &reasoned.sentence)
+}
+
+/// Why something does not move.
+pub(crate) fn why(why: engine::why::Why) -> Why {
+    let planned = |planned: engine::why::Planned| Planned {
+        at: planned.at,
+        sentence: presentable(&planned.sentence, SENTENCE_CHARS_MAX),
+    };
+    Why {
+        job_id: why.job,
+        pull_request: why.pull,
+        state: why.state,
+        because: why.because.iter().map(reasoned).collect(),
+        then: why.then.into_iter().map(planned).collect(),
+        next_look: why.next_look,
+    }
 }
 
 /// A reason in any words.

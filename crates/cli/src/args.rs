@@ -15,6 +15,7 @@ pub(crate) mod agent;
 pub(crate) mod doctor;
 pub(crate) mod init;
 pub(crate) mod job;
+pub(crate) mod pull;
 pub(crate) mod source;
 pub(crate) mod value;
 
@@ -68,6 +69,8 @@ pub(crate) enum Command {
     Agent(agent::AgentCommand),
     /// Jobs: pieces of work for Jules. They go through a running `gaffer up`.
     Job(job::JobArgs),
+    /// Pull requests, through a running `gaffer up`.
+    Pull(pull::PullArgs),
     /// Write nothing more to Jules or GitHub until `gaffer resume`.
     #[command(after_help = "Examples:\n  gaffer pause\n  gaffer pause --source acme/shop")]
     Pause(SwitchArgs),

@@ -106,7 +106,9 @@ impl Door<'_> {
     }
 
     async fn why(&self, id: &JobOrSession) -> Result<Answer> {
-        Ok(show::why(&self.client().await?.why(id.as_str()).await?))
+        Ok(crate::why::answer(
+            &self.client().await?.why(id.as_str()).await?,
+        ))
     }
 
     async fn events(&self, id: &JobOrSession) -> Result<Answer> {

@@ -21,6 +21,7 @@ mod stdin;
 mod switch;
 mod up;
 mod upstreams;
+mod why;
 
 fn main() -> ExitCode {
     run::main(settings::Environment::from_env())

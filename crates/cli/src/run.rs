@@ -11,7 +11,7 @@ use crate::error::{self, Error, FAILED, Told, USAGE};
 use crate::here::Here;
 use crate::render::{self, Answer};
 use crate::settings::Environment;
-use crate::{account, agent, demo, doctor, init, job, sandbox_command, source, switch, up};
+use crate::{account, agent, demo, doctor, init, job, sandbox_command, source, switch, up, why};
 
 /// The whole program.
 pub(crate) fn main(environment: Result<Environment, Error>) -> ExitCode {
@@ -88,6 +88,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Source(command) => source::run(*command, &here()?).await?,
         Command::Agent(command) => agent::run(command, &here()?).await?,
         Command::Job(args) => job::run(args, &here()?).await?,
+        Command::Pull(args) => why::pull(args, &here()?).await?,
         Command::Pause(args) => switch::pause(args, &here()?).await?,
         Command::Resume(args) => switch::resume(args, &here()?).await?,
         Command::Status => switch::status(&here()?).await?,

@@ -5,7 +5,7 @@ mod transport;
 #[cfg(test)]
 mod tests;
 
-use domain::ids::{AgentName, EffectId, EventId, RepoName};
+use domain::ids::{AgentName, EffectId, EventId, PullRef, RepoName};
 use reqwest::Method;
 
 use crate::error::Error;
@@ -62,6 +62,13 @@ impl Client {
     pub async fn why(&self, id: &str) -> Result<Why, Error> {
         self.done(Call::new(Method::GET, &job_path(id, &["why"])?))
             .await
+    }
+
+    /// Why a pull request is not merged, or not even looked at.
+    pub async fn pull_why(&self, pull: &PullRef) -> Result<Why, Error> {
+        let number = pull.number.to_string();
+        let path = ["pulls", pull.repo.owner(), pull.repo.name(), &number, "why"];
+        self.done(Call::new(Method::GET, &path)).await
     }
 
     /// What somebody had to know about a job.

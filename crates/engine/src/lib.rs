@@ -19,3 +19,4 @@ pub mod dispatcher;
 pub mod jobs;
 pub mod settings;
 pub mod status;
+pub mod why;

@@ -2,8 +2,8 @@
 
 use domain::ids::JobId;
 use sandbox::github::{
-    Access, ChangedFile, CheckSetup, CheckState, CiSetup, Conclusion, Outcome, Permissions,
-    RepoSetup, RequiredCheck, Resource, TokenSetup,
+    Access, CheckSetup, CheckState, CiSetup, Conclusion, Outcome, Permissions, RepoSetup,
+    RequiredCheck, Resource, TokenSetup,
 };
 use sandbox::story::Step;
 use sandbox::{Author, Fault, FaultKind, Lags, Scenario, Service};

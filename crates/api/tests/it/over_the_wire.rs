@@ -61,7 +61,7 @@ async fn a_job_from_its_creation_to_its_end() {
     let repo = "acme/shop".parse().unwrap();
     let list = client.jobs(Some(&repo), Some(5)).await.unwrap();
     assert_eq!(list.jobs, std::slice::from_ref(&job));
-    assert_eq!(client.why(id).await.unwrap().because[0].code, "queued");
+    assert_eq!(client.why(id).await.unwrap().because[0].code, "no_account");
     assert_eq!(client.events(id).await.unwrap().events, []);
     assert_eq!(client.status().await.unwrap().jobs["queued"], 1);
     assert!(client.health().await.unwrap().ok);

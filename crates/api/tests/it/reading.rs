@@ -121,7 +121,7 @@ async fn why_tells_reasons_and_the_next_look() {
     let why = world.get(&format!("/jobs/{id}/why")).await.ok(200);
     assert_eq!(why["job_id"], id.to_string());
     assert_eq!(why["state"], "queued");
-    assert_eq!(why["because"][0]["code"], "queued");
+    assert_eq!(why["because"][0]["code"], "no_account");
     assert!(why["next_look"].is_string(), "{why}");
 }
 
@@ -243,4 +243,22 @@ async fn an_ended_job_tells_how() {
     assert_eq!(shown["ended"]["by"], "dora");
     let job = world.desk.store.job(&id).await.unwrap().unwrap().value;
     assert!(matches!(job.phase, Phase::Ended(_)));
+}
+
+#[tokio::test]
+async fn a_pull_request_that_nobody_knows_is_told_as_such() {
+    let world = World::new().await;
+    let why = world.get("/pulls/acme/shop/7/why").await.ok(200);
+    assert_eq!(why["job_id"], json!(null));
+    assert_eq!(why["pull_request"], "acme/shop#7");
+    let codes = why["because"].as_array().unwrap();
+    assert!(codes.iter().any(|it| it["code"] == "not_ours"), "{why}");
+    for bad in [
+        "/pulls/acme/shop/0/why",
+        "/pulls/acme/shop/x/why",
+        "/pulls/a%2Fb/shop/1/why",
+    ] {
+        let problem = world.get(bad).await;
+        assert_eq!(problem.status.as_u16(), 400, "{bad}");
+    }
 }

@@ -1,9 +1,7 @@
 //! Jobs as people and programs see them.
 
 use client::Answer as Came;
-use client::wire::{
-    Artifacts, EffectView, Ended, Events, JobView, Jobs, Later, Merged, Waiting, Why,
-};
+use client::wire::{Artifacts, EffectView, Ended, Events, JobView, Jobs, Later, Merged, Waiting};
 use domain::wake::ActionableEvent;
 use serde_json::json;
 
@@ -128,21 +126,6 @@ pub(super) fn jobs(jobs: &Jobs) -> Answer {
         answer.line("There may be older ones: `--limit N` shows more.")
     } else {
         answer
-    }
-}
-
-/// Why a job does not move.
-pub(super) fn why(why: &Why) -> Answer {
-    let answer = Answer::new(value(why)).line(format!("Job {} is {}.", why.job_id, why.state));
-    let answer = why.because.iter().fold(answer, |answer, reason| {
-        answer.line(format!("- {} [{}]", reason.sentence, reason.code))
-    });
-    match why.next_look {
-        Some(at) => answer.line(format!(
-            "It is looked at again at {} at the latest.",
-            moment(at)
-        )),
-        None => answer,
     }
 }
 

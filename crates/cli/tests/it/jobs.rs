@@ -117,9 +117,15 @@ fn a_job_is_created_listed_shown_and_explained() {
         (&["job", "show", id], "acme/shop (develop)"),
         (&["job", "why", id], "slot of account"),
         (&["job", "events", id], "Nobody had to know"),
+        (
+            &["pull", "why", "acme/shop#9"],
+            "No job of this installation",
+        ),
     ] {
         assert!(world.run(command).ok().says(said), "{command:?}");
     }
+    let told = world.refused(&["pull", "why", "acme/shop"]);
+    assert_eq!((told.exit, told.code.as_str()), (2, "usage"));
 }
 
 #[test]

@@ -3,23 +3,36 @@
 use std::collections::BTreeMap;
 
 use domain::account;
-use domain::ids::{AccountName, JobId, RepoName};
+use domain::ids::{AccountName, JobId, PullRef, RepoName};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::problem::Reason;
 
-/// `GET /jobs/{id}/why`: why a job does not move, and what happens next.
+/// `GET /jobs/{id}/why` and `GET /pulls/{owner}/{name}/{number}/why`: why it does not move, and what will be done when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Why {
-    /// The job.
-    pub job_id: JobId,
+    /// The job; none for a pull request that no job of ours made.
+    pub job_id: Option<JobId>,
+    /// The pull request, if one is known.
+    pub pull_request: Option<PullRef>,
     /// Where it stands, in one word.
     pub state: String,
-    /// What is the case and what happens next.
+    /// What is the case.
     pub because: Vec<Reason>,
+    /// What will be done, the soonest first.
+    pub then: Vec<Planned>,
     /// When it is looked at again at the latest.
     pub next_look: Option<Timestamp>,
+}
+
+/// Something that will be done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Planned {
+    /// When; none if that hangs on somebody else.
+    pub at: Option<Timestamp>,
+    /// What, as a sentence.
+    pub sentence: String,
 }
 
 /// `GET /status`: what is going on.

@@ -1,0 +1,32 @@
+//! Options of `gaffer pull`.
+
+use clap::{Args, Subcommand};
+use domain::ids::PullRef;
+use url::Url;
+
+use super::value;
+
+/// `gaffer pull`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  gaffer pull why 'acme/shop#7'")]
+pub(crate) struct PullArgs {
+    /// Where `gaffer up` listens.
+    #[arg(long, global = true, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", default_value = "http://127.0.0.1:4180", value_parser = value::base)]
+    pub(crate) url: Url,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: PullCommand,
+}
+
+/// What to do with pull requests.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PullCommand {
+    /// Tell why a pull request is not merged, or not even looked at, and what happens next.
+    #[command(after_help = "Example:\n  gaffer pull why 'acme/shop#7'")]
+    Why {
+        /// Which pull request.
+        #[arg(value_name = "OWNER/REPO#NUMBER")]
+        pull: PullRef,
+    },
+}

@@ -1,0 +1,46 @@
+//! `gaffer job why` and `gaffer pull why`: why nothing happens now, and what will be done when.
+
+use anyhow::{Context, Result};
+use client::Client;
+use client::wire::Why;
+
+use crate::args::pull::{PullArgs, PullCommand};
+use crate::here::Here;
+use crate::render::{Answer, value};
+use crate::switch::moment;
+
+/// Runs one of the commands about pull requests.
+pub(crate) async fn pull(args: PullArgs, here: &Here) -> Result<Answer> {
+    let door = Client::new(args.url, here.token().await?)?;
+    match args.command {
+        PullCommand::Why { pull } => {
+            let why = door.pull_why(&pull).await;
+            let why = why.with_context(|| format!("asking about pull request {pull}"))?;
+            Ok(answer(&why))
+        }
+    }
+}
+
+/// Why something does not move.
+pub(crate) fn answer(why: &Why) -> Answer {
+    let name = match (&why.job_id, &why.pull_request) {
+        (Some(job), Some(pull)) => format!("Job {job} with pull request {pull}"),
+        (Some(job), None) => format!("Job {job}"),
+        (None, Some(pull)) => format!("Pull request {pull}"),
+        (None, None) => "It".to_owned(),
+    };
+    let answer = Answer::new(value(why)).line(format!("{name}: {}.", why.state));
+    let answer = why.because.iter().fold(answer, |answer, reason| {
+        answer.line(format!("- {} [{}]", reason.sentence, reason.code))
+    });
+    if why.then.is_empty() {
+        return answer;
+    }
+    let answer = answer.line("What comes next:");
+    why.then.iter().fold(answer, |answer, planned| {
+        answer.line(match planned.at {
+            Some(at) => format!("- {}: {}", moment(at), planned.sentence),
+            None => format!("- {}", planned.sentence),
+        })
+    })
+}

@@ -1,0 +1,161 @@
+//! For anything that does not move: why nothing happens now, and what will be done when.
+
+mod effects;
+mod job;
+mod pull;
+mod told;
+
+use domain::ids::{JobId, PullRef};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::desk::{Desk, Error};
+use crate::keys;
+use crate::ports::Key;
+use crate::status::state_of;
+
+/// Why a job or a pull request does not move.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Why {
+    /// The job; none for a pull request that no job of ours made.
+    pub job: Option<JobId>,
+    /// The pull request, if one is known.
+    pub pull: Option<PullRef>,
+    /// In one word.
+    pub state: String,
+    /// What is the case.
+    pub because: Vec<Reasoned>,
+    /// What will be done, the soonest first.
+    pub then: Vec<Planned>,
+    /// When it is looked at again at the latest.
+    pub next_look: Option<Timestamp>,
+}
+
+/// One reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reasoned {
+    /// For programs.
+    pub code: String,
+    /// For people.
+    pub sentence: String,
+}
+
+/// Something that will be done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Planned {
+    /// When; none if that hangs on somebody else.
+    pub at: Option<Timestamp>,
+    /// What, as a sentence.
+    pub sentence: String,
+}
+
+/// What is found out, piece by piece.
+#[derive(Default)]
+struct Found {
+    because: Vec<Reasoned>,
+    then: Vec<Planned>,
+}
+
+impl Found {
+    fn because(&mut self, code: &str, sentence: impl Into<String>) {
+        self.because.push(Reasoned {
+            code: code.to_owned(),
+            sentence: sentence.into(),
+        });
+    }
+
+    fn then(&mut self, at: impl Into<Option<Timestamp>>, sentence: impl Into<String>) {
+        self.then.push(Planned {
+            at: at.into(),
+            sentence: sentence.into(),
+        });
+    }
+
+    /// What has a time comes first, the soonest first.
+    fn into_why(
+        mut self,
+        (job, pull): (Option<JobId>, Option<PullRef>),
+        state: &str,
+        next_look: Option<Timestamp>,
+    ) -> Why {
+        self.then
+            .sort_by_key(|planned| (planned.at.is_none(), planned.at));
+        Why {
+            job,
+            pull,
+            state: state.to_owned(),
+            because: self.because,
+            then: self.then,
+            next_look,
+        }
+    }
+}
+
+impl Desk {
+    /// Why a job does not move.
+    pub async fn why(&self, id: &JobId) -> Result<Why, Error> {
+        let job = self.must_job(id).await?.value;
+        let mut found = Found::default();
+        self.switches(&mut found, &job.repo).await?;
+        self.why_job(&mut found, &job).await?;
+        self.why_told(&mut found, &job).await?;
+        self.why_effects(&mut found, &keys::job_pk(id)).await?;
+        let mut next_look = self.due_of(&keys::job(id)).await?;
+        if let Some(reference) = job.pull()
+            && let Some(tracked) = self.store.pull(reference).await?
+        {
+            self.why_pull(&mut found, &tracked.value).await?;
+            let pull_due = self.due_of(&keys::pull(reference)).await?;
+            next_look = [next_look, pull_due].into_iter().flatten().min();
+        }
+        let names = (Some(id.clone()), job.pull().cloned());
+        Ok(found.into_why(names, state_of(&job), next_look))
+    }
+
+    /// Why a pull request is not merged, or not even looked at.
+    pub async fn pull_why(&self, reference: &PullRef) -> Result<Why, Error> {
+        if let Some(tracked) = self.store.pull(reference).await? {
+            let tracked = tracked.value;
+            let mut found = Found::default();
+            self.switches(&mut found, &reference.repo).await?;
+            self.why_pull(&mut found, &tracked).await?;
+            let next_look = self.due_of(&keys::pull(reference)).await?;
+            let names = (Some(tracked.pull.job.clone()), Some(reference.clone()));
+            return Ok(found.into_why(names, pull::state_of(&tracked.pull), next_look));
+        }
+        let mut found = Found::default();
+        let next_look = self.why_not_ours(&mut found, reference).await?;
+        let names = (None, Some(reference.clone()));
+        Ok(found.into_why(names, "not-ours", next_look))
+    }
+
+    /// What holds everything, or everything of a source.
+    async fn switches(&self, found: &mut Found, repo: &domain::ids::RepoName) -> Result<(), Error> {
+        if self.store.switches().await?.value.paused_since.is_some() {
+            let sentence = "Everything is paused: `gaffer resume` lets it go on.";
+            found.because("paused", sentence);
+        }
+        if self.observe_only {
+            let sentence =
+                "This process runs with --observe-only and writes nothing: restart it without.";
+            found.because("observe_only", sentence);
+        }
+        match self.store.source(repo).await? {
+            Some(source) if source.value.paused => {
+                let sentence = format!("Source {repo} is paused: `gaffer source resume {repo}`.");
+                found.because("source_paused", sentence);
+            }
+            Some(_) => {}
+            None => {
+                let sentence = format!("{repo} is no source: `gaffer source add {repo}`.");
+                found.because("no_source", sentence);
+            }
+        }
+        Ok(())
+    }
+
+    async fn due_of(&self, key: &Key) -> Result<Option<Timestamp>, Error> {
+        let record = self.store.records().get(key).await?;
+        Ok(record.and_then(|record| record.due))
+    }
+}

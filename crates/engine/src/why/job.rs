@@ -1,0 +1,239 @@
+//! A job: its account, its phase, what its session waits for, and the deadlines to come.
+
+use domain::account::{Account, Health};
+use domain::governor::{self, Admission};
+use domain::job::{Attention, How, Job, Phase, Watch, deadline};
+use domain::policy::{PlanApproval, Source, Timing};
+use domain::session::SessionState;
+use jiff::Timestamp;
+
+use super::Found;
+use crate::desk::{Desk, Error};
+
+impl Desk {
+    /// Where a job stands and what is done about it when.
+    pub(super) async fn why_job(&self, found: &mut Found, job: &Job) -> Result<(), Error> {
+        let account = self.store.account(&job.account).await?;
+        let source = self.store.source(&job.repo).await?.map(|found| found.value);
+        match &account {
+            Some(account) => health(found, &account.value),
+            None => {
+                let name = &job.account;
+                let sentence =
+                    format!("Account `{name}` is not there: `gaffer account add {name}`.");
+                found.because("no_account", sentence);
+            }
+        }
+        match &job.phase {
+            Phase::Queued {
+                not_before,
+                refusals,
+                ..
+            } => {
+                self.queued(found, job, (*not_before, *refusals)).await?;
+            }
+            Phase::Creating { since, .. } => {
+                let sentence = format!("Its session is being created since {since}.");
+                found.because("starting", sentence);
+            }
+            Phase::Ended(ending) => {
+                let sentence = format!("It ended at {}: {}.", ending.at, how(&ending.how));
+                found.because("ended", sentence);
+                let next = "Nothing more is done; `gaffer job retry ID` gives it another session.";
+                if !matches!(ending.how, How::Merged { .. }) {
+                    found.then(None, next);
+                }
+            }
+            Phase::Watching(watch) => {
+                watching(found, watch, source.as_ref());
+                if let Some(account) = &account {
+                    let sentence = "Jules is asked how its sessions are.";
+                    found.then(account.value.next_poll, sentence);
+                }
+                let timing = source.map(|source| source.timing).unwrap_or_default();
+                deadlines(found, job, watch, &timing);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a queued job waits for, by the rule that lets it start.
+    async fn queued(
+        &self,
+        found: &mut Found,
+        job: &Job,
+        (not_before, refusals): (Timestamp, u32),
+    ) -> Result<(), Error> {
+        if refusals > 0 {
+            let sentence =
+                format!("Jules has said \"later\" {refusals} times, usually because of its quota.");
+            found.because("refused_for_now", sentence);
+        }
+        let now = self.now();
+        let ahead = self.ahead_of(job).await?;
+        if ahead > 0 {
+            let sentence = format!(
+                "{ahead} other jobs of account `{}` came before it.",
+                job.account
+            );
+            found.because("queued", sentence);
+        }
+        if let Some(account) = self.store.account(&job.account).await? {
+            let slots = self.store.slots(&job.account).await?.value;
+            match governor::admit(&slots, &job.id, account.value.limits, now) {
+                Admission::Granted(_) if ahead == 0 && refusals == 0 => {
+                    let sentence = format!(
+                        "It waits for a slot of account `{}` and is next.",
+                        job.account
+                    );
+                    found.because("queued", sentence);
+                }
+                Admission::Granted(_) => {}
+                Admission::Later { at, code, sentence } => {
+                    found.because(code, sentence);
+                    let next = match at {
+                        Some(_) => "There may be room for it.",
+                        None => "It is tried when one of the account's sessions ends.",
+                    };
+                    found.then(at, next);
+                }
+            }
+        }
+        if not_before > now {
+            found.then(not_before, "It is tried again.");
+        }
+        Ok(())
+    }
+
+    async fn ahead_of(&self, job: &Job) -> Result<usize, Error> {
+        let queued = self.store.queued(&job.account).await?;
+        let before = |other: &Job| (other.created_at, &other.id) < (job.created_at, &job.id);
+        let waits = |other: &Job| matches!(other.phase, Phase::Queued { .. });
+        let ahead = queued.iter().map(|found| &found.value);
+        Ok(ahead.filter(|other| waits(other) && before(other)).count())
+    }
+}
+
+fn health(found: &mut Found, account: &Account) {
+    let name = &account.name;
+    match &account.health {
+        Health::Working => {}
+        Health::Throttled { streak } => {
+            let sentence =
+                format!("Jules has refused or failed {streak} polls of account `{name}` in a row.");
+            found.because("throttled", sentence);
+        }
+        Health::Unreachable { streak, .. } => {
+            let sentence =
+                format!("Jules has not answered {streak} polls of account `{name}` in a row.");
+            found.because("unreachable", sentence);
+        }
+        Health::Unauthorized { since } => {
+            let sentence = format!(
+                "Jules refuses the key of account `{name}` since {since}: `gaffer account add {name} --replace-key`."
+            );
+            found.because("unauthorized", sentence);
+        }
+    }
+}
+
+fn how(how: &How) -> String {
+    match how {
+        How::Merged { sha } => format!("its pull request was merged at {sha}"),
+        How::PullClosed => "its pull request was closed without a merge".to_owned(),
+        How::Completed => "its session finished without a pull request".to_owned(),
+        How::Failed { reason } => format!("its session failed ({reason})"),
+        How::Lost => "Jules does not know its session any more".to_owned(),
+        How::Refused { reason } => format!("Jules would not create its session ({reason})"),
+        How::Cancelled { by } => format!("it was cancelled by {by}"),
+    }
+}
+
+fn watching(found: &mut Found, watch: &Watch, source: Option<&Source>) {
+    let state = watch.state.as_str();
+    if let Some(since) = watch.missing_since {
+        found.because(
+            "missing",
+            format!("Jules does not know its session since {since}."),
+        );
+    }
+    if let Some(since) = watch.unconfirmed_since {
+        let sentence = format!(
+            "Something was said to its session at {since}, and its log does not show that yet."
+        );
+        found.because("unconfirmed", sentence);
+    }
+    match &watch.attention {
+        Attention::Question { since, text, .. } => {
+            let words = text.as_deref().unwrap_or("(no text came)");
+            found.because(
+                "question_open",
+                format!("Jules asks since {since}: {words}"),
+            );
+            found.then(None, "`gaffer job say ID TEXT` answers, and it goes on.");
+        }
+        Attention::Plan { since, .. } => {
+            found.because(
+                "plan_open",
+                format!("A plan waits for approval since {since}."),
+            );
+            let auto =
+                source.is_some_and(|source| source.policy.plan_approval == PlanApproval::Auto);
+            if !auto {
+                let next = "`gaffer job approve ID` approves it; `gaffer job say ID TEXT` asks for another.";
+                found.then(None, next);
+            }
+        }
+        Attention::Expecting { since } => {
+            let sentence =
+                format!("{state} since {since}; the words that belong to it are awaited.");
+            found.because("words_expected", sentence);
+        }
+        Attention::Answered { since } => {
+            let sentence = format!("It was answered at {since}; Jules has not gone on yet.");
+            found.because("answered", sentence);
+        }
+        Attention::None => {
+            let sentence = format!(
+                "Jules says {state}; it last did something at {}.",
+                watch.progress_at
+            );
+            found.because("working", sentence);
+        }
+    }
+}
+
+/// What happens if nothing else does.
+fn deadlines(found: &mut Found, job: &Job, watch: &Watch, timing: &Timing) {
+    let Some(at) = deadline(job, timing) else {
+        return;
+    };
+    if watch.missing_since.is_some() {
+        return found.then(
+            at,
+            "If it is still unknown by then, it counts as lost and somebody is told.",
+        );
+    }
+    match &watch.attention {
+        Attention::Question { .. } | Attention::Plan { .. } => {
+            found.then(at, "It is looked at once more.");
+        }
+        Attention::Expecting { .. } => {
+            found.then(
+                at,
+                "If no words have come by then, somebody is told without them.",
+            );
+        }
+        Attention::None | Attention::Answered { .. } => {
+            let rests = watch.state == SessionState::Completed;
+            found.then(
+                at,
+                match (rests, watch.pull.is_some()) {
+                    (true, false) => "If nobody has come back to it by then, it ends.",
+                    (true, true) => "It is looked at once more; its pull request decides before.",
+                    (false, true | false) => "If nothing has moved by then, `stuck` is told.",
+                },
+            );
+        }
+    }
+}

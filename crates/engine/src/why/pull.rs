@@ -1,0 +1,137 @@
+//! A pull request: its last judgement, its lane, and for those that are not ours, why they are left alone.
+
+use domain::ids::PullRef;
+use domain::merge::{Judgement, Reason};
+use domain::pull::{Pull, PullPhase, REOPEN_WAIT};
+use jiff::Timestamp;
+
+use super::Found;
+use crate::desk::{Desk, Error};
+use crate::keys;
+use crate::settings::TrackedPull;
+
+/// Most waiting wishes to look at a pull request that are read.
+const PARKED_MAX: usize = 20;
+
+/// A pull request's state in one word.
+pub(super) fn state_of(pull: &Pull) -> &'static str {
+    match &pull.phase {
+        PullPhase::Merging { .. } => "merging",
+        PullPhase::Closed { .. } => "closed",
+        PullPhase::Settled { state, .. } => match state {
+            domain::facts::PullState::Merged { .. } => "merged",
+            domain::facts::PullState::Open | domain::facts::PullState::Closed => "closed",
+        },
+        PullPhase::Open => match pull.verdict.as_ref().map(|verdict| &verdict.judgement) {
+            None => "unread",
+            Some(Judgement::Merge { .. }) => "merging",
+            Some(Judgement::Wait { .. }) => "waits",
+            Some(Judgement::Refuse { .. }) => "refused",
+            Some(Judgement::Conflict { .. }) => "conflicts",
+        },
+    }
+}
+
+impl Desk {
+    /// Why a pull request of ours is not merged now.
+    pub(super) async fn why_pull(
+        &self,
+        found: &mut Found,
+        tracked: &TrackedPull,
+    ) -> Result<(), Error> {
+        let pull = &tracked.pull;
+        match &pull.phase {
+            PullPhase::Settled { .. } => {
+                let sentence = format!("Pull request {} is {}.", pull.pull, state_of(pull));
+                found.because("settled", sentence);
+            }
+            PullPhase::Closed { since, .. } => {
+                judged(found, tracked);
+                let sentence = "If it has not been reopened by then, its job ends.";
+                found.then(*since + REOPEN_WAIT, sentence);
+            }
+            PullPhase::Open | PullPhase::Merging { .. } => {
+                judged(found, tracked);
+                self.lane_of(found, pull).await?;
+                if let Some(due) = self.due_of(&keys::pull(&pull.pull)).await? {
+                    let sentence = format!("Pull request {} is read and judged again.", pull.pull);
+                    found.then(due, sentence);
+                }
+            }
+        }
+        self.why_effects(found, &keys::pull_pk(&pull.pull)).await
+    }
+
+    /// Merges into one branch go one after the other.
+    async fn lane_of(&self, found: &mut Found, pull: &Pull) -> Result<(), Error> {
+        let Some(job) = self.store.job(&pull.job).await? else {
+            return Ok(());
+        };
+        let base = job.value.branch.as_str();
+        let lane = self.store.lane(&pull.pull.repo, base).await?;
+        let taken =
+            lane.filter(|lane| lane.value.holder != pull.pull && lane.value.until > self.now());
+        if let Some(lane) = taken {
+            let (holder, until) = (&lane.value.holder, lane.value.until);
+            let sentence = format!(
+                "{holder} is being merged into `{base}`; merges into one branch go one after the other, and its turn ends at {until} at the latest."
+            );
+            found.because("lane_taken", sentence);
+        }
+        Ok(())
+    }
+
+    /// Why a pull request that no job of ours is known to have made is left alone. Answers when it is looked at again.
+    pub(super) async fn why_not_ours(
+        &self,
+        found: &mut Found,
+        reference: &PullRef,
+    ) -> Result<Option<Timestamp>, Error> {
+        self.switches(found, &reference.repo).await?;
+        let sentence = format!(
+            "No job of this installation is known to have made {reference}, so nothing is written to it; Gaffer links a pull request only if its session lists it, or if its text and its branch both name the session."
+        );
+        found.because("not_ours", sentence);
+        let sentence = format!(
+            "If a session that you began elsewhere made it, `gaffer job adopt SESSION --repo {}` hands it over.",
+            reference.repo
+        );
+        found.then(None, sentence);
+        let page = self
+            .store
+            .records()
+            .query(&keys::pull_pk(reference), keys::OUT, None, PARKED_MAX)
+            .await?;
+        let due = page.records.iter().filter_map(|record| record.due).min();
+        if let Some(due) = due {
+            found.because(
+                "pull_unread",
+                format!("{reference} could not be read so far."),
+            );
+            found.then(due, format!("{reference} is looked at again."));
+        }
+        Ok(due)
+    }
+}
+
+fn judged(found: &mut Found, tracked: &TrackedPull) {
+    let reference = &tracked.pull.pull;
+    let Some(verdict) = &tracked.pull.verdict else {
+        let sentence = format!("Pull request {reference} has not been judged yet.");
+        return found.because("pull_unread", sentence);
+    };
+    let head = &verdict.sha;
+    match &verdict.judgement {
+        Judgement::Merge { .. } => {
+            found.because("merge", format!("{head} is green and is being merged."));
+        }
+        Judgement::Conflict { .. } => {
+            found.because("conflict", Reason::Conflict.sentence());
+        }
+        Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
+            for reason in reasons {
+                found.because(reason.code(), reason.sentence());
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Who was told what about a job, and whether they know.
+
+use domain::event::{Audience, Event};
+use domain::ids::AgentName;
+use domain::job::Job;
+use domain::wake::{Wake, WakeState};
+
+use super::Found;
+use crate::desk::{Desk, Error};
+
+/// So many of the newest events of a job are looked at.
+const EVENTS_MAX: usize = 20;
+
+impl Desk {
+    /// Wakes of a job's events that nobody has acknowledged.
+    pub(super) async fn why_told(&self, found: &mut Found, job: &Job) -> Result<(), Error> {
+        let source = self.store.source(&job.repo).await?;
+        let named = job
+            .agent
+            .clone()
+            .or_else(|| source.and_then(|source| source.value.agent));
+        self.why_agent(found, job, named.as_ref()).await?;
+        let agents = self.store.agents().await?;
+        for event in self
+            .store
+            .events(&job.id)
+            .await?
+            .iter()
+            .rev()
+            .take(EVENTS_MAX)
+        {
+            for agent in &agents {
+                if let Some(wake) = self.store.wake(&agent.value.name, &event.id).await? {
+                    on_its_way(found, &wake.value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An agent that cannot be woken, while there is something to know.
+    async fn why_agent(
+        &self,
+        found: &mut Found,
+        job: &Job,
+        named: Option<&AgentName>,
+    ) -> Result<(), Error> {
+        if job.is_ended() {
+            return Ok(());
+        }
+        let Some(name) = named else {
+            let sentence = "It names no agent and neither does its source: what has to be known waits for a person in `gaffer job events ID`.";
+            found.because("no_agent", sentence);
+            return Ok(());
+        };
+        match self.store.agent(name).await? {
+            None => {
+                let sentence = format!(
+                    "Its agent `{name}` is not there: `gaffer agent add {name} --url URL`."
+                );
+                found.because("agent_missing", sentence);
+            }
+            Some(agent) => {
+                if let Some(disabled) = agent.value.disabled {
+                    let sentence = format!(
+                        "Its agent `{name}` takes no wakes since {} ({}): `gaffer agent set {name} --enable`.",
+                        disabled.at, disabled.why
+                    );
+                    found.because("agent_disabled", sentence);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn on_its_way(found: &mut Found, wake: &Wake) {
+    let (what, agent) = (what(&wake.event), &wake.agent);
+    match &wake.state {
+        WakeState::Acknowledged { .. } => {}
+        WakeState::Pending {
+            attempt,
+            not_before,
+        } => {
+            let sentence = format!("Agent `{agent}` has not received {what} yet.");
+            found.because("wake_waits", sentence);
+            let sentence = format!("Agent `{agent}` is sent {what} (try {attempt}).");
+            found.then(*not_before, sentence);
+        }
+        WakeState::Sending { until, .. } => {
+            found.because(
+                "wake_sent",
+                format!("Agent `{agent}` is being sent {what}."),
+            );
+            let sentence = format!("If nothing was answered by then, {what} is sent again.");
+            found.then(*until, sentence);
+        }
+        WakeState::Leased { until, .. } => {
+            let sentence = format!(
+                "Agent `{agent}` has received {what} and has not said that it is done with it."
+            );
+            found.because("wake_leased", sentence);
+            let sentence = format!("If it was not acknowledged by then, {what} is sent again.");
+            found.then(*until, sentence);
+        }
+        WakeState::Dead { at, why } => {
+            let sentence =
+                format!("Agent `{agent}` never took {what}, which was given up at {at} ({why}).");
+            found.because("wake_dead", sentence);
+        }
+    }
+}
+
+fn what(event: &Event) -> String {
+    let whom = match event.audience {
+        Audience::Agent => "",
+        Audience::Human => " for a person",
+    };
+    format!(
+        "the event `{}`{whom} of {}",
+        event.what.kind(),
+        event.observed_at
+    )
+}

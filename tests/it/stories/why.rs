@@ -1,0 +1,278 @@
+//! For anything: why nothing happens now, and what will be done when.
+
+use std::fmt::Write as _;
+
+use domain::governor::Limits;
+use domain::ids::JobId;
+use engine::why::Why;
+use expect_test::{Expect, expect};
+use jiff::SignedDuration;
+use sandbox::Scenario;
+use sandbox::agent::AgentSetup;
+use tests::world::{
+    AGENT, BEGIN, MINUTE, REPO, SECOND, Setup, World, asking, hour, on_green, scenario, source,
+    stalling,
+};
+
+/// A why as text; times are told from the beginning of the story.
+fn told(why: &Why) -> String {
+    let since = |at: jiff::Timestamp| {
+        let seconds = at.duration_since(BEGIN).as_secs();
+        format!("{:#}", SignedDuration::from_secs(seconds))
+    };
+    let mut text = format!("{}\n", why.state);
+    for reason in &why.because {
+        let _ = writeln!(text, "- {}: {}", reason.code, reason.sentence);
+    }
+    for planned in &why.then {
+        let at = planned.at.map_or_else(|| "some time".to_owned(), since);
+        let _ = writeln!(text, "> {at}: {}", planned.sentence);
+    }
+    blanked(&text)
+}
+
+/// The text without ids and instants, which differ with every change of a story.
+fn blanked(text: &str) -> String {
+    let blank = |word: &str| {
+        let bare = word.trim_end_matches(['.', ',', ':', ';', ')', '`']);
+        let instant = bare.parse::<jiff::Timestamp>().is_ok();
+        let hash = bare.len() >= 16 && bare.bytes().all(|b| b.is_ascii_alphanumeric());
+        let tail = &word[bare.len()..];
+        if instant || (hash && bare.bytes().any(|b| b.is_ascii_digit())) {
+            format!("…{tail}")
+        } else {
+            word.to_owned()
+        }
+    };
+    let lines = text.lines().map(|line| {
+        let words: Vec<String> = line.split(' ').map(blank).collect();
+        words.join(" ") + "\n"
+    });
+    lines.collect()
+}
+
+async fn job_says(world: &World, job: &JobId, expected: Expect) {
+    expected.assert_eq(&told(&world.desk.why(job).await.expect("a why")));
+}
+
+async fn pull_says(world: &World, pull: &str, expected: Expect) {
+    let pull = pull.parse().expect("a pull request");
+    expected.assert_eq(&told(&world.desk.pull_why(&pull).await.expect("a why")));
+}
+
+async fn started(setup: Setup, prompt: &str, time: SignedDuration) -> (World, JobId) {
+    let world = World::with(setup).await;
+    let job = world.submit(prompt).await;
+    world.pass(time).await;
+    (world, job)
+}
+
+#[tokio::test]
+async fn a_job_that_waits_for_a_slot() {
+    let world = World::with(Setup {
+        scenario: scenario(vec![stalling("stall")]),
+        ..Setup::default()
+    })
+    .await;
+    let limits = Limits {
+        concurrent: 1,
+        per_day: 2,
+    };
+    world.limit("default", limits).await;
+    world.submit("stall").await;
+    world.pass(SECOND * 30).await;
+    let second = world.submit("stall too").await;
+    let third = world.submit("stall as well").await;
+    world.pass(SECOND * 5).await;
+    job_says(
+        &world,
+        &second,
+        expect![[r#"
+            queued
+            - slots_taken: All 1 slots of account `default` are taken.
+            > some time: It is tried when one of the account's sessions ends.
+        "#]],
+    )
+    .await;
+    job_says(
+        &world,
+        &third,
+        expect![[r#"
+            queued
+            - queued: 1 other jobs of account `default` came before it.
+            - slots_taken: All 1 slots of account `default` are taken.
+            > some time: It is tried when one of the account's sessions ends.
+        "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_session_that_works_asks_and_rests() {
+    let setup = || Setup {
+        scenario: scenario(vec![stalling("stall"), asking("ask", "Which colour?")]),
+        source: on_green(),
+        ..Setup::default()
+    };
+    let (world, job) = started(setup(), "stall", MINUTE).await;
+    job_says(
+        &world,
+        &job,
+        expect![[r#"
+        working
+        - working: Jules says IN_PROGRESS; it last did something at ….
+        > 1m 1s: Jules is asked how its sessions are.
+        > 20m 11s: If nothing has moved by then, `stuck` is told.
+    "#]],
+    )
+    .await;
+    let (world, job) = started(setup(), "ask", MINUTE).await;
+    job_says(
+        &world,
+        &job,
+        expect![[r#"
+        asking
+        - question_open: Jules asks since …: Which colour?
+        > 1m 1s: Jules is asked how its sessions are.
+        > 168h 11s: It is looked at once more.
+        > some time: `gaffer job say ID TEXT` answers, and it goes on.
+    "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_plan_that_nobody_has_approved() {
+    let (world, job) = started(Setup::default(), "Add a test", MINUTE * 2).await;
+    job_says(
+        &world,
+        &job,
+        expect![[r#"
+        plan-waits
+        - plan_open: A plan waits for approval since ….
+        > 2m 1s: Jules is asked how its sessions are.
+        > 168h 11s: It is looked at once more.
+        > some time: `gaffer job approve ID` approves it; `gaffer job say ID TEXT` asks for another.
+    "#]],
+    )
+    .await;
+    world.pause(true).await;
+    job_says(
+        &world,
+        &job,
+        expect![[r#"
+        plan-waits
+        - paused: Everything is paused: `gaffer resume` lets it go on.
+        - plan_open: A plan waits for approval since ….
+        > 2m 1s: Jules is asked how its sessions are.
+        > 168h 11s: It is looked at once more.
+        > some time: `gaffer job approve ID` approves it; `gaffer job say ID TEXT` asks for another.
+    "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn an_agent_that_does_not_answer() {
+    let deaf = AgentSetup {
+        name: AGENT.to_owned(),
+        statuses: vec![503],
+        ..AgentSetup::default()
+    };
+    let setup = Setup {
+        scenario: Scenario {
+            agents: vec![deaf],
+            ..scenario(vec![asking("ask", "Which colour?")])
+        },
+        ..Setup::default()
+    };
+    let (world, job) = started(setup, "ask", SECOND * 30).await;
+    job_says(
+        &world,
+        &job,
+        expect![[r#"
+            asking
+            - question_open: Jules asks since …: Which colour?
+            - wake_waits: Agent `helper` has not received the event `question` of … yet.
+            > 31s: Jules is asked how its sessions are.
+            > 5m 32s: Agent `helper` is sent the event `question` of … (try 3).
+            > 168h 11s: It is looked at once more.
+            > some time: `gaffer job say ID TEXT` answers, and it goes on.
+        "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_pull_request_on_its_way() {
+    let mut policy = source();
+    policy.policy.plan_approval = domain::policy::PlanApproval::Auto;
+    let setup = Setup {
+        source: policy,
+        ..Setup::default()
+    };
+    let (world, job) = started(setup, "Add a test", MINUTE * 5).await;
+    job_says(&world, &job, expect![[r#"
+        in-review
+        - working: Jules says COMPLETED; it last did something at ….
+        - needs_approval: People decide here what is merged: `gaffer job merge ID` approves this head, or set `merge = on-green` on the source.
+        > 5m 1s: Jules is asked how its sessions are.
+        > 5m 11s: Pull request acme/shop#1 is read and judged again.
+        > 168h 11s: It is looked at once more; its pull request decides before.
+    "#]]).await;
+    let pull = format!("{REPO}#1");
+    pull_says(&world, &pull, expect![[r#"
+        refused
+        - needs_approval: People decide here what is merged: `gaffer job merge ID` approves this head, or set `merge = on-green` on the source.
+        > 5m 11s: Pull request acme/shop#1 is read and judged again.
+    "#]]).await;
+    world.sandbox.github().close(world.clock.now(), REPO, 1);
+    world.pass(MINUTE * 2).await;
+    pull_says(
+        &world,
+        &pull,
+        expect![[r#"
+        closed
+        - closed: It is closed; reopen it if it should be merged.
+        > 15m 11s: If it has not been reopened by then, its job ends.
+    "#]],
+    )
+    .await;
+    world.pass(hour(1)).await;
+    pull_says(
+        &world,
+        &pull,
+        expect![[r#"
+        closed
+        - settled: Pull request acme/shop#1 is closed.
+    "#]],
+    )
+    .await;
+    job_says(
+        &world,
+        &job,
+        expect![[r#"
+        closed
+        - ended: It ended at …: its pull request was closed without a merge.
+        - settled: Pull request acme/shop#1 is closed.
+        > some time: Nothing more is done; `gaffer job retry ID` gives it another session.
+    "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_pull_request_of_somebody_else() {
+    let world = World::new().await;
+    pull_says(&world, "acme/shop#99", expect![[r#"
+        not-ours
+        - not_ours: No job of this installation is known to have made acme/shop#99, so nothing is written to it; Gaffer links a pull request only if its session lists it, or if its text and its branch both name the session.
+        > some time: If a session that you began elsewhere made it, `gaffer job adopt SESSION --repo acme/shop` hands it over.
+    "#]]).await;
+    pull_says(&world, "other/repo#1", expect![[r#"
+        not-ours
+        - no_source: other/repo is no source: `gaffer source add other/repo`.
+        - not_ours: No job of this installation is known to have made other/repo#1, so nothing is written to it; Gaffer links a pull request only if its session lists it, or if its text and its branch both name the session.
+        > some time: If a session that you began elsewhere made it, `gaffer job adopt SESSION --repo other/repo` hands it over.
+    "#]]).await;
+}

@@ -2,6 +2,7 @@
 //! and a CI engine that moves with the clock it is given.
 
 mod access;
+mod admin;
 mod by_hand;
 mod checks;
 mod ci;
@@ -32,6 +33,7 @@ pub use access::{
     APP_ID, APP_SLUG, Access, DEFAULT_TOKEN, INSTALLATION_ID, Permissions, RATE_LIMIT, Resource,
     TokenKind, TokenSetup,
 };
+pub use admin::{AdminSetup, AppSetup, HookSetup};
 pub use checks::Conclusion;
 pub(crate) use checks::Phase;
 pub use routes::{PREFIX, router};
@@ -92,6 +94,21 @@ impl GitHub {
     /// Adds a token, or replaces the one with the same secret.
     pub fn add_token(&self, token: TokenSetup) {
         self.world().add_token(token);
+    }
+
+    /// Changes how the hook is set up; what waits is posted as it was.
+    pub fn set_hook(&self, hook: HookSetup) {
+        self.world().outbox.hook = hook;
+    }
+
+    /// Changes what the App may do, and where.
+    pub fn set_app(&self, app: AppSetup) {
+        self.world().app = app;
+    }
+
+    /// Gives a repository another name; the old one leads to it from now on. An unknown repository changes nothing.
+    pub fn rename_repo(&self, old: &str, new: &str) {
+        self.world().rename(old, new);
     }
 
     /// Forgets a token, as a person who revokes it.

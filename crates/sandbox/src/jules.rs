@@ -94,6 +94,11 @@ impl Jules {
         change(&mut self.world().settings.switches);
     }
 
+    /// Takes a repository away from Jules, as somebody who uninstalls its GitHub App there.
+    pub fn disconnect(&self, repo: &str) {
+        self.world().sources.retain(|source| source.repo != repo);
+    }
+
     /// Sets how many bytes of patch every finished session carries in each read.
     pub fn set_patch_bytes(&self, bytes: usize) {
         self.world().settings.patch_bytes = bytes;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::clock::plus;
+use crate::github::HookSetup;
 
 pub use post::sign;
 pub(crate) use post::{Courier, HOOK_ID, headers_of};
@@ -95,6 +96,7 @@ pub(crate) struct Waiting {
 pub(crate) struct Outbox {
     pub(crate) target: Option<WebhookTarget>,
     pub(crate) faults: WebhookFaults,
+    pub(crate) hook: HookSetup,
     waiting: Vec<Waiting>,
     log: VecDeque<Delivery>,
     emitted: u64,
@@ -104,7 +106,7 @@ pub(crate) struct Outbox {
 impl Outbox {
     /// Writes an event down. Without a target there is no hook, so nothing is kept.
     pub(crate) fn push(&mut self, now: Timestamp, event: &str, payload: &Value) {
-        if self.target.is_none() || self.faults.off {
+        if self.target.is_none() || self.faults.off || !self.hook.tells(event) {
             return;
         }
         self.emitted += 1;
@@ -115,7 +117,7 @@ impl Outbox {
                 .get("action")
                 .and_then(Value::as_str)
                 .map(str::to_owned),
-            body: payload.to_string(),
+            body: self.written(payload),
             due: plus(now, self.faults.delay),
             redelivery: false,
             lost: self.is_lost(),
@@ -124,6 +126,17 @@ impl Outbox {
             self.waiting.push(waiting.clone());
         }
         self.waiting.push(waiting);
+    }
+
+    /// The body as the hook's content type has it.
+    fn written(&self, payload: &Value) -> String {
+        let json = payload.to_string();
+        if !self.hook.form {
+            return json;
+        }
+        url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("payload", &json)
+            .finish()
     }
 
     fn is_lost(&self) -> bool {

@@ -148,6 +148,8 @@ pub struct TokenSetup {
     pub permissions: Permissions,
     /// The only repositories it can see; none means all.
     pub repos: Option<Vec<String>>,
+    /// The scopes of a classic token, as GitHub names them in its answers.
+    pub scopes: String,
     /// Requests it may make in an hour.
     pub rate_limit: u64,
 }
@@ -160,6 +162,7 @@ impl Default for TokenSetup {
             login: "octo-owner".to_owned(),
             permissions: Permissions::all(),
             repos: None,
+            scopes: "repo, workflow".to_owned(),
             rate_limit: RATE_LIMIT,
         }
     }

@@ -93,11 +93,7 @@ impl Pen<'_> {
     pub(crate) fn own_app(&self) -> Value {
         let mut app = self.app(&App::own());
         put(&mut app, "permissions", Permissions::all().to_json());
-        put(
-            &mut app,
-            "events",
-            json!(["check_run", "pull_request", "status"]),
-        );
+        put(&mut app, "events", json!(self.world.outbox.hook.events));
         put(&mut app, "installations_count", json!(1));
         app
     }
@@ -115,8 +111,8 @@ impl Pen<'_> {
             "app_slug": APP_SLUG,
             "target_id": User::named(owner).id,
             "target_type": "User",
-            "permissions": Permissions::all().to_json(),
-            "events": ["check_run", "pull_request", "status"],
+            "permissions": self.world.app.permissions.to_json(),
+            "events": self.world.outbox.hook.events,
             "repository_selection": "all",
             "created_at": "2024-01-01T00:00:00Z",
             "updated_at": "2024-01-01T00:00:00Z",
@@ -124,7 +120,7 @@ impl Pen<'_> {
             "has_multiple_single_files": false,
             "single_file_paths": [],
             "suspended_by": null,
-            "suspended_at": null,
+            "suspended_at": self.world.app.suspended.then(|| time(self.now)),
         })
     }
 }

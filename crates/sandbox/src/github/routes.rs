@@ -14,6 +14,7 @@ mod pulls;
 mod refs;
 mod reply;
 mod repos;
+mod settings;
 
 use axum::body::to_bytes;
 use axum::extract::{Request, State};
@@ -88,8 +89,17 @@ fn dispatch(world: &mut World, ask: &Ask) -> Outcome {
         ("GET", ["repos", owner, name, "installation"]) => {
             app::installation_of(world, ask, &format!("{owner}/{name}"))
         }
+        (_, ["repositories", id, rest @ ..]) => {
+            let repo = world.name_of(ask::number(id)?);
+            let repo = repo.ok_or_else(Refusal::not_found)?;
+            ask.caller.sees(world, &repo)?;
+            in_repo(world, ask, &repo, rest)
+        }
         (_, ["repos", owner, name, rest @ ..]) => {
             let repo = format!("{owner}/{name}");
+            if let Some(id) = world.former.get(&repo.to_ascii_lowercase()) {
+                return Ok(Reply::moved(&ask.api, *id, rest));
+            }
             ask.caller.sees(world, &repo)?;
             in_repo(world, ask, &repo, rest)
         }
@@ -99,6 +109,12 @@ fn dispatch(world: &mut World, ask: &Ask) -> Outcome {
 
 /// Requests below one repository that the caller can see, by the first part of what is left of the path.
 fn in_repo(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
+    if ask.is_write() && world.repo(repo)?.setup.admin.archived {
+        return Err(Refusal::new(
+            403,
+            "Repository was archived so is read-only.",
+        ));
+    }
     match rest {
         [] => repos::show(world, ask, repo),
         ["pulls", rest @ ..] => pulls::answer(world, ask, repo, rest),
@@ -110,6 +126,9 @@ fn in_repo(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
         ["branches" | "rules" | "git" | "compare", ..] => refs::answer(world, ask, repo, rest),
         ["hooks", rest @ ..] => hooks::answer(world, ask, repo, rest),
         ["collaborators", login, "permission"] => repos::permission(world, ask, repo, login),
+        ["labels" | "collaborators" | "rulesets" | "contents", ..] => {
+            settings::answer(world, ask, repo, rest)
+        }
         _ => Err(Refusal::not_found()),
     }
 }

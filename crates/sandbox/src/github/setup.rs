@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
+use super::admin::AdminSetup;
+
 /// Numeric id of the GitHub Actions app on github.com, the author of workflow check runs.
 pub const ACTIONS_APP_ID: u64 = 15_368;
 
@@ -37,6 +39,8 @@ pub struct RepoSetup {
     pub delete_branch_on_merge: bool,
     /// Permission of people other than the owner: login to `admin`, `write`, `read`.
     pub collaborators: BTreeMap<String, String>,
+    /// What only administrators set.
+    pub admin: AdminSetup,
 }
 
 impl Default for RepoSetup {
@@ -53,6 +57,7 @@ impl Default for RepoSetup {
             merge_methods: vec![MergeMethod::Merge, MergeMethod::Squash, MergeMethod::Rebase],
             delete_branch_on_merge: false,
             collaborators: BTreeMap::new(),
+            admin: AdminSetup::default(),
         }
     }
 }

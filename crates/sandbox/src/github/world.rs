@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use super::access::{Token, TokenSetup};
+use super::admin::AppSetup;
 use super::checks::{Check, Status, Suite};
 use super::setup::{ChangedFile, CiSetup, RepoSetup};
 use crate::counters::Tally;
@@ -24,6 +25,9 @@ pub(crate) struct World {
     pub(crate) commits: BTreeMap<String, Commit>,
     pub(crate) tokens: BTreeMap<String, Token>,
     pub(crate) outbox: Outbox,
+    pub(crate) app: AppSetup,
+    /// Former names, lower case, and the ids of the repositories that had them.
+    pub(crate) former: BTreeMap<String, u64>,
     /// Base of the API addresses in webhook payloads.
     pub(crate) base: String,
     pub(crate) tally: Tally,
@@ -266,6 +270,8 @@ impl World {
             commits: BTreeMap::new(),
             tokens: BTreeMap::new(),
             outbox: Outbox::default(),
+            app: AppSetup::default(),
+            former: BTreeMap::new(),
             base: "http://localhost/github".to_owned(),
             tally,
             faults,

@@ -52,13 +52,22 @@ pub(crate) fn headers_of(
 ) -> [(&'static str, String); 7] {
     [
         ("accept", "*/*".to_owned()),
-        ("content-type", "application/json".to_owned()),
+        ("content-type", content_type(body).to_owned()),
         ("user-agent", "GitHub-Hookshot/5a11db0".to_owned()),
         ("x-github-delivery", guid.to_owned()),
         ("x-github-event", event.to_owned()),
         ("x-github-hook-id", HOOK_ID.to_string()),
         ("x-hub-signature-256", sign(secret, body.as_bytes())),
     ]
+}
+
+/// Forms begin with the name of their only field; JSON never does.
+fn content_type(body: &str) -> &'static str {
+    if body.starts_with("payload=") {
+        "application/x-www-form-urlencoded"
+    } else {
+        "application/json"
+    }
 }
 
 /// The signature of a raw body: `sha256=` and the HMAC in hex.

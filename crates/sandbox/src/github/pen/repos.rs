@@ -265,7 +265,7 @@ impl Pen<'_> {
             .collect();
         let mut answer = json!({
             "url": url,
-            "enforce_admins": { "url": format!("{url}/enforce_admins"), "enabled": true },
+            "enforce_admins": { "url": format!("{url}/enforce_admins"), "enabled": !setup.admin.admins_bypass },
             "required_linear_history": { "enabled": false },
             "allow_force_pushes": { "enabled": false },
             "allow_deletions": { "enabled": false },
@@ -307,7 +307,7 @@ fn repo_settings(repo: &Repo) -> Value {
         "has_pages": false,
         "has_discussions": false,
         "mirror_url": null,
-        "archived": false,
+        "archived": repo.setup.admin.archived,
         "disabled": false,
         "license": null,
         "allow_forking": true,

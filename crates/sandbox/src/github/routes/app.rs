@@ -30,6 +30,7 @@ pub(super) fn answer(world: &mut World, ask: &Ask, rest: &[&str]) -> Outcome {
             known(id)?;
             mint(world, ask)
         }
+        ("GET", ["hook", "config"]) => hooks::config(world),
         (_, ["hook", "deliveries", rest @ ..]) => hooks::deliveries(world, ask, rest),
         _ => Err(Refusal::not_found()),
     }
@@ -55,15 +56,21 @@ fn installation(world: &World, ask: &Ask) -> Value {
 
 pub(super) fn installation_of(world: &World, ask: &Ask, repo: &str) -> Outcome {
     ask.caller.is_app()?;
+    if !world.app.is_on(world.repo(repo)?.full_name()) {
+        return Err(Refusal::not_found());
+    }
     let owner = world.repo(repo)?.owner().to_owned();
     Ok(Reply::json(ask.pen(world).installation(&owner)))
 }
 
 /// A token of the installation, narrowed to the repositories and permissions that were asked for.
 fn mint(world: &mut World, ask: &Ask) -> Outcome {
+    if world.app.suspended {
+        return Err(Refusal::new(403, "This installation has been suspended"));
+    }
     let serial = world.next_id();
-    let permissions = asked_permissions(&ask.body);
-    let repos = asked_repos(world, &ask.body);
+    let permissions = asked_permissions(&ask.body, &world.app.permissions);
+    let repos = asked_repos(world, &ask.body).or_else(|| world.app.repos.clone());
     let setup = TokenSetup {
         token: format!("ghs_sandbox{serial}"),
         kind: TokenKind::Installation,
@@ -96,9 +103,9 @@ fn mint(world: &mut World, ask: &Ask) -> Outcome {
 }
 
 /// What was asked for is granted and nothing else; without a wish everything is.
-fn asked_permissions(body: &Value) -> Permissions {
+fn asked_permissions(body: &Value, all: &Permissions) -> Permissions {
     let Some(asked) = body.get("permissions").and_then(Value::as_object) else {
-        return Permissions::all();
+        return all.clone();
     };
     Resource::ALL
         .into_iter()

@@ -196,9 +196,9 @@ impl Caller {
     }
 
     /// The scopes that answers to classic tokens name.
-    pub(super) fn scopes(&self) -> Option<&'static str> {
+    pub(super) fn scopes(&self) -> Option<&str> {
         match self {
-            Self::Token(token) if token.kind == TokenKind::Classic => Some("repo, workflow"),
+            Self::Token(token) if token.kind == TokenKind::Classic => Some(&token.scopes),
             Self::Token(_) | Self::App | Self::Nobody => None,
         }
     }

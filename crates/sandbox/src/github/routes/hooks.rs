@@ -6,22 +6,10 @@ use super::ask::{Ask, number};
 use super::paging;
 use super::reply::{Outcome, Reply};
 use crate::github::access::{Access, INSTALLATION_ID, Resource};
+use crate::github::admin::HookSetup;
 use crate::github::pen::time;
 use crate::github::world::{Refusal, World};
 use crate::webhook::{Delivery, HOOK_ID, WebhookTarget, headers_of};
-
-/// The events the hook is subscribed to.
-const EVENTS: [&str; 9] = [
-    "check_run",
-    "check_suite",
-    "issue_comment",
-    "issues",
-    "pull_request",
-    "pull_request_review",
-    "push",
-    "status",
-    "workflow_run",
-];
 
 pub(super) fn answer(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
     let access = if ask.is_write() {
@@ -36,7 +24,7 @@ pub(super) fn answer(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) ->
                 .outbox
                 .target
                 .iter()
-                .map(|target| hook(ask, repo, target))
+                .map(|target| hook(ask, repo, (target, &world.outbox.hook)))
                 .collect();
             Ok(paging::list(ask, hooks))
         }
@@ -52,7 +40,7 @@ pub(super) fn answer(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) ->
                 .target
                 .as_ref()
                 .ok_or_else(Refusal::not_found)?;
-            Ok(Reply::json(hook(ask, repo, target)))
+            Ok(Reply::json(hook(ask, repo, (target, &world.outbox.hook))))
         }
         (_, [id, "deliveries", rest @ ..]) => {
             known(id)?;
@@ -85,26 +73,38 @@ fn set(world: &mut World, ask: &Ask, repo: &str) -> Result<Value, Refusal> {
         .unwrap_or_default();
     let url = url.ok_or_else(|| Refusal::new(422, "Validation Failed"))?;
     let target = WebhookTarget { url, secret };
-    let answer = hook(ask, repo, &target);
+    let answer = hook(ask, repo, (&target, &world.outbox.hook));
     world.outbox.target = Some(target);
     Ok(answer)
 }
 
 /// The hook as GitHub shows it, its secret never in clear.
-fn hook(ask: &Ask, repo: &str, target: &WebhookTarget) -> Value {
+fn hook(ask: &Ask, repo: &str, (target, hooked): (&WebhookTarget, &HookSetup)) -> Value {
     let url = format!("{}/repos/{repo}/hooks/{HOOK_ID}", ask.api);
     json!({
         "type": "Repository",
         "id": HOOK_ID,
         "name": "web",
-        "active": true,
-        "events": EVENTS,
-        "config": { "url": target.url, "content_type": "json", "insecure_ssl": "0", "secret": "********" },
+        "active": hooked.active,
+        "events": hooked.events,
+        "config": { "url": target.url, "content_type": if hooked.form { "form" } else { "json" }, "insecure_ssl": "0", "secret": "********" },
         "url": url,
         "deliveries_url": format!("{url}/deliveries"),
         "ping_url": format!("{url}/pings"),
         "test_url": format!("{url}/test"),
     })
+}
+
+/// `GET /app/hook/config`; the App's hook is the same one.
+pub(super) fn config(world: &World) -> Outcome {
+    let (target, hooked) = (world.outbox.target.as_ref(), &world.outbox.hook);
+    let url = target.map_or("", |target| target.url.as_str());
+    Ok(Reply::json(json!({
+        "url": url,
+        "content_type": if hooked.form { "form" } else { "json" },
+        "insecure_ssl": "0",
+        "secret": "********",
+    })))
 }
 
 /// The log of the hook, also reached as the App's: list, one, and `attempts` to ask for it again.

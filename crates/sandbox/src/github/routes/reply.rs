@@ -1,7 +1,7 @@
 //! One answer and its dressing: headers, entity tags, rate limits.
 
 use axum::body::Body;
-use axum::http::header::{CONTENT_TYPE, DATE, ETAG, IF_NONE_MATCH, LINK};
+use axum::http::header::{CONTENT_TYPE, DATE, ETAG, IF_NONE_MATCH, LINK, LOCATION};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use jiff::Timestamp;
@@ -49,6 +49,16 @@ impl Reply {
             content: Content::Text(text),
             headers: Vec::new(),
         }
+    }
+
+    /// 301: the repository has another name now, and this is where it is by its id.
+    pub(super) fn moved(api: &str, id: u64, rest: &[&str]) -> Self {
+        let tail = rest.iter().map(|part| format!("/{part}"));
+        let url = format!("{api}/repositories/{id}{}", tail.collect::<String>());
+        let body = json!({ "message": "Moved Permanently", "url": url });
+        let mut reply = Self::status(301, body);
+        reply.headers.push((LOCATION, url));
+        reply
     }
 
     /// 204.

@@ -1,0 +1,107 @@
+//! What administrators set: archived, labels, who bypasses rules, how the hook is set up, what the App may do.
+
+use serde::{Deserialize, Serialize};
+
+use super::access::Permissions;
+use super::world::World;
+
+/// What an administrator sets in a repository besides its checks and rules.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AdminSetup {
+    /// Read only: every write is refused.
+    pub archived: bool,
+    /// Labels that exist beside those that are on an issue.
+    pub labels: Vec<String>,
+    /// Classic protection does not hold for administrators.
+    pub admins_bypass: bool,
+    /// Whoever asks stands on the bypass list of the ruleset.
+    pub ruleset_bypass: bool,
+    /// Workflows also run on `merge_group`.
+    pub on_merge_group: bool,
+}
+
+/// How the hook is set up, besides its address and its secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HookSetup {
+    /// Whether anything is posted at all.
+    pub active: bool,
+    /// Whether forms are posted instead of JSON.
+    pub form: bool,
+    /// The events that are posted.
+    pub events: Vec<String>,
+}
+
+impl Default for HookSetup {
+    fn default() -> Self {
+        Self {
+            active: true,
+            form: false,
+            events: EVENTS.iter().map(|event| (*event).to_owned()).collect(),
+        }
+    }
+}
+
+impl HookSetup {
+    /// Whether an event is posted.
+    pub(crate) fn tells(&self, event: &str) -> bool {
+        self.active && self.events.iter().any(|told| told == event)
+    }
+}
+
+/// The events the hook is subscribed to unless told otherwise.
+const EVENTS: [&str; 9] = [
+    "check_run",
+    "check_suite",
+    "issue_comment",
+    "issues",
+    "pull_request",
+    "pull_request_review",
+    "push",
+    "status",
+    "workflow_run",
+];
+
+/// What the App's owner and those who installed it have set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AppSetup {
+    /// What its installation may do.
+    pub permissions: Permissions,
+    /// Whether the installation is suspended.
+    pub suspended: bool,
+    /// The only repositories it is installed on; none means all.
+    pub repos: Option<Vec<String>>,
+}
+
+impl AppSetup {
+    /// Whether the App is installed on a repository.
+    pub(crate) fn is_on(&self, full_name: &str) -> bool {
+        self.repos.as_ref().is_none_or(|repos| {
+            repos
+                .iter()
+                .any(|repo| repo.eq_ignore_ascii_case(full_name))
+        })
+    }
+}
+
+impl World {
+    /// Gives a repository another name and remembers the old one.
+    pub(crate) fn rename(&mut self, old: &str, new: &str) {
+        let key = old.to_ascii_lowercase();
+        let Some(mut repo) = self.repos.remove(&key) else {
+            return;
+        };
+        self.former.insert(key, repo.id);
+        new.clone_into(&mut repo.setup.full_name);
+        self.repos.insert(repo.key(), repo);
+    }
+
+    /// The name of the repository that has an id.
+    pub(crate) fn name_of(&self, id: u64) -> Option<String> {
+        let mut repos = self.repos.values();
+        let found = repos.find(|repo| repo.id == id)?;
+        Some(found.full_name().to_owned())
+    }
+}

@@ -8,6 +8,7 @@ mod attempts;
 mod contract;
 mod faults;
 mod invariants;
+mod misconfigured;
 mod outsiders;
 mod races;
 mod stories;

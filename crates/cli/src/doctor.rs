@@ -4,11 +4,13 @@
 
 use std::sync::Arc;
 
+use agents::HostRule;
 use anyhow::{Context, Result};
 use domain::doctor::{DataFacts, Facts, Finding, MachineFacts, Severity};
 use engine::desk;
 use engine::doctor::{Doctor, Question, kept};
 use engine::ports::{Clock, RecordsError, SecretName, Secrets};
+use engine::settings::Upstreams;
 use engine::store::Store;
 use local::{Database, LocalQueue, SecretFiles, SystemClock};
 use serde_json::json;
@@ -18,6 +20,7 @@ use crate::data::WORK_QUEUE;
 use crate::error::Error;
 use crate::here::Here;
 use crate::render::{self, Answer, value};
+use crate::upstreams;
 
 /// Runs the command: the report goes to stdout, and errors in it end the process with 1.
 pub(crate) async fn run(args: DoctorArgs, here: &Here, as_json: bool) -> Result<()> {
@@ -97,10 +100,15 @@ pub(crate) async fn examine(args: &DoctorArgs, here: &Here) -> Result<Report> {
         &here.folder.join("secrets"),
         here.environment.overlay.clone(),
     ));
-    machine.api_token = kept(secrets.as_ref(), &SecretName::ApiToken).await;
+    if database.is_some() {
+        machine.api_token = kept(secrets.as_ref(), &SecretName::ApiToken).await;
+    }
     let facts = match database {
         None => nothing_stored(machine),
-        Some(database) => of_installation(args, machine, &database, secrets).await?,
+        Some(database) => {
+            let overlaid = here.is_overlaid(&SecretName::GitHub);
+            of_installation((args, overlaid), machine, &database, secrets).await?
+        }
     };
     Ok(Report {
         findings: domain::doctor::examine(&facts),
@@ -115,17 +123,29 @@ fn nothing_stored(machine: MachineFacts) -> Facts {
 }
 
 async fn of_installation(
-    args: &DoctorArgs,
+    (args, github_overlaid): (&DoctorArgs, bool),
     machine: MachineFacts,
     database: &Database,
     secrets: Arc<dyn Secrets>,
 ) -> Result<Facts> {
+    let store = Store::new(Arc::new(local::Store::new(database)));
+    let remembered = match store.upstreams().await {
+        Ok(remembered) => remembered.value,
+        Err(error) => return Ok(not_readable(machine, &error)),
+    };
+    let typed = Upstreams {
+        jules_base: args.jules_base.clone(),
+        github_base: args.github_base.clone(),
+        github_app_id: args.github_app_id,
+    };
+    let upstreams = upstreams::joined(remembered, typed, github_overlaid);
     let question = Question {
         source: args.source.clone(),
-        app_id: args.github_app_id,
+        app_id: upstreams.github_app_id,
         webhook_url: args.webhook_url.as_ref().map(ToString::to_string),
     };
-    let doctor = doctor(args, database, secrets)?;
+    let outside = (args.allow_hosts.clone(), &upstreams);
+    let doctor = doctor(outside, (store, database), secrets)?;
     if let Some(repo) = &args.source
         && matches!(doctor.store.source(repo).await, Ok(None))
     {
@@ -133,42 +153,44 @@ async fn of_installation(
     }
     match doctor.examine(machine.clone(), &question).await {
         Ok(facts) => Ok(facts),
-        Err(desk::Error::Records(error)) => Ok(nothing_stored(MachineFacts {
-            data: unreadable(&error),
-            ..machine
-        })),
+        Err(desk::Error::Records(error)) => Ok(not_readable(machine, &error)),
         Err(error) => Err(error.into()),
     }
 }
 
 /// A database that was opened and whose records cannot be read.
-fn unreadable(error: &RecordsError) -> DataFacts {
+fn not_readable(machine: MachineFacts, error: &RecordsError) -> Facts {
     let why = error.to_string();
-    match error {
+    let data = match error {
         RecordsError::Unavailable { .. } => DataFacts::StoreUnreadable { why },
         RecordsError::Unreadable { .. } => DataFacts::StoreNewer { why },
-    }
+    };
+    nothing_stored(MachineFacts { data, ..machine })
 }
 
-fn doctor(args: &DoctorArgs, database: &Database, secrets: Arc<dyn Secrets>) -> Result<Doctor> {
+fn doctor(
+    (allow_hosts, upstreams): (Vec<HostRule>, &Upstreams),
+    (store, database): (Store, &Database),
+    secrets: Arc<dyn Secrets>,
+) -> Result<Doctor> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let base = args.jules_base.as_deref().unwrap_or(jules::BASE);
+    let base = upstreams.jules_base.as_deref().unwrap_or(jules::BASE);
     // Its warnings are told by `gaffer up`, which works with the address.
     let (settings, _) = jules::Settings::at(base).context("reading the address of Jules")?;
     let jules = jules::Client::new(settings, secrets.clone(), clock.clone())
         .context("preparing to talk to Jules")?;
-    let settings = github::Settings::new(args.github_base.as_deref(), args.github_app_id)
+    let settings = github::Settings::new(upstreams.github_base.as_deref(), upstreams.github_app_id)
         .context("reading the address of GitHub")?;
     let github = github::Client::new(&settings, secrets.clone(), clock.clone())
         .context("preparing to talk to GitHub")?;
     Ok(Doctor {
-        store: Store::new(Arc::new(local::Store::new(database))),
+        store,
         queue: Arc::new(LocalQueue::new(database, WORK_QUEUE, clock.clone())),
         secrets,
         clock,
         sessions: Arc::new(jules::Reader::new(jules.clone())),
         jules: Arc::new(jules::Probe::new(jules)),
         github: Arc::new(github::Probe::new(github)),
-        agents: Arc::new(agents::Probe::new(args.allow_hosts.clone())),
+        agents: Arc::new(agents::Probe::new(allow_hosts)),
     })
 }

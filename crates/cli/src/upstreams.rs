@@ -16,14 +16,17 @@ pub(crate) async fn in_force(
     overlaid: impl Fn(&SecretName) -> bool,
 ) -> Result<Upstreams> {
     let stored = remembered(desk).await?.value;
-    let app = stored
-        .github_app_id
-        .filter(|_| !overlaid(&SecretName::GitHub));
-    Ok(Upstreams {
+    Ok(joined(stored, typed, overlaid(&SecretName::GitHub)))
+}
+
+/// What was typed, then what is remembered. `overlaid`: the environment holds a credential for GitHub.
+pub(crate) fn joined(stored: Upstreams, typed: Upstreams, overlaid: bool) -> Upstreams {
+    let app = stored.github_app_id.filter(|_| !overlaid);
+    Upstreams {
         jules_base: typed.jules_base.or(stored.jules_base),
         github_base: typed.github_base.or(stored.github_base),
         github_app_id: typed.github_app_id.or(app),
-    })
+    }
 }
 
 /// What is remembered, with its version.

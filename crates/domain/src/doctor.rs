@@ -14,6 +14,8 @@ mod people;
 mod repository;
 mod shape;
 mod source;
+#[cfg(test)]
+mod tests;
 mod webhooks;
 
 pub use code::{Code, Row};

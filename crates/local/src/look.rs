@@ -19,6 +19,7 @@ pub fn look(folder: &Path) -> (MachineFacts, Option<Database>) {
     let mode = metadata
         .as_ref()
         .ok()
+        .filter(|metadata| metadata.is_dir())
         .map(|metadata| metadata.permissions().mode() & 0o777);
     let (data, database) = match metadata {
         Err(error) if error.kind() == ErrorKind::NotFound => (DataFacts::Missing, None),

@@ -5,6 +5,7 @@
 mod accounts;
 mod agents;
 mod demo;
+mod doctor;
 mod first_hour;
 mod init;
 mod jobs;

@@ -51,7 +51,7 @@ fn of(account: &AccountFacts, folder: &str) -> Vec<Finding> {
         Some(Ok(repos)) => repos.len(),
         Some(Err(_)) | None => 0,
     };
-    let what = format!("Jules accepts its key and sees {connected} repositories");
+    let what = format!("Jules accepts its key; repositories it shows: {connected}");
     vec![Finding::ok(Area::Jules, about, what)]
 }
 

@@ -23,7 +23,7 @@ fn of(agent: &AgentFacts, folder: &str) -> Vec<Finding> {
     findings.extend(secret(agent, &about, folder));
     findings.extend(reach(agent, &about));
     if agent.dead_wakes > 0 {
-        let what = format!("{} of its wakes were given up", agent.dead_wakes);
+        let what = format!("wakes given up: {}", agent.dead_wakes);
         findings.push(Finding::new(Code::DeadWakes, &about, what));
     }
     if findings.is_empty() {

@@ -233,7 +233,7 @@ codes! {
         "add a webhook in the settings of REPO: content type `application/json`, the secret, and the address of Gaffer's door with /github/webhook; or forget the secret";
     WebhookElsewhere, "webhook_elsewhere", Error,
         "no webhook of the repository points at Gaffer's door, so changes are seen only when they are looked for",
-        "open the webhooks in the settings of REPO and set the payload URL to URL";
+        "open the webhooks in the settings of REPO and set the payload address to HOOK";
     WebhookInactive, "webhook_inactive", Error,
         "the webhook is switched off, so nothing arrives",
         "open the webhook in the settings of REPO and tick `Active`";
@@ -271,7 +271,7 @@ codes! {
         "run `gaffer resume`";
     DeadWakes, "dead_wakes", Warning,
         "wakes were given up after all their tries, so an agent missed something",
-        "mend the agent's receiver, see what it missed with `gaffer job events ID`, and have the wakes sent again";
+        "mend the agent's receiver, and read what it missed with `gaffer job list` and `gaffer job events ID`";
     DeadLetters, "dead_letters", Warning,
         "messages were set aside because they could not be handled; what they named is looked at again by its own due time",
         "look at the log of `gaffer up` for the reason";

@@ -92,7 +92,8 @@ pub(super) fn clock(installation: &InstallationFacts) -> Vec<Finding> {
     };
     let about = "this machine's clock";
     if !wrong(worst.ahead) {
-        let what = format!("it agrees with {}'s", worst.service);
+        let services: Vec<&str> = installation.clocks.iter().map(|it| it.service).collect();
+        let what = format!("it agrees with the clocks of {}", services.join(" and "));
         return vec![Finding::ok(Area::Clock, about, what)];
     }
     let behind = if worst.ahead.is_negative() {
@@ -119,7 +120,7 @@ pub(super) fn work(installation: &InstallationFacts) -> Vec<Finding> {
         findings.push(Finding::new(Code::Paused, "everything", what));
     }
     if installation.dead_letters > 0 {
-        let what = format!("{} were set aside", installation.dead_letters);
+        let what = format!("set aside: {}", installation.dead_letters);
         findings.push(Finding::new(Code::DeadLetters, "messages", what));
     }
     if findings.is_empty() {

@@ -12,11 +12,11 @@ pub(super) fn examine(source: &Source, repository: &Repository) -> Option<Findin
         return None;
     }
     let about = &source.repo;
-    let wanted = format!("{need} approvals are demanded");
+    let wanted = format!("approvals demanded: {need}");
     if let Some(reviewers) = repository.reviewers.known() {
         let enough = |count: usize| u32::try_from(count).is_ok_and(|count| count >= need);
         if !enough(reviewers.len()) {
-            let what = format!("{wanted}, and {} people have write access", reviewers.len());
+            let what = format!("{wanted}; people with write access: {}", reviewers.len());
             return Some(Finding::new(Code::NobodyApproves, about, what));
         }
         let authors = &repository.authors;
@@ -30,7 +30,7 @@ pub(super) fn examine(source: &Source, repository: &Repository) -> Option<Findin
             .count();
         if !enough(others) {
             let what = format!(
-                "{wanted}, and {} opened Jules's pull requests there",
+                "{wanted}; Jules's pull requests there were opened by {}",
                 names(authors)
             );
             return Some(Finding::new(Code::AuthorApproves, about, what));
@@ -40,7 +40,7 @@ pub(super) fn examine(source: &Source, repository: &Repository) -> Option<Findin
         MergePolicy::OnGreen => Some(Finding::new(
             Code::ApprovalsNeeded,
             about,
-            format!("it merges on green, and {wanted}"),
+            format!("it merges on green; {wanted}"),
         )),
         MergePolicy::Human => None,
     }

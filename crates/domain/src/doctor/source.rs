@@ -169,6 +169,8 @@ fn rights(source: &Source, repository: &Repository) -> Vec<Finding> {
     if !repository.missing.is_empty() {
         let what = format!("it lacks {}", names(&repository.missing));
         findings.push(Finding::new(Code::AppPermission, about, what));
+        // What it may not read for that reason needs no line of its own.
+        return findings;
     }
     if repository.may.is_some_and(|may| !may.push) {
         let what = "GitHub says that the credential may read and not push";

@@ -49,7 +49,7 @@ pub(super) fn examine(
             }
         };
         let finding = Finding::new(code, about, "it has no webhook");
-        return vec![finding.with("URL", wanted.unwrap_or_default())];
+        return vec![finding.with("HOOK", wanted.unwrap_or_default())];
     }
     let ours: Vec<&Hook> = hooks
         .iter()
@@ -109,8 +109,8 @@ fn elsewhere(
     }
     let urls: Vec<String> = hooks.iter().map(|hook| host_of(&hook.url)).collect();
     let what = format!("its webhooks point at {}", names(&urls));
-    let url = wanted.unwrap_or("the address of Gaffer's door with /github/webhook");
-    Some(Finding::new(Code::WebhookElsewhere, &source.repo, what).with("URL", url))
+    let url = wanted.unwrap_or("that of Gaffer's door with /github/webhook");
+    Some(Finding::new(Code::WebhookElsewhere, &source.repo, what).with("HOOK", url))
 }
 
 /// Where an address leads, without its query, which may hold a secret.

@@ -1,0 +1,93 @@
+//! `gaffer doctor` by its real binary against the sandbox: every misconfiguration is produced, and its cause and remedy are told.
+
+mod accounts;
+mod agents;
+mod clinic;
+mod credential;
+mod machine;
+mod merging;
+mod page;
+mod repository;
+mod webhooks;
+mod work;
+
+use serde_json::{Value, json};
+
+use clinic::Clinic;
+
+#[test]
+fn a_healthy_installation_is_told_so_and_nothing_was_written() {
+    let clinic = Clinic::new();
+    let (told, code) = clinic.told(&[]);
+    expect_test::expect![[r#"
+        ok       data  data folder DATA: it can be read, and its disk has room
+        ok       clock  this machine's clock: it agrees with the clocks of Jules and GitHub
+        ok       jules  account `default`: Jules accepts its key; repositories it shows: 1
+        ok       github  GitHub credential: GitHub accepts it; it is of `octo-owner`
+        ok       source  acme/shop: Jules and GitHub show it, and what is demanded of a merge can be met
+        ok       webhook  acme/shop: there is none; changes are seen when they are looked for
+        ok       agent  agent `helper`: SANDBOX takes connections
+        ok       work  work: nothing is paused and nothing was set aside
+        0 errors, 0 warnings.
+    "#]].assert_eq(&told);
+    assert_eq!(code, 0, "{told}");
+    let counters = clinic.sandbox.counters();
+    assert_eq!((counters.github_writes, counters.creates), (0, 0));
+    assert_eq!(clinic.sandbox.agents().received("helper").len(), 0);
+}
+
+#[test]
+fn programs_get_every_finding_with_its_code_and_people_get_one_line_each() {
+    let clinic = Clinic::new().set("GITHUB_TOKEN", "AIzaSyTEST0123456789012345678901234567890");
+    let ran = clinic.run(&["doctor", "--json"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(
+        (&report["errors"], &report["warnings"]),
+        (&json!(1), &json!(0))
+    );
+    let findings = report["findings"].as_array().unwrap();
+    let of = |code: &str| findings.iter().find(|finding| finding["code"] == code);
+    let wrong = of("github_kind").unwrap();
+    assert_eq!(wrong["severity"], "error");
+    for field in ["about", "what", "cause", "mend"] {
+        assert!(
+            wrong[field].as_str().is_some_and(|text| !text.is_empty()),
+            "{field}"
+        );
+    }
+    let fine = of("jules").unwrap();
+    assert_eq!(
+        (&fine["severity"], &fine["cause"]),
+        (&json!("ok"), &Value::Null)
+    );
+    let told: Value = serde_json::from_str(&ran.stderr).unwrap();
+    assert_eq!(told["code"], "unhealthy");
+    let lines = clinic.run(&["doctor"]).stdout;
+    assert_eq!(lines.lines().count(), findings.len() + 1, "{lines}");
+    // The secret that stood in the wrong place is shown nowhere.
+    assert!(!ran.says("AIzaSyTEST") && !lines.contains("AIzaSyTEST"));
+}
+
+#[test]
+fn it_works_beside_a_writer_and_leaves_the_store_as_it_was() {
+    let clinic = Clinic::new();
+    let before = clinic.records();
+    clinic.with_desk(async |_| {
+        let (told, code) = clinic.told(&[]);
+        assert_eq!((told.lines().count() > 3, code), (true, 0), "{told}");
+    });
+    assert_eq!(clinic.records(), before);
+}
+
+#[test]
+fn one_source_is_looked_at_alone() {
+    let clinic = Clinic::new();
+    clinic.ok(&["source", "add", "acme/none"]);
+    assert_eq!(clinic.run(&["doctor", "--source", "acme/shop"]).code, 0);
+    assert_eq!(clinic.run(&["doctor", "--source", "acme/none"]).code, 1);
+    let unknown = clinic
+        .run(&["doctor", "--source", "acme/other", "--json"])
+        .told();
+    assert_eq!((unknown.exit, unknown.code.as_str()), (1, "no_such"));
+}

@@ -1,0 +1,76 @@
+//! Agents that cannot be woken.
+
+use std::fs;
+
+use engine::desk::Place;
+use engine::keys;
+use engine::settings::Disabled;
+use expect_test::expect;
+
+use super::clinic::{Clinic, closed_port};
+
+#[test]
+fn it_is_disabled() {
+    let clinic = Clinic::new();
+    clinic.with_desk(async |desk| {
+        let name = "helper".parse().unwrap();
+        let found = desk.store.agent(&name).await.unwrap().unwrap();
+        let mut agent = found.value;
+        agent.disabled = Some(Disabled {
+            at: "2026-11-20T10:00:00Z".parse().unwrap(),
+            why: "the receiver answered 410 Gone".to_owned(),
+        });
+        let mut unit = desk.unit();
+        let place = Place {
+            due: None,
+            list: keys::listed(keys::AGENTS, name.as_str()),
+        };
+        unit.put(keys::agent(&name), &agent, Some(found.version), place);
+        desk.commit(unit).await.unwrap();
+    });
+    expect![[r#"
+        error    agent_disabled  agent `helper`: it is disabled: the receiver answered 410 Gone (since 2026-11-20T10:00:00Z) | cause: the agent takes no more wakes, usually because its receiver answered 410 | mend: mend its receiver and run `gaffer agent set helper --enable`
+    "#]].assert_eq(&clinic.ills(&[]));
+}
+
+#[test]
+fn its_secret_is_gone() {
+    let clinic = Clinic::new();
+    fs::remove_file(clinic.world.data().join("secrets/agents/helper")).unwrap();
+    expect![[r#"
+        error    agent_secret  agent `helper`: its secret is not kept | cause: wakes are signed, and without a secret none can be sent | mend: run `gaffer agent remove helper` and `gaffer agent add helper --url URL`, and give the receiver the new secret
+    "#]].assert_eq(&clinic.ills(&[]));
+}
+
+#[test]
+fn its_address_is_refused() {
+    let clinic = Clinic::new();
+    clinic.ok(&[
+        "agent",
+        "set",
+        "helper",
+        "--url",
+        "http://169.254.169.254/wake?token=canary",
+    ]);
+    let ills = clinic.ills(&[]);
+    expect![[r#"
+        error    agent_address  agent `helper`: 169.254.169.254: `http` is not https; use https, or allow the host in the configuration if it is yours | cause: the address filter refuses where the agent is: wakes go to public addresses over HTTPS, or to hosts that you allow | mend: start `gaffer up` with `--allow-host 169.254.169.254` if the host is yours, or run `gaffer agent set helper --url URL`
+    "#]].assert_eq(&ills);
+    assert!(!ills.contains("canary"));
+}
+
+#[test]
+fn nobody_listens_there() {
+    let closed = closed_port();
+    let clinic = Clinic::new().set("GAFFER_ALLOW_HOSTS", closed.clone());
+    clinic.ok(&[
+        "agent",
+        "set",
+        "helper",
+        "--url",
+        &format!("http://{closed}/wake"),
+    ]);
+    expect![[r#"
+        error    agent_unreachable  agent `helper`: CLOSED: Connection refused (os error 111) | cause: no connection to the agent comes about, so wakes wait and are given up in the end | mend: start its receiver, or run `gaffer agent set helper --url URL`
+    "#]].assert_eq(&clinic.ills(&[]).replace(&closed, "CLOSED"));
+}

@@ -1,0 +1,102 @@
+//! The data folder, its secrets, and the clock.
+
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use expect_test::expect;
+use jiff::SignedDuration;
+use sandbox::Scenario;
+
+use super::clinic::Clinic;
+use crate::world::KEY;
+
+fn mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+fn empty() -> Clinic {
+    Clinic::empty(Scenario::default(), SignedDuration::ZERO)
+}
+
+#[test]
+fn nothing_was_set_up() {
+    let clinic = empty();
+    expect![[r#"
+        error    data_missing  data folder DATA: it holds no database | cause: nothing was set up in this data folder yet | mend: run `gaffer init`, or name the right folder with `--data DIR`
+    "#]].assert_eq(&clinic.ills(&[]));
+    assert!(!clinic.world.data().exists(), "looking made the folder");
+}
+
+#[test]
+fn the_data_folder_is_a_file() {
+    let clinic = empty();
+    fs::write(clinic.world.data(), "x").unwrap();
+    expect![[r#"
+        error    data_unreadable  data folder DATA: it is not a folder | cause: Gaffer keeps everything in its data folder and has to read and write there | mend: run `chown -R "$USER" DATA && chmod 700 DATA`, or name another folder with `--data DIR`
+    "#]].assert_eq(&clinic.ills(&[]));
+}
+
+#[test]
+fn others_may_enter_the_data_folder() {
+    let clinic = Clinic::new();
+    mode(&clinic.world.data(), 0o755);
+    expect![[r#"
+        warning  data_open  data folder DATA: its mode is 755 | cause: others on this machine may enter the data folder and see its files | mend: run `chmod 700 DATA`
+    "#]].assert_eq(&clinic.ills(&[]));
+}
+
+#[test]
+fn the_database_is_something_else() {
+    let clinic = Clinic::new();
+    fs::write(clinic.world.data().join("gaffer.db"), "x".repeat(8_192)).unwrap();
+    expect![[r#"
+        error    store_unreadable  data folder DATA: DATA/gaffer.db is not a database of gaffer; name another data folder, or move the file away | cause: the database cannot be read, so nothing can be done or remembered | mend: free disk space if there is none, check who owns DATA/gaffer.db, or put a backup in its place
+    "#]].assert_eq(&clinic.ills(&[]));
+}
+
+#[test]
+fn a_newer_gaffer_wrote_the_database() {
+    let clinic = Clinic::new();
+    // The schema version stands in SQLite's header, big-endian at offset 60.
+    let path = clinic.world.data().join("gaffer.db");
+    let mut file = OpenOptions::new().write(true).open(path).unwrap();
+    file.seek(SeekFrom::Start(60)).unwrap();
+    file.write_all(&99_u32.to_be_bytes()).unwrap();
+    expect![[r#"
+        error    store_newer  data folder DATA: the database DATA/gaffer.db has schema 99, this gaffer knows up to 1; upgrade gaffer (nothing was changed) | cause: a newer Gaffer wrote the database; this one does not know what it means and changes nothing | mend: run the newer gaffer again, or put a backup of before the upgrade in its place
+    "#]].assert_eq(&clinic.ills(&[]));
+}
+
+#[test]
+fn others_can_read_a_secret() {
+    let clinic = Clinic::new();
+    clinic.world.feed(&["account", "add", "work"], KEY).ok();
+    mode(&clinic.world.data().join("secrets/jules/work"), 0o644);
+    expect![[r#"
+        error    secret_unusable  secret `jules/work`: its mode is 644, so others can read it; run `chmod 600 DATA/secrets/jules/work` | cause: a secret that others can read, or that we cannot, is not used | mend: run `chmod 600 DATA/secrets/jules/work`, check that it is yours and not empty, and replace the secret if others may have read it
+    "#]].assert_eq(&clinic.ills(&[]));
+}
+
+#[test]
+fn a_key_of_googles_is_the_token_of_our_own_door() {
+    let clinic = Clinic::new().set("GAFFER_TOKEN", KEY);
+    expect![[r#"
+        error    gaffer_token_kind  GAFFER_TOKEN: it is a key of Google's | cause: Gaffer's own door would ask its callers for a credential of another service and so spread it | mend: give GAFFER_TOKEN (or the secret `token`) a random text of its own, and replace the credential that stood there
+    "#]].assert_eq(&clinic.ills(&[]));
+}
+
+#[test]
+fn the_clock_is_wrong() {
+    let ahead = SignedDuration::from_mins(20);
+    let clinic = Clinic::ahead(Scenario::default(), ahead);
+    let ills = clinic.ills(&[]);
+    // The seconds depend on when the answer came.
+    assert!(
+        ills.starts_with("error    clock_skew  this machine's clock: it is "),
+        "{ills}"
+    );
+    assert!(ills.contains(" behind GitHub's | cause: "), "{ills}");
+    assert!(ills.contains("timedatectl set-ntp true"), "{ills}");
+}

@@ -1,0 +1,59 @@
+//! The page of all codes says what the code says.
+
+use domain::doctor::Code;
+use expect_test::expect_file;
+
+const HEAD: &str = "# What `gaffer doctor` finds
+
+`gaffer doctor` looks at everything this installation needs: the data folder, the clock, Jules, GitHub, each source with its branch rules, webhooks, agents, and work that waits.
+It reads only, here and outside, sends nobody anything, and works whether or not `gaffer up` runs.
+Each finding is one line: how bad it is, its code, what is the case, the cause, and the command or click that mends it.
+It exits with 0 when there is no error and with 1 when there is one; `--json` prints the same for programs.
+`--source OWNER/REPO` looks at one source, and `--webhook-url URL` says where webhooks should go.
+
+Mend from the top: what comes later often has its cause in what comes earlier.
+Words in capitals stand for names that a finding fills in.
+
+| code | severity | cause | what mends it |
+| --- | --- | --- | --- |
+";
+
+/// What no test here can produce: a disk cannot be filled for one process. The rules themselves are tested beside them.
+const ELSEWHERE: [Code; 2] = [Code::DiskFull, Code::DiskLow];
+
+/// The tests that produce the others.
+const TESTS: [&str; 8] = [
+    include_str!("accounts.rs"),
+    include_str!("agents.rs"),
+    include_str!("credential.rs"),
+    include_str!("machine.rs"),
+    include_str!("merging.rs"),
+    include_str!("repository.rs"),
+    include_str!("webhooks.rs"),
+    include_str!("work.rs"),
+];
+
+#[test]
+fn every_misconfiguration_is_produced_by_a_test() {
+    let produced = |code: &&Code| {
+        // As it stands in a report: the word, and then what it is about.
+        let word = format!("  {}  ", code.as_str());
+        TESTS.iter().any(|test| test.contains(&word))
+    };
+    let missing: Vec<&Code> = Code::ALL.iter().filter(|code| !produced(code)).collect();
+    assert_eq!(missing, ELSEWHERE.iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn the_page_lists_every_code_with_its_cause_and_remedy() {
+    let rows = Code::ALL.iter().map(|code| {
+        let row = code.row();
+        let severity = row.severity.as_str();
+        format!(
+            "| `{}` | {severity} | {} | {} |\n",
+            row.code, row.cause, row.mend
+        )
+    });
+    let page = format!("{HEAD}{}", rows.collect::<String>());
+    expect_file!["../../../../../docs/doctor.md"].assert_eq(&page);
+}

@@ -1,0 +1,92 @@
+//! Pauses, and what was set aside.
+
+use domain::event::{Audience, ErrorCause, Event, Occurrence};
+use domain::ids::EventId;
+use domain::wake::{Wake, WakeState};
+use engine::desk::Place;
+use engine::keys;
+use expect_test::expect;
+use jiff::{SignedDuration, Timestamp};
+
+use super::clinic::Clinic;
+
+const LONG_AGO: Timestamp = Timestamp::constant(1_790_000_000, 0);
+
+#[test]
+fn everything_is_paused() {
+    let clinic = Clinic::new();
+    clinic.with_desk(async |desk| {
+        let switches = engine::settings::Switches {
+            paused_since: Some(LONG_AGO),
+        };
+        let mut unit = desk.unit();
+        unit.put(keys::switches(), &switches, None, Place::default());
+        desk.commit(unit).await.unwrap();
+    });
+    expect![[r#"
+        warning  paused  everything: paused since 2026-09-21T14:13:20Z, which is long | cause: a person paused everything: nothing is written to Jules or GitHub | mend: run `gaffer resume`
+    "#]].assert_eq(&clinic.ills(&[]));
+    clinic.ok(&["resume"]);
+    assert_eq!(clinic.ills(&[]), "");
+}
+
+#[test]
+fn wakes_were_given_up() {
+    let clinic = Clinic::new();
+    clinic.with_desk(async |desk| {
+        let event = Event {
+            id: EventId::of("clinic"),
+            job: None,
+            account: "default".parse().unwrap(),
+            attempt: 0,
+            observed_at: LONG_AGO,
+            status: String::new(),
+            last_activity: None,
+            what: Occurrence::Error {
+                cause: ErrorCause::Network,
+                reason: "Jules has not answered".to_owned(),
+            },
+            audience: Audience::Agent,
+        };
+        let agent = "helper".parse().unwrap();
+        let key = keys::wake(&agent, &event.id);
+        let mut wake = Wake::new(event, agent, None, LONG_AGO);
+        wake.state = WakeState::Dead {
+            at: LONG_AGO,
+            why: "10 tries without an acknowledgement".to_owned(),
+        };
+        let mut unit = desk.unit();
+        unit.put(key, &wake, None, Place::default());
+        desk.commit(unit).await.unwrap();
+    });
+    expect![[r#"
+        warning  dead_wakes  agent `helper`: wakes given up: 1 | cause: wakes were given up after all their tries, so an agent missed something | mend: mend the agent's receiver, and read what it missed with `gaffer job list` and `gaffer job events ID`
+    "#]].assert_eq(&clinic.ills(&[]));
+}
+
+#[test]
+fn messages_were_set_aside() {
+    let clinic = Clinic::new();
+    clinic.with_desk(async |desk| {
+        desk.queue
+            .send("not work", SignedDuration::ZERO)
+            .await
+            .unwrap();
+        // After so many receives a message goes to the dead letters.
+        for _ in 0..=local::RECEIVES_MAX {
+            let got = desk
+                .queue
+                .receive(1, SignedDuration::from_secs(60))
+                .await
+                .unwrap();
+            for delivery in got {
+                let again = desk.queue.release(&delivery.receipt, SignedDuration::ZERO);
+                again.await.unwrap();
+            }
+        }
+        assert_eq!(desk.queue.depth().await.unwrap().1, 1);
+    });
+    expect![[r#"
+        warning  dead_letters  messages: set aside: 1 | cause: messages were set aside because they could not be handled; what they named is looked at again by its own due time | mend: look at the log of `gaffer up` for the reason
+    "#]].assert_eq(&clinic.ills(&[]));
+}

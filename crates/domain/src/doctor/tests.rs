@@ -1,0 +1,346 @@
+//! The rules by tables: what cannot be produced outside, what must stay silent, and texts from outside.
+
+use expect_test::expect;
+use jiff::{SignedDuration, Timestamp};
+
+use super::*;
+use crate::facts::{Demands, Fact, RequiredCheck};
+use crate::governor::Limits;
+use crate::ids::RepoName;
+use crate::policy::{MergeMethod, MergePolicy, Policy, Source, Timing};
+
+fn source() -> Source {
+    Source {
+        repo: "acme/shop".parse().unwrap(),
+        account: "default".parse().unwrap(),
+        agent: None,
+        paused: false,
+        branch: Some("main".parse().unwrap()),
+        policy: Policy::default(),
+        timing: Timing::default(),
+    }
+}
+
+fn repository() -> Repository {
+    Repository {
+        archived: false,
+        may: Some(May {
+            admin: false,
+            push: true,
+        }),
+        missing: Vec::new(),
+        methods: Some(vec![MergeMethod::Squash]),
+        base: Fact::Known(true),
+        checks: Fact::Known(SeenChecks {
+            heads: 1,
+            seen: vec![("build".to_owned(), Some(15_368))],
+        }),
+        pulls: Fact::Known(()),
+        workflows: Fact::Known(Workflows {
+            active: 1,
+            merge_group: None,
+        }),
+        rules: Fact::Known(Rules::default()),
+        protection: Fact::Known(None),
+        reviewers: Fact::Known(vec!["ann".to_owned(), "bob".to_owned()]),
+        authors: Vec::new(),
+        jules_label: Fact::Known(false),
+        hooks: Fact::Known(Vec::new()),
+    }
+}
+
+/// Everything as it should be.
+fn healthy() -> Facts {
+    let repo: RepoName = "acme/shop".parse().unwrap();
+    Facts {
+        machine: MachineFacts {
+            folder: "DATA".to_owned(),
+            data: DataFacts::Readable,
+            mode: Some(0o700),
+            disk_free: Some(1 << 40),
+            api_token: Kept::Missing,
+        },
+        installation: Some(InstallationFacts {
+            now: Timestamp::constant(1_800_000_000, 0),
+            clocks: vec![Skew {
+                service: "GitHub",
+                ahead: SignedDuration::from_secs(2),
+            }],
+            paused_since: None,
+            dead_letters: 0,
+            webhook_secret: Kept::Missing,
+            webhook_url: None,
+            github: CredentialFacts {
+                kept: Kept::Here(Shape::GithubClassic),
+                app_id: None,
+                identity: Some(Identity::Person {
+                    login: "ann".to_owned(),
+                    scopes: Some(vec!["repo".to_owned()]),
+                }),
+                hook: None,
+            },
+            accounts: vec![AccountFacts {
+                name: "default".parse().unwrap(),
+                limits: Limits::default(),
+                learned: None,
+                key: Kept::Here(Shape::Google),
+                connected: Some(Ok(vec![repo])),
+                others: Vec::new(),
+            }],
+            agents: Vec::new(),
+            sources: vec![SourceFacts {
+                source: source(),
+                account_known: true,
+                agent_known: true,
+                jules_branches: None,
+                repository: Some(RepositoryFacts::Found(Box::new(repository()))),
+            }],
+        }),
+    }
+}
+
+/// The codes of what is wrong after a change of the machine or the installation.
+fn codes(change: impl FnOnce(&mut Facts, &mut InstallationFacts)) -> Vec<&'static str> {
+    let mut facts = healthy();
+    let mut installation = facts.installation.take().unwrap();
+    change(&mut facts, &mut installation);
+    facts.installation = Some(installation);
+    let findings = examine(&facts);
+    let wrong = findings.iter().filter(|it| it.severity != Severity::Ok);
+    wrong.map(|finding| finding.code).collect()
+}
+
+/// The same after a change of the repository and the source.
+fn in_repo(change: impl FnOnce(&mut Repository, &mut Source)) -> Vec<&'static str> {
+    codes(|_, installation| {
+        let mut facts = installation.sources.pop().unwrap();
+        let mut found = repository();
+        change(&mut found, &mut facts.source);
+        facts.repository = Some(RepositoryFacts::Found(Box::new(found)));
+        installation.sources.push(facts);
+    })
+}
+
+fn demanding(checks: &[&str], approvals: u32) -> Fact<Rules> {
+    let checks = checks.iter().map(|name| RequiredCheck {
+        name: (*name).to_owned(),
+        app: None,
+    });
+    Fact::Known(Rules {
+        demands: Demands {
+            checks: checks.collect(),
+            approvals,
+            ..Demands::default()
+        },
+        ..Rules::default()
+    })
+}
+
+#[test]
+fn nothing_is_wrong_with_a_healthy_installation() {
+    assert_eq!(codes(|_, _| {}), Vec::<&str>::new());
+}
+
+#[test]
+fn disks_are_told_before_they_are_full() {
+    for (free, wanted) in [
+        (0, vec!["disk_full"]),
+        (DISK_FULL_BYTES - 1, vec!["disk_full"]),
+        (DISK_FULL_BYTES, vec!["disk_low"]),
+        (DISK_LOW_BYTES - 1, vec!["disk_low"]),
+        (DISK_LOW_BYTES, vec![]),
+    ] {
+        assert_eq!(
+            codes(|facts, _| facts.machine.disk_free = Some(free)),
+            wanted,
+            "{free}"
+        );
+    }
+    let mut facts = healthy();
+    facts.machine.disk_free = Some(3 * 1024 * 1024);
+    let first = examine(&facts).remove(0);
+    expect![[r#"
+        (
+            "3 MiB are free on its disk",
+            Some(
+                "free space on the disk of DATA, or move the folder and name it with `--data DIR`",
+            ),
+        )
+    "#]]
+    .assert_debug_eq(&(first.what, first.mend));
+}
+
+#[test]
+fn clocks_are_wrong_in_both_directions() {
+    for (seconds, wrong) in [
+        (0, false),
+        (60, false),
+        (-60, false),
+        (61, true),
+        (-61, true),
+    ] {
+        let found = codes(|_, it| it.clocks[0].ahead = SignedDuration::from_secs(seconds));
+        assert_eq!(found == ["clock_skew"], wrong, "{seconds}");
+    }
+    assert_eq!(codes(|_, it| it.clocks.clear()), Vec::<&str>::new());
+}
+
+#[test]
+fn what_cannot_be_read_is_told_alone() {
+    let mut facts = healthy();
+    facts.installation = None;
+    facts.machine.data = DataFacts::Missing;
+    let codes: Vec<&str> = examine(&facts).iter().map(|finding| finding.code).collect();
+    assert_eq!(codes, ["data_missing"]);
+}
+
+#[test]
+fn limits_fit_a_plan() {
+    for (concurrent, per_day, wrong) in [
+        (3, 15, false),
+        (15, 100, false),
+        (60, 300, false),
+        (1, 300, false),
+        (3, 40, false),
+        (4, 15, true),
+        (16, 100, true),
+        (61, 300, true),
+        (1, 301, true),
+    ] {
+        let limits = Limits {
+            concurrent,
+            per_day,
+        };
+        let found = codes(|_, it| it.accounts[0].limits = limits);
+        assert_eq!(found == ["limits_above_plan"], wrong, "{limits:?}");
+    }
+    assert_eq!(
+        codes(|_, it| it.accounts[0].learned = Some(1)),
+        ["limits_above_plan"]
+    );
+    assert_eq!(
+        codes(|_, it| it.accounts[0].learned = Some(3)),
+        Vec::<&str>::new()
+    );
+}
+
+#[test]
+fn what_was_not_seen_is_not_blamed() {
+    let unknown = || "GitHub did not answer".to_owned();
+    let silent: [fn(&mut Repository, String); 5] = [
+        |it, why| it.checks = Fact::Unknown { why },
+        |it, why| it.workflows = Fact::Unknown { why },
+        |it, why| it.reviewers = Fact::Unknown { why },
+        |it, why| it.hooks = Fact::Unknown { why },
+        |it, why| it.jules_label = Fact::Unknown { why },
+    ];
+    for forget in silent {
+        let found = in_repo(|it, _| {
+            it.rules = demanding(&["build"], 1);
+            forget(it, unknown());
+        });
+        assert_eq!(found, Vec::<&str>::new());
+    }
+    // A new repository, in which nothing has run yet.
+    let found = in_repo(|it, source| {
+        it.checks = Fact::Known(SeenChecks::default());
+        source.policy.required_checks = vec!["build".to_owned()];
+    });
+    assert_eq!(found, Vec::<&str>::new());
+}
+
+#[test]
+fn a_status_serves_whatever_app_the_rule_names() {
+    for (app, wanted) in [
+        (None, vec![]),
+        (Some(1), vec!["check_wrong_app"]),
+        (Some(7), vec![]),
+    ] {
+        let found = in_repo(|it, _| {
+            it.checks = Fact::Known(SeenChecks {
+                heads: 1,
+                seen: vec![("build".to_owned(), app)],
+            });
+            let Fact::Known(mut rules) = demanding(&["build"], 0) else {
+                return;
+            };
+            rules.demands.checks[0].app = Some(7);
+            it.rules = Fact::Known(rules);
+        });
+        assert_eq!(found, wanted, "{app:?}");
+    }
+}
+
+#[test]
+fn approvals_need_people_other_than_the_author() {
+    for (approvals, authors, wanted) in [
+        (0, vec!["ann", "bob"], vec![]),
+        (1, vec![], vec![]),
+        (1, vec!["ann"], vec![]),
+        (1, vec!["Ann", "BOB"], vec!["author_approves"]),
+        (2, vec!["ann"], vec!["author_approves"]),
+        (2, vec!["google-labs-jules[bot]"], vec![]),
+        (3, vec![], vec!["nobody_approves"]),
+    ] {
+        let found = in_repo(|it, _| {
+            it.rules = demanding(&[], approvals);
+            it.authors = authors.iter().map(|author| (*author).to_owned()).collect();
+        });
+        assert_eq!(found, wanted, "{approvals} {authors:?}");
+    }
+}
+
+#[test]
+fn protection_that_may_not_be_read_can_be_stood_in_for() {
+    let hidden = || Fact::Forbidden {
+        permission: "Administration: read".to_owned(),
+    };
+    assert_eq!(
+        in_repo(|it, _| it.protection = hidden()),
+        ["protection_unknown"]
+    );
+    let by_rules = in_repo(|it, _| {
+        it.protection = hidden();
+        it.rules = demanding(&["build"], 0);
+    });
+    assert_eq!(by_rules, Vec::<&str>::new());
+}
+
+#[test]
+fn a_queue_matters_to_those_who_merge_by_themselves() {
+    let queued = |merge| {
+        in_repo(|it, source| {
+            source.policy.merge = merge;
+            source.policy.required_checks = vec!["build".to_owned()];
+            let Fact::Known(mut rules) = demanding(&["build"], 0) else {
+                return;
+            };
+            rules.demands.merge_queue = true;
+            it.rules = Fact::Known(rules);
+        })
+    };
+    assert_eq!(queued(MergePolicy::OnGreen), ["merge_queue"]);
+    assert_eq!(queued(MergePolicy::Human), Vec::<&str>::new());
+}
+
+#[test]
+fn texts_from_outside_hide_no_secret_and_move_no_cursor() {
+    let login = "ghp_0123456789012345678901234567890123456\u{1b}[2J\nok  everything";
+    let mut facts = healthy();
+    let installation = facts.installation.as_mut().unwrap();
+    installation.github.identity = Some(Identity::Refused {
+        why: login.to_owned(),
+    });
+    let SourceFacts { repository, .. } = &mut installation.sources[0];
+    *repository = Some(RepositoryFacts::Renamed {
+        to: Some("`rm -rf ~`".to_owned()),
+    });
+    for finding in examine(&facts) {
+        let text = format!("{finding:?}");
+        assert!(
+            !text.contains("ghp_0123") && !text.contains("rm -rf"),
+            "{text}"
+        );
+        assert!(!finding.what.contains('\u{1b}'), "{text}");
+    }
+}

@@ -7,13 +7,15 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::redact::redact;
+
 /// Why a text is not an id of the wanted kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{value}` is not a valid {kind}: {rule}")]
 pub struct InvalidId {
     /// What was wanted, in words.
     pub kind: &'static str,
-    /// What was given, cut to 80 characters.
+    /// What was given, without what looks like a secret, cut to 80 characters.
     pub value: String,
     /// What a valid one looks like.
     pub rule: &'static str,
@@ -21,7 +23,8 @@ pub struct InvalidId {
 
 impl InvalidId {
     fn new(kind: &'static str, value: &str, rule: &'static str) -> Self {
-        let value = value.chars().filter(|c| !c.is_control()).take(80).collect();
+        let visible: String = value.chars().filter(|c| !c.is_control()).collect();
+        let value = redact(&visible).chars().take(80).collect();
         Self { kind, value, rule }
     }
 }

@@ -13,6 +13,7 @@ use domain::ids::{
 use domain::job::{self, Job, NotNow};
 use domain::policy::{Source, Timing};
 use domain::pull::{self, Pull};
+use domain::redact::presentable;
 use domain::step::Step;
 use domain::wake::Wake;
 use jiff::SignedDuration;
@@ -25,6 +26,9 @@ use crate::work::Work;
 
 /// How long the HTTP door waits for an effect before it answers 202.
 pub const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+
+/// Longest name that an error repeats, in characters.
+const NAME_CHARS_MAX: usize = 80;
 
 /// Jobs read at once while listing.
 const LIST_PAGE: usize = 100;
@@ -143,7 +147,8 @@ impl Desk {
         }
         let missing = || Error::NoSuch {
             what: "job",
-            name: name.chars().filter(|c| !c.is_control()).take(80).collect(),
+            // Whoever puts a secret into the wrong place finds it in no log.
+            name: presentable(name, NAME_CHARS_MAX),
         };
         let session: SessionId = name.parse().map_err(|_| missing())?;
         let job = self.store.job_of(&session).await?.ok_or_else(missing)?;

@@ -128,3 +128,24 @@ fn ids_are_checked_when_they_are_read_back() {
     assert_eq!(error.value.chars().count(), 80);
     assert!(!error.to_string().contains('\u{7}'));
 }
+
+#[test]
+fn a_secret_in_the_place_of_an_id_is_not_repeated() {
+    let secret = format!("ghp_{}", "A1b2".repeat(9));
+    let refused = [
+        secret.parse::<JobId>().unwrap_err(),
+        format!("acme/shop#{secret}")
+            .parse::<PullRef>()
+            .unwrap_err(),
+        format!("acme/shop/{secret}")
+            .parse::<RepoName>()
+            .unwrap_err(),
+    ];
+    for error in refused {
+        let shown = format!("{error} {error:?}");
+        assert!(
+            shown.contains("[secret]") && !shown.contains("A1b2"),
+            "{shown}"
+        );
+    }
+}

@@ -74,10 +74,11 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
             ),
         );
     }
-    if holds_secret(prompt) || new.title.as_deref().is_some_and(holds_secret) {
+    let others = [new.title.as_deref(), Some(new.branch.as_str())];
+    if holds_secret(prompt) || others.into_iter().flatten().any(holds_secret) {
         return not_now(
             "secret_in_prompt",
-            "`prompt` or `title` holds what looks like a secret: take it out, since both are stored and sent to Jules",
+            "`prompt`, `title` or `branch` holds what looks like a secret: take it out, since they are stored and sent to Jules",
         );
     }
     let first_line = prompt.lines().next().unwrap_or_default();

@@ -1,9 +1,11 @@
 //! A whole Gaffer in one process on a hand-moved clock: the real engine, adapters and SQLite, around the sandbox's real sockets.
 
+mod decisions;
 mod fate;
 mod finish;
 mod ledger;
 mod look;
+mod mail;
 mod mortal;
 mod scenes;
 mod vault;
@@ -28,8 +30,10 @@ use local::{Database, LocalQueue};
 use sandbox::{ManualClock, Options, Sandbox, Scenario};
 use ulid::Ulid;
 
+pub use decisions::{differences, without_texts};
 pub use fate::{Fate, Moment};
 pub use ledger::Ledger;
+pub use mail::Postman;
 pub use scenes::{
     MINUTE, SECOND, asking, ci, from_work, green_checks, hour, on_green, open_pull, progress,
     scenario, source, source_of, stalling, story, with_ci, work,
@@ -112,6 +116,8 @@ pub struct World {
     pub ledger: Arc<Ledger>,
     /// When the process dies.
     pub fate: Fate,
+    /// What the webhook's door does; it never dies.
+    pub postbox: Fate,
     queue: LocalQueue,
     eyes: Eyes,
     hands: Hands,
@@ -162,8 +168,13 @@ impl World {
         let secrets = Arc::new(Vault::of(&setup.scenario));
         let (eyes, hands) = adapters(&sandbox, secrets.clone(), &port);
         let hands = mortal::mortal(hands, &fate);
+        let postbox = Fate::default();
         let door = if setup.webhooks {
-            Some(open_door(&sandbox, &queue, secrets.clone(), &port).await)
+            let mailbox = Arc::new(ledger::MortalQueue {
+                queue: queue.clone(),
+                fate: postbox.clone(),
+            });
+            Some(open_door(&sandbox, mailbox, secrets.clone(), &port).await)
         } else {
             None
         };
@@ -176,6 +187,7 @@ impl World {
             secrets,
             ledger,
             fate,
+            postbox,
             queue,
             eyes,
             hands,

@@ -18,6 +18,7 @@ pub struct Ledger {
     store: Store,
     fate: Fate,
     written: Mutex<Vec<Key>>,
+    bodies: Mutex<Vec<String>>,
 }
 
 impl Ledger {
@@ -26,12 +27,21 @@ impl Ledger {
             store,
             fate,
             written: Mutex::default(),
+            bodies: Mutex::default(),
         }
     }
 
     /// The key of every item that was ever put or deleted, in order.
     pub fn written(&self) -> Vec<Key> {
         self.written
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Every body that was ever put, also of rows that are gone, with its key.
+    pub fn bodies(&self) -> Vec<String> {
+        self.bodies
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
@@ -60,6 +70,14 @@ impl Ledger {
     }
 
     fn note(&self, items: &[Write]) {
+        let bodies = items.iter().filter_map(|item| match item {
+            Write::Put { record, .. } => Some(format!("{:?} {}", record.key, record.body)),
+            Write::Delete { .. } | Write::Check { .. } => None,
+        });
+        self.bodies
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(bodies);
         let keys = items.iter().filter_map(|item| match item {
             Write::Put { record, .. } => Some(record.key.clone()),
             Write::Delete { key, .. } => Some(key.clone()),

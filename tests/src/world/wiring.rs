@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use agents::{HostRule, Sender, Settings as AgentSettings};
 use engine::dispatcher::{Eyes, Hands};
-use engine::ports::{Clock, Secrets};
-use local::LocalQueue;
+use engine::ports::{Clock, Queue, Secrets};
 use sandbox::Sandbox;
 
 use super::WEBHOOK_SECRET;
@@ -36,7 +35,7 @@ pub(super) fn adapters(
 /// The webhook door on a socket of its own, a process apart, and GitHub told about it.
 pub(super) async fn open_door(
     sandbox: &Sandbox,
-    queue: &LocalQueue,
+    queue: Arc<dyn Queue>,
     secrets: Arc<dyn Secrets>,
     clock: &Arc<dyn Clock>,
 ) -> (String, tokio::task::JoinHandle<()>) {
@@ -48,7 +47,7 @@ pub(super) async fn open_door(
         listener.local_addr().expect("an address")
     );
     let door = api::WebhookDoor {
-        queue: Arc::new(queue.clone()),
+        queue,
         clock: clock.clone(),
         secrets,
         counters: Arc::default(),

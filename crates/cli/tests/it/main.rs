@@ -9,6 +9,7 @@ mod doctor;
 mod first_hour;
 mod init;
 mod jobs;
+mod secrets;
 mod sources;
 mod switches;
 mod usage;

@@ -16,10 +16,10 @@ pub(crate) struct Draft<'a> {
 }
 
 impl World {
-    /// Writes a commit down and answers its SHA, which follows from the order of events.
+    /// Writes a commit down and answers its SHA, which follows from the order of events and not from its words.
     pub(crate) fn commit(&mut self, now: Timestamp, draft: Draft<'_>) -> String {
         let serial = self.next_id().to_string();
-        let sha = sha_of(&["commit", &serial, draft.message]);
+        let sha = sha_of(&["commit", &serial]);
         let commit = Commit {
             sha: sha.clone(),
             parents: draft.parents,

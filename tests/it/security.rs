@@ -1,0 +1,8 @@
+//! What outsiders, forgers and texts can do: nothing more than without them.
+
+mod corpus;
+mod injection;
+mod links;
+mod matrix;
+mod payloads;
+mod replays;

@@ -56,6 +56,7 @@ pub fn wants_activities(
         || unconfirmed
         || stuck
         || awaits_words(watch, now, timing)
+        || watch.awaits_return(now, timing)
         || quiet_for >= patience(shown, timing)
 }
 

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ActivityId, EventId, PullRef, SessionId};
+use crate::policy::Timing;
 use crate::session::{Plan, SessionState};
 
 /// What is known of a watched session.
@@ -33,6 +34,19 @@ pub struct Watch {
     pub pull: Option<PullRef>,
     /// When we last sent it a message that its log has not shown yet.
     pub unconfirmed_since: Option<Timestamp>,
+}
+
+impl Watch {
+    /// Whether a finished session was spoken to since it said that it is done: it wakes up and says so once more. After a while it will not.
+    pub fn awaits_return(&self, now: Timestamp, timing: &Timing) -> bool {
+        let done = self.talk.completed.as_ref().map(|done| done.at);
+        let spoken = self
+            .talk
+            .user_at
+            .filter(|at| done.is_some_and(|done| done < *at));
+        let recently = |at: Timestamp| now.duration_since(at) < timing.quiet;
+        self.state == SessionState::Completed && spoken.is_some_and(recently)
+    }
 }
 
 /// What a session's log has told so far. The log itself stays with Jules.

@@ -96,10 +96,12 @@ fn is_resting(watch: &Watch, timing: &Timing, now: Timestamp) -> bool {
         // A completion that is still waiting for its words has to be announced before anything ends the job.
         SessionState::Completed => {
             let announced = !matches!(watch.attention, Attention::Expecting { .. });
-            announced && watch.unconfirmed_since.is_none()
+            let returns = watch.unconfirmed_since.is_some() || watch.awaits_return(now, timing);
+            announced && !returns
         }
+        // Silence is only known to whoever listened: it was announced after the log had been read.
         SessionState::InProgress => {
-            said_done || now.duration_since(watch.progress_at) >= timing.stuck_after
+            said_done || watch.announced.stuck_at >= Some(watch.progress_at)
         }
         SessionState::Unspecified
         | SessionState::Queued

@@ -113,7 +113,11 @@ pub enum Finding {
 impl Effect {
     /// A new wish.
     pub fn new(action: Action, now: Timestamp) -> Self {
-        let id = EffectId::of(&action.to_string());
+        let id = if cfg!(without_guard = "stable_ids") {
+            EffectId::of(&format!("{action}@{now}"))
+        } else {
+            EffectId::of(&action.to_string())
+        };
         let state = EffectState::Intent {
             attempt: 1,
             not_before: now,
@@ -292,6 +296,12 @@ impl Effect {
     }
 
     fn unknown(&self, attempt: u32, now: Timestamp) -> Self {
+        if cfg!(without_guard = "unknown_settling") {
+            return self.with(EffectState::Intent {
+                attempt: attempt.saturating_add(1),
+                not_before: now,
+            });
+        }
         let look_at = plus(now, self.action.settle_after());
         self.with(EffectState::Unknown {
             attempt,

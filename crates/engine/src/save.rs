@@ -313,6 +313,26 @@ impl Desk {
         unit.put(keys::effect(pk, &next.id), next, Some(found.version), place);
     }
 
+    /// Adds the start of an effect to a unit: of several hands, its version lets one win.
+    pub(crate) fn save_effect_start(
+        &self,
+        unit: &mut Unit,
+        pk: &str,
+        found: &Versioned<Effect>,
+        started: &Effect,
+    ) {
+        let expect = if cfg!(without_guard = "conditional_started") {
+            Expect::Any
+        } else {
+            Expect::Version(found.version)
+        };
+        let place = Place {
+            due: started.due(),
+            list: None,
+        };
+        unit.put_if(keys::effect(pk, &started.id), started, expect, place);
+    }
+
     /// The id of the effect that an action is.
     pub fn effect_id(action: &Action) -> EffectId {
         EffectId::of(&action.to_string())

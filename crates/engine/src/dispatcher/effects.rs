@@ -111,7 +111,7 @@ impl Dispatcher {
             return Ok(());
         };
         let mut unit = self.desk.unit();
-        self.desk.save_effect_state(&mut unit, pk, found, &started);
+        self.desk.save_effect_start(&mut unit, pk, found, &started);
         match self.desk.commit(unit).await {
             Err(error) if error.is_conflict() => return Ok(()),
             outcome => outcome?,

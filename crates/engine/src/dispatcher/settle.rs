@@ -99,6 +99,9 @@ impl Dispatcher {
         since: Timestamp,
     ) -> Result<(Finding, Outcome), Error> {
         let nothing = |finding| (finding, Outcome::Done);
+        if cfg!(without_guard = "marker_search") {
+            return Ok(nothing(Finding::NoTrace));
+        }
         let Some(job) = self.desk.store.job(id).await? else {
             return Ok(nothing(Finding::NoTrace));
         };

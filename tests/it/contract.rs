@@ -5,6 +5,7 @@
     reason = "a check that cannot go on has failed; clippy knows only functions marked #[test]"
 )]
 
+mod adapters;
 mod queue;
 mod records;
 mod sqlite;

@@ -1,8 +1,9 @@
-//! Test support: a hand-moved clock, and a whole Gaffer around the sandbox on it.
+//! Test support: a hand-moved clock, a whole Gaffer around the sandbox on it, and a store and a queue in memory.
 #![expect(
     clippy::expect_used,
     reason = "a world that cannot be set up or read is a failed test"
 )]
 
 pub mod clock;
+pub mod memory;
 pub mod world;

@@ -95,7 +95,7 @@ pub enum Health {
 pub struct ListWeight {
     /// Bytes of one session in the last list; none before the first.
     pub bytes_per_session: Option<u64>,
-    /// Sessions in the last whole list, ours and others'.
+    /// How deep the last list had to be read, ours and others', to see all of ours.
     pub sessions: u64,
 }
 
@@ -129,7 +129,7 @@ pub fn polled(account: &Account, poll: &Poll, now: Timestamp) -> Step<Account> {
             next.list = list.clone();
             next.activity_reads.clone_from(reads);
             if *active {
-                account.pace.tick
+                working_gap(account, now)
             } else {
                 account.pace.idle
             }
@@ -214,7 +214,13 @@ fn trouble(
     }
 }
 
-/// Gaps double from the tick, with up to a quarter more so that installations do not march in step, and never undercut what the service asks.
+/// The tick, or up to a tenth less: installations do not march in step, and nothing waits longer than the tick.
+fn working_gap(account: &Account, now: Timestamp) -> SignedDuration {
+    let tick = account.pace.tick;
+    tick - tick * jitter(&account.name, now.as_millisecond()) / 1_000
+}
+
+/// Gaps double from the tick, with up to a quarter more for the same reason, and never undercut what the service asks.
 fn gap_after(account: &Account, health: &Health, failure: &Failure) -> SignedDuration {
     let asked = failure.asked_wait().unwrap_or(SignedDuration::ZERO);
     let streak = match health {
@@ -227,13 +233,13 @@ fn gap_after(account: &Account, health: &Health, failure: &Failure) -> SignedDur
         .tick
         .saturating_mul(1 << streak.min(10))
         .min(GAP_MAX);
-    let jittered = doubled + doubled * jitter(&account.name, streak) / 400;
+    let jittered = doubled + doubled * jitter(&account.name, i64::from(streak)) / 400;
     jittered.max(asked)
 }
 
-/// 0 to 100, the same for the same account and streak: `domain` draws no random numbers.
-fn jitter(account: &AccountName, streak: u32) -> i32 {
-    let digest = digest(&format!("{account}:{streak}"));
+/// 0 to 100, the same for the same account and turn: `domain` draws no random numbers.
+fn jitter(account: &AccountName, turn: i64) -> i32 {
+    let digest = digest(&format!("{account}:{turn}"));
     let byte = u8::from_str_radix(&digest[..2], 16).unwrap_or(0);
     i32::from(byte) * 100 / 255
 }
@@ -311,10 +317,8 @@ mod tests {
             active: true,
         };
         let alive = polled(&dead, &answered, at(60)).aggregate;
-        assert_eq!(
-            (alive.health.clone(), alive.next_poll),
-            (Health::Working, at(70))
-        );
+        assert_eq!(alive.health, Health::Working);
+        assert!(alive.next_poll >= at(69) && alive.next_poll <= at(70));
         assert_eq!(
             polled(&alive, &fail(FailureClass::Unauthorized), at(70))
                 .events
@@ -322,6 +326,27 @@ mod tests {
             1
         );
     }
+
+    #[test]
+    fn working_polls_come_within_the_tick_and_never_in_step() {
+        let answered = |active| Poll::Answered {
+            list: ListWeight::default(),
+            reads: BTreeMap::new(),
+            active,
+        };
+        let gap = |active, second| {
+            let step = polled(&account(), &answered(active), at(second));
+            step.aggregate.next_poll.duration_since(at(second))
+        };
+        let gaps: Vec<SignedDuration> = (0..200).map(|second| gap(true, second)).collect();
+        let tick = SignedDuration::from_secs(10);
+        let least = SignedDuration::from_secs(9);
+        assert!(gaps.iter().all(|gap| (least..=tick).contains(gap)));
+        let mean = gaps.iter().map(SignedDuration::as_millis).sum::<i128>() / 200;
+        assert!((9_400..9_600).contains(&mean), "{mean} ms");
+        assert_eq!(gap(false, 0), SignedDuration::from_secs(60));
+    }
+
     #[test]
     fn other_trouble_does_not_make_a_dead_key_news_again() {
         let (mut account, mut now, mut events) = (account(), at(0), 0);

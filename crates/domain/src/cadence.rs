@@ -7,8 +7,17 @@ use crate::job::{Attention, Watch, newest_pull, stuck_deadline};
 use crate::policy::Timing;
 use crate::session::{SessionState, SessionView};
 
-/// Sessions asked for in one list page: small, because pages carry whole patches.
-pub const LIST_PAGE_SIZE: u32 = 10;
+/// The least that one list page is asked for, and all while nobody knows what sessions weigh: pages carry whole patches.
+pub const LIST_PAGE_MIN: u32 = 10;
+
+/// The most that Jules puts on one page.
+const LIST_PAGE_MAX: u32 = 100;
+
+/// No page is asked to weigh more than this: ten of the heaviest sessions that still count as light.
+const LIST_PAGE_BYTES: u64 = 10 * LIGHT_BYTES_PER_SESSION;
+
+/// A page reaches a quarter deeper than the last list had to, so that a few new sessions need no second page.
+const LIST_PAGE_RESERVE: u64 = 4;
 
 /// A list page is light up to this many bytes a session: a page then costs less than the requests it saves.
 const LIGHT_BYTES_PER_SESSION: u64 = 32 * 1024;
@@ -30,12 +39,28 @@ pub fn look(weight: &ListWeight, watched: u64) -> Look {
     let light = weight
         .bytes_per_session
         .is_none_or(|bytes| bytes <= LIGHT_BYTES_PER_SESSION);
-    let pages = weight.sessions.div_ceil(u64::from(LIST_PAGE_SIZE)).max(1);
+    let pages = weight
+        .sessions
+        .div_ceil(u64::from(page_size(weight)))
+        .max(1);
     if light && watched > 1 && pages <= watched {
         Look::List
     } else {
         Look::Each
     }
+}
+
+/// How many sessions one list page is asked for: as deep as the last list had to be read, while the page stays light.
+///
+/// One page for all of an account's sessions is what makes a short tick affordable.
+pub fn page_size(weight: &ListWeight) -> u32 {
+    let Some(bytes) = weight.bytes_per_session else {
+        return LIST_PAGE_MIN;
+    };
+    let light = LIST_PAGE_BYTES / bytes.max(1);
+    let deep = weight.sessions + weight.sessions.div_ceil(LIST_PAGE_RESERVE);
+    let wanted = u32::try_from(deep.min(light)).unwrap_or(LIST_PAGE_MAX);
+    wanted.clamp(LIST_PAGE_MIN, LIST_PAGE_MAX)
 }
 
 /// Whether a session's activities are worth a request now.
@@ -114,12 +139,28 @@ mod tests {
         assert_eq!(look(&weight(None, 0), 2), Look::List);
         assert_eq!(look(&weight(light, 30), 3), Look::List);
         assert_eq!(look(&weight(light, 31), 3), Look::Each);
+        assert_eq!(look(&weight(Some(2_048), 100), 2), Look::List);
+        assert_eq!(look(&weight(Some(2_048), 201), 2), Look::Each);
         assert_eq!(
             look(&weight(light.map(|bytes| bytes + 1), 30), 3),
             Look::Each
         );
         assert_eq!(look(&weight(None, 0), 1), Look::Each);
         assert_eq!(look(&weight(light, u64::MAX), u64::MAX), Look::List);
+    }
+
+    #[test]
+    fn a_page_reaches_as_deep_as_it_has_to_and_stays_light() {
+        let light = Some(2_048);
+        assert_eq!(page_size(&weight(None, 500)), 10);
+        assert_eq!(page_size(&weight(light, 0)), 10);
+        assert_eq!(page_size(&weight(light, 21)), 27);
+        assert_eq!(page_size(&weight(light, 80)), 100);
+        assert_eq!(page_size(&weight(light, 100_000)), 100);
+        assert_eq!(page_size(&weight(Some(8 * 1024), 80)), 40);
+        assert_eq!(page_size(&weight(Some(LIGHT_BYTES_PER_SESSION), 80)), 10);
+        assert_eq!(page_size(&weight(Some(u64::MAX), 80)), 10);
+        assert_eq!(page_size(&weight(Some(0), 80)), 100);
     }
 
     fn shown(state: &str) -> SessionView {

@@ -1,5 +1,6 @@
 //! The tick: whatever is due is claimed and passed on, and accounts that are due are polled. The poller reads Jules and writes nothing outside.
 
+mod listing;
 mod poll;
 mod sweep;
 

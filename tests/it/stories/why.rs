@@ -121,7 +121,7 @@ async fn a_session_that_works_asks_and_rests() {
         expect![[r#"
         working
         - working: Jules says IN_PROGRESS; it last did something at ….
-        > 1m 1s: Jules is asked how its sessions are.
+        > 1m: Jules is asked how its sessions are.
         > 20m 11s: If nothing has moved by then, `stuck` is told.
     "#]],
     )
@@ -133,7 +133,7 @@ async fn a_session_that_works_asks_and_rests() {
         expect![[r#"
         asking
         - question_open: Jules asks since …: Which colour?
-        > 1m 1s: Jules is asked how its sessions are.
+        > 1m: Jules is asked how its sessions are.
         > 168h 11s: It is looked at once more.
         > some time: `gaffer job say ID TEXT` answers, and it goes on.
     "#]],
@@ -150,7 +150,7 @@ async fn a_plan_that_nobody_has_approved() {
         expect![[r#"
         plan-waits
         - plan_open: A plan waits for approval since ….
-        > 2m 1s: Jules is asked how its sessions are.
+        > 2m: Jules is asked how its sessions are.
         > 168h 11s: It is looked at once more.
         > some time: `gaffer job approve ID` approves it; `gaffer job say ID TEXT` asks for another.
     "#]],
@@ -164,7 +164,7 @@ async fn a_plan_that_nobody_has_approved() {
         plan-waits
         - paused: Everything is paused: `gaffer resume` lets it go on.
         - plan_open: A plan waits for approval since ….
-        > 2m 1s: Jules is asked how its sessions are.
+        > 2m: Jules is asked how its sessions are.
         > 168h 11s: It is looked at once more.
         > some time: `gaffer job approve ID` approves it; `gaffer job say ID TEXT` asks for another.
     "#]],
@@ -194,7 +194,7 @@ async fn an_agent_that_does_not_answer() {
             asking
             - question_open: Jules asks since …: Which colour?
             - wake_waits: Agent `helper` has not received the event `question` of … yet.
-            > 31s: Jules is asked how its sessions are.
+            > 30s: Jules is asked how its sessions are.
             > 5m 32s: Agent `helper` is sent the event `question` of … (try 3).
             > 168h 11s: It is looked at once more.
             > some time: `gaffer job say ID TEXT` answers, and it goes on.
@@ -216,7 +216,7 @@ async fn a_pull_request_on_its_way() {
         in-review
         - working: Jules says COMPLETED; it last did something at ….
         - needs_approval: People decide here what is merged: `gaffer job merge ID` approves this head, or set `merge = on-green` on the source.
-        > 5m 1s: Jules is asked how its sessions are.
+        > 5m: Jules is asked how its sessions are.
         > 5m 11s: Pull request acme/shop#1 is read and judged again.
         > 168h 11s: It is looked at once more; its pull request decides before.
     "#]]).await;

@@ -1,12 +1,13 @@
 //! One poll of one account: look at all its watched sessions, decide about each, save what changed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use domain::account::{self, Account, ListWeight, Poll};
-use domain::cadence::{self, LIST_PAGE_SIZE, Look};
+use domain::cadence::{self, Look};
 use domain::effect::{Effect, EffectState};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{AccountName, SessionId};
+use domain::ids::{AccountName, RepoName, SessionId};
 use domain::job::{self, Job, Phase, Sight, Snapshot, Watch};
 use domain::marker::Marker;
 use domain::policy::{Policy, Timing};
@@ -15,24 +16,21 @@ use domain::step::Step;
 use jiff::Timestamp;
 
 use super::Poller;
-use super::sweep::Sweep;
 use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
 use crate::keys;
 use crate::save::Route;
 use crate::store::Versioned;
-
-/// List pages read in one poll; sessions that are not on them are read one by one.
-const PAGES_MAX: u32 = 20;
 
 /// So many sessions in a row that cannot be read mean that Jules is in trouble, not the sessions.
 const UNREADABLE_MAX: usize = 5;
 
 /// What a poll has gathered.
 #[derive(Default)]
-struct Gathered {
-    weight: ListWeight,
+pub(super) struct Gathered {
+    pub(super) weight: ListWeight,
+    pub(super) views: BTreeMap<SessionId, SessionView>,
     reads: BTreeMap<SessionId, Timestamp>,
-    views: BTreeMap<SessionId, SessionView>,
+    rules: BTreeMap<RepoName, Arc<(Policy, Timing)>>,
     answered: usize,
     unread: Vec<Failure>,
 }
@@ -156,45 +154,6 @@ impl Poller {
         }
     }
 
-    /// Lists pages until every wanted session was seen; a sweep goes on until nothing can come that it looks for.
-    async fn list(
-        &self,
-        account: &Account,
-        (wanted, sweep): (&BTreeSet<SessionId>, &Sweep),
-        gathered: &mut Gathered,
-    ) -> Result<(), Failure> {
-        let (mut token, mut bytes, mut sessions) = (None, 0, 0);
-        for _ in 0..PAGES_MAX {
-            let page = self
-                .sessions
-                .list(&account.name, LIST_PAGE_SIZE, token.as_deref())
-                .await?;
-            bytes += page.bytes;
-            sessions += page.sessions.len() as u64;
-            let swept = !sweep.lists || sweep.is_through(&page.sessions);
-            gathered.views.extend(
-                page.sessions
-                    .into_iter()
-                    .map(|view| (view.id.clone(), view)),
-            );
-            token = page.next;
-            let seen = sweep.lists || wanted.iter().all(|id| gathered.views.contains_key(id));
-            if token.is_none() || swept && seen {
-                break;
-            }
-        }
-        gathered.weight = ListWeight {
-            bytes_per_session: (sessions > 0).then(|| bytes / sessions),
-            // A sweep may end early, and then it has not counted all.
-            sessions: if sweep.lists {
-                sessions.max(account.list.sessions)
-            } else {
-                sessions
-            },
-        };
-        Ok(())
-    }
-
     /// A create whose answer was lost may have been repeated: a second session with a job's marker is put away.
     async fn put_twins_away(&self, gathered: &Gathered) -> Result<(), Error> {
         for view in gathered.views.values().filter(|view| !view.archived) {
@@ -251,7 +210,8 @@ impl Poller {
         gathered: &mut Gathered,
     ) -> Result<(), LookError> {
         let now = self.desk.now();
-        let (policy, timing) = self.rules(&found.value).await?;
+        let rules = self.known_rules(&found.value, gathered).await?;
+        let timing = &rules.1;
         let view = match gathered.views.get(&watch.session) {
             Some(view) => Ok(view.clone()),
             None => self.sessions.get(&account.name, &watch.session).await,
@@ -261,7 +221,7 @@ impl Poller {
             Err(failure) => return Err(failure.into()),
             Ok(view) => {
                 let last_read = account.activity_reads.get(&watch.session).copied();
-                let wanted = cadence::wants_activities(watch, &view, last_read, now, &timing);
+                let wanted = cadence::wants_activities(watch, &view, last_read, now, timing);
                 let activities = if wanted {
                     self.activities(account, watch).await?
                 } else {
@@ -278,7 +238,7 @@ impl Poller {
                 Sight::Seen(Box::new(Snapshot { view, activities }))
             }
         };
-        self.decide(found, &sight, (&policy, &timing)).await?;
+        self.decide(found, &sight, (&rules.0, &rules.1)).await?;
         Ok(())
     }
 
@@ -297,6 +257,20 @@ impl Poller {
             Err(failure) if failure.class == FailureClass::NotFound => Ok(None),
             Err(failure) => Err(failure),
         }
+    }
+
+    /// The rules of a job's source, which one poll reads once.
+    async fn known_rules(
+        &self,
+        job: &Job,
+        gathered: &mut Gathered,
+    ) -> Result<Arc<(Policy, Timing)>, Error> {
+        if let Some(known) = gathered.rules.get(&job.repo) {
+            return Ok(Arc::clone(known));
+        }
+        let rules = Arc::new(self.rules(job).await?);
+        gathered.rules.insert(job.repo.clone(), Arc::clone(&rules));
+        Ok(rules)
     }
 
     async fn rules(&self, job: &Job) -> Result<(Policy, Timing), Error> {

@@ -1,5 +1,6 @@
 //! `cargo xtask`: the project's automation, in Rust so that it needs nothing but cargo to start.
 
+mod bench;
 mod output;
 mod stages;
 mod test;
@@ -15,11 +16,16 @@ use clap::Parser;
 enum Xtask {
     /// Checks the whole workspace, stage by stage, and stops at the first failure.
     Test(test::Options),
+    /// Measures Gaffer and prints the figures beside their targets.
+    Bench(bench::Options),
 }
 
 fn main() -> ExitCode {
-    let Xtask::Test(options) = Xtask::parse();
-    match test::run(&options) {
+    let outcome = match Xtask::parse() {
+        Xtask::Test(options) => test::run(&options),
+        Xtask::Bench(options) => bench::run(&options),
+    };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             output::line(&format!("error: {error:#}"));

@@ -118,7 +118,7 @@ impl Stage {
 ///
 /// Build scripts that watch those variables (ring's does) would otherwise run again, and all that
 /// depends on them compile again, each time a person changes between `cargo` and `cargo xtask`.
-fn forget_outer_package(command: &mut Command) {
+pub(crate) fn forget_outer_package(command: &mut Command) {
     for (name, _) in env::vars_os() {
         if is_about_our_package(&name) {
             command.env_remove(&name);

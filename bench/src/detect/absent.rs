@@ -1,0 +1,85 @@
+//! GitHub and the agents, who have no part in these simulations: whoever asks them is told so.
+
+use async_trait::async_trait;
+use domain::facts::PullFacts;
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
+use domain::policy::MergeMethod;
+use engine::ports::{
+    AgentsWrite, BranchState, CheckLog, Delivered, Envelope, PullGlance, PullsRead, PullsWrite,
+};
+use jiff::Timestamp;
+
+/// Nobody.
+pub(super) struct Absent;
+
+fn absent<T>() -> Result<T, Failure> {
+    let message = "this simulation has no GitHub and no agents";
+    Err(Failure::new(FailureClass::Invalid, message).never_sent())
+}
+
+#[async_trait]
+impl PullsRead for Absent {
+    async fn facts(&self, _: &PullRef, _: Timestamp) -> Result<PullFacts, Failure> {
+        absent()
+    }
+
+    async fn glance(&self, _: &PullRef) -> Result<PullGlance, Failure> {
+        absent()
+    }
+
+    async fn default_branch(&self, _: &RepoName) -> Result<BranchName, Failure> {
+        absent()
+    }
+
+    async fn check_logs(&self, _: &PullFacts) -> Result<Vec<CheckLog>, Failure> {
+        absent()
+    }
+
+    async fn has_comment(&self, _: &PullRef, _: &str) -> Result<bool, Failure> {
+        absent()
+    }
+
+    async fn branch(&self, _: &RepoName, _: &BranchName) -> Result<BranchState, Failure> {
+        absent()
+    }
+}
+
+#[async_trait]
+impl PullsWrite for Absent {
+    async fn merge(
+        &self,
+        _: &PullRef,
+        _: &CommitSha,
+        _: MergeMethod,
+    ) -> Result<CommitSha, Failure> {
+        absent()
+    }
+
+    async fn mark_ready(&self, _: &PullRef, _: &str) -> Result<(), Failure> {
+        absent()
+    }
+
+    async fn update_branch(&self, _: &PullRef, _: &CommitSha) -> Result<(), Failure> {
+        absent()
+    }
+
+    async fn comment(&self, _: &PullRef, _: &str, _: &str) -> Result<(), Failure> {
+        absent()
+    }
+
+    async fn label(&self, _: &PullRef, _: &str) -> Result<(), Failure> {
+        absent()
+    }
+
+    async fn delete_branch(&self, _: &RepoName, _: &BranchName) -> Result<(), Failure> {
+        absent()
+    }
+}
+
+#[async_trait]
+impl AgentsWrite for Absent {
+    async fn deliver(&self, _: &Envelope) -> Result<Delivered, Failure> {
+        absent()
+    }
+}

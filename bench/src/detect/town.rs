@@ -1,0 +1,305 @@
+//! A whole engine on virtual time: jobs come, the real poller and dispatcher do what is due, and whoever is seen to want something is attended to.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::{Context, Result, bail, ensure};
+use domain::account::{Account, Health, ListWeight, Pace};
+use domain::event::Occurrence;
+use domain::governor::Limits;
+use domain::ids::{AccountName, JobId};
+use domain::policy::{PlanApproval, Policy, Source, Timing};
+use engine::desk::{Desk, Place};
+use engine::dispatcher::{BATCH, Dispatcher, Eyes, Hands, VISIBILITY};
+use engine::jobs::{Named, Order};
+use engine::keys;
+use engine::poller::Poller;
+use engine::ports::{Clock, Ids, Queue, Records};
+use engine::work::Work;
+use jiff::{SignedDuration, Timestamp};
+use tests::clock::FakeClock;
+use tests::memory::MemoryQueue;
+use ulid::Ulid;
+
+use super::absent::Absent;
+use super::jules::{Calls, MemoryJules};
+use super::life::{Life, Wants};
+use super::witness::Witness;
+
+/// The repository of all jobs.
+pub(super) const REPO: &str = "acme/shop";
+
+/// How long a job that is over is kept: longer than anything still asks for it.
+const KEPT: SignedDuration = SignedDuration::from_mins(30);
+
+/// So many rounds at one moment mean that something goes in a circle.
+const ROUNDS_MAX: u32 = 1_000;
+
+/// What differs between simulations.
+pub(crate) struct Weather {
+    /// What a session weighs in a list.
+    pub(crate) bytes_per_session: u64,
+}
+
+/// Ids that count.
+#[derive(Default)]
+struct CountingIds(AtomicU64);
+
+impl Ids for CountingIds {
+    fn ulid(&self, now: Timestamp) -> Ulid {
+        let count = self.0.fetch_add(1, Ordering::Relaxed);
+        Ulid::from_parts(
+            u64::try_from(now.as_millisecond()).unwrap_or(0),
+            u128::from(count),
+        )
+    }
+}
+
+/// The engine and its world.
+pub(crate) struct Town {
+    pub(crate) clock: Arc<FakeClock>,
+    pub(crate) poller: Poller,
+    began: Timestamp,
+    records: Arc<Witness>,
+    queue: Arc<MemoryQueue>,
+    desk: Desk,
+    dispatcher: Dispatcher,
+    jules: Arc<MemoryJules>,
+    coming: VecDeque<(usize, Life)>,
+    over: VecDeque<(Timestamp, JobId)>,
+    delays: BTreeMap<JobId, f64>,
+    jobs: usize,
+}
+
+impl Town {
+    /// A town to which these lives will come.
+    pub(crate) async fn new(lives: &[Life], weather: &Weather) -> Result<Self> {
+        let clock = Arc::new(FakeClock::default());
+        let told: Arc<dyn Clock> = Arc::<FakeClock>::clone(&clock);
+        let records = Arc::new(Witness::default());
+        let queue = Arc::new(MemoryQueue::new(Arc::clone(&told)));
+        let jules = Arc::new(MemoryJules::new(
+            Arc::clone(&told),
+            lives,
+            weather.bytes_per_session,
+        ));
+        let desk = Desk::new(
+            Arc::<Witness>::clone(&records),
+            Arc::<MemoryQueue>::clone(&queue),
+            told,
+            Arc::new(CountingIds::default()),
+            "bench".parse()?,
+        );
+        let eyes = Eyes {
+            sessions: Arc::<MemoryJules>::clone(&jules),
+            pulls: Arc::new(Absent),
+        };
+        let hands = Hands {
+            sessions: Arc::<MemoryJules>::clone(&jules),
+            pulls: Arc::new(Absent),
+            agents: Arc::new(Absent),
+        };
+        let town = Self {
+            began: clock.now(),
+            poller: Poller::new(desk.clone(), Arc::<MemoryJules>::clone(&jules)),
+            dispatcher: Dispatcher::new(desk.clone(), eyes, hands),
+            coming: lives.iter().copied().enumerate().collect(),
+            jobs: lives.len(),
+            over: VecDeque::new(),
+            delays: BTreeMap::new(),
+            clock,
+            records,
+            queue,
+            desk,
+            jules,
+        };
+        town.settle_in().await?;
+        Ok(town)
+    }
+
+    async fn settle_in(&self) -> Result<()> {
+        let (now, name): (_, AccountName) = (self.clock.now(), "default".parse()?);
+        let account = Account {
+            name: name.clone(),
+            // The simulation is about polling: no plan stands in its way.
+            limits: Limits {
+                concurrent: 1_000,
+                per_day: 100_000,
+            },
+            agent: None,
+            pace: Pace::default(),
+            health: Health::Working,
+            next_poll: now,
+            list: ListWeight::default(),
+            activity_reads: BTreeMap::new(),
+        };
+        let source = Source {
+            repo: REPO.parse()?,
+            account: name.clone(),
+            agent: None,
+            paused: false,
+            branch: Some("main".parse()?),
+            policy: Policy {
+                plan_approval: PlanApproval::Auto,
+                ..Policy::default()
+            },
+            timing: Timing::default(),
+        };
+        let mut unit = self.desk.unit();
+        let listed = |list, sort: &str, due| Place {
+            due,
+            list: keys::listed(list, sort),
+        };
+        let place = listed(keys::ACCOUNTS, name.as_str(), Some(now));
+        unit.put(keys::account(&name), &account, None, place);
+        let place = listed(keys::SOURCES, REPO, None);
+        unit.put(keys::source(&source.repo), &source, None, place);
+        Ok(self.desk.commit(unit).await?)
+    }
+
+    /// Plays until everybody was attended to; answers how many seconds each was not seen.
+    pub(crate) async fn play(&mut self) -> Result<Vec<f64>> {
+        let mut rounds = 0;
+        while self.delays.len() < self.jobs {
+            let before = self.clock.now();
+            self.step().await?;
+            rounds = if self.clock.now() == before {
+                rounds + 1
+            } else {
+                0
+            };
+            ensure!(
+                rounds < ROUNDS_MAX,
+                "the simulation goes in a circle at {before}"
+            );
+        }
+        Ok(std::mem::take(&mut self.delays).into_values().collect())
+    }
+
+    /// Plays until a moment, whatever is left then.
+    pub(crate) async fn play_until(&mut self, until: SignedDuration) -> Result<()> {
+        while self.clock.now().duration_since(self.began) < until {
+            self.step().await?;
+        }
+        Ok(())
+    }
+
+    /// All calls so far.
+    pub(crate) fn calls(&self) -> Calls {
+        self.jules.calls()
+    }
+
+    /// Moves to the next moment at which anything is due, and does it.
+    async fn step(&mut self) -> Result<()> {
+        let comes = self.coming.front().map(|(_, life)| self.began + life.comes);
+        let next = [
+            comes,
+            self.records.next_due().await?,
+            self.queue.next_visible(),
+        ];
+        let next = next
+            .into_iter()
+            .flatten()
+            .min()
+            .context("nothing is due, ever")?;
+        if next > self.clock.now() {
+            self.clock.set(next);
+        }
+        let now = self.clock.now();
+        if let Some((place, _)) = self
+            .coming
+            .pop_front_if(|(_, life)| self.began + life.comes <= now)
+        {
+            self.hand_over(place).await?;
+        }
+        self.poller.tick().await?;
+        self.drain().await?;
+        for event in self.records.news() {
+            let stuck = matches!(event.what, Occurrence::Stuck { .. });
+            if let (Some(job), false) = (event.job, stuck) {
+                self.attend(job, event.observed_at).await?;
+            }
+        }
+        self.drain().await?;
+        self.forget();
+        Ok(())
+    }
+
+    async fn hand_over(&self, place: usize) -> Result<()> {
+        let order = Order {
+            repo: REPO.parse()?,
+            branch: None,
+            prompt: place.to_string(),
+            title: None,
+            agent: None,
+        };
+        self.desk.create_job(order).await?;
+        Ok(())
+    }
+
+    /// Somebody saw the event, and the job is over for us: what its session wanted is not part of this.
+    async fn attend(&mut self, job: JobId, observed_at: Timestamp) -> Result<()> {
+        if self.delays.contains_key(&job) {
+            return Ok(());
+        }
+        let found = self.desk.must_job(&job).await?.value;
+        let session = found
+            .session()
+            .cloned()
+            .context("a job without a session wants something")?;
+        let Some(wanted_at) = self.jules.wanted_at(&session) else {
+            bail!("session {session} is gone");
+        };
+        let delay = observed_at.duration_since(wanted_at);
+        self.delays.insert(job.clone(), delay.as_secs_f64());
+        if !found.is_ended() {
+            let named = Named {
+                job: job.clone(),
+                session: None,
+            };
+            self.desk.cancel_job(&named, "the simulation").await?;
+        }
+        self.over.push_back((self.clock.now(), job));
+        Ok(())
+    }
+
+    /// Handles all messages. Those about pull requests and wakes are left unanswered: they cost Jules nothing.
+    async fn drain(&self) -> Result<()> {
+        loop {
+            let batch = self.queue.receive(BATCH, VISIBILITY).await?;
+            if batch.is_empty() {
+                return Ok(());
+            }
+            for delivery in batch {
+                match serde_json::from_str(&delivery.body)? {
+                    Work::Pull { .. } | Work::Commit { .. } | Work::Wake { .. } => {}
+                    work @ (Work::Job { .. }
+                    | Work::Adopt { .. }
+                    | Work::Artifacts { .. }
+                    | Work::Watch { .. }
+                    | Work::Slots { .. }) => self.dispatcher.handle(&work).await?,
+                }
+                self.queue.acknowledge(&delivery.receipt).await?;
+            }
+        }
+    }
+
+    /// What is long over leaves the memory; the real store keeps it.
+    fn forget(&mut self) {
+        let long_ago = self.clock.now() - KEPT;
+        while let Some((_, job)) = self.over.pop_front_if(|(at, _)| *at < long_ago) {
+            self.records.records.forget(&keys::job_pk(&job));
+        }
+    }
+}
+
+/// Sessions that all come at once and want nothing for a day.
+pub(crate) fn calm(count: u32) -> Vec<Life> {
+    let life = |_| Life {
+        comes: SignedDuration::ZERO,
+        decides_after: SignedDuration::from_hours(24),
+        wants: Wants::Review,
+    };
+    (0..count).map(life).collect()
+}

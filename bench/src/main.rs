@@ -1,0 +1,27 @@
+//! Measures Gaffer and prints the figures beside their targets: `cargo xtask bench`. Nothing here fails because a figure is bad.
+
+mod detect;
+mod figure;
+mod github_requests;
+mod machine;
+mod options;
+mod output;
+mod polls;
+mod report;
+mod spread;
+mod webhook;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let options = options::Options::parse();
+    match report::run(&options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::aside(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}

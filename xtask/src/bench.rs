@@ -1,0 +1,97 @@
+//! `cargo xtask bench`: builds the package `bench` in an optimised profile, fetches what it is compared with, and runs it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::stages::forget_outer_package;
+use crate::{output, tools};
+
+/// Optimised like a release, but without the optimisation at link time that takes minutes.
+const PROFILE: &str = "measure";
+
+/// Where the last report is kept.
+const KEPT: &str = "docs/bench.md";
+
+/// What stands above a kept report.
+const HEADING: &str = "# Figures\n\nThe last report of `cargo xtask bench --keep`, as CONTRIBUTING.md explains it.\nFigures are printed, never asserted.\n\n";
+
+/// What a person may choose.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Print one JSON object instead of a table.
+    #[arg(long, conflicts_with = "keep")]
+    json: bool,
+    /// Keep the report as docs/bench.md too.
+    #[arg(long, conflicts_with_all = ["only", "jobs"])]
+    keep: bool,
+    /// Measure this section only; may be given more than once: webhook, polls, detection, requests.
+    #[arg(long, value_name = "SECTION")]
+    only: Vec<String>,
+    /// Jobs of each simulation.
+    #[arg(long, value_name = "N")]
+    jobs: Option<u32>,
+}
+
+/// Builds and measures.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .context("finding the workspace above xtask")?;
+    let octokit = tools::octokit_webhooks(root)?;
+    let mut command = Command::new("cargo");
+    forget_outer_package(&mut command);
+    command
+        .args(["run", "--profile", PROFILE, "--package", "bench", "--"])
+        .args(["--profile", PROFILE, "--octokit"])
+        .arg(octokit)
+        .args(options.passed_on())
+        .current_dir(root);
+    if !options.keep {
+        let status = command.status().context("starting `cargo`")?;
+        ensure!(status.success(), "measuring ended with {status}");
+        return Ok(());
+    }
+    let found = command
+        .stderr(Stdio::inherit())
+        .output()
+        .context("starting `cargo`")?;
+    if !found.status.success() {
+        bail!("measuring ended with {}", found.status);
+    }
+    let report = String::from_utf8(found.stdout).context("reading the report")?;
+    output::line(report.trim_end());
+    let kept = root.join(KEPT);
+    fs::write(&kept, format!("{HEADING}{report}"))
+        .with_context(|| format!("writing {}", kept.display()))
+}
+
+impl Options {
+    fn passed_on(&self) -> Vec<String> {
+        let json = self.json.then(|| "--json".to_owned());
+        let only = self.only.iter().map(|section| format!("--only={section}"));
+        let jobs = self.jobs.map(|jobs| format!("--jobs={jobs}"));
+        json.into_iter().chain(only).chain(jobs).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_person_chose_is_passed_on() {
+        let options = Options {
+            json: true,
+            keep: false,
+            only: vec!["polls".to_owned(), "webhook".to_owned()],
+            jobs: Some(100),
+        };
+        assert_eq!(
+            options.passed_on(),
+            ["--json", "--only=polls", "--only=webhook", "--jobs=100"]
+        );
+    }
+}

@@ -160,6 +160,11 @@ pub fn upstreams() -> Key {
     key("CFG#upstreams", META)
 }
 
+/// How far the making of a GitHub App has come.
+pub fn app_setup() -> Key {
+    key("CFG#app-setup", META)
+}
+
 /// Merges of a source in the last 24 hours.
 pub fn merges(repo: &RepoName) -> Key {
     key(format!("COUNT#merges#{}", repo.key()), META)

@@ -46,6 +46,41 @@ pub struct Upstreams {
     pub github_app_id: Option<u64>,
 }
 
+/// How far the making of a GitHub App has come, so that an interrupted run goes on from there. Secrets are never part of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "stage")]
+pub enum AppSetup {
+    /// GitHub was, or is being, asked.
+    Asked {
+        /// What GitHub has to bring back with the code, so that nobody else's code is taken.
+        state: String,
+        /// The port of the page that it goes back to.
+        port: u16,
+    },
+    /// The App is there; its key may not have reached the secrets.
+    Made(MadeApp),
+    /// The key is stored and in use.
+    Stored(MadeApp),
+}
+
+/// A GitHub App that was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeApp {
+    /// Its id.
+    pub id: u64,
+    /// Its name in addresses; empty when only its id is known.
+    pub slug: String,
+    /// Its page; empty when only its id is known.
+    pub page: String,
+}
+
+impl MadeApp {
+    /// The page that installs it, if it is known.
+    pub fn install_page(&self) -> Option<String> {
+        (!self.page.is_empty()).then(|| format!("{}/installations/new", self.page))
+    }
+}
+
 /// This installation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Installation {

@@ -15,7 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::keys;
 use crate::ports::{Key, PageToken, Record, Records, RecordsError};
-use crate::settings::{Agent, Installation, Lane, Merges, Switches, TrackedPull, Upstreams};
+use crate::settings::{
+    Agent, AppSetup, Installation, Lane, Merges, Switches, TrackedPull, Upstreams,
+};
 
 /// The version of what is stored in bodies. Readers accept this one and those before.
 pub const BODY_SCHEMA: u32 = 1;
@@ -319,6 +321,11 @@ impl Store {
             value: Upstreams::default(),
             version: 0,
         }))
+    }
+
+    /// How far the making of a GitHub App has come; none before it was begun.
+    pub async fn app_setup(&self) -> Result<Option<Versioned<AppSetup>>, RecordsError> {
+        self.read(&keys::app_setup()).await
     }
 
     /// Merges of a source; none when nothing was stored yet (version 0).

@@ -22,10 +22,12 @@ use tokio::sync::Mutex;
 use url::Url;
 
 pub(crate) use address::{Base, branch_path, segment};
+pub(crate) use auth::jwt;
 pub(crate) use call::{Answer, Call};
 pub(crate) use pages::{Listing, Page};
 pub use rates::Rate;
-pub(crate) use refusal::{SECONDARY_WAIT, failure};
+pub(crate) use refusal::{SECONDARY_WAIT, failure, refused};
+pub(crate) use transport::{Lost, Received, Request, deadline, exchange};
 
 pub(crate) use transport::Received;
 
@@ -34,7 +36,7 @@ use memory::Memory;
 use rates::Rates;
 
 /// Where github.com's API is.
-const GITHUB: &str = "https://api.github.com";
+pub(crate) const GITHUB: &str = "https://api.github.com";
 
 /// Why a client could not be made.
 #[derive(Debug, thiserror::Error)]

@@ -6,8 +6,10 @@
 //! TLS: the process is expected to install a rustls provider (ring) before the first call; without one, octocrab
 //! takes ring by itself. Octocrab's own waiting, retries, redirects and caching are all off.
 
+mod app;
 mod client;
 mod facts;
+mod manifest;
 mod probe;
 mod reader;
 mod text;
@@ -15,7 +17,9 @@ pub mod webhook;
 mod wire;
 mod writer;
 
+pub use app::{Account, AppMaker, Installed, NewApp};
 pub use client::{Client, Error, Rate, Settings, Usage};
+pub use manifest::{EVENTS, PERMISSIONS, Wanted, form_address, manifest};
 pub use probe::Probe;
 pub use reader::Reader;
 pub use writer::Writer;

@@ -40,7 +40,7 @@ const CONNECT_TIMEOUT: SignedDuration = SignedDuration::from_secs(10);
 const REFUSED_FOR: SignedDuration = SignedDuration::from_hours(1);
 
 /// The header of the key; never a query parameter, since addresses end up in logs.
-const KEY_HEADER: &str = "x-goog-api-key";
+pub(crate) const KEY_HEADER: &str = "x-goog-api-key";
 
 /// The connection to Jules that [`Reader`](crate::Reader) and [`Writer`](crate::Writer) share; cloning it is cheap.
 #[derive(Clone)]

@@ -16,6 +16,7 @@ pub mod counters;
 pub mod faults;
 pub mod github;
 pub mod jules;
+pub mod replay;
 pub mod story;
 pub mod webhook;
 

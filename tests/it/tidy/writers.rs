@@ -1,5 +1,5 @@
-//! One hand: only the dispatcher, in the cloud or in `gaffer up`, holds what acts outside
-//! (invariant 7).
+//! One hand: only the dispatcher, in the cloud or in `gaffer up`, holds what acts outside, and what a person typed
+//! holds its own (invariant 7).
 
 use super::Finding;
 use super::code::{code, enclosed, line_at, lines_with, places};
@@ -12,25 +12,44 @@ struct Hand {
     owner: &'static str,
     /// Its name there.
     name: &'static str,
+    /// The places that may hold it, besides the crate that defines it.
+    places: &'static [&'static str],
 }
 
-/// The implementations of the engine's writing ports: sessions, pulls, agents.
-const HANDS: [Hand; 3] = [
+/// The implementations of the engine's writing ports: sessions, pulls, agents; and what acts for a person at once.
+const HANDS: [Hand; 5] = [
     Hand {
         owner: "jules",
         name: "Writer",
+        places: &DISPATCHERS,
     },
     Hand {
         owner: "github",
         name: "Writer",
+        places: &DISPATCHERS,
     },
     Hand {
         owner: "agents",
         name: "Sender",
+        places: &DISPATCHERS,
+    },
+    Hand {
+        owner: "github",
+        name: "AppMaker",
+        places: &[
+            "crates/cli/src/github_setup.rs",
+            "crates/cli/src/github_setup/",
+            "tests/",
+        ],
+    },
+    Hand {
+        owner: "jules",
+        name: "Raw",
+        places: &["crates/cli/src/probe.rs", "crates/cli/src/probe/", "tests/"],
     },
 ];
 
-/// The places that may hold a hand, besides the crate that defines it.
+/// The places that perform effects.
 const DISPATCHERS: [&str; 4] = [
     "crates/cli/src/up.rs",
     "crates/cli/src/up/",
@@ -41,11 +60,11 @@ const DISPATCHERS: [&str; 4] = [
 /// A writing type is named nowhere but in the dispatcher: who cannot name it cannot build it,
 /// whatever its constructor is called and however it is imported.
 pub(super) fn confined(path: &str, text: &str) -> Vec<Finding> {
-    if !is_rust(path) || DISPATCHERS.iter().any(|place| path.starts_with(place)) {
+    if !is_rust(path) {
         return Vec::new();
     }
     let code = code(text);
-    let strangers = HANDS.iter().filter(|hand| !path.starts_with(&hand.home()));
+    let strangers = HANDS.iter().filter(|hand| !hand.may_be_in(path));
     strangers.flat_map(|hand| hand.grips(path, &code)).collect()
 }
 
@@ -73,6 +92,10 @@ impl Hand {
         format!("crates/{}/", self.owner)
     }
 
+    fn may_be_in(&self, path: &str) -> bool {
+        path.starts_with(&self.home()) || self.places.iter().any(|place| path.starts_with(place))
+    }
+
     /// The lines that name this hand: in one path, inside a group of imports, or by importing
     /// its crate whole, which would let it be named unseen.
     fn grips(&self, path: &str, code: &str) -> Vec<Finding> {
@@ -93,8 +116,10 @@ impl Hand {
             .into_iter()
             .chain(grouped.into_iter().map(|at| line_at(code, at)));
         let advice = format!(
-            "`{}::{}` acts outside, so only the dispatcher holds it: enqueue an effect instead",
-            self.owner, self.name
+            "`{}::{}` acts outside, so only {} holds it: enqueue an effect instead",
+            self.owner,
+            self.name,
+            self.places.first().unwrap_or(&"nobody")
         );
         lines
             .map(|line| Finding::new(path, line, advice.as_str()))
@@ -110,8 +135,6 @@ fn a_hand_outside_the_dispatcher_is_found() {
         "use agents::Sender;\nfn f() { Sender::new() }",
         "use jules::{Reader, Writer as W};",
         "use github::{\n    read::{Page, Reader},\n    Writer,\n};",
-        "use jules::*;",
-        "use jules as upstream;",
     ] {
         for path in [
             "crates/api/src/a.rs",
@@ -120,6 +143,10 @@ fn a_hand_outside_the_dispatcher_is_found() {
         ] {
             assert_eq!(confined(path, text).len(), 1, "{path}: {text}");
         }
+    }
+    // A crate with two hands is found twice when it is imported whole.
+    for text in ["use jules::*;", "use jules as upstream;"] {
+        assert_eq!(confined("crates/api/src/a.rs", text).len(), 2, "{text}");
     }
 }
 
@@ -145,6 +172,22 @@ fn the_dispatcher_and_the_tests_hold_hands() {
 }
 
 #[test]
+fn what_acts_for_a_person_is_held_where_that_person_typed() {
+    let (maker, raw) = ("github::AppMaker::new()", "use jules::{Raw};");
+    for (path, text, found) in [
+        ("crates/cli/src/github_setup.rs", maker, 0),
+        ("crates/cli/src/github_setup/page.rs", maker, 0),
+        ("crates/cli/src/probe/ask.rs", raw, 0),
+        ("crates/cli/src/probe.rs", maker, 1),
+        ("crates/cli/src/github_setup.rs", raw, 1),
+        ("crates/cli/src/up.rs", maker, 1),
+        ("crates/api/src/a.rs", raw, 1),
+    ] {
+        assert_eq!(confined(path, text).len(), found, "{path}: {text}");
+    }
+}
+
+#[test]
 fn other_writers_are_no_hands() {
     let text = "// jules::Writer\nuse std::io::BufWriter;\nuse jules::{Reader};\nwatch::Sender::new(1);\n\
         jules::WriterError; let s = \"github::Writer::new(\";";
@@ -159,7 +202,9 @@ fn a_hand_that_moved_away_is_found() {
     };
     let mut files = vec![
         file("crates/jules/src/write.rs", "pub struct Writer { .. }"),
+        file("crates/jules/src/raw.rs", "pub struct Raw;"),
         file("crates/github/src/lib.rs", "pub struct Writer<C>(C);"),
+        file("crates/github/src/app.rs", "pub struct AppMaker;"),
         file("crates/agents/src/lib.rs", "pub struct Sender;"),
     ];
     assert_eq!(watched(&files), []);

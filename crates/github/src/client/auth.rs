@@ -327,7 +327,7 @@ fn remember<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, value: 
 }
 
 /// A token that proves for nine minutes that we are the App. Octocrab takes its times from the machine's clock.
-fn jwt(app_id: u64, private_key: &SecretString) -> Result<SecretString, Failure> {
+pub(crate) fn jwt(app_id: u64, private_key: &SecretString) -> Result<SecretString, Failure> {
     let bad = |what: &str| {
         failure(
             FailureClass::Unauthorized,

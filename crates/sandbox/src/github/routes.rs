@@ -9,6 +9,7 @@ mod checks;
 mod graphql;
 mod hooks;
 mod issues;
+mod manifest;
 mod paging;
 mod pulls;
 mod refs;
@@ -26,6 +27,7 @@ use super::world::{Refusal, World};
 use crate::clock::Clock;
 use ask::Ask;
 use caller::Caller;
+pub(crate) use manifest::Manifests;
 use reply::{Outcome, Reply};
 
 /// The path below which the sandbox mounts this router, which addresses in answers carry.
@@ -55,6 +57,9 @@ async fn enter(State(door): State<Door>, request: Request) -> Response {
     let now = (door.clock)();
     let mut world = door.github.world();
     world.advance(now);
+    if let Some(response) = manifest::answer(&mut world, &parts, (&bytes, now)) {
+        return response;
+    }
     let read = Ask::read(&parts, &bytes, now);
     answer(&mut world, read, &parts.headers)
 }

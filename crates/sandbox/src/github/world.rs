@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use super::access::{Token, TokenSetup};
 use super::admin::AppSetup;
 use super::checks::{Check, Status, Suite};
+use super::routes::Manifests;
 use super::setup::{ChangedFile, CiSetup, RepoSetup};
 use crate::counters::Tally;
 use crate::faults::Faults;
@@ -28,6 +29,8 @@ pub(crate) struct World {
     pub(crate) app: AppSetup,
     /// Former names, lower case, and the ids of the repositories that had them.
     pub(crate) former: BTreeMap<String, u64>,
+    /// What became of Apps' manifests.
+    pub(crate) manifests: Manifests,
     /// Base of the API addresses in webhook payloads.
     pub(crate) base: String,
     pub(crate) tally: Tally,
@@ -272,6 +275,7 @@ impl World {
             outbox: Outbox::default(),
             app: AppSetup::default(),
             former: BTreeMap::new(),
+            manifests: Manifests::default(),
             base: "http://localhost/github".to_owned(),
             tally,
             faults,

@@ -21,7 +21,10 @@ pub(super) fn answer(world: &mut World, ask: &Ask, rest: &[&str]) -> Outcome {
     ask.caller.is_app()?;
     match (ask.method.as_str(), rest) {
         ("GET", []) => Ok(Reply::json(ask.pen(world).own_app())),
-        ("GET", ["installations"]) => Ok(paging::list(ask, vec![installation(world, ask)])),
+        ("GET", ["installations"]) => {
+            let found = world.manifests.installed.then(|| installation(world, ask));
+            Ok(paging::list(ask, found.into_iter().collect()))
+        }
         ("GET", ["installations", id]) => {
             known(id)?;
             Ok(Reply::json(installation(world, ask)))
@@ -56,7 +59,7 @@ fn installation(world: &World, ask: &Ask) -> Value {
 
 pub(super) fn installation_of(world: &World, ask: &Ask, repo: &str) -> Outcome {
     ask.caller.is_app()?;
-    if !world.app.is_on(world.repo(repo)?.full_name()) {
+    if !world.manifests.installed || !world.app.is_on(world.repo(repo)?.full_name()) {
         return Err(Refusal::not_found());
     }
     let owner = world.repo(repo)?.owner().to_owned();

@@ -1,0 +1,160 @@
+//! Making a GitHub App for the person who asked for it, and seeing where it is installed.
+
+use domain::failure::{Failure, FailureClass};
+use http::Method;
+use jiff::Timestamp;
+use octocrab::Octocrab;
+use secrecy::SecretString;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::client::{
+    Base, Error, Lost, Received, Request, Settings, deadline, exchange, failure, jwt, refused,
+    segment,
+};
+
+/// An App that GitHub has just made. GitHub shows its secrets only this once.
+#[derive(Debug)]
+pub struct NewApp {
+    /// Its id.
+    pub id: u64,
+    /// Its name in addresses.
+    pub slug: String,
+    /// Its page.
+    pub html_url: String,
+    /// Its private key, PEM.
+    pub pem: SecretString,
+    /// What its webhooks are signed with, if it has any.
+    pub webhook_secret: Option<SecretString>,
+}
+
+/// [`NewApp`] as it travels.
+#[derive(Deserialize)]
+struct NewAppWire {
+    id: u64,
+    slug: String,
+    html_url: String,
+    pem: String,
+    webhook_secret: Option<String>,
+}
+
+/// An account that has installed the App.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Installed {
+    /// The installation's id.
+    pub id: u64,
+    /// Whose it is.
+    pub account: Account,
+    /// Since when it is suspended, if it is.
+    #[serde(default)]
+    pub suspended_at: Option<Timestamp>,
+}
+
+/// A person or an organisation.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Account {
+    /// Its login.
+    pub login: String,
+}
+
+/// Exchanges codes for Apps, which makes them; only `gaffer github setup` holds one.
+#[derive(Debug, Clone)]
+pub struct AppMaker {
+    octocrab: Octocrab,
+    base: Base,
+}
+
+impl AppMaker {
+    /// One for a GitHub. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// [`Error::Address`] and [`Error::Transport`].
+    pub fn new(settings: &Settings) -> Result<Self, Error> {
+        let base = Base::new(&settings.base)?;
+        let octocrab = Octocrab::builder()
+            .base_uri(base.origin())
+            .and_then(|builder| builder.build())
+            .map_err(|error| Error::Transport(error.to_string()))?;
+        Ok(Self { octocrab, base })
+    }
+
+    /// Exchanges the code that GitHub's page gave. A code works once and for an hour; `NotFound` when it does not.
+    ///
+    /// # Errors
+    /// Those of any call.
+    pub async fn convert(&self, code: &str, now: Timestamp) -> Result<NewApp, Failure> {
+        let path = format!("/app-manifests/{}/conversions", segment(code));
+        let doing = "exchanging the code for the App";
+        let made: NewAppWire = self.call((Method::POST, &path), None, (doing, now)).await?;
+        Ok(NewApp {
+            id: made.id,
+            slug: made.slug,
+            html_url: made.html_url,
+            pem: SecretString::from(made.pem),
+            webhook_secret: made.webhook_secret.map(SecretString::from),
+        })
+    }
+
+    /// Where an App is installed: its first hundred installations, which tell whether there is one at all.
+    ///
+    /// # Errors
+    /// `Unauthorized` when the key does not fit the id.
+    pub async fn installations(
+        &self,
+        (app_id, private_key): (u64, &SecretString),
+        now: Timestamp,
+    ) -> Result<Vec<Installed>, Failure> {
+        let bearer = jwt(app_id, private_key)?;
+        let doing = "looking for the App's installations";
+        let path = "/app/installations?per_page=100";
+        self.call((Method::GET, path), Some(&bearer), (doing, now))
+            .await
+    }
+
+    async fn call<T: DeserializeOwned>(
+        &self,
+        (method, path): (Method, &str),
+        bearer: Option<&SecretString>,
+        (doing, now): (&str, Timestamp),
+    ) -> Result<T, Failure> {
+        let url = self.base.rest(path);
+        let request = Request {
+            method,
+            url: &url,
+            body: None,
+            bearer,
+            etag: None,
+        };
+        let received = exchange(&self.octocrab, request, deadline())
+            .await
+            .map_err(|lost| unanswered(doing, lost))?;
+        read(&received, (doing, now))
+    }
+}
+
+fn unanswered(doing: &str, lost: Lost) -> Failure {
+    match lost {
+        Lost::NeverSent(why) => failure(
+            FailureClass::Network,
+            &format!("{doing}: GitHub cannot be reached: {why}"),
+        )
+        .never_sent(),
+        Lost::Broken(why) => failure(FailureClass::Network, &format!("{doing}: {why}")),
+    }
+}
+
+fn read<T: DeserializeOwned>(
+    received: &Received,
+    (doing, now): (&str, Timestamp),
+) -> Result<T, Failure> {
+    if !received.status.is_success() {
+        return Err(refused(doing, received, now));
+    }
+    // The parser's words could repeat a secret, so they are not shown.
+    serde_json::from_slice(&received.body).map_err(|_| {
+        failure(
+            FailureClass::Garbled,
+            &format!("{doing}: the answer could not be read"),
+        )
+    })
+}

@@ -13,8 +13,10 @@ use secrecy::SecretString;
 pub(crate) mod account;
 pub(crate) mod agent;
 pub(crate) mod doctor;
+pub(crate) mod github;
 pub(crate) mod init;
 pub(crate) mod job;
+pub(crate) mod probe;
 pub(crate) mod pull;
 pub(crate) mod source;
 pub(crate) mod value;
@@ -58,6 +60,8 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Serve a small Jules and a small GitHub to try things on.
     Sandbox(SandboxArgs),
+    /// Ask a real Jules account what nobody has written down, for at most two tasks.
+    Probe(Box<probe::ProbeArgs>),
     /// Accounts: Jules keys with their plans.
     #[command(subcommand, after_help = "Example:\n  gaffer account list")]
     Account(account::AccountCommand),
@@ -67,6 +71,9 @@ pub(crate) enum Command {
     /// Agents: who is woken when a decision is needed.
     #[command(subcommand, after_help = "Example:\n  gaffer agent list")]
     Agent(agent::AgentCommand),
+    /// GitHub: the App that Gaffer is there.
+    #[command(subcommand, after_help = "Example:\n  gaffer github setup")]
+    Github(github::GithubCommand),
     /// Jobs: pieces of work for Jules. They go through a running `gaffer up`.
     Job(job::JobArgs),
     /// Pull requests, through a running `gaffer up`.
@@ -158,7 +165,7 @@ pub(crate) struct DemoArgs {
 /// How the sandbox is served.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer sandbox\n  gaffer sandbox --listen 127.0.0.1:4190 --scenario story.json"
+    after_help = "Examples:\n  gaffer sandbox\n  gaffer sandbox --listen 127.0.0.1:4190 --scenario story.json\n  gaffer sandbox --replay gaffer-probe.jsonl"
 )]
 pub(crate) struct SandboxArgs {
     /// Where it listens; port 0 takes a free one.
@@ -168,6 +175,10 @@ pub(crate) struct SandboxArgs {
     /// A file that says what is there and what happens.
     #[arg(long, value_name = "FILE")]
     pub(crate) scenario: Option<PathBuf>,
+
+    /// Serve only a recorded Jules, from a transcript of `gaffer probe`.
+    #[arg(long, value_name = "FILE", conflicts_with = "scenario")]
+    pub(crate) replay: Option<PathBuf>,
 
     /// Whether to answer in JSON, from `--json`.
     #[arg(skip)]

@@ -48,6 +48,20 @@ impl Here {
         data::open(&self.folder, self.environment.overlay.clone()).await
     }
 
+    /// The same folder without the keys and tokens that the environment lays over stored ones, so that these can be written.
+    pub(crate) fn stored_only(&self) -> Self {
+        let mut overlay = self.environment.overlay.clone();
+        let ours = [SecretName::GitHub.path(), SecretName::Webhook.path()];
+        overlay.retain(|path, _| !path.starts_with("jules/") && !ours.contains(path));
+        Self {
+            folder: self.folder.clone(),
+            environment: Environment {
+                overlay,
+                home: self.environment.home.clone(),
+            },
+        }
+    }
+
     /// Whether the environment sets a secret, which then goes before a stored one.
     pub(crate) fn is_overlaid(&self, name: &SecretName) -> bool {
         self.environment.overlay.contains_key(&name.path())

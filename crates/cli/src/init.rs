@@ -14,7 +14,6 @@ use crate::data::Data;
 use crate::error::Error;
 use crate::here::Here;
 use crate::render::{Answer, value};
-use crate::settings::Environment;
 use crate::{account, upstreams};
 
 mod notes;
@@ -40,7 +39,7 @@ pub(crate) async fn run(args: InitArgs, here: &Here) -> Result<Answer> {
 async fn set_up(args: InitArgs, here: &Here, person: Option<Box<dyn Person>>) -> Result<Answer> {
     let given = Given::read(&args, here)?;
     // What the environment holds is stored as well, so that `gaffer up` finds it in another terminal.
-    let here = without_overlay(here);
+    let here = here.stored_only();
     let data = here.open().await?;
     let mut first_hour = FirstHour {
         data,
@@ -51,19 +50,6 @@ async fn set_up(args: InitArgs, here: &Here, person: Option<Box<dyn Person>>) ->
         args,
     };
     first_hour.run().await
-}
-
-/// The same folder, with secrets as they are stored.
-fn without_overlay(here: &Here) -> Here {
-    let mut overlay = here.environment.overlay.clone();
-    overlay.retain(|path, _| !path.starts_with("jules/") && *path != SecretName::GitHub.path());
-    Here {
-        folder: here.folder.clone(),
-        environment: Environment {
-            overlay,
-            home: here.environment.home.clone(),
-        },
-    }
 }
 
 /// One run.

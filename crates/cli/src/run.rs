@@ -11,7 +11,10 @@ use crate::error::{self, Error, FAILED, Told, USAGE};
 use crate::here::Here;
 use crate::render::{self, Answer};
 use crate::settings::Environment;
-use crate::{account, agent, demo, doctor, init, job, sandbox_command, source, switch, up, why};
+use crate::{
+    account, agent, demo, doctor, github_setup, init, job, probe, sandbox_command, source, switch,
+    up, why,
+};
 
 /// The whole program.
 pub(crate) fn main(environment: Result<Environment, Error>) -> ExitCode {
@@ -84,9 +87,11 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Init(args) => Box::pin(init::run(*args, &here()?)).await?,
         Command::Doctor(args) => return Box::pin(doctor::run(*args, &here()?, json)).await,
         Command::Completions { shell } => return completions(shell),
+        Command::Probe(args) => Box::pin(probe::run(*args, &here()?)).await?,
         Command::Account(command) => account::run(command, &here()?).await?,
         Command::Source(command) => source::run(*command, &here()?).await?,
         Command::Agent(command) => agent::run(command, &here()?).await?,
+        Command::Github(command) => Box::pin(github_setup::run(command, &here()?)).await?,
         Command::Job(args) => job::run(args, &here()?).await?,
         Command::Pull(args) => why::pull(args, &here()?).await?,
         Command::Pause(args) => switch::pause(args, &here()?).await?,

@@ -1,6 +1,7 @@
 //! `gaffer sandbox`: serves a small Jules and a small GitHub to try things on.
 
 use anyhow::{Context, Result};
+use sandbox::replay::{REPLAY_KEY, Replay, Transcript};
 use sandbox::{Options, Sandbox, Scenario};
 
 use crate::args::SandboxArgs;
@@ -8,6 +9,9 @@ use crate::render::{self, Answer};
 
 /// Serves the sandbox until it is stopped.
 pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
+    if let Some(file) = &args.replay {
+        return replay(file, &args).await;
+    }
     let scenario = match &args.scenario {
         Some(path) => Scenario::load(path).context("reading the scenario")?,
         None => Scenario::default(),
@@ -56,4 +60,18 @@ pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
     crate::up::told_to_stop().await?;
     sandbox.stop().await;
     Ok(())
+}
+
+/// Serves a recorded Jules until it is stopped.
+async fn replay(file: &std::path::Path, args: &SandboxArgs) -> Result<()> {
+    let transcript = Transcript::load(file).context("reading the transcript")?;
+    let replay = Replay::start(args.listen, transcript)
+        .await
+        .context("starting the recorded Jules")?;
+    let base = replay.jules_base();
+    let json = serde_json::json!({ "jules_base": base, "jules_api_key": REPLAY_KEY });
+    let answer =
+        Answer::new(json).line(format!("A recorded Jules is at {base} (key {REPLAY_KEY})."));
+    render::answer(&answer, args.json).context("writing the answer")?;
+    crate::up::told_to_stop().await
 }

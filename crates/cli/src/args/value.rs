@@ -8,6 +8,9 @@ use url::Url;
 /// Shortest duration that anything is watched by.
 const SHORTEST: SignedDuration = SignedDuration::from_secs(1);
 
+/// Shortest time between two looks: less only keeps a core busy.
+const SHORTEST_BLINK: SignedDuration = SignedDuration::from_millis(10);
+
 /// Longest duration: beyond a year it is a mistake.
 const LONGEST: SignedDuration = SignedDuration::from_hours(366 * 24);
 
@@ -19,6 +22,12 @@ const WORDS_CHARS_MAX: usize = 250;
 
 /// Longest URL of an agent, in characters: it is stored in a record and shown in a line.
 const URL_CHARS_MAX: usize = 2_000;
+
+/// Longest login on GitHub, in characters.
+const LOGIN_CHARS_MAX: usize = 39;
+
+/// Longest name of an App on GitHub, in characters.
+const APP_NAME_CHARS_MAX: usize = 34;
 
 /// A duration of at least a second.
 pub(crate) fn duration(text: &str) -> Result<SignedDuration, String> {
@@ -33,6 +42,11 @@ pub(crate) fn wait(text: &str) -> Result<SignedDuration, String> {
 /// How long a command itself waits.
 pub(crate) fn short_wait(text: &str) -> Result<SignedDuration, String> {
     within(text, SHORTEST, LONGEST_HERE)
+}
+
+/// How long to wait between two looks.
+pub(crate) fn blink(text: &str) -> Result<SignedDuration, String> {
+    within(text, SHORTEST_BLINK, LONGEST_HERE)
 }
 
 fn within(
@@ -111,6 +125,27 @@ fn web(text: &str) -> Result<Url, String> {
         return Err("an address has no `#`: leave the fragment out".to_owned());
     }
     Ok(url)
+}
+
+/// The login of an account on GitHub.
+pub(crate) fn login(text: &str) -> Result<String, String> {
+    let fits = (1..=LOGIN_CHARS_MAX).contains(&text.len())
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    fits.then(|| text.to_owned())
+        .ok_or_else(|| "a login has letters, digits and `-`, as in `acme`".to_owned())
+}
+
+/// The name of an App on GitHub.
+pub(crate) fn app_name(text: &str) -> Result<String, String> {
+    let name = words(text)?;
+    if name.chars().count() > APP_NAME_CHARS_MAX {
+        return Err(format!(
+            "an App's name has at most {APP_NAME_CHARS_MAX} characters"
+        ));
+    }
+    Ok(name)
 }
 
 /// A folder, which may have to be made.

@@ -10,7 +10,7 @@ use sandbox::{DEFAULT_KEY, Options, Sandbox, Scenario};
 use crate::world::{KEY, World};
 
 /// A sandbox until the test process ends.
-fn serve(scenario: Scenario) -> SocketAddr {
+pub(crate) fn serve(scenario: Scenario) -> SocketAddr {
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread()

@@ -1,0 +1,67 @@
+//! `gaffer github`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use jiff::SignedDuration;
+use url::Url;
+
+use super::value;
+
+/// What to do with GitHub.
+#[derive(Debug, Subcommand)]
+pub(crate) enum GithubCommand {
+    /// Make a GitHub App of your own that may do the least Gaffer needs, and let `gaffer up` use it.
+    ///
+    /// It opens one page on this machine, which hands GitHub the App's description; there you confirm it.
+    /// An interrupted run goes on where it stopped when the command is typed again.
+    Setup(Box<SetupArgs>),
+}
+
+/// How the App is made.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer github setup\n  gaffer github setup --org acme --webhook-url https://gaffer.example.com/github/webhook\n  gaffer github setup --code 0123456789abcdef\n  gaffer github setup --app-id 12345 --key-file app.pem"
+)]
+pub(crate) struct SetupArgs {
+    /// Make it an organisation's App instead of yours.
+    #[arg(long, value_name = "ORG", value_parser = value::login)]
+    pub(crate) org: Option<String>,
+
+    /// Its name on GitHub, unique there [at first: gaffer- and this installation's id].
+    #[arg(long, value_name = "NAME", value_parser = value::app_name)]
+    pub(crate) name: Option<String>,
+
+    /// Where GitHub sends webhooks: the public address of `gaffer up` with /github/webhook. Without one, the App hears nothing.
+    #[arg(long, value_name = "URL", value_parser = value::base)]
+    pub(crate) webhook_url: Option<Url>,
+
+    /// Where the page on this machine listens; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+
+    /// The code, or the whole address, that GitHub went back to: no page is opened then.
+    #[arg(long, value_name = "CODE", conflicts_with_all = ["app_id", "again"])]
+    pub(crate) code: Option<String>,
+
+    /// Take an App that is there already; its private key comes from `--key-file`.
+    #[arg(long, value_name = "ID", requires = "key_file", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) app_id: Option<u64>,
+
+    /// The App's private key, as GitHub gave it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
+
+    /// Forget what was begun, and make another App.
+    #[arg(long)]
+    pub(crate) again: bool,
+
+    /// How long to wait for you at each step; `0s` waits for nothing.
+    #[arg(long, value_name = "DURATION", default_value = "15m", value_parser = value::wait)]
+    pub(crate) within: SignedDuration,
+
+    /// Where GitHub's API is [default: what `gaffer init` remembered, else GitHub's].
+    #[arg(long, env = "GITHUB_API_BASE", hide_env_values = true, value_name = "URL", value_parser = value::github_base)]
+    pub(crate) github_base: Option<String>,
+}

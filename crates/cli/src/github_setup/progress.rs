@@ -1,0 +1,33 @@
+//! How far the making of an App has come: read, recorded, and finished together with what `gaffer up` uses.
+
+use anyhow::{Context, Result};
+use engine::desk::{Desk, Place};
+use engine::keys;
+use engine::settings::{AppSetup, MadeApp, Upstreams};
+use engine::store::Versioned;
+
+/// How far it has come; none before the first run.
+pub(super) async fn read(desk: &Desk) -> Result<Option<Versioned<AppSetup>>> {
+    let found = desk.store.app_setup().await;
+    found.context("reading how far the App's setup has come")
+}
+
+/// Records a step. Of two setups at once the later one fails here, by the version.
+pub(super) async fn save(desk: &Desk, found: Option<u64>, next: &AppSetup) -> Result<()> {
+    let mut unit = desk.unit();
+    unit.put(keys::app_setup(), next, found, Place::default());
+    desk.commit(unit)
+        .await
+        .context("recording how far the App's setup has come")
+}
+
+/// Records that the key is stored, then has `gaffer up` use the App.
+pub(super) async fn finish(desk: &Desk, made: &MadeApp) -> Result<()> {
+    crate::upstreams::remember(desk, |known| Upstreams {
+        github_app_id: Some(made.id),
+        ..known.clone()
+    })
+    .await?;
+    let found = read(desk).await?.map(|found| found.version);
+    save(desk, found, &AppSetup::Stored(made.clone())).await
+}

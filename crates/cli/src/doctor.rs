@@ -13,7 +13,7 @@ use engine::ports::{Clock, RecordsError, SecretName, Secrets};
 use engine::settings::Upstreams;
 use engine::store::Store;
 use local::{Database, LocalQueue, SecretFiles, SystemClock};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::doctor::DoctorArgs;
 use crate::data::WORK_QUEUE;
@@ -52,12 +52,22 @@ impl Report {
 
     /// The report for people and for programs.
     pub(crate) fn answer(&self) -> Answer {
+        self.tell(Answer::new(self.json()))
+    }
+
+    /// The report for programs.
+    pub(crate) fn json(&self) -> Value {
         let (errors, warnings) = (self.count(Severity::Error), self.count(Severity::Warning));
-        let answer = Answer::new(json!({
+        json!({
             "findings": value(&self.findings),
             "errors": errors,
             "warnings": warnings,
-        }));
+        })
+    }
+
+    /// Adds the report for people to an answer.
+    pub(crate) fn tell(&self, answer: Answer) -> Answer {
+        let (errors, warnings) = (self.count(Severity::Error), self.count(Severity::Warning));
         let answer = self
             .findings
             .iter()

@@ -9,12 +9,13 @@ use engine::settings::Upstreams;
 use serde_json::json;
 
 use crate::args::account::AddArgs as AccountArgs;
+use crate::args::doctor::DoctorArgs;
 use crate::args::init::InitArgs;
 use crate::data::Data;
 use crate::error::Error;
 use crate::here::Here;
 use crate::render::{Answer, value};
-use crate::{account, upstreams};
+use crate::{account, doctor, upstreams};
 
 mod notes;
 mod outside;
@@ -77,10 +78,23 @@ impl FirstHour {
             "Start it with `gaffer up`, then `gaffer job create --repo {} --prompt TEXT`.",
             source.repo
         );
+        let report = self.doctor(&source.repo).await?;
         let answer = Answer::new(json!({
             "data": self.here.folder, "source": value(&source), "notes": value(&self.notes),
+            "doctor": report.json(),
         }));
-        Ok(self.notes.tell(answer).line(next))
+        Ok(report.tell(self.notes.tell(answer)).line(next))
+    }
+
+    /// Looks at everything once more, as it is stored now.
+    async fn doctor(&self, repo: &RepoName) -> Result<doctor::Report> {
+        let args = DoctorArgs {
+            source: Some(repo.clone()),
+            ..DoctorArgs::default()
+        };
+        doctor::examine(&args, &self.here)
+            .await
+            .context("looking around")
     }
 
     /// Remembers where Jules and GitHub are, if that was said.

@@ -51,3 +51,26 @@ pub(crate) async fn remember(
     })
     .await
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn app(id: Option<u64>) -> Upstreams {
+        Upstreams {
+            github_app_id: id,
+            ..Upstreams::default()
+        }
+    }
+
+    #[test]
+    fn what_is_typed_goes_first_and_a_token_in_the_environment_before_a_remembered_app() {
+        let of = |typed: Option<u64>, overlaid: bool| {
+            joined(app(Some(7)), app(typed), overlaid).github_app_id
+        };
+        assert_eq!(of(None, false), Some(7));
+        assert_eq!(of(None, true), None);
+        assert_eq!(of(Some(9), false), Some(9));
+        assert_eq!(of(Some(9), true), Some(9));
+    }
+}

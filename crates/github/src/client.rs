@@ -29,8 +29,6 @@ pub use rates::Rate;
 pub(crate) use refusal::{SECONDARY_WAIT, failure, refused};
 pub(crate) use transport::{Lost, Received, Request, deadline, exchange};
 
-pub(crate) use transport::Received;
-
 use auth::Held;
 use memory::Memory;
 use rates::Rates;

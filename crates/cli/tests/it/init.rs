@@ -59,6 +59,9 @@ fn secrets_from_standard_input_are_stored_for_their_owner_alone_and_told_nowhere
     assert_eq!(source["branch"], "main");
     assert_eq!(source["policy"]["merge"], "human", "{source}");
     assert_eq!(source["policy"]["plan_approval"], "human", "{source}");
+    // The doctor has the last word, and it looked at the places that were just remembered.
+    let doctor = &ran.json()["doctor"];
+    assert_eq!(doctor["errors"], 0, "{doctor}");
 }
 
 #[test]

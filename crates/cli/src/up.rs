@@ -43,6 +43,7 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
     };
     let overlaid = |name: &SecretName| args.overlay.contains_key(&name.path());
     let upstreams = upstreams::in_force(&data.desk, typed, overlaid).await?;
+    let elsewhere = elsewhere(&upstreams);
     let settings = Settings {
         listen: args.listen,
         observe_only: args.observe_only,
@@ -54,7 +55,7 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
         token,
     };
     let running = start(data, settings).await?;
-    announce(&running, &args.data, args.json)?;
+    announce(&running, (&args.data, &elsewhere), args.json)?;
     told_to_stop().await?;
     running.stop().await;
     Ok(())
@@ -71,7 +72,23 @@ fn log_to_stderr() {
     let _ = logs.try_init();
 }
 
-fn announce(running: &Running, folder: &std::path::Path, as_json: bool) -> Result<()> {
+/// The places that are not the usual ones, so that nobody takes a sandbox for the real thing.
+fn elsewhere(upstreams: &Upstreams) -> Vec<String> {
+    let places = [
+        ("Jules", &upstreams.jules_base),
+        ("GitHub", &upstreams.github_base),
+    ];
+    let told = places
+        .into_iter()
+        .filter_map(|(what, base)| Some(format!("{what} is at {}.", base.as_ref()?)));
+    told.collect()
+}
+
+fn announce(
+    running: &Running,
+    (folder, elsewhere): (&std::path::Path, &[String]),
+    as_json: bool,
+) -> Result<()> {
     let made = if running.token.new {
         ", made just now"
     } else {
@@ -92,6 +109,7 @@ fn announce(running: &Running, folder: &std::path::Path, as_json: bool) -> Resul
         "Its bearer token is in {}{made}.",
         running.token.place
     ));
+    let answer = elsewhere.iter().fold(answer, Answer::line);
     render::answer(&answer, as_json).context("writing the answer")
 }
 

@@ -11,6 +11,7 @@ mod invariants;
 mod misconfigured;
 mod outsiders;
 mod races;
+mod recovery;
 mod security;
 mod stories;
 mod tidy;

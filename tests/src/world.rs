@@ -7,11 +7,13 @@ mod ledger;
 mod look;
 mod mail;
 mod mortal;
+mod restore;
 mod scenes;
 mod vault;
 mod wiring;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -85,6 +87,8 @@ pub struct Setup {
     pub webhooks: bool,
     /// Whether Gaffer only observes.
     pub observe_only: bool,
+    /// The folder of the database, for stories about its file; without one it is in memory.
+    pub folder: Option<PathBuf>,
 }
 
 impl Default for Setup {
@@ -94,6 +98,7 @@ impl Default for Setup {
             source: source(),
             webhooks: false,
             observe_only: false,
+            folder: None,
         }
     }
 }
@@ -121,6 +126,8 @@ pub struct World {
     queue: LocalQueue,
     eyes: Eyes,
     hands: Hands,
+    ids: Arc<CountingIds>,
+    folder: Option<PathBuf>,
     webhooks: bool,
     door: Option<(String, tokio::task::JoinHandle<()>)>,
 }
@@ -148,10 +155,15 @@ impl World {
             .await
             .expect("the sandbox starts");
         let port: Arc<dyn Clock> = Arc::new(SharedClock(clock.clone()));
-        let database = Database::in_memory().expect("a database");
+        let database = match &setup.folder {
+            Some(folder) => Database::open(&folder.join(local::DATABASE_FILE)),
+            None => Database::in_memory(),
+        }
+        .expect("a database");
         let queue = LocalQueue::new(&database, "work", port.clone());
         let fate = Fate::default();
         let ledger = Arc::new(Ledger::new(local::Store::new(&database), fate.clone()));
+        let ids = Arc::new(CountingIds::default());
         let installation: InstallationId = "tests".parse().expect("an id");
         let mortal_queue = Arc::new(ledger::MortalQueue {
             queue: queue.clone(),
@@ -161,7 +173,7 @@ impl World {
             ledger.clone(),
             mortal_queue,
             port.clone(),
-            Arc::new(CountingIds::default()),
+            ids.clone(),
             installation,
         )
         .observing(setup.observe_only);
@@ -191,6 +203,8 @@ impl World {
             queue,
             eyes,
             hands,
+            ids,
+            folder: setup.folder.clone(),
             webhooks: setup.webhooks,
             door,
         };

@@ -18,6 +18,7 @@ pub(crate) mod init;
 pub(crate) mod job;
 pub(crate) mod probe;
 pub(crate) mod pull;
+pub(crate) mod recovery;
 pub(crate) mod source;
 pub(crate) mod value;
 
@@ -89,6 +90,12 @@ pub(crate) enum Command {
     Status,
     /// Look at everything this installation needs: what is wrong, why, and what mends it.
     Doctor(Box<doctor::DoctorArgs>),
+    /// Write everything stored into one file, while `gaffer up` goes on.
+    Backup(recovery::BackupArgs),
+    /// Put a backup into the data folder. What happened since is not done once more.
+    Restore(recovery::RestoreArgs),
+    /// Print what is stored as JSON lines, while `gaffer up` goes on. Secrets are never in it.
+    Export(recovery::ExportArgs),
     /// Print the completions for a shell.
     #[command(after_help = "Example:\n  gaffer completions bash > gaffer.bash")]
     Completions {

@@ -47,7 +47,7 @@ pub(crate) struct Data {
 pub(crate) async fn open(folder: &Path, overlay: BTreeMap<String, SecretString>) -> Result<Data> {
     local::prepare_folder(folder)
         .with_context(|| format!("preparing the data folder {}", folder.display()))?;
-    let path = folder.join("gaffer.db");
+    let path = folder.join(local::DATABASE_FILE);
     let database = Database::open(&path).with_context(|| format!("opening {}", path.display()))?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let records = Arc::new(local::Store::new(&database));
@@ -85,6 +85,20 @@ pub(crate) async fn open(folder: &Path, overlay: BTreeMap<String, SecretString>)
         secrets,
         clock,
     })
+}
+
+/// Everything of a copy that is not worked with yet. Its installation is the one it was made of.
+pub(crate) async fn of_copy(path: &Path) -> Result<Desk> {
+    let database = Database::open(path).with_context(|| format!("opening {}", path.display()))?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let records = Arc::new(local::Store::new(&database));
+    let queue = Arc::new(LocalQueue::new(&database, WORK_QUEUE, clock.clone()));
+    let Found::Old(id) = installation(&Store::new(records.clone()), clock.now()).await? else {
+        anyhow::bail!(
+            "the backup tells of no installation: it was made of a data folder that nobody has used"
+        );
+    };
+    Ok(Desk::new(records, queue, clock, Arc::new(RandomIds), id))
 }
 
 enum Found {

@@ -132,6 +132,9 @@ fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {
         let (code, next) = of_desk(error);
         return (code.to_owned(), next.map(str::to_owned), FAILED);
     }
+    if let Some(error) = error.downcast_ref::<local::Error>() {
+        return (of_local(error).to_owned(), None, FAILED);
+    }
     if error.downcast_ref::<SecretsError>().is_some() {
         return ("secret".to_owned(), None, FAILED);
     }
@@ -153,6 +156,23 @@ fn of_desk(error: &desk::Error) -> (&'static str, Option<&'static str>) {
                 "check that `--data` names the right folder, that it is yours and that the disk has room",
             ),
         ),
+    }
+}
+
+/// These tell what to do themselves.
+fn of_local(error: &local::Error) -> &'static str {
+    match error {
+        local::Error::InUse { .. } => "in_use",
+        local::Error::Newer { .. } => "newer",
+        local::Error::Exists { .. } => "exists",
+        local::Error::NoBackup { .. } => "no_backup",
+        local::Error::Damaged { .. } => "damaged",
+        local::Error::NotOurs { .. } => "not_ours",
+        local::Error::FolderMissing { .. }
+        | local::Error::Folder { .. }
+        | local::Error::File { .. }
+        | local::Error::Prepare { .. }
+        | local::Error::Step { .. } => "data",
     }
 }
 

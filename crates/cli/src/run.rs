@@ -12,8 +12,8 @@ use crate::here::Here;
 use crate::render::{self, Answer};
 use crate::settings::Environment;
 use crate::{
-    account, agent, demo, doctor, github_setup, init, job, probe, sandbox_command, source, switch,
-    up, why,
+    account, agent, backup, demo, doctor, export, github_setup, init, job, probe, sandbox_command,
+    source, switch, up, why,
 };
 
 /// The whole program.
@@ -86,6 +86,9 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         }
         Command::Init(args) => Box::pin(init::run(*args, &here()?)).await?,
         Command::Doctor(args) => return Box::pin(doctor::run(*args, &here()?, json)).await,
+        Command::Export(args) => return export::run(args, &here()?).await,
+        Command::Backup(args) => backup::backup(args, &here()?)?,
+        Command::Restore(args) => backup::restore(args, &here()?).await?,
         Command::Completions { shell } => return completions(shell),
         Command::Probe(args) => Box::pin(probe::run(*args, &here()?)).await?,
         Command::Account(command) => account::run(command, &here()?).await?,

@@ -35,6 +35,8 @@ const STOP_WITHIN: Duration = Duration::from_secs(30);
 pub(crate) async fn run(args: UpArgs) -> Result<()> {
     log_to_stderr();
     let token = args.overlay.get(&SecretName::ApiToken.path()).cloned();
+    // Held until the process ends: two of these on one folder would be two hands, and a restore must not happen beneath one.
+    let _lock = local::FolderLock::take(&args.data)?;
     let data = data::open(&args.data, args.overlay.clone()).await?;
     let typed = Upstreams {
         jules_base: args.jules_base,

@@ -3,6 +3,7 @@
 //! `Intent → Started → Done | Failed | Unknown`: what was started and never recorded is unknown, never intent again, and only reading the world settles it.
 
 mod action;
+mod doubt;
 #[cfg(test)]
 mod tests;
 
@@ -10,6 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use action::Action;
+pub use doubt::Gap;
 
 use crate::failure::{Failure, FailureClass, Happened};
 use crate::ids::EffectId;

@@ -27,6 +27,8 @@ use crate::ports::{AgentsWrite, Delivery, PullsRead, PullsWrite, SessionsRead, S
 use crate::store::Versioned;
 use crate::work::Work;
 
+pub(crate) use settle::CLOCK_SLACK;
+
 /// Messages taken at once.
 pub const BATCH: usize = 10;
 

@@ -27,6 +27,8 @@ pub const ADOPTION: &str = "ADOPTION";
 pub const EFFECT: &str = "FX#";
 /// Begins the sort key of an event.
 pub const EVENT: &str = "EV#";
+/// Begins the sort key of what a merge was judged by.
+pub const EVIDENCE: &str = "EVIDENCE#";
 /// Begins the sort key of an outbox row.
 pub const OUT: &str = "OUT#";
 /// Begins the sort key of a wake.
@@ -76,7 +78,7 @@ pub fn pull(pull: &PullRef) -> Key {
 
 /// What a merge was judged by.
 pub fn evidence(pull: &PullRef, sha: &CommitSha) -> Key {
-    key(pull_pk(pull), format!("EVIDENCE#{sha}"))
+    key(pull_pk(pull), format!("{EVIDENCE}{sha}"))
 }
 
 /// An effect of an aggregate.
@@ -148,6 +150,11 @@ pub fn agent(name: &AgentName) -> Key {
 /// This installation.
 pub fn installation() -> Key {
     key("CFG#installation", META)
+}
+
+/// The time that this store knows nothing of, since it was put back from a copy.
+pub fn gap() -> Key {
+    key("CFG#gap", META)
 }
 
 /// The switch that pauses everything.

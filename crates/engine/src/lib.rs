@@ -12,6 +12,10 @@ pub mod desk;
 pub mod doctor;
 mod save;
 
+pub mod dossier;
+
+mod gap;
+
 pub mod poller;
 
 pub mod dispatcher;

@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::desk::{Desk, Error};
 use crate::keys;
 use crate::ports::{DueRow, Expect, Record, SessionsRead, Write};
-use crate::store::decode;
+use crate::store::{decode, refuse_newer};
 use crate::work::Work;
 
 /// Due rows taken in one tick; what is left is taken in the next.
@@ -112,6 +112,7 @@ impl Poller {
         if record.due.is_none_or(|due| due > now) {
             return Ok(None);
         }
+        refuse_newer(&record)?;
         let moved = Record {
             due: Some(now + CLAIM),
             ..record.clone()

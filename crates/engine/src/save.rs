@@ -270,6 +270,8 @@ impl Desk {
     async fn save_effect(&self, unit: &mut Unit, pk: &str, action: &Action) -> Result<bool, Error> {
         let wished = Effect::new(action.clone(), unit.now());
         let found = self.store.effect(pk, &wished.id).await?;
+        let before = found.as_ref().map(|found| &found.value);
+        let gap = self.doubted_in(before, action).await?;
         let (effect, version) = match found {
             None => (wished, None),
             Some(found) => {
@@ -288,6 +290,10 @@ impl Desk {
                 let action = wished.action;
                 (Effect { action, ..again }, Some(found.version))
             }
+        };
+        let effect = match gap {
+            Some(gap) => effect.doubted(&gap, unit.now()),
+            None => effect,
         };
         let soon = unit.now() + OUTBOX_GRACE;
         let place = Place {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::account::Account;
-use domain::effect::Effect;
+use domain::effect::{Effect, Gap};
 use domain::event::Event;
 use domain::governor::Slots;
 use domain::ids::{AccountName, AgentName, EffectId, EventId, JobId, PullRef, RepoName, SessionId};
@@ -43,6 +43,12 @@ struct Body<T> {
     it: T,
 }
 
+/// What of a body every version can read.
+#[derive(Deserialize)]
+struct Head {
+    schema: u32,
+}
+
 /// Writes a value as a record's body.
 pub(crate) fn encode<T: Serialize>(value: &T) -> String {
     // Our records are plain data with text keys: serializing them cannot fail, and an empty body would be refused when read.
@@ -59,18 +65,30 @@ pub(crate) fn decode<T: DeserializeOwned>(record: &Record) -> Result<Versioned<T
         key: record.key.clone(),
         message,
     };
+    refuse_newer(record)?;
     let body: Body<T> =
         serde_json::from_str(&record.body).map_err(|error| unreadable(error.to_string()))?;
-    if body.schema > BODY_SCHEMA {
-        return Err(unreadable(format!(
-            "it was written by a newer gaffer (schema {})",
-            body.schema
-        )));
-    }
     Ok(Versioned {
         value: body.it,
         version: record.version,
     })
+}
+
+/// Refuses a body that a newer gaffer wrote, before anything of it is read or the record is written.
+pub(crate) fn refuse_newer(record: &Record) -> Result<(), RecordsError> {
+    let unreadable = |message: String| RecordsError::Unreadable {
+        key: record.key.clone(),
+        message,
+    };
+    let head: Head =
+        serde_json::from_str(&record.body).map_err(|error| unreadable(error.to_string()))?;
+    if head.schema > BODY_SCHEMA {
+        return Err(unreadable(format!(
+            "a newer gaffer wrote it (schema {}, this one knows up to {BODY_SCHEMA})",
+            head.schema
+        )));
+    }
+    Ok(())
 }
 
 /// Typed access to everything stored.
@@ -121,7 +139,7 @@ impl Store {
         Ok(found)
     }
 
-    async fn children<T: DeserializeOwned>(
+    pub(crate) async fn children<T: DeserializeOwned>(
         &self,
         pk: &str,
         prefix: &str,
@@ -303,6 +321,11 @@ impl Store {
             .read(&keys::installation())
             .await?
             .map(|found| found.value))
+    }
+
+    /// The time that this store knows nothing of; none unless it was put back from a copy.
+    pub async fn gap(&self) -> Result<Option<Gap>, RecordsError> {
+        Ok(self.read(&keys::gap()).await?.map(|found| found.value))
     }
 
     /// The switches; all off when nothing was stored yet (version 0).

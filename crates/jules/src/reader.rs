@@ -26,6 +26,9 @@ pub const SOURCE_PAGES_MAX: usize = 100;
 /// How many sessions a page is asked for while looking for one: whole patches come along, seen to weigh 0.8 MB each.
 const FIND_PAGE_SIZE: u32 = 10;
 
+/// Asks for what lists hide otherwise.
+const ARCHIVED: &str = "archived = true";
+
 /// The largest page the service answers.
 const PAGE_SIZE_MAX: u32 = 100;
 
@@ -99,6 +102,47 @@ impl Reader {
             extra: self.client.wants_mask().then_some(Extra::Mask),
         }
     }
+
+    /// The sessions of a listing that carry a marker.
+    async fn marked(
+        &self,
+        account: &AccountName,
+        marker: &Marker,
+        since: Timestamp,
+        listing: Listing,
+    ) -> Result<Vec<SessionView>, Failure> {
+        let doing = listing.doing.clone();
+        let mark = marker.to_string();
+        let mut found: Vec<SessionView> = Vec::new();
+        let read = |page: &Page<'_>| {
+            let mut lost = 0;
+            let mut hides_ours = false;
+            let sessions = page.items(wire::session, |raw| {
+                lost += 1;
+                hides_ours |= raw.contains(&mark);
+            });
+            tell_lost(&doing, lost);
+            if hides_ours {
+                return Err(garbled(
+                    &doing,
+                    "a session with this marker has no readable id",
+                ));
+            }
+            for session in sessions {
+                let is_new = !found.iter().any(|known| known.id == session.id);
+                if is_new && is_ours(&session, marker, since) {
+                    found.push(session);
+                }
+            }
+            Ok(())
+        };
+        self.client.pages(account, listing, read).await?;
+        Ok(found)
+    }
+}
+
+fn looking_for(marker: &Marker, account: &AccountName) -> String {
+    format!("looking for the session {marker} of account `{account}`")
 }
 
 /// Tells of items that had no id; they are left out because nothing could be asked about them.
@@ -163,34 +207,15 @@ impl SessionsRead for Reader {
         marker: &Marker,
         since: Timestamp,
     ) -> Result<Vec<SessionView>, Failure> {
-        let doing = format!("looking for the session {marker} of account `{account}`");
-        let mark = marker.to_string();
-        let mut found: Vec<SessionView> = Vec::new();
-        let listing = self.sessions(doing.clone(), FIND_PAGE_SIZE);
-        let read = |page: &Page<'_>| {
-            let mut lost = 0;
-            let mut hides_ours = false;
-            let sessions = page.items(wire::session, |raw| {
-                lost += 1;
-                hides_ours |= raw.contains(&mark);
-            });
-            tell_lost(&doing, lost);
-            if hides_ours {
-                return Err(garbled(
-                    &doing,
-                    "a session with this marker has no readable id",
-                ));
-            }
-            for session in sessions {
-                let is_new = !found.iter().any(|known| known.id == session.id);
-                if is_new && is_ours(&session, marker, since) {
-                    found.push(session);
-                }
-            }
-            Ok(())
-        };
-        self.client.pages(account, listing, read).await?;
-        Ok(found)
+        let live = self.sessions(looking_for(marker, account), FIND_PAGE_SIZE);
+        let found = self.marked(account, marker, since, live).await?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        // Lists hide what was put away, which may have happened since.
+        let mut archived = self.sessions(looking_for(marker, account), FIND_PAGE_SIZE);
+        archived.extra = Some(Extra::Filter(ARCHIVED.to_owned()));
+        self.marked(account, marker, since, archived).await
     }
 
     async fn artifacts(

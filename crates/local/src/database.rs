@@ -20,10 +20,10 @@ mod look;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Mode of a folder that only its owner enters.
-const FOLDER_MODE: u32 = 0o700;
+pub(crate) const FOLDER_MODE: u32 = 0o700;
 
 /// Mode of a file that only its owner reads.
-const FILE_MODE: u32 = 0o600;
+pub(crate) const FILE_MODE: u32 = 0o600;
 
 /// The open database. Clones share one connection: SQLite writes one transaction at a time in any case, and ours are short.
 #[derive(Debug, Clone)]
@@ -76,6 +76,18 @@ impl Database {
         Ok(Self::of(connection))
     }
 
+    /// Opens an existing database as it is at this moment, for reading only: nothing is written to it, and what others write later is not seen.
+    ///
+    /// Meant for whoever reads everything; the file keeps what this still sees, so it is not to be held for long.
+    pub fn open_as_it_is(path: &Path) -> Result<Self, Error> {
+        let connection = connect_to_read(path)?;
+        // The first statement that reads fixes the moment.
+        connection
+            .execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema;")
+            .map_err(during(path, "reading it"))?;
+        Ok(Self::of(connection))
+    }
+
     /// A database that is gone with its last clone.
     pub fn in_memory() -> Result<Self, Error> {
         let path = PathBuf::from(":memory:");
@@ -105,7 +117,7 @@ impl Database {
 }
 
 /// Creates the file before SQLite would, so that it is never readable by others; SQLite gives its log the same mode.
-fn create_file(path: &Path) -> io::Result<()> {
+pub(crate) fn create_file(path: &Path) -> io::Result<()> {
     match OpenOptions::new()
         .write(true)
         .create_new(true)
@@ -135,6 +147,18 @@ fn connect(path: &Path) -> Result<Connection, Error> {
             io::Error::from(io::ErrorKind::PermissionDenied),
         ));
     }
+    Ok(connection)
+}
+
+/// A connection that cannot write, to a database of ours that exists.
+pub(crate) fn connect_to_read(path: &Path) -> Result<Connection, Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection =
+        Connection::open_with_flags(path, flags).map_err(|error| refused(path, error))?;
+    connection
+        .busy_timeout(BUSY_TIMEOUT)
+        .map_err(during(path, "opening it"))?;
+    refuse_what_is_not_ours(&connection, path)?;
     Ok(connection)
 }
 
@@ -184,7 +208,7 @@ fn refused(path: &Path, cause: impl Into<Box<dyn std::error::Error + Send + Sync
     }
 }
 
-fn during(path: &Path, doing: &'static str) -> impl FnOnce(rusqlite::Error) -> Error {
+pub(crate) fn during(path: &Path, doing: &'static str) -> impl FnOnce(rusqlite::Error) -> Error {
     let path = path.to_owned();
     move |source| Error::Prepare {
         path,

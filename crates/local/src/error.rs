@@ -64,4 +64,47 @@ pub enum Error {
         #[source]
         source: rusqlite::Error,
     },
+    /// Another process works over the folder.
+    #[error(
+        "{by} already works over {folder}: stop it first, or name another data folder with `--data`"
+    )]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+        /// Who, for people.
+        by: String,
+    },
+    /// The file is a database of ours but no backup, or the other way round.
+    #[error("{path} is no backup: only what `gaffer backup` wrote can be restored")]
+    NoBackup {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file was damaged.
+    #[error("{path} is damaged ({what}); restore another backup (nothing was changed)")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite found first.
+        what: String,
+    },
+    /// There is something that would be overwritten.
+    #[error("{path} exists already; name another file, or move it away")]
+    Exists {
+        /// What.
+        path: PathBuf,
+    },
+    /// A step of a backup or a restore failed. Nothing that was there before was changed.
+    #[error(
+        "{doing} {path} failed; check that the disk has room and who owns the folder, then try again"
+    )]
+    Step {
+        /// What we were doing.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system or SQLite said.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
 }

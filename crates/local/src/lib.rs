@@ -4,18 +4,24 @@
 
 mod error;
 
+mod backup;
 mod clock;
 mod database;
+mod lock;
 mod look;
 mod migrations;
 mod queue;
+mod restore;
 mod secrets;
 mod store;
 
+pub use backup::{About, back_up};
 pub use clock::SystemClock;
 pub use database::{Database, prepare_folder};
 pub use error::Error;
+pub use lock::{FolderLock, LOCK_FILE};
 pub use look::look;
 pub use queue::{DEAD_LETTERS_KEPT, LocalQueue, RECEIVES_MAX};
+pub use restore::{DATABASE_FILE, Staged, occupied};
 pub use secrets::SecretFiles;
 pub use store::Store;

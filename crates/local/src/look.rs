@@ -8,10 +8,8 @@ use domain::doctor::{DataFacts, Kept, MachineFacts};
 
 use crate::database::Database;
 use crate::error::Error;
+use crate::restore::DATABASE_FILE;
 use crate::secrets::quoted;
-
-/// The name of the database in a data folder.
-const DATABASE: &str = "gaffer.db";
 
 /// What a data folder holds, and the database if it can be read. Blocks.
 pub fn look(folder: &Path) -> (MachineFacts, Option<Database>) {
@@ -51,7 +49,7 @@ fn open(folder: &Path) -> (DataFacts, Option<Database>) {
     if let Err(error) = access(folder, Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK) {
         return (unreadable(&error.into()), None);
     }
-    let path = folder.join(DATABASE);
+    let path = folder.join(DATABASE_FILE);
     match std::fs::metadata(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return (DataFacts::Missing, None),
         Err(error) => return (unreadable(&error), None),
@@ -68,7 +66,12 @@ fn open(folder: &Path) -> (DataFacts, Option<Database>) {
             | Error::Folder { .. }
             | Error::File { .. }
             | Error::NotOurs { .. }
-            | Error::Prepare { .. }),
+            | Error::Prepare { .. }
+            | Error::InUse { .. }
+            | Error::NoBackup { .. }
+            | Error::Damaged { .. }
+            | Error::Exists { .. }
+            | Error::Step { .. }),
         ) => {
             let why = error.to_string();
             (DataFacts::StoreUnreadable { why }, None)
@@ -108,7 +111,7 @@ mod tests {
             (DataFacts::Missing, Some(0o755))
         );
 
-        drop(Database::open(&folder.path().join(DATABASE)).unwrap());
+        drop(Database::open(&folder.path().join(DATABASE_FILE)).unwrap());
         let (machine, database) = look(folder.path());
         assert!(machine.data == DataFacts::Readable && database.is_some());
 
@@ -123,7 +126,7 @@ mod tests {
     #[test]
     fn a_file_of_others_is_no_store() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join(DATABASE), "x".repeat(4_096)).unwrap();
+        std::fs::write(folder.path().join(DATABASE_FILE), "x".repeat(4_096)).unwrap();
         let (machine, database) = look(folder.path());
         assert!(database.is_none());
         assert!(

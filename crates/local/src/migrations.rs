@@ -5,8 +5,26 @@ use rusqlite::{Connection, TransactionBehavior};
 /// Marks the file as ours in SQLite's header: "Gafr" in ASCII.
 const APPLICATION_ID: i64 = 0x4761_6672;
 
-/// The steps; after step `n` the schema version is `n + 1`.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_records_and_queues.sql")];
+/// One step: its statements, and the newest schema of bodies that may stand in the records after it.
+///
+/// A file that a newer gaffer has worked with must be refused whole by an older one. So bodies get a new schema only together with a step,
+/// which may be empty: the file then has a version that the older one does not know.
+struct Step {
+    sql: &'static str,
+    bodies: u32,
+}
+
+/// The steps; after step `n`, counted from 0, the schema version is `n + 1`.
+const MIGRATIONS: &[Step] = &[Step {
+    sql: include_str!("migrations/0001_records_and_queues.sql"),
+    bodies: 1,
+}];
+
+// Whoever gives bodies a new schema is told here that a step is missing.
+const _: () = assert!(
+    MIGRATIONS[MIGRATIONS.len() - 1].bodies == engine::store::BODY_SCHEMA,
+    "bodies have a new schema: append a step that says so"
+);
 
 /// The newest schema version that this program knows.
 pub(crate) fn newest() -> i64 {
@@ -40,7 +58,7 @@ pub(crate) fn look(connection: &Connection) -> rusqlite::Result<Found> {
 /// Takes every step that is missing, each in its own transaction.
 pub(crate) fn apply(connection: &mut Connection) -> rusqlite::Result<()> {
     for (version, step) in (1_i64..).zip(MIGRATIONS) {
-        apply_step(connection, version, step)?;
+        apply_step(connection, version, step.sql)?;
     }
     Ok(())
 }

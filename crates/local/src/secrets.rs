@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 mod files;
 
-pub(crate) use files::quoted;
+pub(crate) use files::{is_path, quoted};
 
 /// Secrets below one folder, each in a file of mode 0600 at [`SecretName::path`].
 #[derive(Debug, Clone)]
@@ -27,6 +27,21 @@ impl SecretFiles {
             root: root.to_owned(),
             overlay,
         }
+    }
+
+    /// Every stored secret by its path, in order; what the environment sets is left out. Blocks.
+    pub fn stored(&self) -> Result<Vec<(String, SecretString)>, SecretsError> {
+        let paths = files::paths(&self.root)?;
+        let read = |path: String| {
+            let value = files::read(&self.root.join(&path), &path)?;
+            Ok((path, value))
+        };
+        paths.into_iter().map(read).collect()
+    }
+
+    /// Stores a secret under a path that was checked. Blocks.
+    pub(crate) fn put_back(&self, path: &str, value: &SecretString) -> Result<(), SecretsError> {
+        files::write(&self.root.join(path), path, value.expose_secret())
     }
 
     /// Refuses to change a file that nobody would read.

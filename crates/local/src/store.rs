@@ -33,6 +33,18 @@ impl Store {
         }
     }
 
+    /// Every record in the order of its key, page by page; a limit of 0 is taken as 1. For exports: a use case asks for what it names.
+    pub async fn scan(
+        &self,
+        after: Option<Key>,
+        limit: usize,
+    ) -> Result<Vec<Record>, RecordsError> {
+        self.read("reading all records", move |connection| {
+            read::scan(connection, after.as_ref(), limit.max(1))
+        })
+        .await
+    }
+
     async fn read<T, F>(&self, doing: &'static str, work: F) -> Result<T, RecordsError>
     where
         F: FnOnce(&Connection) -> Result<T, ReadError> + Send + 'static,

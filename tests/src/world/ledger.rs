@@ -1,6 +1,5 @@
 //! The store and the queue of a mortal process, and the book of every key that was ever written.
 
-use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -49,12 +48,10 @@ impl Ledger {
 
     /// Everything that is stored.
     pub async fn everything(&self) -> Vec<Record> {
-        let keys: BTreeSet<Key> = self.written().into_iter().collect();
-        let mut records = Vec::new();
-        for key in keys {
-            records.extend(self.store.get(&key).await.expect("a readable store"));
-        }
-        records
+        self.store
+            .scan(None, usize::MAX)
+            .await
+            .expect("a readable store")
     }
 
     fn alive(&self) -> Result<(), RecordsError> {

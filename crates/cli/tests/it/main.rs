@@ -11,6 +11,8 @@ mod github_setup;
 mod init;
 mod jobs;
 mod probe;
+mod processes;
+mod recovery;
 mod secrets;
 mod sources;
 mod switches;

@@ -395,3 +395,57 @@ fn waits_double_up_to_a_longest() {
     assert_eq!(seconds, [5, 5, 10, 20, 40, 80, 160, 320, 600, 600]);
     assert_eq!(backoff(u32::MAX), SignedDuration::from_mins(10));
 }
+
+#[test]
+fn after_a_gap_only_the_world_tells_what_became_of_whatever_was_not_over() {
+    let gap = Gap {
+        from: at(1_000),
+        until: at(5_000),
+    };
+    let doubt = |now| {
+        let doubted = all_states(&say())
+            .iter()
+            .map(|effect| effect.doubted(&gap, at(now)).state)
+            .collect::<Vec<_>>();
+        assert!(matches!(doubted[3], EffectState::Done { .. }));
+        assert!(matches!(doubted[4], EffectState::Failed { .. }));
+        doubted[..3].to_vec()
+    };
+    let unknown = |attempt, look_at, negatives| EffectState::Unknown {
+        attempt,
+        look_at: at(look_at),
+        negatives,
+    };
+    // A message shows after a minute; the attempt of an intent is still to come.
+    for (now, look_at, negatives) in [(5_000, 5_060, 0), (5_119, 5_119, 0), (5_120, 5_120, 1)] {
+        let expected = [0, 1, 1].map(|attempt| unknown(attempt, look_at, negatives));
+        assert_eq!(doubt(now), expected, "at {now}");
+    }
+    let wished_later = Effect::new(say(), at(6_000)).doubted(&gap, at(6_000));
+    assert_eq!(wished_later.created_at, at(1_000));
+    let begun = wished_later.settled(Finding::NoTrace, at(6_000));
+    assert_eq!(
+        begun.state,
+        EffectState::Intent {
+            attempt: 1,
+            not_before: at(6_000)
+        }
+    );
+}
+
+#[test]
+fn what_names_a_head_or_sets_what_is_set_cannot_double() {
+    let doubling: Vec<String> = all_actions()
+        .iter()
+        .filter(|action| action.may_double())
+        .map(|action| {
+            action
+                .to_string()
+                .split(':')
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        })
+        .collect();
+    assert_eq!(doubling, ["create", "say", "approve", "comment"]);
+}

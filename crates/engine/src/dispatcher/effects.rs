@@ -166,10 +166,12 @@ impl Dispatcher {
         match finding {
             Finding::Happened => self.record(pk, found, &outcome, source).await,
             Finding::NoTrace | Finding::CannotTell => {
-                let certain = matches!(
-                    next.state,
-                    EffectState::Intent { .. } | EffectState::Failed { .. }
-                );
+                // What was never tried, as far as this store knows, is as good as just decided.
+                let certain = found.value.attempt() > 0
+                    && matches!(
+                        next.state,
+                        EffectState::Intent { .. } | EffectState::Failed { .. }
+                    );
                 if let (true, Action::Merge { .. } | Action::CreateSession { .. }) =
                     (certain, &next.action)
                 {

@@ -14,7 +14,7 @@ use crate::desk::Error;
 use crate::keys;
 
 /// Clocks differ: what happened is looked for from this much before the wish.
-pub(super) const CLOCK_SLACK: SignedDuration = SignedDuration::from_secs(120);
+pub(crate) const CLOCK_SLACK: SignedDuration = SignedDuration::from_secs(120);
 
 impl Dispatcher {
     /// What the world shows of an effect, and the outcome if it happened.

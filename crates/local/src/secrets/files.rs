@@ -91,6 +91,55 @@ pub(super) fn remove(file: &Path, name: &str) -> Result<(), SecretsError> {
     }
 }
 
+/// Whether a path below the root can be a secret's: one or two names of letters, digits and `-`.
+pub(crate) fn is_path(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    let is_name = |part: &&str| {
+        !part.is_empty()
+            && part
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+    };
+    parts.len() <= 2 && parts.iter().all(is_name)
+}
+
+/// The paths of all secrets below a root, in order; what a crash left half written is none.
+pub(super) fn paths(root: &Path) -> Result<Vec<String>, SecretsError> {
+    let mut found = Vec::new();
+    for (name, below) in entries(root)? {
+        if !below.is_dir() {
+            found.push(name);
+            continue;
+        }
+        for (inner, _) in entries(&below)? {
+            found.push(format!("{name}/{inner}"));
+        }
+    }
+    found.retain(|path| is_path(path));
+    found.sort();
+    Ok(found)
+}
+
+/// What a folder holds; nothing if there is none.
+fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>, SecretsError> {
+    let unreadable = |error: io::Error| {
+        let name = folder.display().to_string();
+        unusable(&name, format!("the folder cannot be read: {error}"))
+    };
+    let listed = match std::fs::read_dir(folder) {
+        Ok(listed) => listed,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(unreadable(error)),
+    };
+    let mut found = Vec::new();
+    for entry in listed {
+        let entry = entry.map_err(unreadable)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        found.push((name, entry.path()));
+    }
+    Ok(found)
+}
+
 /// Looks at the opened file, not at its name, so that it cannot be exchanged in between.
 fn refuse_readable_by_others(opened: &File, file: &Path, name: &str) -> Result<(), SecretsError> {
     let metadata = opened

@@ -25,13 +25,18 @@ const NEWEST_FIRST: &str = "SELECT pk, sk, version, body, due_ns, list_name, lis
 const NEWEST_NEXT: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort FROM records
     WHERE list_name = ?1 AND (list_sort, pk, sk) < (?3, ?4, ?5) ORDER BY list_sort DESC, pk DESC, sk DESC LIMIT ?2";
 
+/// No text sorts before the empty one, so that a first page begins after nothing.
+const SCAN: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort FROM records
+    WHERE (pk, sk) > (?1, ?2) ORDER BY pk, sk LIMIT ?3";
+
 const DUE: &str = "SELECT pk, sk, version, due_ns FROM records WHERE due_ns <= ?1 ORDER BY due_ns, pk, sk LIMIT ?2";
 const NEXT_DUE: &str = "SELECT min(due_ns) FROM records WHERE due_ns IS NOT NULL";
 
 /// Every statement here, so that a test can ask SQLite how it finds its rows.
 #[cfg(test)]
-pub(super) const ALL: [&str; 9] = [
+pub(super) const ALL: [&str; 10] = [
     GET,
+    SCAN,
     QUERY_FIRST,
     QUERY_NEXT,
     LIST_FIRST,
@@ -94,6 +99,15 @@ pub(super) fn list(
         }
         None => records(connection, first, params![name, count(limit)]),
     }
+}
+
+pub(super) fn scan(
+    connection: &Connection,
+    after: Option<&Key>,
+    limit: usize,
+) -> Result<Vec<Record>, ReadError> {
+    let (pk, sk) = after.map_or(("", ""), |key| (key.pk.as_str(), key.sk.as_str()));
+    records(connection, SCAN, params![pk, sk, count(limit)])
 }
 
 pub(super) fn due(

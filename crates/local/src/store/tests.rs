@@ -246,3 +246,52 @@ async fn queries_and_indexes_are_searched_and_never_scanned() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_full_disk_refuses_the_commit_whole_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gaffer.db");
+    let database = Database::open(&path).unwrap();
+    let store = Store::new(&database);
+    let pages = |most: &'static str| {
+        database.run(move |connection| {
+            connection
+                .query_row(&format!("PRAGMA max_page_count = {most}"), [], |_| Ok(()))
+                .unwrap();
+        })
+    };
+    pages("64").await.unwrap();
+    let put = |number: usize, bytes: usize| Write::Put {
+        record: Record {
+            key: Key {
+                pk: "JOB#1".to_owned(),
+                sk: format!("EV#{number:04}"),
+            },
+            version: 0,
+            body: "x".repeat(bytes),
+            due: None,
+            list: None,
+        },
+        expect: Expect::Absent,
+    };
+    let mut stored = 0;
+    let refused = loop {
+        // The second would fit, so that a commit that is not taken back whole shows.
+        let writes = vec![put(stored, 20_000), put(stored + 1, 10)];
+        match store.commit(writes).await {
+            Ok(()) => stored += 2,
+            Err(error) => break error,
+        }
+        assert!(stored < 100, "the disk never fills");
+    };
+    assert!(
+        matches!(&refused, CommitError::Unavailable(message) if message.contains("full")),
+        "{refused:?}"
+    );
+    assert_eq!(store.scan(None, 1_000).await.unwrap().len(), stored);
+    drop(store);
+    pages("1000000").await.unwrap();
+    let store = Store::new(&Database::open(&path).unwrap());
+    assert_eq!(store.scan(None, 1_000).await.unwrap().len(), stored);
+    store.commit(vec![put(stored, 20_000)]).await.unwrap();
+}

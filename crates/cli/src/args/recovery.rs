@@ -1,0 +1,59 @@
+//! `gaffer backup`, `gaffer restore` and `gaffer export`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// Where a backup goes.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer backup gaffer-2026-11-22.db\n  gaffer backup --with-secrets everything.db"
+)]
+pub(crate) struct BackupArgs {
+    /// The file to write; it must not exist yet.
+    pub(crate) file: PathBuf,
+
+    /// Write the stored secrets into it too. Whoever reads the file then has your keys.
+    #[arg(long)]
+    pub(crate) with_secrets: bool,
+}
+
+/// Which backup is put back.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer restore gaffer-2026-11-22.db\n  gaffer restore gaffer-2026-11-22.db --replace --data DIR"
+)]
+pub(crate) struct RestoreArgs {
+    /// A file that `gaffer backup` wrote.
+    pub(crate) file: PathBuf,
+
+    /// Replace what the data folder holds; it is kept beside.
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
+
+/// What is exported, and how.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer export > jobs.jsonl\n  gaffer export --all > everything.jsonl"
+)]
+pub(crate) struct ExportArgs {
+    /// A line for each job, with its events, its effects, its pull request and what that was judged by. This is the default.
+    #[arg(long, conflicts_with = "all")]
+    pub(crate) jobs: bool,
+
+    /// A line for each stored record, as it is stored.
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// How the lines are written.
+    #[arg(long, value_enum, default_value_t = Format::Jsonl)]
+    pub(crate) format: Format,
+}
+
+/// How an export is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// One JSON object on each line.
+    Jsonl,
+}

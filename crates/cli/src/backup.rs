@@ -1,0 +1,133 @@
+//! `gaffer backup` and `gaffer restore`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use engine::ports::Clock;
+use jiff::Timestamp;
+use local::{About, DATABASE_FILE, FolderLock, SecretFiles, Staged, SystemClock};
+use serde_json::json;
+
+use crate::args::recovery::{BackupArgs, RestoreArgs};
+use crate::data;
+use crate::error::Error;
+use crate::here::Here;
+use crate::render::Answer;
+use crate::switch::moment;
+
+/// Writes everything stored into one file.
+pub(crate) fn backup(args: BackupArgs, here: &Here) -> Result<Answer> {
+    let database = database(here)?;
+    let secrets = if args.with_secrets {
+        SecretFiles::new(&here.folder.join("secrets"), BTreeMap::new())
+            .stored()
+            .context("reading the secrets")?
+    } else {
+        Vec::new()
+    };
+    // The time before the copying begins: what happens meanwhile counts as later.
+    let now = SystemClock.now();
+    let about = local::back_up(&database, &args.file, &secrets, now)
+        .with_context(|| format!("backing up {}", here.folder.display()))?;
+    let file = args.file.display();
+    let of_secrets = match (args.with_secrets, about.secrets) {
+        (true, count) => format!(
+            "It holds {count} secrets: only you can read it (mode 0600), so keep it as you keep keys. Secrets of the environment are not in it."
+        ),
+        (false, _) => "It holds no secrets; `--with-secrets` writes them too.".to_owned(),
+    };
+    Ok(Answer::new(json!({
+        "file": args.file, "made_at": about.made_at, "schema": about.schema, "secrets": about.secrets,
+    }))
+    .line(format!("Backed up {} into {file}.", here.folder.display()))
+    .line(of_secrets))
+}
+
+/// The database of the data folder, which must be there.
+pub(crate) fn database(here: &Here) -> Result<PathBuf, Error> {
+    let database = here.folder.join(DATABASE_FILE);
+    if database.is_file() {
+        return Ok(database);
+    }
+    Err(Error::refused(
+        "no_data",
+        format!("there is nothing stored in {}", here.folder.display()),
+        "name the data folder with `--data DIR`",
+    ))
+}
+
+/// Puts a backup into the data folder.
+pub(crate) async fn restore(args: RestoreArgs, here: &Here) -> Result<Answer> {
+    let folder = &here.folder;
+    let _lock = FolderLock::take(folder)?;
+    if !args.replace {
+        refuse_occupied(folder)?;
+    }
+    let staged = Staged::new(&args.file, folder)
+        .with_context(|| format!("restoring {}", args.file.display()))?;
+    let about = staged.about().clone();
+    let doubted = mark(&staged, about.made_at).await?;
+    let now = SystemClock.now();
+    let aside = folder.join(now.strftime("before-restore-%Y%m%dT%H%M%SZ").to_string());
+    let kept = staged
+        .put_in_place(&aside)
+        .with_context(|| format!("restoring {}", args.file.display()))?;
+    Ok(told(
+        &args.file,
+        folder,
+        (&about, doubted),
+        kept.then_some(aside),
+    ))
+}
+
+/// Marks the copy before anybody works with it: what is not over in it may have been done since.
+async fn mark(staged: &Staged, made_at: Timestamp) -> Result<u64> {
+    let desk = data::of_copy(&staged.database()).await?;
+    desk.put_back(made_at)
+        .await
+        .context("marking what may have been done since the backup")
+}
+
+fn refuse_occupied(folder: &Path) -> Result<()> {
+    let occupied = local::occupied(folder)
+        .with_context(|| format!("looking into the data folder {}", folder.display()))?;
+    let Some(name) = occupied else { return Ok(()) };
+    Err(Error::refused(
+        "occupied",
+        format!("{} is not empty: it holds `{name}`", folder.display()),
+        "name an empty folder with `--data DIR`, or replace what is there with `--replace`, which keeps it beside",
+    )
+    .into())
+}
+
+fn told(
+    file: &Path,
+    folder: &Path,
+    (about, doubted): (&About, u64),
+    aside: Option<PathBuf>,
+) -> Answer {
+    let json = json!({
+        "file": file, "data": folder, "made_at": about.made_at, "secrets": about.secrets,
+        "in_doubt": doubted, "kept": aside,
+    });
+    let mut answer = Answer::new(json).line(format!(
+        "Restored {} into {}, as it was at {}.",
+        file.display(),
+        folder.display(),
+        moment(about.made_at)
+    ));
+    if let Some(aside) = &aside {
+        answer = answer.line(format!("What was there before is in {}.", aside.display()));
+    }
+    if about.secrets == 0 {
+        answer = answer.line(
+            "No secrets were in it: those in the folder and in the environment are used, and `gaffer account add NAME --replace-key` stores a key anew.",
+        );
+    }
+    answer
+        .line(format!(
+            "{doubted} things that were not over then are looked for before they are done. Jobs handed over later are not in it: `gaffer job adopt` takes their sessions on."
+        ))
+        .line("Make sure that the gaffer it was made of runs no more, then start `gaffer up`.")
+}

@@ -1,0 +1,122 @@
+//! `gaffer export`: what is stored as JSON lines, page by page, as it was at one moment.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use domain::redact::redact;
+use engine::dossier::Dossier;
+use engine::ports::{Clock, Record};
+use engine::store::{BODY_SCHEMA, Store};
+use local::{Database, SystemClock};
+use serde_json::{Value, json};
+
+use crate::args::recovery::{ExportArgs, Format};
+use crate::backup::database;
+use crate::here::Here;
+use crate::render;
+
+/// The version of the lines' own form: it grows when a field changes its meaning or goes away.
+const EXPORT_SCHEMA: u32 = 1;
+
+/// Records or jobs read at once: a page of the largest bodies has 6 MB.
+const PAGE: usize = 100;
+
+/// Prints everything that was asked for.
+pub(crate) async fn run(args: ExportArgs, here: &Here) -> Result<()> {
+    let path = database(here)?;
+    let now = SystemClock.now();
+    let database =
+        Database::open_as_it_is(&path).with_context(|| format!("reading {}", path.display()))?;
+    let records = local::Store::new(&database);
+    let what = if args.all { "records" } else { "jobs" };
+    match args.format {
+        Format::Jsonl => line(json!({
+            "line": "export", "of": what, "schema": EXPORT_SCHEMA, "bodies": BODY_SCHEMA,
+            "at": now, "gaffer": env!("CARGO_PKG_VERSION"),
+        }))?,
+    }
+    let lines = if args.all {
+        export_records(&records).await?
+    } else {
+        export_jobs(&Store::new(Arc::new(records))).await?
+    };
+    // Whoever finds no last line has only a part.
+    line(json!({ "line": "end", "lines": lines }))
+}
+
+async fn export_records(records: &local::Store) -> Result<u64> {
+    let (mut after, mut lines) = (None, 0);
+    loop {
+        let page = records
+            .scan(after, PAGE)
+            .await
+            .context("reading the records")?;
+        for record in &page {
+            line(of_record(record))?;
+            lines += 1;
+        }
+        match page.into_iter().next_back() {
+            Some(last) => after = Some(last.key),
+            None => return Ok(lines),
+        }
+    }
+}
+
+fn of_record(record: &Record) -> Value {
+    let list = record.list.as_ref();
+    // What is no JSON can only have been put there by somebody else; it is shown as the text it is.
+    let body = serde_json::from_str(&record.body).unwrap_or_else(|_| json!(record.body));
+    json!({
+        "line": "record", "pk": record.key.pk, "sk": record.key.sk, "version": record.version, "due": record.due,
+        "list": list.map(|list| json!({ "name": list.name, "sort": list.sort })), "body": body,
+    })
+}
+
+async fn export_jobs(store: &Store) -> Result<u64> {
+    let (mut after, mut lines) = (None, 0);
+    loop {
+        let (page, next) = store
+            .dossiers(after, PAGE)
+            .await
+            .context("reading the jobs")?;
+        for dossier in &page {
+            line(of_job(dossier))?;
+            lines += 1;
+        }
+        after = next;
+        if after.is_none() {
+            return Ok(lines);
+        }
+    }
+}
+
+fn of_job(dossier: &Dossier) -> Value {
+    let job = &dossier.job;
+    let mut told = json!({
+        "line": "job", "id": job.id, "state": engine::status::state_of(job), "repo": job.repo, "title": job.title,
+        "created_at": job.created_at, "attempt": job.attempt, "session": job.session(), "pull": job.pull(),
+    });
+    if let (Some(told), Value::Object(parts)) = (told.as_object_mut(), render::value(dossier)) {
+        told.extend(parts);
+    }
+    told
+}
+
+/// Prints one line. Nothing that looks like a secret is stored; should anything be, it goes no further.
+fn line(value: Value) -> Result<()> {
+    render::json_line(&without_secrets(value)).context("writing the export")
+}
+
+fn without_secrets(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(redact(&text)),
+        Value::Array(items) => Value::Array(items.into_iter().map(without_secrets).collect()),
+        Value::Object(fields) => Value::Object(
+            fields
+                .into_iter()
+                .map(|(name, value)| (name, without_secrets(value)))
+                .collect(),
+        ),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
+    }
+}

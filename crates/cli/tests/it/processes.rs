@@ -1,0 +1,283 @@
+//! Real processes: `gaffer up` killed and started again in the middle of a job, two of them on one folder, told to stop, and put back to an old backup.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use domain::account::{Account, Pace};
+use engine::keys;
+use engine::ports::{Expect, Records, Write as Put};
+use jiff::SignedDuration;
+use local::{DATABASE_FILE, Database};
+use serde_json::{Value, json};
+
+use crate::world::{Ran, World};
+
+/// Longest wait for anything: a job takes a few seconds, and what a killed process had claimed is taken up after two minutes.
+const WITHIN: Duration = Duration::from_secs(300);
+
+/// How long a stop may take: `gaffer up` gives up waiting for its work after 30 seconds.
+const STOPS_WITHIN: Duration = Duration::from_secs(35);
+
+/// A process that has said where it is.
+struct Process {
+    child: Child,
+    told: Value,
+}
+
+impl Process {
+    fn start(mut command: Command) -> Self {
+        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        stdout.read_line(&mut line).unwrap();
+        let told = serde_json::from_str(&line).unwrap_or(Value::Null);
+        Self { child, told }
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.told[name].as_str().unwrap_or_default().to_owned()
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Sends SIGTERM and answers the exit code.
+    fn stop(mut self) -> Option<i32> {
+        let number = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-TERM", &number]).status();
+        assert!(sent.unwrap().success());
+        let end = Instant::now() + STOPS_WITHIN;
+        loop {
+            match self.child.try_wait().unwrap() {
+                Some(status) => return status.code(),
+                None => assert!(Instant::now() < end, "it goes on after SIGTERM"),
+            }
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It has ended already unless the test failed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A sandbox, and a data folder that is set up for it.
+struct Stage {
+    world: World,
+    sandbox: Process,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let sandbox =
+            Process::start(World::new().command(&["sandbox", "--listen", "127.0.0.1:0", "--json"]));
+        let world = World::new()
+            .set("GITHUB_TOKEN", sandbox.text("github_token"))
+            .set("JULES_API_BASE", sandbox.text("jules_base"))
+            .set("GITHUB_API_BASE", sandbox.text("github_base"));
+        world
+            .feed(
+                &["account", "add", "default"],
+                &sandbox.text("jules_api_key"),
+            )
+            .ok();
+        world
+            .run(&[
+                "source",
+                "add",
+                "acme/shop",
+                "--merge",
+                "on-green",
+                "--plan-approval",
+                "auto",
+                "--settle",
+                "1s",
+            ])
+            .ok();
+        hurry(&world);
+        Self { world, sandbox }
+    }
+
+    fn up(&self) -> Process {
+        let up = Process::start(self.world.command(&[
+            "up",
+            "--listen",
+            "127.0.0.1:0",
+            "--no-webhooks",
+            "--json",
+        ]));
+        assert!(up.told["url"].is_string(), "{:?}", up.told);
+        up
+    }
+
+    fn state(&self, up: &Process, job: &str) -> String {
+        let shown = self
+            .world
+            .json(&["job", "show", job, "--url", &up.text("url")]);
+        shown["job"]["state"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    }
+
+    /// Asks until the job is in one of these states. Asking starts a process each time, which keeps the pace.
+    fn until(&self, up: &Process, job: &str, states: &[&str]) {
+        let end = Instant::now() + WITHIN;
+        loop {
+            let state = self.state(up, job);
+            if states.contains(&state.as_str()) {
+                return;
+            }
+            assert!(Instant::now() < end, "it is {state}, not {states:?}");
+        }
+    }
+
+    /// What was done to the sandbox's Jules and GitHub.
+    fn done(&self) -> Value {
+        let address = self.sandbox.text("control");
+        let (host, path) = address
+            .trim_start_matches("http://")
+            .split_once('/')
+            .unwrap();
+        let mut stream = TcpStream::connect(host).unwrap();
+        write!(
+            stream,
+            "GET /{path}/counters HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let body = answer.split_once("\r\n\r\n").unwrap().1;
+        let begin = body.find('{').unwrap();
+        let end = body.rfind('}').unwrap();
+        let all: Value = serde_json::from_str(&body[begin..=end]).unwrap();
+        json!([
+            all["creates"],
+            all["messages"],
+            all["merges"],
+            all["merge_calls"]
+        ])
+    }
+}
+
+/// A person's account is polled every ten seconds; these stories cannot wait for that.
+fn hurry(world: &World) {
+    let database = Database::open(&world.data().join(DATABASE_FILE)).unwrap();
+    let records = local::Store::new(&database);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let key = keys::account(&"default".parse().unwrap());
+        let store = engine::store::Store::new(Arc::new(records.clone()));
+        let account = store.account(&"default".parse().unwrap()).await.unwrap();
+        let quick = Account {
+            pace: Pace {
+                tick: SignedDuration::from_millis(250),
+                idle: SignedDuration::from_millis(500),
+            },
+            ..account.unwrap().value
+        };
+        let mut record = records.get(&key).await.unwrap().unwrap();
+        let mut body: Value = serde_json::from_str(&record.body).unwrap();
+        body["it"] = serde_json::to_value(quick).unwrap();
+        record.body = body.to_string();
+        let expect = Expect::Version(record.version);
+        records
+            .commit(vec![Put::Put { record, expect }])
+            .await
+            .unwrap();
+    });
+}
+
+/// One session, no message, one merge.
+fn one_job() -> Value {
+    json!([1, 0, 1, 1])
+}
+
+#[test]
+fn killed_and_started_again_it_goes_on_and_an_old_backup_does_nothing_once_more() {
+    let stage = Stage::new();
+    let up = stage.up();
+    let created = stage.world.json(&[
+        "job",
+        "create",
+        "--repo",
+        "acme/shop",
+        "--prompt",
+        "Add a search box",
+        "--url",
+        &up.text("url"),
+    ]);
+    let job = created["job"]["job_id"].as_str().unwrap().to_owned();
+    stage.until(&up, &job, &["working", "in-review", "merged"]);
+    let backup = stage.world.file("unused", "");
+    let backup = backup.replace("unused", "backup.db");
+    stage.world.run(&["backup", &backup]).ok();
+    up.kill();
+
+    let up = stage.up();
+    stage.until(&up, &job, &["working", "in-review", "merged"]);
+    up.kill();
+
+    let up = stage.up();
+    stage.until(&up, &job, &["merged"]);
+    assert_eq!(stage.done(), one_job());
+    assert_eq!(up.stop(), Some(0));
+
+    let restored = stage.world.json(&["restore", &backup, "--replace"]);
+    assert!(restored["kept"].is_string(), "{restored}");
+    let up = stage.up();
+    stage.until(&up, &job, &["merged"]);
+    assert_eq!(up.stop(), Some(0));
+    assert_eq!(stage.done(), one_job());
+}
+
+#[test]
+fn one_gaffer_at_a_time_works_over_a_folder_and_backups_are_made_beneath_it() {
+    let stage = Stage::new();
+    let up = stage.up();
+    let folder = stage.world.data().display().to_string();
+    let second = stage
+        .world
+        .run(&["up", "--listen", "127.0.0.1:0", "--json"]);
+    let told: Value = second.stderr.lines().last().map_or(Value::Null, |line| {
+        serde_json::from_str(line).unwrap_or(Value::Null)
+    });
+    assert_eq!(
+        (second.code, &told["code"]),
+        (1, &json!("in_use")),
+        "{second:?}"
+    );
+    let error = told["error"].as_str().unwrap();
+    assert!(
+        error.contains(&folder) && error.contains("stop it first"),
+        "{error}"
+    );
+    assert!(
+        error.contains(&format!("process {}", up.child.id())),
+        "{error}"
+    );
+
+    let backup = stage.world.file("x", "").replace("/x", "/backup.db");
+    stage.world.run(&["backup", &backup]).ok();
+    let refused = stage.world.refused(&["restore", &backup, "--replace"]);
+    assert_eq!((refused.exit, refused.code.as_str()), (1, "in_use"));
+    let exported: Ran = stage.world.run(&["export", "--all"]).ok();
+    assert!(
+        exported.stdout.contains("CFG#source#acme/shop"),
+        "{exported:?}"
+    );
+    assert_eq!(up.stop(), Some(0));
+    stage.world.run(&["restore", &backup, "--replace"]).ok();
+}

@@ -1,0 +1,70 @@
+//! Doubt: what a store that was put back from a copy cannot know about its effects.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Action, Effect, EffectState, NEGATIVES_TO_RETRY};
+use crate::when::plus;
+
+/// The time that a store knows nothing of because it was put back from a copy. Whatever was done meanwhile shows in the world only.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap {
+    /// When the copy was made.
+    pub from: Timestamp,
+    /// When it was put back.
+    pub until: Timestamp,
+}
+
+impl Effect {
+    /// The effect as it may be after a gap: unless it is over, only reading the world tells whether it happened meanwhile.
+    ///
+    /// The world is read no sooner than it shows what was done last before the store was put back.
+    /// Long after that one reading that finds nothing is as good as the two that are asked for soon after it.
+    pub fn doubted(&self, gap: &Gap, now: Timestamp) -> Self {
+        let attempt = match self.state {
+            // Not begun as far as the copy knows: the attempt to come is still to come.
+            EffectState::Intent { attempt, .. } => attempt.saturating_sub(1),
+            EffectState::Started { attempt, .. } | EffectState::Unknown { attempt, .. } => attempt,
+            EffectState::Done { .. } | EffectState::Failed { .. } => return self.clone(),
+        };
+        let settle_after = self.action.settle_after();
+        let shown = plus(gap.until, settle_after);
+        let long_ago = plus(shown, settle_after) <= now;
+        let mut doubted = self.with(EffectState::Unknown {
+            attempt,
+            look_at: shown.max(now),
+            negatives: if long_ago { NEGATIVES_TO_RETRY - 1 } else { 0 },
+        });
+        doubted.created_at = self.created_at.min(gap.from);
+        doubted
+    }
+
+    /// Whether a failure was recorded before the gap, so that the effect may have been tried again within it.
+    pub fn failed_before(&self, gap: &Gap) -> bool {
+        match self.state {
+            EffectState::Failed { at, .. } => at <= gap.until,
+            EffectState::Intent { .. }
+            | EffectState::Started { .. }
+            | EffectState::Unknown { .. }
+            | EffectState::Done { .. } => false,
+        }
+    }
+}
+
+impl Action {
+    /// Whether doing it once more would double it. The others name the head they are for, or set what is set already.
+    pub fn may_double(&self) -> bool {
+        match self {
+            Self::CreateSession { .. }
+            | Self::Say { .. }
+            | Self::ApprovePlan { .. }
+            | Self::Comment { .. } => true,
+            Self::Archive { .. }
+            | Self::Merge { .. }
+            | Self::MarkReady { .. }
+            | Self::UpdateBranch { .. }
+            | Self::Label { .. }
+            | Self::DeleteBranch { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Everything that is stored about a job, read together for an export.
+
+use domain::effect::Effect;
+use domain::event::Event;
+use domain::ids::JobId;
+use domain::job::Job;
+use serde::Serialize;
+
+use crate::keys;
+use crate::ports::{PageToken, RecordsError};
+use crate::settings::TrackedPull;
+use crate::store::{Store, Versioned, decode};
+
+/// Everything that is stored about a job.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Dossier {
+    /// The job.
+    pub job: Job,
+    /// What somebody had to know, in order of observation.
+    pub events: Vec<Event>,
+    /// What was wished for outside, and what became of it.
+    pub effects: Vec<Effect>,
+    /// Its current pull request, if it has one.
+    pub pull_record: Option<TrackedPull>,
+    /// What was wished for about that pull request.
+    pub pull_effects: Vec<Effect>,
+    /// What its merges were judged by, one for each head.
+    pub evidence: Vec<serde_json::Value>,
+}
+
+impl Store {
+    /// A page of jobs, the oldest first, and where the next page begins.
+    pub async fn dossiers(
+        &self,
+        after: Option<PageToken>,
+        limit: usize,
+    ) -> Result<(Vec<Dossier>, Option<PageToken>), RecordsError> {
+        let page = self.records().list(keys::JOBS, false, after, limit).await?;
+        let mut dossiers = Vec::new();
+        for record in &page.records {
+            let id: Versioned<JobId> = decode(record)?;
+            if let Some(job) = self.job(&id.value).await? {
+                dossiers.push(self.dossier(job.value).await?);
+            }
+        }
+        Ok((dossiers, page.next))
+    }
+
+    async fn dossier(&self, job: Job) -> Result<Dossier, RecordsError> {
+        let events = self.events(&job.id).await?;
+        let effects = values(self.effects(&keys::job_pk(&job.id)).await?);
+        let Some(reference) = job.pull().cloned() else {
+            return Ok(Dossier {
+                job,
+                events,
+                effects,
+                pull_record: None,
+                pull_effects: Vec::new(),
+                evidence: Vec::new(),
+            });
+        };
+        let pk = keys::pull_pk(&reference);
+        let pull_record = self.pull(&reference).await?.map(|found| found.value);
+        Ok(Dossier {
+            job,
+            events,
+            effects,
+            pull_record,
+            pull_effects: values(self.effects(&pk).await?),
+            evidence: values(self.children(&pk, keys::EVIDENCE).await?),
+        })
+    }
+}
+
+fn values<T>(found: Vec<Versioned<T>>) -> Vec<T> {
+    found.into_iter().map(|found| found.value).collect()
+}

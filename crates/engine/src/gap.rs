@@ -1,0 +1,110 @@
+//! What a store that was put back from a copy does not know: whatever is not over is doubted, and what is decided again is looked for before it is begun.
+
+use domain::effect::{Action, Effect, Gap};
+use domain::ids::JobId;
+use domain::job::{Attention, Job, Phase};
+use jiff::Timestamp;
+
+use crate::desk::{Desk, Error, Place};
+use crate::dispatcher::CLOCK_SLACK;
+use crate::keys;
+use crate::ports::Expect;
+use crate::store::Versioned;
+
+/// Most rows that are looked through: a due row is read as a key and two numbers, so that a million of them is no burden.
+const ROWS_MAX: usize = 1_000_000;
+
+impl Desk {
+    /// Marks a store that was just put back from a copy made at `from`, before anybody works with it. Answers how many effects are in doubt.
+    ///
+    /// Whatever is not over has a due, so the due rows are all there is to doubt. Doing it twice does nothing twice.
+    pub async fn put_back(&self, from: Timestamp) -> Result<u64, Error> {
+        let now = self.now();
+        let gap = Gap { from, until: now };
+        let mut unit = self.unit();
+        unit.put_if(keys::gap(), &gap, Expect::Any, Place::default());
+        self.commit(unit).await?;
+        let mut doubted = 0;
+        let rows = self.store.records().due(Timestamp::MAX, ROWS_MAX).await?;
+        for key in rows.into_iter().map(|row| row.key) {
+            if !key.sk.starts_with(keys::EFFECT) {
+                continue;
+            }
+            let Some(found) = self.store.read::<Effect>(&key).await? else {
+                continue;
+            };
+            let mut unit = self.unit();
+            let next = found.value.doubted(&gap, now);
+            self.save_effect_state(&mut unit, &key.pk, &found, &next);
+            self.commit(unit).await?;
+            doubted += 1;
+        }
+        Ok(doubted)
+    }
+
+    /// The gap in which a wish may have come true already, narrowed to what can have been meant by it; none when it is certainly new.
+    pub(crate) async fn doubted_in(
+        &self,
+        before: Option<&Effect>,
+        action: &Action,
+    ) -> Result<Option<Gap>, Error> {
+        if !action.may_double() {
+            return Ok(None);
+        }
+        let Some(gap) = self.store.gap().await? else {
+            return Ok(None);
+        };
+        if before.is_some_and(|before| !before.failed_before(&gap)) {
+            return Ok(None);
+        }
+        let job = self.job_behind(action).await?;
+        if job
+            .as_ref()
+            .is_some_and(|job| job.value.created_at > gap.until)
+        {
+            return Ok(None);
+        }
+        let open = job.and_then(|job| open_question(&job.value));
+        let from = match (action, open) {
+            // What was said before the question that is open now was no answer to it. The slack is for clocks that differ, and both times are Jules's.
+            (Action::Say { .. }, Some(asked)) => {
+                gap.from.max((asked + CLOCK_SLACK).min(self.now()))
+            }
+            (_, _) => gap.from,
+        };
+        Ok(Some(Gap { from, ..gap }))
+    }
+
+    async fn job_behind(&self, action: &Action) -> Result<Option<Versioned<Job>>, Error> {
+        let id: Option<JobId> = match action {
+            Action::CreateSession { job, .. } => Some(job.clone()),
+            Action::Say { session, .. }
+            | Action::ApprovePlan { session, .. }
+            | Action::Archive { session } => self.store.job_of(session).await?,
+            Action::Merge { .. }
+            | Action::MarkReady { .. }
+            | Action::UpdateBranch { .. }
+            | Action::Comment { .. }
+            | Action::Label { .. }
+            | Action::DeleteBranch { .. } => None,
+        };
+        match id {
+            Some(id) => Ok(self.store.job(&id).await?),
+            None => Ok(None),
+        }
+    }
+}
+
+/// When the question was asked that waits for an answer.
+fn open_question(job: &Job) -> Option<Timestamp> {
+    let Phase::Watching(watch) = &job.phase else {
+        return None;
+    };
+    match watch.attention {
+        Attention::Question { .. } => watch.talk.agent.as_ref().map(|said| said.at),
+        Attention::None
+        | Attention::Expecting { .. }
+        | Attention::Plan { .. }
+        | Attention::Answered { .. } => None,
+    }
+}

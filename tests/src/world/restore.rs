@@ -1,0 +1,65 @@
+//! A world whose store is backed up, and put back from a backup while everything outside stays as it became.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::desk::Desk;
+use engine::dispatcher::Dispatcher;
+use engine::poller::Poller;
+use engine::ports::Clock;
+use local::{DATABASE_FILE, Database, LocalQueue, Staged, Store};
+
+use super::ledger::{Ledger, MortalQueue};
+use super::{SharedClock, World};
+
+impl World {
+    /// Writes a backup as `gaffer backup` does, while everything goes on.
+    pub fn back_up(&self, to: &Path) {
+        let folder = self.folder.as_ref().expect("a world on disk");
+        let now = self.desk.now();
+        local::back_up(&folder.join(DATABASE_FILE), to, &[], now).expect("a backup");
+    }
+
+    /// Goes on with a backup in a new folder, as after `gaffer restore`; the store of before is forgotten. Answers how many effects are in doubt.
+    pub async fn restore(&mut self, backup: &Path, folder: &Path) -> u64 {
+        assert!(self.door.is_none(), "the door holds the queue of before");
+        local::prepare_folder(folder).expect("a folder");
+        let staged = Staged::new(backup, folder).expect("a sound backup");
+        self.work_over(&Database::open(&staged.database()).expect("a copy"));
+        let doubted = self
+            .desk
+            .put_back(staged.about().made_at)
+            .await
+            .expect("a marked copy");
+        self.work_over(&Database::in_memory().expect("a database"));
+        staged
+            .put_in_place(&folder.join("aside"))
+            .expect("a restored folder");
+        self.work_over(&Database::open(&folder.join(DATABASE_FILE)).expect("a database"));
+        self.folder = Some(folder.to_owned());
+        doubted
+    }
+
+    /// Puts everything that remembers anything over another database.
+    pub fn work_over(&mut self, database: &Database) {
+        let clock: Arc<dyn Clock> = Arc::new(SharedClock(self.clock.clone()));
+        self.queue = LocalQueue::new(database, "work", clock.clone());
+        self.ledger = Arc::new(Ledger::new(Store::new(database), self.fate.clone()));
+        let queue = Arc::new(MortalQueue {
+            queue: self.queue.clone(),
+            fate: self.fate.clone(),
+        });
+        let installation = self.desk.installation.clone();
+        let observe_only = self.desk.observe_only;
+        self.desk = Desk::new(
+            self.ledger.clone(),
+            queue,
+            clock,
+            self.ids.clone(),
+            installation,
+        )
+        .observing(observe_only);
+        self.poller = Poller::new(self.desk.clone(), self.eyes.sessions.clone());
+        self.dispatcher = Dispatcher::new(self.desk.clone(), self.eyes.clone(), self.hands.clone());
+    }
+}

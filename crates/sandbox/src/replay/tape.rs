@@ -14,11 +14,29 @@ pub(super) struct Tape {
 impl Tape {
     /// A recording from its start.
     pub(super) fn new(transcript: Transcript) -> Self {
-        Self {
+        let mut tape = Self {
             played: vec![false; transcript.0.len()],
             exchanges: transcript.0,
             from: 0,
-        }
+        };
+        tape.played = (0..tape.exchanges.len())
+            .map(|at| tape.repeats(at))
+            .collect();
+        tape
+    }
+
+    /// Whether a reading only says again what the one before it said: how often somebody looked in between is no part of what happened, and whoever replays may look less often.
+    fn repeats(&self, at: usize) -> bool {
+        let Some(exchange) = self.exchanges.get(at) else {
+            return false;
+        };
+        let since_write = self.exchanges.iter().take(at).rev();
+        let mut before = since_write.take_while(|it| it.request.method == "GET");
+        let said = (exchange.response.status, &exchange.response.body);
+        exchange.request.method == "GET"
+            && before
+                .find(|it| it.request == exchange.request)
+                .is_some_and(|it| (it.response.status, &it.response.body) == said)
     }
 
     /// The answer to a request; none when it was never recorded, or not yet at this point.

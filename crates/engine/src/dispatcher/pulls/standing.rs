@@ -99,9 +99,10 @@ fn is_resting(watch: &Watch, timing: &Timing, now: Timestamp) -> bool {
             let returns = watch.unconfirmed_since.is_some() || watch.awaits_return(now, timing);
             announced && !returns
         }
-        // Silence is only known to whoever listened: it was announced after the log had been read.
+        // Silence is only known to whoever listened: it was announced after the log had been read, and nothing was said since.
         SessionState::InProgress => {
-            said_done || watch.announced.stuck_at >= Some(watch.progress_at)
+            let silent = watch.announced.stuck_at >= Some(watch.progress_at);
+            said_done || silent && watch.unconfirmed_since.is_none()
         }
         SessionState::Unspecified
         | SessionState::Queued

@@ -1,6 +1,8 @@
 //! `cargo xtask`: the project's automation, in Rust so that it needs nothing but cargo to start.
 
 mod bench;
+mod chaos;
+mod guards;
 mod output;
 mod stages;
 mod test;
@@ -18,18 +20,17 @@ enum Xtask {
     Test(test::Options),
     /// Measures Gaffer and prints the figures beside their targets.
     Bench(bench::Options),
+    /// Plays the stories with every fault on and Gaffer killed and restarted, seed by seed; or proves that a guard is needed.
+    Chaos(chaos::Options),
 }
 
 fn main() -> ExitCode {
-    let outcome = match Xtask::parse() {
+    if let Some(code) = guards::compile_without() {
+        return code;
+    }
+    output::ended(match Xtask::parse() {
         Xtask::Test(options) => test::run(&options),
         Xtask::Bench(options) => bench::run(&options),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            output::line(&format!("error: {error:#}"));
-            ExitCode::FAILURE
-        }
-    }
+        Xtask::Chaos(options) => chaos::run(&options),
+    })
 }

@@ -8,6 +8,19 @@
     reason = "xtask is a command line tool and this module is its mouth"
 )]
 
+use std::process::ExitCode;
+
+/// Tells an error, if it is one, and how the process ends.
+pub(crate) fn ended(outcome: anyhow::Result<()>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            line(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
 /// Prints one line, or several if the text holds line breaks.
 pub(crate) fn line(text: &str) {
     println!("{text}");

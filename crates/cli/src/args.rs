@@ -12,6 +12,7 @@ use secrecy::SecretString;
 
 pub(crate) mod account;
 pub(crate) mod agent;
+pub(crate) mod chaos;
 pub(crate) mod doctor;
 pub(crate) mod github;
 pub(crate) mod init;
@@ -59,6 +60,9 @@ pub(crate) enum Command {
     Up(Box<UpArgs>),
     /// Play a whole story against a sandbox, in seconds and without any account.
     Demo(DemoArgs),
+    /// The process that `gaffer demo --chaos` kills.
+    #[command(hide = true)]
+    ChaosChild(chaos::ChildArgs),
     /// Serve a small Jules and a small GitHub to try things on.
     Sandbox(SandboxArgs),
     /// Ask a real Jules account what nobody has written down, for at most two tasks.
@@ -158,11 +162,33 @@ pub(crate) struct UpArgs {
 
 /// How the demo is played.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  gaffer demo\n  gaffer demo --no-webhooks --json")]
+#[command(
+    after_help = "Examples:\n  gaffer demo\n  gaffer demo --no-webhooks --json\n  gaffer demo --chaos 7"
+)]
 pub(crate) struct DemoArgs {
     /// Play it without webhooks: pull requests are read at intervals.
     #[arg(long)]
     pub(crate) no_webhooks: bool,
+
+    /// Play it with every fault on, and kill and restart Gaffer where this seed says.
+    #[arg(long, value_name = "SEED", conflicts_with = "no_webhooks")]
+    pub(crate) chaos: Option<u64>,
+
+    /// Play so many seeds from that one on, and print where they killed.
+    #[arg(long, value_name = "COUNT", default_value_t = 1, requires = "chaos", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) seeds: u64,
+
+    /// How many seeds are played at the same time.
+    #[arg(long, value_name = "COUNT", default_value_t = 2, requires = "chaos", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) at_once: u16,
+
+    /// Keep the killed Gaffer's data folder with its log, and what the sandbox saw, and say where.
+    #[arg(long, requires = "chaos", conflicts_with = "seeds")]
+    pub(crate) keep: bool,
+
+    /// Stop at the first seed that fails.
+    #[arg(long, requires = "chaos")]
+    pub(crate) until_failure: bool,
 
     /// Whether to answer in JSON, from `--json`.
     #[arg(skip)]

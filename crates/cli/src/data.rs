@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use domain::ids::InstallationId;
 use engine::desk::{Desk, Place};
 use engine::keys;
-use engine::ports::{Clock, Ids, Secrets};
+use engine::ports::{Clock, Ids, Records, Secrets};
 use engine::settings::Installation;
 use engine::store::Store;
 use jiff::Timestamp;
@@ -35,6 +35,8 @@ pub(crate) struct Data {
     pub(crate) folder: PathBuf,
     /// Store, queue, time and ids.
     pub(crate) desk: Desk,
+    /// The records beneath the store again, for whoever stands in between.
+    pub(crate) records: Arc<dyn Records>,
     /// The queue again, for whoever waits for messages in this process.
     pub(crate) queue: Arc<LocalQueue>,
     /// Secrets by name.
@@ -45,18 +47,26 @@ pub(crate) struct Data {
 
 /// Opens a data folder, creating it when it is new. Secrets from the environment stand in for files of the same name.
 pub(crate) async fn open(folder: &Path, overlay: BTreeMap<String, SecretString>) -> Result<Data> {
+    open_by(folder, overlay, Arc::new(SystemClock)).await
+}
+
+/// The same by another clock than the machine's.
+pub(crate) async fn open_by(
+    folder: &Path,
+    overlay: BTreeMap<String, SecretString>,
+    clock: Arc<dyn Clock>,
+) -> Result<Data> {
     local::prepare_folder(folder)
         .with_context(|| format!("preparing the data folder {}", folder.display()))?;
     let path = folder.join(local::DATABASE_FILE);
     let database = Database::open(&path).with_context(|| format!("opening {}", path.display()))?;
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let records = Arc::new(local::Store::new(&database));
+    let records: Arc<dyn Records> = Arc::new(local::Store::new(&database));
     let queue = Arc::new(LocalQueue::new(&database, WORK_QUEUE, clock.clone()));
     let secrets: Arc<dyn Secrets> = Arc::new(SecretFiles::new(&folder.join("secrets"), overlay));
     let installation = installation(&Store::new(records.clone()), clock.now()).await?;
     let desk = match installation {
         Found::Old(id) => Desk::new(
-            records,
+            records.clone(),
             queue.clone(),
             clock.clone(),
             Arc::new(RandomIds),
@@ -64,7 +74,7 @@ pub(crate) async fn open(folder: &Path, overlay: BTreeMap<String, SecretString>)
         ),
         Found::New(new) => {
             let desk = Desk::new(
-                records,
+                records.clone(),
                 queue.clone(),
                 clock.clone(),
                 Arc::new(RandomIds),
@@ -81,6 +91,7 @@ pub(crate) async fn open(folder: &Path, overlay: BTreeMap<String, SecretString>)
     Ok(Data {
         folder: folder.to_owned(),
         desk,
+        records,
         queue,
         secrets,
         clock,

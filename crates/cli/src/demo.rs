@@ -1,6 +1,7 @@
 //! `gaffer demo`: a sandbox and a whole Gaffer on real sockets, three jobs at once, and what the sandbox's own logs say of it.
 
 mod agent;
+mod chaos;
 mod report;
 mod stage;
 
@@ -14,6 +15,9 @@ use crate::args::DemoArgs;
 use crate::render;
 use stage::Stage;
 
+pub(crate) use chaos::child;
+pub(crate) use chaos::moment::Moment;
+
 /// The whole story takes about twenty seconds; a machine that needs more than this has stopped.
 const STORY_WITHIN: Duration = Duration::from_secs(90);
 
@@ -22,6 +26,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(150);
 
 /// Plays the story and prints what came of it.
 pub(crate) async fn run(args: DemoArgs) -> Result<()> {
+    if let Some(seed) = args.chaos {
+        return chaos::run(seed, &args).await;
+    }
     let began = tokio::time::Instant::now();
     let stage = Stage::set(!args.no_webhooks).await?;
     let answering = tokio::spawn(agent::answer(

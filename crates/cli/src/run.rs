@@ -81,6 +81,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
             .await;
         }
         Command::Demo(args) => return demo::run(crate::args::DemoArgs { json, ..args }).await,
+        Command::ChaosChild(args) => return demo::child::run(args, here()?).await,
         Command::Sandbox(args) => {
             return sandbox_command::run(crate::args::SandboxArgs { json, ..args }).await;
         }

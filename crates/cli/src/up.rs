@@ -20,6 +20,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+pub(crate) use loops::Rhythm;
+
 use crate::args::UpArgs;
 use crate::data::{self, Data};
 use crate::render::{self, Answer};
@@ -55,6 +57,7 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
         github_app_id: upstreams.github_app_id,
         allow_hosts: args.allow_hosts,
         token,
+        rhythm: Rhythm::default(),
     };
     let running = start(data, settings).await?;
     announce(&running, (&args.data, &elsewhere), args.json)?;
@@ -64,7 +67,7 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
 }
 
 /// Logs go to stderr, so that stdout stays for answers; `RUST_LOG` changes how much.
-fn log_to_stderr() {
+pub(crate) fn log_to_stderr() {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
     let logs = tracing_subscriber::fmt()
@@ -142,6 +145,8 @@ pub(crate) struct Settings {
     pub(crate) allow_hosts: Vec<HostRule>,
     /// The bearer token from the environment, if any.
     pub(crate) token: Option<SecretString>,
+    /// How often the loops look whether there is anything to do.
+    pub(crate) rhythm: Rhythm,
 }
 
 /// A running process.
@@ -172,10 +177,14 @@ pub(crate) async fn start(data: Data, settings: Settings) -> Result<Running> {
     let mut tasks = vec![tokio::spawn(loops::keep_ticking(
         poller,
         desk.clone(),
-        stopped.clone(),
+        (settings.rhythm, stopped.clone()),
     ))];
     for _ in 0..WORKERS {
-        let working = loops::keep_working(dispatcher.clone(), data.queue.clone(), stopped.clone());
+        let working = loops::keep_working(
+            dispatcher.clone(),
+            data.queue.clone(),
+            (settings.rhythm, stopped.clone()),
+        );
         tasks.push(tokio::spawn(working));
     }
     let counters = Arc::<api::WebhookCounters>::default();

@@ -1,6 +1,7 @@
 //! What the servers saw and did: counters and a request log, the witnesses that tests ask.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
@@ -84,6 +85,7 @@ pub struct Logged {
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     sheet: Arc<Mutex<Sheet>>,
+    in_flight: Arc<AtomicUsize>,
 }
 
 #[derive(Debug, Default)]
@@ -111,6 +113,22 @@ impl Tally {
             sheet.log.pop_front();
         }
         sheet.log.push_back(entry);
+    }
+
+    /// Notes that a request came in.
+    pub(crate) fn came(&self) {
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes that a request which came in is over, whatever became of it.
+    pub(crate) fn went(&self) {
+        self.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// How many requests are being answered just now.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.load(Ordering::Relaxed)
     }
 
     /// The request log, oldest first.

@@ -41,6 +41,7 @@ pub(crate) async fn pass(State(gate): State<Gate>, request: Request, next: Next)
         .extensions()
         .get::<ConnectInfo<Cutter>>()
         .map(|it| it.0.clone());
+    gate.tally.came();
     let mut line = Line {
         tally: gate.tally.clone(),
         entry: Some(gate.arrival(&request)),
@@ -81,6 +82,7 @@ impl Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
+        self.tally.went();
         if let Some(entry) = self.entry.take() {
             self.tally.log(entry);
         }

@@ -154,6 +154,12 @@ impl Sandbox {
         self.parts.tally.counters()
     }
 
+    /// How many requests are being answered just now.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.parts.tally.in_flight()
+    }
+
     /// Every request that came, oldest first.
     #[must_use]
     pub fn requests(&self) -> Vec<Logged> {

@@ -76,6 +76,7 @@ impl Stage {
             github_app_id: None,
             allow_hosts: vec![allowed],
             token: None,
+            rhythm: up::Rhythm::default(),
         };
         let gaffer = up::start(data, settings).await?;
         let url = format!("http://{}", gaffer.addr);

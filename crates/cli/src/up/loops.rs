@@ -15,8 +15,30 @@ const LOOK_AT_LEAST_EVERY: Duration = Duration::from_secs(1);
 /// Shortest wait, so that a row that cannot be handled does not keep a core busy.
 const BREATH: Duration = Duration::from_millis(20);
 
+/// How often the loops look whether there is anything to do, in real time. Nothing depends on it but how soon that is noticed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rhythm {
+    /// Shortest wait for the next due row.
+    pub(crate) breath: Duration,
+    /// Longest wait for the next due row.
+    pub(crate) at_least_every: Duration,
+}
+
+impl Default for Rhythm {
+    fn default() -> Self {
+        Self {
+            breath: BREATH,
+            at_least_every: LOOK_AT_LEAST_EVERY,
+        }
+    }
+}
+
 /// Ticks whenever something is due.
-pub(super) async fn keep_ticking(poller: Poller, desk: Desk, mut stopped: watch::Receiver<bool>) {
+pub(super) async fn keep_ticking(
+    poller: Poller,
+    desk: Desk,
+    (rhythm, mut stopped): (Rhythm, watch::Receiver<bool>),
+) {
     while !*stopped.borrow() {
         if let Err(error) = poller.tick().await {
             tracing::error!(%error, "a tick failed; the next one tries again");
@@ -24,14 +46,15 @@ pub(super) async fn keep_ticking(poller: Poller, desk: Desk, mut stopped: watch:
         let due = desk.store.records().next_due().await.ok().flatten();
         let wait = due.and_then(|due| Duration::try_from(due.duration_since(desk.now())).ok());
         let wait = wait.unwrap_or(if due.is_some() {
-            BREATH
+            rhythm.breath
         } else {
-            LOOK_AT_LEAST_EVERY
+            rhythm.at_least_every
         });
+        let wait = wait.clamp(rhythm.breath, rhythm.at_least_every);
         tokio::select! {
             _ = stopped.changed() => {}
             () = desk.saved() => {}
-            _ = tokio::time::timeout(wait.clamp(BREATH, LOOK_AT_LEAST_EVERY), std::future::pending::<()>()) => {}
+            _ = tokio::time::timeout(wait, std::future::pending::<()>()) => {}
         }
     }
 }
@@ -40,7 +63,7 @@ pub(super) async fn keep_ticking(poller: Poller, desk: Desk, mut stopped: watch:
 pub(super) async fn keep_working(
     dispatcher: Arc<Dispatcher>,
     queue: Arc<LocalQueue>,
-    mut stopped: watch::Receiver<bool>,
+    (rhythm, mut stopped): (Rhythm, watch::Receiver<bool>),
 ) {
     while !*stopped.borrow() {
         let changed = queue.changed();
@@ -53,7 +76,7 @@ pub(super) async fn keep_working(
             _ = stopped.changed() => {}
             () = changed => {}
             // Delayed messages become visible without anybody saying so.
-            _ = tokio::time::timeout(LOOK_AT_LEAST_EVERY / 4, std::future::pending::<()>()) => {}
+            _ = tokio::time::timeout(rhythm.at_least_every / 4, std::future::pending::<()>()) => {}
         }
     }
 }

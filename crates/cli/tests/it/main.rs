@@ -4,6 +4,7 @@
 
 mod accounts;
 mod agents;
+mod chaos;
 mod demo;
 mod doctor;
 mod first_hour;

@@ -1,5 +1,6 @@
 //! Sessions that nobody created through the API, and what tests and control may look at.
 
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -22,6 +23,8 @@ pub struct SessionView {
     pub title: String,
     /// Prompt.
     pub prompt: String,
+    /// When it was created.
+    pub created_at: Timestamp,
     /// The state by its raw name.
     pub state: String,
     /// Whether it is archived.
@@ -215,6 +218,7 @@ impl Session {
             account: self.account.clone(),
             title: self.ask.title.clone(),
             prompt: self.ask.prompt.clone(),
+            created_at: self.created_at,
             state: self.state.clone(),
             archived: self.archived,
             deleted: self.deleted,

@@ -1,0 +1,333 @@
+//! `gaffer demo --chaos SEED`: the stories with every fault on, and Gaffer a process of its own that is killed and started again.
+//!
+//! The seed chooses what goes wrong and where the process dies; two processes and real sockets keep an order of their own.
+
+pub(crate) mod child;
+mod crew;
+mod deathbed;
+mod flow;
+mod keeper;
+mod many;
+pub(crate) mod moment;
+mod plan;
+mod queue;
+mod report;
+mod stage;
+mod time;
+mod weather;
+mod witness;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use client::Client;
+use client::wire::CreateJob;
+use engine::ports::Clock;
+use jiff::{SignedDuration, Timestamp};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use sandbox::{Drive, Options, Sandbox, Service};
+use secrecy::SecretString;
+use tempfile::TempDir;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::args::DemoArgs;
+use crate::render;
+use crew::Crew;
+use flow::{flow, move_base, post};
+use keeper::{Death, Door, Keeper};
+use report::Report;
+use time::SharedTime;
+use weather::Weather;
+use witness::Witness;
+
+/// When every chaos begins.
+const BEGIN: Timestamp = Timestamp::constant(1_772_355_600, 0);
+
+/// A story that is not over by then, in virtual time, is stuck: the longest wait is half an hour.
+const STORY_WITHIN: SignedDuration = SignedDuration::from_hours(6);
+
+/// The same in real time, on a machine that is busy with other things.
+const REAL_WITHIN: Duration = Duration::from_secs(180);
+
+/// After the end, time passes for everything that a death has hidden: a message in work comes again after nine minutes.
+const AFTERWARDS: SignedDuration = SignedDuration::from_secs(600);
+
+/// How often it is looked whether the story is over, in real time.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// How long to wait before a job is handed over once more, in real time.
+const AGAIN_AFTER: Duration = Duration::from_millis(20);
+
+/// Signs the sandbox's webhooks.
+const WEBHOOK_SECRET: &str = "a secret between the sandbox and the child";
+
+/// Plays one seed, or several.
+pub(crate) async fn run(seed: u64, args: &DemoArgs) -> Result<()> {
+    if args.seeds > 1 {
+        return many::run(seed, args).await;
+    }
+    let report = play(seed, args.keep).await?;
+    if args.json {
+        render::json_line(&render::value(&report))?;
+    } else {
+        report.tell()?;
+    }
+    report.verdict()
+}
+
+/// Everything that one seed plays on.
+struct Play {
+    sandbox: Arc<Sandbox>,
+    time: Arc<SharedTime>,
+    door: Arc<Door>,
+    crew: Arc<Crew>,
+    deaths: Arc<Mutex<Vec<Death>>>,
+    armed: Arc<AtomicUsize>,
+    tasks: JoinSet<Result<()>>,
+    folder: TempDir,
+}
+
+async fn play(seed: u64, keep: bool) -> Result<Report> {
+    let began = tokio::time::Instant::now();
+    let mut play = Play::begin(seed).await?;
+    let story = async {
+        let jobs = play.hand_over().await?;
+        while !play.is_over(&jobs) && play.passed() < STORY_WITHIN {
+            play.wait().await?;
+        }
+        let ended = play.passed();
+        while play.passed() < ended + AFTERWARDS {
+            play.wait().await?;
+        }
+        Ok::<_, anyhow::Error>((jobs, ended))
+    };
+    let played = tokio::time::timeout(REAL_WITHIN, story).await;
+    if keep {
+        play.keep()?;
+    }
+    let Ok(story) = played else {
+        bail!(
+            "seed {seed} did not end within {} s; play it again with `{}`",
+            REAL_WITHIN.as_secs(),
+            command(seed)
+        );
+    };
+    let (jobs, ended) = story?;
+    play.report(seed, &jobs, (ended, began.elapsed())).await
+}
+
+/// How a seed is played again.
+fn command(seed: u64) -> String {
+    format!("gaffer demo --chaos {seed}")
+}
+
+impl Play {
+    async fn begin(seed: u64) -> Result<Self> {
+        let mut dice = StdRng::seed_from_u64(seed);
+        let folder = tempfile::Builder::new()
+            .prefix("gaffer-chaos-")
+            .tempdir()
+            .context("making a folder for the child")?;
+        let time = SharedTime::begin(&folder.path().join("clock"), BEGIN)?;
+        let (lags, webhooks) = weather::climate(&mut dice);
+        let clock = time.clone();
+        let options = Options {
+            clock: Arc::new(move || clock.now()),
+            drive: Drive::Manual,
+            ..Options::real_time(stage::scenario(lags, webhooks))
+        };
+        let sandbox = Arc::new(
+            Sandbox::start(options)
+                .await
+                .context("starting the sandbox")?,
+        );
+        stage::furnish(folder.path(), &sandbox, time.clone()).await?;
+        let door = Arc::new(watch::channel(None).0);
+        let crew = Arc::new(Crew {
+            door: door.subscribe(),
+            time: time.clone(),
+            acknowledged: Mutex::default(),
+        });
+        let mut play = Self {
+            sandbox,
+            time,
+            door,
+            crew,
+            deaths: Arc::default(),
+            armed: Arc::default(),
+            tasks: JoinSet::new(),
+            folder,
+        };
+        play.spawn(seed, dice);
+        Ok(play)
+    }
+
+    fn spawn(&mut self, seed: u64, mut dice: StdRng) {
+        let (moments, times) = plan::of(seed, &mut dice, BEGIN);
+        let keeper = Keeper {
+            folder: PathBuf::from(self.folder.path()),
+            sandbox: self.sandbox.clone(),
+            time: self.time.clone(),
+            door: self.door.clone(),
+            deaths: self.deaths.clone(),
+            webhook_secret: WEBHOOK_SECRET,
+            token: SecretString::from(format!("gaf_{:032x}", rand::random::<u128>())),
+            seed,
+            moments,
+            times,
+        };
+        let weather = Weather {
+            dice,
+            sandbox: self.sandbox.clone(),
+            time: self.time.clone(),
+            armed: self.armed.clone(),
+        };
+        let (crew, wakes) = (self.crew.clone(), self.sandbox.agents().subscribe());
+        self.tasks.spawn(keeper.keep());
+        self.tasks.spawn(async {
+            weather.storm().await;
+            Ok(())
+        });
+        self.tasks.spawn(async {
+            crew::answer(crew, wakes).await;
+            Ok(())
+        });
+        let (time, sandbox, door) = (self.time.clone(), self.sandbox.clone(), self.door.clone());
+        self.tasks.spawn(flow(time, sandbox, door));
+        self.tasks.spawn(post(self.sandbox.clone()));
+        self.tasks
+            .spawn(move_base(self.sandbox.clone(), self.time.clone()));
+    }
+
+    /// Hands the jobs over, each under a name so that it is one job however often it is sent.
+    async fn hand_over(&self) -> Result<Vec<String>> {
+        let mut jobs = Vec::new();
+        for (number, (repo, prompt)) in stage::JOBS.into_iter().enumerate() {
+            let order = CreateJob {
+                repo: repo.parse().context("reading the stage's repository")?,
+                branch: None,
+                prompt: prompt.to_owned(),
+                title: None,
+                agent: None,
+            };
+            jobs.push(self.hand(&order, &format!("job-{number}")).await?);
+        }
+        Ok(jobs)
+    }
+
+    async fn hand(&self, order: &CreateJob, key: &str) -> Result<String> {
+        let mut door = self.door.subscribe();
+        let mut again = tokio::time::interval(AGAIN_AFTER);
+        loop {
+            again.tick().await;
+            let client: Option<Client> = door.wait_for(Option::is_some).await?.clone();
+            let Some(client) = client else { continue };
+            match client.create_job(order, Some(key)).await {
+                Ok(job) => return Ok(job.job_id.to_string()),
+                Err(client::Error::Problem(problem)) => bail!("handing over a job: {problem}"),
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Waits a little; fails when anything that has to go on has ended.
+    async fn wait(&mut self) -> Result<()> {
+        let pause = tokio::time::timeout(LOOK_EVERY, self.tasks.join_next()).await;
+        match pause {
+            // The storm ends by itself.
+            Ok(Some(Ok(Ok(())))) | Err(_) => Ok(()),
+            Ok(Some(Ok(Err(error)))) => Err(error.context("keeping the chaos going")),
+            Ok(Some(Err(error))) => Err(error).context("keeping the chaos going"),
+            Ok(None) => bail!("nothing goes on any more"),
+        }
+    }
+
+    fn passed(&self) -> SignedDuration {
+        self.time.now().duration_since(BEGIN)
+    }
+
+    fn deaths(&self) -> Vec<Death> {
+        let deaths = self.deaths.lock().unwrap_or_else(PoisonError::into_inner);
+        deaths.clone()
+    }
+
+    fn is_over(&self, jobs: &[String]) -> bool {
+        self.witness(jobs, &BTreeMap::new(), &[]).is_over()
+    }
+
+    fn witness<'a>(
+        &'a self,
+        jobs: &'a [String],
+        acknowledged: &'a BTreeMap<String, Timestamp>,
+        deaths: &'a [Timestamp],
+    ) -> Witness<'a> {
+        let faults = self.sandbox.faults();
+        Witness {
+            sandbox: &self.sandbox,
+            jobs,
+            acknowledged,
+            deaths,
+            agent_faults: weather::AGENT_FAULTS
+                - faults
+                    .list()
+                    .iter()
+                    .filter(|fault| fault.service == Service::Agent)
+                    .count(),
+            list_lag: faults.lags().list,
+        }
+    }
+
+    /// Keeps the child's folder, with what the sandbox saw beside its own log.
+    fn keep(&mut self) -> Result<()> {
+        self.folder.disable_cleanup(true);
+        let folder = self.folder.path();
+        let saw = serde_json::json!({
+            "requests": self.sandbox.requests(),
+            "sessions": self.sandbox.jules().sessions(),
+            "deaths": self.deaths().iter().map(|it| format!("{} {:?}", it.at, it.moment)).collect::<Vec<_>>(),
+        });
+        std::fs::write(folder.join("sandbox.json"), saw.to_string())
+            .context("keeping what the sandbox saw")?;
+        render::note(&format!("kept in {}", folder.display()));
+        Ok(())
+    }
+
+    async fn report(
+        mut self,
+        seed: u64,
+        jobs: &[String],
+        (story, took): (SignedDuration, Duration),
+    ) -> Result<Report> {
+        self.tasks.shutdown().await;
+        let left = self.sandbox.faults().list().len();
+        let acknowledged = self.crew.acknowledged().clone();
+        let deaths = self.deaths();
+        let times: Vec<Timestamp> = deaths.iter().map(|death| death.at).collect();
+        let it = self.sandbox.counters();
+        let witness = self.witness(jobs, &acknowledged, &times);
+        self.sandbox.faults().clear();
+        Ok(Report {
+            seed,
+            jobs: jobs.len(),
+            merged: it.merges,
+            deaths: deaths.len(),
+            moments: deaths
+                .iter()
+                .filter_map(|death| death.moment.map(|moment| moment.to_string()))
+                .collect(),
+            faults: self.armed.load(Ordering::Relaxed).saturating_sub(left),
+            sessions: it.creates,
+            messages: it.messages,
+            wakes: it.wakes_received,
+            virtual_seconds: story.as_secs(),
+            seconds: (took.as_secs_f64() * 100.0).round() / 100.0,
+            violations: witness.violations().await?,
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! The agents of the jobs: each wake is answered until Gaffer takes the answer, however often Gaffer dies meanwhile.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use client::Client;
+use domain::ids::{AgentName, EventId};
+use engine::ports::Clock;
+use jiff::Timestamp;
+use sandbox::agent::Received;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
+
+use super::time::SharedTime;
+use crate::demo::agent::Wake;
+
+/// How often an answer is tried.
+const TRIES_MAX: usize = 400;
+
+/// How long to wait between two tries, in real time.
+const AGAIN_AFTER: Duration = Duration::from_millis(15);
+
+/// The agent that answers 204, which is an acknowledgement.
+pub(super) const PROMPT: &str = "prompt";
+
+/// The agent that answers 202 and acknowledges once it is done.
+pub(super) const SLOW: &str = "slow";
+
+/// Both agents.
+pub(super) struct Crew {
+    pub(super) door: watch::Receiver<Option<Client>>,
+    pub(super) time: Arc<SharedTime>,
+    /// When Gaffer took the acknowledgement of which event.
+    pub(super) acknowledged: Mutex<BTreeMap<String, Timestamp>>,
+}
+
+/// What came of one try.
+enum Try {
+    Taken,
+    Refused,
+    Again,
+}
+
+/// Answers wakes until the sandbox is gone.
+pub(super) async fn answer(crew: Arc<Crew>, mut wakes: broadcast::Receiver<Received>) {
+    loop {
+        match wakes.recv().await {
+            Ok(received) => drop(tokio::spawn(crew.clone().decide(received))),
+            Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+impl Crew {
+    pub(super) fn acknowledged(&self) -> MutexGuard<'_, BTreeMap<String, Timestamp>> {
+        self.acknowledged
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn decide(self: Arc<Self>, received: Received) {
+        let Ok(wake) = serde_json::from_str::<Wake>(&received.body) else {
+            return;
+        };
+        self.until_taken(|client| order(client, &wake)).await;
+        if received.agent == SLOW {
+            self.until_taken(|client| acknowledge(client, &wake)).await;
+            let now = self.time.now();
+            self.acknowledged().entry(wake.event_id).or_insert(now);
+        }
+    }
+
+    async fn until_taken<F: Future<Output = Try>>(&self, order: impl Fn(Client) -> F) {
+        let mut door = self.door.clone();
+        let mut again = tokio::time::interval(AGAIN_AFTER);
+        for _ in 0..TRIES_MAX {
+            again.tick().await;
+            let Ok(client) = door.wait_for(Option::is_some).await.map(|it| it.clone()) else {
+                return;
+            };
+            match order_of(client, &order).await {
+                Try::Taken | Try::Refused => return,
+                Try::Again => {}
+            }
+        }
+        tracing::warn!("an agent gave up");
+    }
+}
+
+async fn order_of<F: Future<Output = Try>>(
+    client: Option<Client>,
+    order: &impl Fn(Client) -> F,
+) -> Try {
+    match client {
+        Some(client) => order(client).await,
+        None => Try::Again,
+    }
+}
+
+/// One decision. The words name the event, so that words said twice are seen; its id makes it safe to order twice.
+async fn order(client: Client, wake: &Wake) -> Try {
+    let Some(job) = &wake.job_id else {
+        return Try::Taken;
+    };
+    let id = &wake.event_id;
+    let say = async |words: &str| {
+        let words = format!("{words} ({id})");
+        client.say(job, &words, Some(id)).await.map(drop)
+    };
+    taken(match (wake.event.as_str(), wake.kind.as_str()) {
+        ("question", "plan_approval") => client.approve(job).await.map(drop),
+        ("question", _) => say("Use the one we have already.").await,
+        ("stuck", _) => say("Are you still there? Please go on.").await,
+        ("error", "create_refused") => client.retry(job).await.map(drop),
+        _ => Ok(()),
+    })
+}
+
+async fn acknowledge(client: Client, wake: &Wake) -> Try {
+    let (Ok(agent), Ok(event)) = (SLOW.parse::<AgentName>(), wake.event_id.parse::<EventId>())
+    else {
+        return Try::Refused;
+    };
+    taken(client.acknowledge(&agent, &event).await.map(drop))
+}
+
+/// What cannot be done now will not be done by saying it again; everything else is tried again.
+fn taken(outcome: Result<(), client::Error>) -> Try {
+    match outcome {
+        Ok(()) => Try::Taken,
+        Err(client::Error::Problem(problem)) if problem.status == 409 && problem.code != "busy" => {
+            Try::Refused
+        }
+        Err(_) => Try::Again,
+    }
+}

@@ -1,0 +1,67 @@
+//! What goes on by itself: time, webhooks, and a base branch that moves.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use engine::ports::Clock;
+use jiff::SignedDuration;
+use sandbox::Sandbox;
+
+use super::keeper::Door;
+use super::time::SharedTime;
+use super::{LOOK_EVERY, stage};
+
+/// How often time moves, in real time.
+const BEAT: Duration = Duration::from_millis(1);
+
+/// How far it moves while anything is being done.
+const CRAWL: SignedDuration = SignedDuration::from_millis(10);
+
+/// How far it moves while nothing is being done.
+const STRIDE: SignedDuration = SignedDuration::from_millis(500);
+
+/// Lets time pass: in small steps while anything is being done or nobody is there, in large ones otherwise.
+pub(super) async fn flow(
+    time: Arc<SharedTime>,
+    sandbox: Arc<Sandbox>,
+    door: Arc<Door>,
+) -> Result<()> {
+    let mut beat = tokio::time::interval(BEAT);
+    beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        beat.tick().await;
+        let busy = sandbox.in_flight() > 0 || time.is_busy() || door.borrow().is_none();
+        time.pass(if busy { CRAWL } else { STRIDE })?;
+        sandbox.advance();
+    }
+}
+
+/// Posts webhooks; apart, since a dead child must not hold up the time.
+pub(super) async fn post(sandbox: Arc<Sandbox>) -> Result<()> {
+    let mut beat = tokio::time::interval(BEAT);
+    beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        beat.tick().await;
+        sandbox.deliver_webhooks().await;
+    }
+}
+
+/// Once the strict repository has a pull request, its base moves on.
+pub(super) async fn move_base(sandbox: Arc<Sandbox>, time: Arc<SharedTime>) -> Result<()> {
+    let mut beat = tokio::time::interval(LOOK_EVERY);
+    loop {
+        beat.tick().await;
+        if !sandbox.github().pulls(stage::DOCS).is_empty() {
+            let github = sandbox.github();
+            github.push(
+                time.now(),
+                stage::DOCS,
+                "main",
+                "Something else",
+                "somebody",
+            );
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Several seeds, some at the same time, each in a process of its own; and the table of where they killed.
+
+use std::collections::BTreeMap;
+use std::process::Stdio;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+use serde_json::Value;
+use tokio::process::Command;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::command;
+use super::moment::{Kind, Moment, Place};
+use super::report::Report;
+use crate::args::DemoArgs;
+use crate::render::{self, Answer};
+
+/// What a run of seeds came to.
+#[derive(Serialize)]
+struct Summary {
+    seeds: usize,
+    merged: u64,
+    deaths: usize,
+    faults: usize,
+    slowest_seconds: f64,
+    /// How often the process was killed at each moment.
+    moments: BTreeMap<String, usize>,
+    /// Moments at which it was never killed.
+    missed: Vec<String>,
+    /// By seed, what went wrong.
+    violations: BTreeMap<u64, Vec<String>>,
+}
+
+/// What one seed's process came to.
+type Played = (u64, Result<Report>);
+
+/// Plays the seeds from `first` on.
+pub(super) async fn run(first: u64, args: &DemoArgs) -> Result<()> {
+    let turns = Arc::new(Semaphore::new(args.at_once.into()));
+    let mut playing = JoinSet::new();
+    for seed in (0..args.seeds).map(|n| first.wrapping_add(n)) {
+        let turns = turns.clone();
+        playing.spawn(async move {
+            // The semaphore is never closed.
+            let _turn = turns.acquire().await;
+            (seed, play(seed).await)
+        });
+    }
+    let mut played = Vec::new();
+    while let Some(one) = playing.join_next().await {
+        let one = one.context("playing a seed")?;
+        if !args.json {
+            tell(&one)?;
+        }
+        let failed = one.1.as_ref().is_ok_and(|it| !it.violations.is_empty()) || one.1.is_err();
+        played.push(one);
+        if failed && args.until_failure {
+            break;
+        }
+    }
+    playing.shutdown().await;
+    let summary = Summary::of(&played);
+    render::answer(&summary.answer(), args.json).context("printing the table")?;
+    summary.verdict()
+}
+
+/// Plays one seed in a process of its own.
+async fn play(seed: u64) -> Result<Report> {
+    let output = Command::new(std::env::current_exe().context("finding gaffer")?)
+        .args(["demo", "--json", "--chaos", &seed.to_string()])
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .output()
+        .await
+        .context("playing a seed")?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    match said.lines().last().map(serde_json::from_str::<Report>) {
+        Some(Ok(report)) => Ok(report),
+        Some(Err(_)) | None => bail!("{}", String::from_utf8_lossy(&output.stderr).trim()),
+    }
+}
+
+fn tell((seed, outcome): &Played) -> Result<()> {
+    let text = match outcome {
+        Ok(it) if it.violations.is_empty() => format!(
+            "seed {seed}: merged {} of {}, killed {} times ({}), {} faults, {} s",
+            it.merged,
+            it.jobs,
+            it.deaths,
+            it.moments.join(", "),
+            it.faults,
+            it.seconds
+        ),
+        Ok(it) => format!("seed {seed}: FAILED: {}", it.violations.join("; ")),
+        Err(error) => format!("seed {seed}: FAILED: {error:#}"),
+    };
+    Ok(render::line(&text)?)
+}
+
+impl Summary {
+    fn of(played: &[Played]) -> Self {
+        let reports = || played.iter().filter_map(|(_, it)| it.as_ref().ok());
+        let mut moments: BTreeMap<String, usize> = BTreeMap::new();
+        for moment in reports().flat_map(|it| &it.moments) {
+            *moments.entry(moment.clone()).or_default() += 1;
+        }
+        let missed = Moment::all()
+            .map(|moment| moment.to_string())
+            .filter(|moment| !moments.contains_key(moment))
+            .collect();
+        let wrong = |(seed, outcome): &Played| match outcome {
+            Ok(it) if it.violations.is_empty() => None,
+            Ok(it) => Some((*seed, it.violations.clone())),
+            Err(error) => Some((*seed, vec![format!("{error:#}")])),
+        };
+        Self {
+            seeds: played.len(),
+            merged: reports().map(|it| it.merged).sum(),
+            deaths: reports().map(|it| it.deaths).sum(),
+            faults: reports().map(|it| it.faults).sum(),
+            slowest_seconds: reports().map(|it| it.seconds).fold(0.0, f64::max),
+            moments,
+            missed,
+            violations: played.iter().filter_map(wrong).collect(),
+        }
+    }
+
+    fn answer(&self) -> Answer {
+        let cell = |kind, place| {
+            let moment = Moment { kind, place }.to_string();
+            self.moments
+                .get(&moment)
+                .map_or_else(String::new, usize::to_string)
+        };
+        let row = |kind: Kind| {
+            let cells = Place::ALL.map(|place| cell(kind, place));
+            [vec![kind.word().to_owned()], cells.to_vec()].concat()
+        };
+        let head = ["killed", "before", "after", "settling"];
+        let rows = Kind::ALL.map(row).to_vec();
+        let json: Value = render::value(self);
+        Answer::new(json)
+            .table(&head, rows, "")
+            .line(format!(
+                "{} seeds: {} pull requests merged, {} kills, {} faults, the slowest seed {} s, {} seeds failed.",
+                self.seeds,
+                self.merged,
+                self.deaths,
+                self.faults,
+                self.slowest_seconds,
+                self.violations.len()
+            ))
+    }
+
+    fn verdict(&self) -> Result<()> {
+        if let Some((seed, wrong)) = self.violations.iter().next() {
+            bail!(
+                "{} seeds failed; the first is {seed}: {}; play it again with `{}`",
+                self.violations.len(),
+                wrong.join("; "),
+                command(*seed)
+            );
+        }
+        // Fewer seeds than there are cells in two columns cannot fill the table.
+        if self.seeds >= Kind::ALL.len() * 2 && !self.missed.is_empty() {
+            bail!("no seed killed at {}", self.missed.join(", "));
+        }
+        Ok(())
+    }
+}

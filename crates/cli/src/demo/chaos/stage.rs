@@ -1,0 +1,199 @@
+//! The stage of a chaos: four jobs that between them need every kind of effect, with the waits of a real installation.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use domain::account::{Account, Health, ListWeight, Pace};
+use domain::governor::Limits;
+use domain::policy::{MergePolicy, PlanApproval, Policy, Source, Timing};
+use engine::desk::{Desk, Place};
+use engine::keys;
+use engine::ports::{Clock, SecretName};
+use engine::settings::Agent;
+use jiff::SignedDuration;
+use sandbox::agent::AgentSetup;
+use sandbox::github::{CheckSetup, CiSetup, Outcome, RepoSetup, RequiredCheck};
+use sandbox::story::{Step, Story};
+use sandbox::{Lags, Sandbox, Scenario, WebhookFaults};
+
+use super::crew::{PROMPT, SLOW};
+use crate::data;
+
+/// A question, and a draft that has to be marked ready; a plan that has to be approved.
+const SHOP: &str = "acme/shop";
+/// Checks that fail first, and one silence.
+const SITE: &str = "acme/site";
+/// A base that moves on, which every head has to contain.
+pub(super) const DOCS: &str = "acme/docs";
+
+/// Where each job works and what it is asked to do.
+pub(super) const JOBS: [(&str, &str); 4] = [
+    (SHOP, "Add a search box"),
+    (SHOP, "Rewrite the cart"),
+    (SITE, "Fix the footer"),
+    (DOCS, "Describe the shop"),
+];
+
+/// Drafts among them.
+pub(super) const DRAFTS: u64 = 1;
+
+const fn seconds(count: i64) -> SignedDuration {
+    SignedDuration::from_secs(count)
+}
+
+/// What the sandbox plays.
+pub(super) fn scenario(lags: Lags, webhook_faults: WebhookFaults) -> Scenario {
+    let green = |name: &str, takes| CheckSetup {
+        takes: seconds(takes),
+        ..CheckSetup::new(name, Outcome::Success)
+    };
+    let fails_first = CheckSetup::new("test", Outcome::FailsFirst(1));
+    let repo = |name: &str, second: CheckSetup, strict| {
+        RepoSetup::new(name).with_ci(CiSetup {
+            checks: vec![green("build", 20), second],
+            required: vec![RequiredCheck::any("build")],
+            strict,
+            on_base: false,
+        })
+    };
+    Scenario {
+        repos: vec![
+            repo(SHOP, green("test", 30), false),
+            repo(SITE, fails_first, false),
+            repo(DOCS, green("test", 10), true),
+        ],
+        stories: stories(),
+        lags,
+        webhook_faults,
+        agents: vec![AgentSetup {
+            name: SLOW.to_owned(),
+            statuses: vec![202],
+            ..AgentSetup::default()
+        }],
+        ..Scenario::default()
+    }
+}
+
+fn stories() -> Vec<Story> {
+    let after = seconds(12);
+    let work = |title: &str| Step::Progress {
+        after,
+        title: title.to_owned(),
+        description: String::new(),
+        files: Vec::new(),
+        command: None,
+        media_bytes: 0,
+    };
+    let open = |draft| Step::OpenPull {
+        after,
+        files: Vec::new(),
+        draft,
+    };
+    let done = || Step::Complete {
+        after,
+        no_change: false,
+    };
+    let story = |matches: &str, steps| Story {
+        matches: matches.to_owned(),
+        steps,
+        ..Story::default()
+    };
+    let ask = Step::Ask {
+        after,
+        text: "There are two search libraries in the tree. Which one shall I use?".to_owned(),
+    };
+    let plan = Step::Plan {
+        after,
+        steps: vec![
+            "Move the cart's state".to_owned(),
+            "Run the tests".to_owned(),
+        ],
+    };
+    let stall = Step::Stall { after };
+    vec![
+        story("search box", vec![work("Looking"), ask, open(true), done()]),
+        story("cart", vec![plan, work("Moving"), open(false), done()]),
+        story("footer", vec![work("Looking"), stall, open(false), done()]),
+        story("Describe", vec![work("Writing"), open(false), done()]),
+    ]
+}
+
+/// What a person would type: an account, two agents and three sources that merge on green.
+pub(super) async fn furnish(folder: &Path, sandbox: &Sandbox, clock: Arc<dyn Clock>) -> Result<()> {
+    let data = data::open_by(folder, BTreeMap::new(), clock).await?;
+    let desk = &data.desk;
+    let mut unit = desk.unit();
+    let account = account(desk)?;
+    let place = Place {
+        due: Some(desk.now()),
+        list: keys::listed(keys::ACCOUNTS, account.name.as_str()),
+    };
+    unit.put(keys::account(&account.name), &account, None, place);
+    for name in [PROMPT, SLOW] {
+        let agent = Agent {
+            name: name.parse().context("naming an agent")?,
+            url: Some(sandbox.agent_url(name).parse()?),
+            disabled: None,
+        };
+        let secret = SecretName::Agent(agent.name.clone());
+        let key: [u8; 32] = rand::random();
+        data.secrets
+            .write(&secret, &agents::new_secret(key))
+            .await?;
+        let place = Place {
+            due: None,
+            list: keys::listed(keys::AGENTS, name),
+        };
+        unit.put(keys::agent(&agent.name), &agent, None, place);
+    }
+    for (repo, agent) in [(SHOP, PROMPT), (SITE, SLOW), (DOCS, SLOW)] {
+        let source = source(repo, agent, &account)?;
+        let place = Place {
+            due: None,
+            list: keys::listed(keys::SOURCES, source.repo.key()),
+        };
+        unit.put(keys::source(&source.repo), &source, None, place);
+    }
+    desk.commit(unit).await.context("furnishing the stage")
+}
+
+fn account(desk: &Desk) -> Result<Account> {
+    Ok(Account {
+        name: "default".parse().context("naming the account")?,
+        limits: Limits {
+            concurrent: 15,
+            per_day: 100,
+        },
+        agent: None,
+        pace: Pace::default(),
+        health: Health::Working,
+        next_poll: desk.now(),
+        list: ListWeight::default(),
+        activity_reads: BTreeMap::new(),
+    })
+}
+
+fn source(repo: &str, agent: &str, account: &Account) -> Result<Source> {
+    Ok(Source {
+        repo: repo.parse().context("naming a repository")?,
+        account: account.name.clone(),
+        agent: Some(agent.parse().context("naming an agent")?),
+        paused: false,
+        branch: Some("main".parse().context("naming a branch")?),
+        policy: Policy {
+            merge: MergePolicy::OnGreen,
+            plan_approval: PlanApproval::Agent,
+            ..Policy::default()
+        },
+        timing: Timing {
+            stuck_after: seconds(240),
+            settle: seconds(20),
+            ci_repair_after: seconds(20),
+            quiet: seconds(60),
+            pull_poll: seconds(30),
+            ..Timing::default()
+        },
+    })
+}

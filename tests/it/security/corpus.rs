@@ -76,11 +76,22 @@ impl Pen {
         }
     }
 
-    /// The corpus, beginning with this entry.
+    /// The corpus one by one, beginning with this entry.
     pub(super) fn hostile(first: usize) -> Self {
         Self {
             hostile: Some(hostile()),
             next: Mutex::new(first),
+        }
+    }
+
+    /// The whole corpus but its huge texts in every place, each time beginning with another entry: whatever a text has to say for a decision to change, it says it.
+    pub(super) fn everything() -> Self {
+        let mut texts = hostile();
+        texts.retain(|text| text.len() < HUGE_CHARS / 2);
+        let turned = |first: usize| [&texts[first..], &texts[..first]].concat().join(" ");
+        Self {
+            hostile: Some((0..texts.len()).map(turned).collect()),
+            next: Mutex::default(),
         }
     }
 

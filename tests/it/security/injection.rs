@@ -225,8 +225,13 @@ async fn no_text_changes_a_decision() {
     is_eventful(&plain_world, &jobs).await;
     let plain = plain_world.decisions().await;
     assert!(plain.to_string().contains(PLAIN));
-    for round in 0..ROUNDS {
-        let (world, _) = told(&Pen::hostile(round * STRIDE)).await;
+    let one_by_one = (0..ROUNDS).map(|round| Pen::hostile(round * STRIDE));
+    for (round, pen) in [Pen::everything()]
+        .into_iter()
+        .chain(one_by_one)
+        .enumerate()
+    {
+        let (world, _) = told(&pen).await;
         let mut swapped = world.decisions().await;
         let mut wanted = plain.clone();
         without_texts(&mut wanted, &mut swapped, PLAIN);

@@ -136,20 +136,20 @@ async fn decided_alike(app: Option<u64>) {
 
 #[tokio::test]
 async fn whatever_comes_through_our_own_app_decides_nothing() {
-    decided_alike(APPS[0]).await;
+    Box::pin(decided_alike(APPS[0])).await;
 }
 
 #[tokio::test]
 async fn whatever_comes_through_the_app_of_jules_decides_nothing() {
-    decided_alike(APPS[1]).await;
+    Box::pin(decided_alike(APPS[1])).await;
 }
 
 #[tokio::test]
 async fn whatever_comes_through_another_app_decides_nothing() {
-    decided_alike(APPS[2]).await;
+    Box::pin(decided_alike(APPS[2])).await;
 }
 
 #[tokio::test]
 async fn whatever_comes_through_no_app_decides_nothing() {
-    decided_alike(APPS[3]).await;
+    Box::pin(decided_alike(APPS[3])).await;
 }

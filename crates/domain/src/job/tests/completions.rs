@@ -147,3 +147,22 @@ fn a_finished_session_with_a_pull_request_is_watched_on() {
     assert!(!story.job.is_ended());
     assert!(!story.job.holds_slot());
 }
+
+#[test]
+fn whoever_works_holds_a_slot_and_whoever_waits_or_rests_does_not() {
+    let mut story = finished();
+    assert!(story.job.holds_slot());
+    let since = at(0);
+    let watching = story.job.phase.clone();
+    story.job.phase = Phase::Creating { since, refusals: 0 };
+    assert!(story.job.holds_slot());
+    story.job.phase = Phase::Queued {
+        since,
+        not_before: since,
+        refusals: 0,
+    };
+    assert!(!story.job.holds_slot());
+    story.job.phase = watching;
+    story.poll(10, "COMPLETED");
+    assert!(!story.job.holds_slot());
+}

@@ -3,6 +3,7 @@
 mod bench;
 mod chaos;
 mod guards;
+mod mutants;
 mod output;
 mod stages;
 mod test;
@@ -27,6 +28,21 @@ enum Xtask {
 fn main() -> ExitCode {
     if let Some(code) = guards::compile_without() {
         return code;
+    /// Mutates what decides and what guards, and names every change that no test notices. Takes hours.
+    Mutants(mutants::Options),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Xtask::parse() {
+        Xtask::Test(options) => test::run(&options),
+        Xtask::Mutants(options) => mutants::run(&options),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::line(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
     }
     output::ended(match Xtask::parse() {
         Xtask::Test(options) => test::run(&options),

@@ -1,13 +1,13 @@
 //! `cargo xtask test`: runs the stages in order, stops at the first failure, says what took how long.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
 use crate::output;
 use crate::stages::Stage;
+use crate::tools;
 
 /// What a person may choose.
 #[derive(clap::Args)]
@@ -35,12 +35,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         output::line(&listing(&stages));
         return Ok(());
     }
-    // The workspace is the parent of this package, whatever folder the person stands in.
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .context("finding the workspace above xtask")?;
+    let root = tools::workspace()?;
     let began = Instant::now();
-    let (endings, outcome) = run_each(&stages, |stage| stage.run(root));
+    let (endings, outcome) = run_each(&stages, |stage| stage.run(&root));
     output::line(&table(&endings, began.elapsed()));
     outcome
 }

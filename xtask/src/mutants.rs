@@ -1,0 +1,171 @@
+//! `cargo xtask mutants`: changes one thing at a time in what decides and what guards, and sees whether a test notices.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::output;
+use crate::tools;
+
+/// Where the tool keeps what it found, below the workspace.
+const FOLDER: &str = "target/mutants";
+
+/// Shortest time a test run gets before a mutant counts as endless, in seconds: this machine may be busy.
+const LEAST_SECONDS: &str = "120";
+
+/// One package and the files of it that are mutated.
+struct Part {
+    package: &'static str,
+    files: &'static [&'static str],
+}
+
+/// What decides a merge, a repair or a wake, and what stands between strangers and those.
+const PARTS: [Part; 3] = [
+    Part {
+        package: "domain",
+        files: &[
+            "crates/domain/src/job.rs",
+            "crates/domain/src/job/**",
+            "crates/domain/src/pull.rs",
+            "crates/domain/src/pull/**",
+            "crates/domain/src/merge.rs",
+            "crates/domain/src/merge/**",
+            "crates/domain/src/link.rs",
+        ],
+    },
+    Part {
+        package: "github",
+        files: &["crates/github/src/webhook/**"],
+    },
+    Part {
+        package: "agents",
+        files: &[
+            "crates/agents/src/destination.rs",
+            "crates/agents/src/destination/**",
+        ],
+    },
+];
+
+/// What a person may choose.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Only this package: domain, github or agents. May be given more than once.
+    #[arg(long, value_name = "PACKAGE", value_parser = PARTS.map(|part| part.package))]
+    only: Vec<String>,
+    /// Leave out mutants that an earlier run has seen caught.
+    #[arg(long)]
+    iterate: bool,
+}
+
+/// Runs the chosen parts; the error counts the mutants that no test noticed.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let root = tools::workspace()?;
+    let program = tools::cargo_mutants(&root)?;
+    let wanted = |part: &&Part| {
+        options.only.is_empty() || options.only.iter().any(|only| only == part.package)
+    };
+    let mut missed = 0;
+    for part in PARTS.iter().filter(wanted) {
+        output::line(&format!("\n=== mutants of {}", part.package));
+        let folder = root.join(FOLDER).join(part.package);
+        mutate(&root, &program, (part, &folder), options.iterate)?;
+        missed += report(part.package, &folder)?;
+    }
+    ensure!(
+        missed == 0,
+        "{missed} mutants live: write a test that notices each, or list it in docs/mutants.md with the reason why nothing can"
+    );
+    Ok(())
+}
+
+/// Exit codes of the tool: 0 all caught, 2 some missed, 3 some timed out; others mean that it could not run.
+fn mutate(
+    root: &Path,
+    program: &Path,
+    (part, folder): (&Part, &PathBuf),
+    iterate: bool,
+) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
+    let mut command = Command::new(program);
+    command.args([
+        "mutants",
+        "--package",
+        part.package,
+        "--test-package",
+        part.package,
+    ]);
+    command.args(["--no-shuffle", "--minimum-test-timeout", LEAST_SECONDS]);
+    for file in part.files {
+        command.args(["--file", file]);
+    }
+    if iterate {
+        command.arg("--iterate");
+    }
+    let status = command
+        .arg("--output")
+        .arg(folder)
+        .current_dir(root)
+        .status()
+        .context("starting cargo-mutants")?;
+    match status.code() {
+        Some(0 | 2 | 3) => Ok(()),
+        Some(_) | None => bail!("cargo-mutants ended with {status}"),
+    }
+}
+
+/// Prints the counts and names what lives; answers how many do.
+fn report(package: &str, folder: &Path) -> Result<usize> {
+    let found = folder.join("mutants.out");
+    let lines = |name: &str| -> Result<Vec<String>> {
+        let path = found.join(name);
+        let text =
+            fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+        Ok(text.lines().map(str::to_owned).collect())
+    };
+    let missed = lines("missed.txt")?;
+    output::line(&format!(
+        "{package}: {} caught, {} missed, {} endless, {} do not build",
+        lines("caught.txt")?.len(),
+        missed.len(),
+        lines("timeout.txt")?.len(),
+        lines("unviable.txt")?.len(),
+    ));
+    for line in &missed {
+        output::line(&format!("  lives: {line}"));
+    }
+    Ok(missed.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mutated_file_is_there() {
+        let root = tools::workspace().unwrap();
+        for file in PARTS.iter().flat_map(|part| part.files) {
+            let path = root.join(file.trim_end_matches("/**"));
+            assert!(path.exists(), "{file}");
+        }
+    }
+
+    #[test]
+    fn what_lives_is_counted() {
+        let home = tempfile::tempdir().unwrap();
+        let found = home.path().join("mutants.out");
+        fs::create_dir_all(&found).unwrap();
+        for (name, text) in [
+            ("caught.txt", "a\nb\n"),
+            ("missed.txt", "c\n"),
+            ("timeout.txt", ""),
+            ("unviable.txt", ""),
+        ] {
+            fs::write(found.join(name), text).unwrap();
+        }
+        assert_eq!(report("domain", home.path()).unwrap(), 1);
+        fs::remove_file(found.join("missed.txt")).unwrap();
+        assert!(report("domain", home.path()).is_err());
+    }
+}

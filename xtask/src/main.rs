@@ -23,30 +23,18 @@ enum Xtask {
     Bench(bench::Options),
     /// Plays the stories with every fault on and Gaffer killed and restarted, seed by seed; or proves that a guard is needed.
     Chaos(chaos::Options),
-}
-
-fn main() -> ExitCode {
-    if let Some(code) = guards::compile_without() {
-        return code;
     /// Mutates what decides and what guards, and names every change that no test notices. Takes hours.
     Mutants(mutants::Options),
 }
 
 fn main() -> ExitCode {
-    let outcome = match Xtask::parse() {
-        Xtask::Test(options) => test::run(&options),
-        Xtask::Mutants(options) => mutants::run(&options),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            output::line(&format!("error: {error:#}"));
-            ExitCode::FAILURE
-        }
+    if let Some(code) = guards::compile_without() {
+        return code;
     }
     output::ended(match Xtask::parse() {
         Xtask::Test(options) => test::run(&options),
         Xtask::Bench(options) => bench::run(&options),
         Xtask::Chaos(options) => chaos::run(&options),
+        Xtask::Mutants(options) => mutants::run(&options),
     })
 }

@@ -4,11 +4,11 @@ use clap::{CommandFactory, Parser};
 
 use super::*;
 
-/// Every command below `command`, with its name as it is typed.
+/// Every command below `command` that people type, with its name as it is typed.
 fn walk(command: &clap::Command, name: &str, found: &mut Vec<(String, String)>) {
     let help = command.clone().render_long_help().to_string();
     found.push((name.to_owned(), help));
-    for sub in command.get_subcommands() {
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
         walk(sub, &format!("{name} {}", sub.get_name()), found);
     }
 }

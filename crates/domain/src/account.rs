@@ -217,7 +217,7 @@ fn trouble(
 /// The tick, or up to a tenth less: installations do not march in step, and nothing waits longer than the tick.
 fn working_gap(account: &Account, now: Timestamp) -> SignedDuration {
     let tick = account.pace.tick;
-    tick - tick * jitter(&account.name, now.as_millisecond()) / 1_000
+    tick - tick / 1_000 * jitter(&account.name, now.as_millisecond())
 }
 
 /// Gaps double from the tick, with up to a quarter more for the same reason, and never undercut what the service asks.

@@ -58,7 +58,8 @@ pub fn page_size(weight: &ListWeight) -> u32 {
         return LIST_PAGE_MIN;
     };
     let light = LIST_PAGE_BYTES / bytes.max(1);
-    let deep = weight.sessions + weight.sessions.div_ceil(LIST_PAGE_RESERVE);
+    let reserve = weight.sessions.div_ceil(LIST_PAGE_RESERVE);
+    let deep = weight.sessions.saturating_add(reserve);
     let wanted = u32::try_from(deep.min(light)).unwrap_or(LIST_PAGE_MAX);
     wanted.clamp(LIST_PAGE_MIN, LIST_PAGE_MAX)
 }

@@ -10,6 +10,7 @@ mod commits;
 mod events;
 mod gate;
 mod merge;
+mod moves;
 mod pen;
 mod pulls;
 mod routes;
@@ -36,6 +37,7 @@ pub use access::{
 pub use admin::{AdminSetup, AppSetup, HookSetup};
 pub use checks::Conclusion;
 pub(crate) use checks::Phase;
+pub use moves::InstallationSetup;
 pub use routes::{PREFIX, router};
 pub use setup::{
     ACTIONS_APP_ID, ACTIONS_APP_SLUG, ChangedFile, CheckKind, CheckSetup, CiSetup, MergeMethod,
@@ -104,11 +106,6 @@ impl GitHub {
     /// Changes what the App may do, and where.
     pub fn set_app(&self, app: AppSetup) {
         self.world().app = app;
-    }
-
-    /// Gives a repository another name; the old one leads to it from now on. An unknown repository changes nothing.
-    pub fn rename_repo(&self, old: &str, new: &str) {
-        self.world().rename(old, new);
     }
 
     /// Forgets a token, as a person who revokes it.

@@ -173,6 +173,8 @@ impl Default for TokenSetup {
 pub(crate) struct Token {
     pub(crate) setup: TokenSetup,
     pub(crate) expires_at: Option<Timestamp>,
+    /// The only account whose repositories it sees; none means all.
+    pub(crate) owner: Option<String>,
     pub(crate) window: Window,
 }
 
@@ -204,12 +206,18 @@ impl Token {
         Self {
             setup,
             expires_at: None,
+            owner: None,
             window: Window::default(),
         }
     }
 
     /// Whether this token can see a repository at all.
     pub(crate) fn sees(&self, full_name: &str) -> bool {
+        let owner = full_name.split_once('/').map_or("", |(owner, _)| owner);
+        let other = |own: &String| !own.eq_ignore_ascii_case(owner);
+        if self.owner.as_ref().is_some_and(other) {
+            return false;
+        }
         match &self.setup.repos {
             None => true,
             Some(names) => names

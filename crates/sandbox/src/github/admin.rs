@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::access::Permissions;
-use super::world::World;
 
 /// What an administrator sets in a repository besides its checks and rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,25 +82,5 @@ impl AppSetup {
                 .iter()
                 .any(|repo| repo.eq_ignore_ascii_case(full_name))
         })
-    }
-}
-
-impl World {
-    /// Gives a repository another name and remembers the old one.
-    pub(crate) fn rename(&mut self, old: &str, new: &str) {
-        let key = old.to_ascii_lowercase();
-        let Some(mut repo) = self.repos.remove(&key) else {
-            return;
-        };
-        self.former.insert(key, repo.id);
-        new.clone_into(&mut repo.setup.full_name);
-        self.repos.insert(repo.key(), repo);
-    }
-
-    /// The name of the repository that has an id.
-    pub(crate) fn name_of(&self, id: u64) -> Option<String> {
-        let mut repos = self.repos.values();
-        let found = repos.find(|repo| repo.id == id)?;
-        Some(found.full_name().to_owned())
     }
 }

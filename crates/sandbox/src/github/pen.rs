@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 
 pub(crate) use checks::{is_shown, log_of};
 
-use super::access::{APP_ID, APP_SLUG, INSTALLATION_ID, Permissions};
+use super::access::{APP_ID, APP_SLUG, Permissions};
 use super::checks::App;
+use super::moves::InstallationSetup;
 use super::world::{User, World, node_id};
 
 /// Where people's addresses point.
@@ -99,8 +100,9 @@ impl Pen<'_> {
     }
 
     /// The App's only installation, on the account of `owner`.
-    pub(crate) fn installation(&self, owner: &str) -> Value {
-        let id = INSTALLATION_ID;
+    pub(crate) fn installation(&self, setup: &InstallationSetup, owner: &str) -> Value {
+        let id = setup.id;
+        let suspended = setup.suspended || self.world.app.suspended;
         json!({
             "id": id,
             "account": self.user(&User::named(owner)),
@@ -120,7 +122,7 @@ impl Pen<'_> {
             "has_multiple_single_files": false,
             "single_file_paths": [],
             "suspended_by": null,
-            "suspended_at": self.world.app.suspended.then(|| time(self.now)),
+            "suspended_at": suspended.then(|| time(self.now)),
         })
     }
 }

@@ -25,7 +25,7 @@ use axum::response::Response;
 use super::GitHub;
 use super::world::{Refusal, World};
 use crate::clock::Clock;
-use ask::Ask;
+use ask::{Ask, number};
 use caller::Caller;
 pub(crate) use manifest::Manifests;
 use reply::{Outcome, Reply};
@@ -94,17 +94,18 @@ fn dispatch(world: &mut World, ask: &Ask) -> Outcome {
         ("GET", ["repos", owner, name, "installation"]) => {
             app::installation_of(world, ask, &format!("{owner}/{name}"))
         }
-        (_, ["repositories", id, rest @ ..]) => {
-            let repo = world.name_of(ask::number(id)?);
-            let repo = repo.ok_or_else(Refusal::not_found)?;
+        ("GET", ["repositories", id, "installation"]) => app::installation_of_id(world, ask, id),
+        (_, ["repos", owner, name, rest @ ..]) => {
+            let repo = format!("{owner}/{name}");
+            if let Some(found) = world.moved_to(&repo) {
+                ask.caller.sees(world, found.full_name())?;
+                return Ok(Reply::moved(ask, found.id, ask.below_repo()));
+            }
             ask.caller.sees(world, &repo)?;
             in_repo(world, ask, &repo, rest)
         }
-        (_, ["repos", owner, name, rest @ ..]) => {
-            let repo = format!("{owner}/{name}");
-            if let Some(id) = world.former.get(&repo.to_ascii_lowercase()) {
-                return Ok(Reply::moved(&ask.api, *id, rest));
-            }
+        (_, ["repositories", id, rest @ ..]) => {
+            let repo = world.repo_by_id(number(id)?)?.full_name().to_owned();
             ask.caller.sees(world, &repo)?;
             in_repo(world, ask, &repo, rest)
         }

@@ -4,6 +4,7 @@ mod access;
 mod ci;
 mod conversation;
 mod merging;
+mod moves;
 mod reading;
 mod shapes;
 pub(crate) mod stand;

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use super::access::{Token, TokenSetup};
 use super::admin::AppSetup;
 use super::checks::{Check, Status, Suite};
+use super::moves::InstallationSetup;
 use super::routes::Manifests;
 use super::setup::{ChangedFile, CiSetup, RepoSetup};
 use crate::counters::Tally;
@@ -25,10 +26,12 @@ pub(crate) struct World {
     /// Commits of all repositories, as forks share their objects.
     pub(crate) commits: BTreeMap<String, Commit>,
     pub(crate) tokens: BTreeMap<String, Token>,
+    /// Old names in lower case, and the number of the repository that each leads on to.
+    pub(crate) moved: BTreeMap<String, u64>,
+    /// Where the App is installed.
+    pub(crate) installations: Vec<InstallationSetup>,
     pub(crate) outbox: Outbox,
     pub(crate) app: AppSetup,
-    /// Former names, lower case, and the ids of the repositories that had them.
-    pub(crate) former: BTreeMap<String, u64>,
     /// What became of Apps' manifests.
     pub(crate) manifests: Manifests,
     /// Base of the API addresses in webhook payloads.
@@ -272,9 +275,10 @@ impl World {
             repos: BTreeMap::new(),
             commits: BTreeMap::new(),
             tokens: BTreeMap::new(),
+            moved: BTreeMap::new(),
+            installations: vec![InstallationSetup::default()],
             outbox: Outbox::default(),
             app: AppSetup::default(),
-            former: BTreeMap::new(),
             manifests: Manifests::default(),
             base: "http://localhost/github".to_owned(),
             tally,

@@ -9,10 +9,11 @@ use super::paging;
 use super::reply::{Outcome, Reply};
 use crate::clock::plus;
 use crate::github::access::{
-    APP_SLUG, Access, INSTALLATION_ID, Permissions, Resource, Token, TokenKind, TokenSetup,
+    APP_SLUG, Access, Permissions, Resource, Token, TokenKind, TokenSetup,
 };
+use crate::github::moves::InstallationSetup;
 use crate::github::pen::{put, time};
-use crate::github::world::{Refusal, World};
+use crate::github::world::{Refusal, Repo, World};
 
 /// How long a minted token lives.
 const TOKEN_LIFE: SignedDuration = SignedDuration::from_hours(1);
@@ -22,16 +23,18 @@ pub(super) fn answer(world: &mut World, ask: &Ask, rest: &[&str]) -> Outcome {
     match (ask.method.as_str(), rest) {
         ("GET", []) => Ok(Reply::json(ask.pen(world).own_app())),
         ("GET", ["installations"]) => {
-            let found = world.manifests.installed.then(|| installation(world, ask));
-            Ok(paging::list(ask, found.into_iter().collect()))
+            let all = world.installations.iter();
+            let all = all.filter(|_| world.manifests.installed);
+            let shown = all.map(|setup| shown(world, ask, setup)).collect();
+            Ok(paging::list(ask, shown))
         }
         ("GET", ["installations", id]) => {
-            known(id)?;
-            Ok(Reply::json(installation(world, ask)))
+            let setup = world.installation(number(id)?)?;
+            Ok(Reply::json(shown(world, ask, setup)))
         }
         ("POST", ["installations", id, "access_tokens"]) => {
-            known(id)?;
-            mint(world, ask)
+            let setup = world.installation(number(id)?)?.clone();
+            mint(world, ask, &setup)
         }
         ("GET", ["hook", "config"]) => hooks::config(world),
         (_, ["hook", "deliveries", rest @ ..]) => hooks::deliveries(world, ask, rest),
@@ -39,36 +42,41 @@ pub(super) fn answer(world: &mut World, ask: &Ask, rest: &[&str]) -> Outcome {
     }
 }
 
-fn known(id: &str) -> Result<(), Refusal> {
-    if number(id)? == INSTALLATION_ID {
-        Ok(())
-    } else {
-        Err(Refusal::not_found())
-    }
+/// An installation, on its account or on that of the first repository.
+fn shown(world: &World, ask: &Ask, setup: &InstallationSetup) -> Value {
+    let first = world.repos.values().next();
+    let owner = setup.owner.as_deref();
+    let owner = owner.or_else(|| first.map(Repo::owner)).unwrap_or(APP_SLUG);
+    ask.pen(world).installation(setup, owner)
 }
 
-/// The only installation, on the account of the first repository.
-fn installation(world: &World, ask: &Ask) -> Value {
-    let owner = world
-        .repos
-        .values()
-        .next()
-        .map_or(APP_SLUG, |repo| repo.owner());
-    ask.pen(world).installation(owner)
-}
-
+/// The installation that a repository belongs to; an old name leads on to it.
 pub(super) fn installation_of(world: &World, ask: &Ask, repo: &str) -> Outcome {
     ask.caller.is_app()?;
-    if !world.manifests.installed || !world.app.is_on(world.repo(repo)?.full_name()) {
+    if let Some(found) = world.moved_to(repo) {
+        return Ok(Reply::moved(ask, found.id, "/installation"));
+    }
+    installation_holding(world, ask, world.repo(repo)?)
+}
+
+/// The same for a repository that is named by its number.
+pub(super) fn installation_of_id(world: &World, ask: &Ask, id: &str) -> Outcome {
+    ask.caller.is_app()?;
+    installation_holding(world, ask, world.repo_by_id(number(id)?)?)
+}
+
+fn installation_holding(world: &World, ask: &Ask, repo: &Repo) -> Outcome {
+    if !world.manifests.installed || !world.app.is_on(repo.full_name()) {
         return Err(Refusal::not_found());
     }
-    let owner = world.repo(repo)?.owner().to_owned();
-    Ok(Reply::json(ask.pen(world).installation(&owner)))
+    let setup = world.installation_of(repo.owner())?;
+    let shown = ask.pen(world).installation(setup, repo.owner());
+    Ok(Reply::json(shown))
 }
 
 /// A token of the installation, narrowed to the repositories and permissions that were asked for.
-fn mint(world: &mut World, ask: &Ask) -> Outcome {
-    if world.app.suspended {
+fn mint(world: &mut World, ask: &Ask, installation: &InstallationSetup) -> Outcome {
+    if installation.suspended || world.app.suspended {
         return Err(Refusal::new(403, "This installation has been suspended"));
     }
     let serial = world.next_id();
@@ -99,6 +107,7 @@ fn mint(world: &mut World, ask: &Ask) -> Outcome {
     }
     let token = Token {
         expires_at: Some(ends),
+        owner: installation.owner.clone(),
         ..Token::new(setup)
     };
     world.tokens.insert(token.setup.token.clone(), token);

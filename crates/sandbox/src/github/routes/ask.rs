@@ -27,6 +27,8 @@ pub(super) struct Ask {
     pub(super) caller: Caller,
     /// Base of API addresses, under the host the caller used.
     pub(super) api: String,
+    /// Path and query as they came.
+    target: String,
     parts: Vec<String>,
 }
 
@@ -48,8 +50,15 @@ impl Ask {
             body,
             caller: Caller::Nobody,
             api: format!("http://{}{PREFIX}", host.unwrap_or("localhost")),
+            target: parts.uri.to_string(),
             parts: path.trim_matches('/').split('/').map(decode).collect(),
         })
+    }
+
+    /// What follows the repository in the path, with its slash, and the query.
+    pub(super) fn below_repo(&self) -> &str {
+        let mut slashes = self.target.match_indices('/').skip(3);
+        slashes.next().map_or("", |(at, _)| &self.target[at..])
     }
 
     /// The decoded parts of the path, to be matched.

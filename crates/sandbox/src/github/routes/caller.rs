@@ -62,6 +62,15 @@ impl Caller {
         }
     }
 
+    /// Whose the credential is: a workflow run's is the bot's, whoever started the run.
+    pub(super) fn viewer(&self) -> &str {
+        if self.is_actions() {
+            "github-actions[bot]"
+        } else {
+            self.login()
+        }
+    }
+
     pub(super) fn actor(&self) -> User {
         User::named(self.login())
     }

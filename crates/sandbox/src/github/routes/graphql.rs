@@ -1,16 +1,22 @@
-//! The one GraphQL mutation that REST lacks, and a polite refusal of everything else.
+//! The one GraphQL mutation that REST lacks, whose a token is, and a polite refusal of everything else.
 
 use serde_json::{Value, json};
 
 use super::ask::Ask;
 use super::reply::{Outcome, Reply};
 use crate::github::access::Resource;
-use crate::github::world::{World, node_id};
+use crate::github::world::{User, World, node_id};
 
 pub(super) fn answer(world: &mut World, ask: &Ask) -> Outcome {
     let query = ask.demand("query")?;
+    if query.contains("viewer") {
+        let viewer = User::named(ask.caller.viewer());
+        let shown = json!({ "login": viewer.login, "databaseId": viewer.id });
+        return Ok(Reply::json(json!({ "data": { "viewer": shown } })));
+    }
     if !query.contains("markPullRequestReadyForReview") {
-        let message = "The sandbox answers only the mutation markPullRequestReadyForReview.";
+        let message =
+            "The sandbox answers only viewer and the mutation markPullRequestReadyForReview.";
         return Ok(failed("UNSUPPORTED", message));
     }
     let Some((repo, number)) = target(world, ask, query) else {

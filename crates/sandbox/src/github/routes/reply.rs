@@ -51,12 +51,15 @@ impl Reply {
         }
     }
 
-    /// 301: the repository has another name now, and this is where it is by its id.
-    pub(super) fn moved(api: &str, id: u64, rest: &[&str]) -> Self {
-        let tail = rest.iter().map(|part| format!("/{part}"));
-        let url = format!("{api}/repositories/{id}{}", tail.collect::<String>());
-        let body = json!({ "message": "Moved Permanently", "url": url });
-        let mut reply = Self::status(301, body);
+    /// The same request at the number of a repository: one that was renamed leads on to it.
+    pub(super) fn moved(ask: &Ask, id: u64, rest: &str) -> Self {
+        let (status, words) = if ask.is("GET") {
+            (301, "Moved Permanently")
+        } else {
+            (307, "Temporary Redirect")
+        };
+        let url = format!("{}/repositories/{id}{rest}", ask.api);
+        let mut reply = Self::status(status, json!({ "message": words, "url": url }));
         reply.headers.push((LOCATION, url));
         reply
     }

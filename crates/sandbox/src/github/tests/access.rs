@@ -30,7 +30,7 @@ fn jwt(claims: &Value) -> String {
     )
 }
 
-fn app_jwt() -> String {
+pub(super) fn app_jwt() -> String {
     jwt(&json!({ "iss": APP_ID.to_string(), "iat": 0, "exp": 600 }))
 }
 

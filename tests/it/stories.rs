@@ -4,6 +4,7 @@ mod accounts;
 mod blocked;
 mod checks;
 mod demo;
+mod github;
 mod listening;
 mod merges;
 mod pauses;

@@ -3,13 +3,17 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use client::wire::{AccountView, Acknowledge, Acknowledged, Health, QueueView, Status, Used};
+use client::wire::{
+    AccountView, Acknowledge, Acknowledged, BudgetView, GitHubView, Health, QueueView, Status, Used,
+};
 use domain::ids::EventId;
-use engine::status::AccountStatus;
+use engine::ports::Budget;
+use engine::status::{AccountStatus, GitHubStatus};
 
 use crate::body::{self, Parts, Sent};
 use crate::door::Door;
 use crate::refusal::Refused;
+use crate::view::reasoned;
 
 /// `GET /healthz`.
 pub(crate) async fn health(State(door): Door) -> Json<Health> {
@@ -32,7 +36,27 @@ pub(crate) async fn status(State(door): Door) -> Result<Json<Status>, Refused> {
         accounts: status.accounts.into_iter().map(account).collect(),
         paused_sources: status.paused_sources,
         queue: QueueView { waiting, dead },
+        github: github(status.github),
     }))
+}
+
+fn github(status: GitHubStatus) -> GitHubView {
+    GitHubView {
+        trouble: status.trouble.iter().map(reasoned).collect(),
+        budgets: status.budgets.into_iter().map(budget).collect(),
+        budgets_at: status.budgets_at,
+    }
+}
+
+fn budget(budget: Budget) -> BudgetView {
+    BudgetView {
+        owner: budget.owner,
+        resource: budget.resource,
+        limit: budget.limit,
+        remaining: budget.remaining,
+        reset: budget.reset,
+        stay_away: budget.stay_away,
+    }
 }
 
 fn account(account: AccountStatus) -> AccountView {

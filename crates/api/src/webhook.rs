@@ -145,6 +145,7 @@ fn work(wakeup: &Wakeup) -> Option<Work> {
     let Wakeup {
         kind,
         repo,
+        repo_id,
         number,
         sha,
         received_at,
@@ -158,6 +159,17 @@ fn work(wakeup: &Wakeup) -> Option<Work> {
         | WebhookKind::WorkflowRun
         | WebhookKind::Status
         | WebhookKind::Push => {}
+    }
+    if let Some(repo_id) = repo_id
+        && (number.is_some() || sha.is_some())
+    {
+        return Some(Work::Hooked {
+            repo: repo.clone(),
+            repo_id: *repo_id,
+            number: *number,
+            sha: sha.clone(),
+            received_at: *received_at,
+        });
     }
     match (number, sha) {
         (Some(number), _) => Some(Work::Pull {

@@ -103,8 +103,7 @@ impl Run {
             Some(text) => code::pasted(text, Some(&state))?,
             None => self.code(version, (state, port)).await?,
         };
-        let now = self.data.clock.now();
-        let made = self.maker.convert(code.expose(), now).await;
+        let made = self.maker.convert(code.expose()).await;
         let new = made.map_err(|failure| not_exchanged(&failure))?;
         self.keep(new).await
     }
@@ -249,7 +248,7 @@ impl Run {
         let key = SecretString::from(text);
         let seen = self
             .maker
-            .installations((made.id, &key), self.data.clock.now())
+            .installations((made.id, &key))
             .await;
         seen.map_err(|failure| not_signed_in(&failure))?;
         self.data.secrets.write(&SecretName::GitHub, &key).await?;
@@ -264,8 +263,7 @@ impl Run {
         let mut asked = false;
         loop {
             beat.tick().await;
-            let now = self.data.clock.now();
-            let found = self.maker.installations((made.id, &key), now).await;
+            let found = self.maker.installations((made.id, &key)).await;
             let found = found.map_err(|failure| not_signed_in(&failure))?;
             if !found.is_empty() || Instant::now() >= until {
                 return Ok(found);

@@ -1,8 +1,9 @@
 //! `gaffer source`: repositories to work on, and what may be done in them.
 
 use anyhow::{Context, Result};
-use domain::ids::{AccountName, RepoName};
+use domain::ids::{AccountName, RepoId, RepoName};
 use domain::policy::{MergePolicy, Policy, Source, Timing};
+use domain::reach::Reach;
 use engine::desk::Desk;
 use engine::keys;
 use serde_json::json;
@@ -81,6 +82,9 @@ async fn set(args: SetArgs, desk: &Desk) -> Result<Answer> {
     if let Some(agent) = &args.agent {
         must_agent(desk, agent).await?;
     }
+    if let Some(id) = args.repository_id {
+        mean(desk, &args.repo, RepoId(id)).await?;
+    }
     let source = change_source(desk, &args.repo, |source| {
         let kept = source.agent.clone().filter(|_| !args.no_agent);
         let next = Source {
@@ -99,6 +103,19 @@ async fn set(args: SetArgs, desk: &Desk) -> Result<Answer> {
     })
     .await?;
     Ok(answer(&source, "is set"))
+}
+
+/// Says which repository is meant from now on. What was known of the one before is forgotten.
+async fn mean(desk: &Desk, repo: &RepoName, id: RepoId) -> Result<()> {
+    if desk.store.source(repo).await?.is_none() {
+        return Err(Error::no_such("source", repo, "").into());
+    }
+    let at = |reach: &Reach| Address {
+        key: keys::reach(&reach.repo),
+        list: keys::listed(keys::REACHES, reach.repo.key()),
+    };
+    let read = async || Ok(desk.store.reach(repo).await?);
+    change(desk, at, read, |reach| Ok((reach.meant(id), ()))).await
 }
 
 async fn list(desk: &Desk) -> Result<Answer> {

@@ -6,7 +6,7 @@ use domain::ids::RepoName;
 use engine::desk::Desk;
 use engine::keys;
 use engine::settings::Switches;
-use engine::status::{AccountStatus, Status};
+use engine::status::{AccountStatus, GitHubStatus, Status};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -87,6 +87,33 @@ pub(crate) async fn status(here: &Here) -> Result<Answer> {
     Ok(shown(&status, &here.folder.display().to_string()))
 }
 
+/// What stands in the way on GitHub, and what is left of its budgets.
+fn github_words(github: &GitHubStatus) -> String {
+    let trouble = github.trouble.iter().map(|it| it.sentence.clone());
+    let budgets = github.budgets.iter().map(|it| {
+        let away = it
+            .stay_away
+            .filter(|until| Some(*until) > github.budgets_at);
+        let away = away.map_or(String::new(), |until| {
+            format!(", stays away until {}", moment(until))
+        });
+        format!(
+            "{} of {} {} requests left for {} until {}{away}",
+            it.remaining,
+            it.limit,
+            it.resource,
+            it.owner,
+            moment(it.reset)
+        )
+    });
+    let all: Vec<String> = trouble.chain(budgets).collect();
+    if all.is_empty() {
+        "nothing known yet".to_owned()
+    } else {
+        all.join("; ")
+    }
+}
+
 fn shown(status: &Status, folder: &str) -> Answer {
     let jobs = status
         .jobs
@@ -119,12 +146,14 @@ fn shown(status: &Status, folder: &str) -> Answer {
             },
         ),
         ("queue", format!("{waiting} waiting, {dead} given up")),
+        ("GitHub", github_words(&status.github)),
     ];
     let rows = status.accounts.iter().map(account_row).collect();
     let json = json!({
         "now": status.now, "paused_since": status.paused_since, "jobs": status.jobs, "paused_sources": status.paused_sources,
         "accounts": status.accounts.iter().map(account_json).collect::<Vec<_>>(),
         "queue": { "waiting": waiting, "dead": dead },
+        "github": status.github,
     });
     let none = "No account yet: `gaffer account add default`.";
     Answer::new(json).pairs(pairs).line("").table(

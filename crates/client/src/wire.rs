@@ -12,7 +12,10 @@ pub use job::{CreateJob, Ended, JobView, Jobs, PlanStepView, Waiting};
 pub use orders::{Acknowledge, AdoptRequest, CancelRequest, MergeRequest, Message, Nothing};
 pub use outcome::{Acknowledged, Artifacts, EffectView, Events, Later, Merged};
 pub use problem::{PROBLEM_JSON, Problem, Reason};
-pub use report::{AccountView, Health, Planned, QueueView, Status, Used, WebhookCounts, Why};
+pub use report::{
+    AccountView, BudgetView, GitHubView, Health, Planned, QueueView, Status, Used, WebhookCounts,
+    Why,
+};
 
 /// The header that names a wish: the same name with the same body is carried out once.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";

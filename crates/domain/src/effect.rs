@@ -199,6 +199,13 @@ impl Effect {
         let attempt = self.attempt();
         match failure.happened {
             Happened::Maybe => self.unknown(attempt, now),
+            Happened::No if self.waits_for_its_turn(failure) => {
+                let wait = failure.asked_wait().unwrap_or_else(|| backoff(attempt));
+                self.with(EffectState::Intent {
+                    attempt,
+                    not_before: plus(now, wait),
+                })
+            }
             Happened::No if attempt < self.attempts_max(failure) => {
                 let wait = failure.asked_wait().unwrap_or_else(|| backoff(attempt));
                 self.with(EffectState::Intent {
@@ -239,6 +246,13 @@ impl Effect {
             }),
             Finding::NoTrace => self.traceless(attempt, now),
         }
+    }
+
+    /// A write to GitHub that its budget does not allow yet was not attempted: GitHub itself says when it may be.
+    fn waits_for_its_turn(&self, failure: &Failure) -> bool {
+        failure.class == FailureClass::Throttled
+            && failure.retry_after.is_some()
+            && self.action.is_on_github()
     }
 
     fn traceless(&self, attempt: u32, now: Timestamp) -> Self {

@@ -104,6 +104,9 @@ pub enum ErrorCause {
     MessageFailed,
     /// The approval of a plan could not be delivered.
     ApprovalFailed,
+    /// GitHub does not let us work: the credential, a repository or a pull request.
+    #[serde(rename = "github")]
+    GitHub,
 }
 
 impl Occurrence {
@@ -147,6 +150,7 @@ impl ErrorCause {
             Self::MergeBlocked => "merge_blocked",
             Self::MessageFailed => "message_failed",
             Self::ApprovalFailed => "approval_failed",
+            Self::GitHub => "github",
         }
     }
 }

@@ -6,7 +6,7 @@ pub(crate) mod fixture;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{BranchName, CommitSha, PullRef, RepoName};
+use crate::ids::{BranchName, CommitSha, Identity, PullRef, RepoId, RepoName};
 
 /// Something read from outside that a merge depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +41,8 @@ impl<T> Fact<T> {
 pub struct PullFacts {
     /// Which pull request.
     pub pull: PullRef,
+    /// Which repository answered.
+    pub repo: Identity,
     /// When the first of these reads began: the facts are as old as their oldest part.
     pub read_at: Timestamp,
     /// Open, closed or merged.
@@ -75,6 +77,14 @@ pub struct PullFacts {
     pub ci: Option<CiClues>,
 }
 
+impl PullFacts {
+    /// Whether its head lives in the repository it wants to change, by name and by number: a fork may come to bear any name.
+    pub fn is_from_here(&self) -> bool {
+        let same_name = self.head.repo.as_ref() == Some(&self.pull.repo);
+        same_name && self.head.repo_id == Some(self.repo.id)
+    }
+}
+
 /// Where the pull request stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -99,6 +109,8 @@ pub struct Head {
     pub branch: BranchName,
     /// The repository it lives in; none once a fork is deleted.
     pub repo: Option<RepoName>,
+    /// The number of that repository.
+    pub repo_id: Option<RepoId>,
 }
 
 /// The branch that a pull request wants to change.
@@ -197,6 +209,25 @@ pub struct Demands {
     pub merge_queue: bool,
     /// How many commits of the base the head lacks; none when it was not asked.
     pub behind_by: Option<u64>,
+    /// Why these may not be all: classic protection that could not be read.
+    #[serde(default)]
+    pub unread: Option<Unread>,
+}
+
+/// Why something could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unread {
+    /// The credential may not read it.
+    Forbidden {
+        /// The permission that is missing, in GitHub's words.
+        permission: String,
+    },
+    /// It did not come whole.
+    Unknown {
+        /// What happened, for people.
+        why: String,
+    },
 }
 
 /// One check that must have passed.

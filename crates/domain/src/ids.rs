@@ -9,6 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::redact::redact;
 
+pub use repository::{Identity, RepoId};
+
+mod repository;
+
 /// Why a text is not an id of the wanted kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{value}` is not a valid {kind}: {rule}")]

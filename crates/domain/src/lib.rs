@@ -38,6 +38,7 @@ pub mod cadence;
 pub mod wake;
 
 pub mod fence;
+pub mod reach;
 pub mod redact;
 pub mod words;
 

@@ -103,7 +103,7 @@ pub fn weigh(facts: &PullFacts, session: &SessionView) -> Link {
     let doubtful = |code, sentence: String| Link::Doubtful { code, sentence };
     let claim = claim(&facts.body, &facts.head.branch);
     let id = &session.id;
-    if facts.head.repo.as_ref() != Some(&facts.pull.repo) {
+    if !facts.is_from_here() {
         return doubtful(
             "fork",
             format!("{} comes from a fork; forks are never trusted", facts.pull),

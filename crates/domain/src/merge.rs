@@ -181,7 +181,7 @@ fn ownership(reasons: &mut Vec<Reason>, facts: &PullFacts, standing: &Standing, 
         Owner::Adopted => reasons.push(Reason::AdoptedMayNotMerge),
         Owner::Foreign => reasons.push(Reason::NotOurs),
     }
-    if facts.head.repo.as_ref() != Some(&facts.pull.repo) {
+    if !facts.is_from_here() {
         reasons.push(Reason::Fork);
     }
     match facts.state {

@@ -11,10 +11,10 @@ use proptest::prelude::*;
 use crate::facts::fixture::{ACTIONS_APP, at, green_facts, sha};
 use crate::facts::{
     ACTIONS_BOT_ID, Base, Check, CheckOutcome, CiClues, Demands, Fact, Pass, PullFacts, PullState,
-    RequiredCheck, Review, Verdict,
+    RequiredCheck, Review, Unread, Verdict,
 };
 use crate::failure::{Failure, FailureClass, Happened};
-use crate::ids::{CommitSha, PullRef};
+use crate::ids::{CommitSha, PullRef, RepoId};
 use crate::policy::{MergeMethod, MergePolicy, PlanApproval, Policy, Timing};
 
 /// So many cases; one that fails prints its input and becomes a test of its own, so no seeds are kept.
@@ -190,16 +190,24 @@ fn demands() -> impl Strategy<Value = Demands> {
             Just(Some(4)),
             Just(Some(u64::MAX))
         ],
+        prop_oneof![3 => Just(None), 1 => Just(Some(hidden()))],
     )
         .prop_map(
-            |(checks, approvals, up_to_date, merge_queue, behind_by)| Demands {
+            |(checks, approvals, up_to_date, merge_queue, behind_by, unread)| Demands {
                 checks,
                 approvals,
                 up_to_date,
                 merge_queue,
                 behind_by,
+                unread,
             },
         )
+}
+
+fn hidden() -> Unread {
+    Unread::Forbidden {
+        permission: "Administration: read".to_owned(),
+    }
 }
 
 fn review() -> impl Strategy<Value = Review> {
@@ -254,7 +262,8 @@ fn facts() -> impl Strategy<Value = PullFacts> {
         fact(demands()),
         clues(),
     );
-    (shape, evidence, any::<bool>()).prop_map(|(shape, evidence, bot)| {
+    let lookalike = prop_oneof![5 => Just(false), 1 => Just(true)];
+    (shape, evidence, any::<bool>(), lookalike).prop_map(|(shape, evidence, bot, lookalike)| {
         let mut facts = green_facts();
         let (state, head, base, repo, label, draft) = shape;
         (facts.state, facts.head.sha, facts.draft) = (state, head, draft);
@@ -263,6 +272,9 @@ fn facts() -> impl Strategy<Value = PullFacts> {
             sha: sha('b'),
         };
         facts.head.repo = repo.map(|repo| repo.parse().unwrap());
+        if lookalike {
+            facts.head.repo_id = Some(RepoId(6));
+        }
         facts.labels = vec![label.to_owned()];
         facts.author.id = if bot { ACTIONS_BOT_ID } else { 1 };
         (

@@ -15,7 +15,7 @@ pub use ending::REOPEN_WAIT;
 
 use crate::event::ErrorCause;
 use crate::facts::{Base, PullState};
-use crate::ids::{CommitSha, JobId, PullRef, SessionId};
+use crate::ids::{CommitSha, JobId, PullRef, RepoId, SessionId};
 use crate::merge::{Judgement, Refused};
 
 /// How many heads are remembered as told: beyond the repair cap none is told anyway.
@@ -30,6 +30,9 @@ pub struct Pull {
     pub job: JobId,
     /// The session that made it, read back and compared before anything was done.
     pub session: SessionId,
+    /// The repository in which it was first read: the same number elsewhere is another pull request.
+    #[serde(default)]
+    pub repo_id: Option<RepoId>,
     /// When we learned of it.
     pub since: Timestamp,
     /// Where it stands.

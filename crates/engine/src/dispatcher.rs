@@ -3,9 +3,11 @@
 mod adopt;
 mod artifacts;
 mod effects;
+mod hooks;
 mod meaning;
 mod perform;
 mod pulls;
+mod reach;
 mod settle;
 mod slots;
 mod wakes;
@@ -26,6 +28,7 @@ use crate::keys;
 use crate::ports::{AgentsWrite, Delivery, PullsRead, PullsWrite, SessionsRead, SessionsWrite};
 use crate::store::Versioned;
 use crate::work::Work;
+use hooks::Hooked;
 
 pub(crate) use settle::CLOCK_SLACK;
 
@@ -116,6 +119,22 @@ impl Dispatcher {
                 sha,
                 received_at,
             } => self.commit_moved(repo, sha, *received_at).await,
+            Work::Hooked {
+                repo,
+                repo_id,
+                number,
+                sha,
+                received_at,
+            } => {
+                let hooked = Hooked {
+                    repo,
+                    repo_id: *repo_id,
+                    number: *number,
+                    sha: sha.as_ref(),
+                    received_at: *received_at,
+                };
+                self.hooked(&hooked).await
+            }
             Work::Wake { agent, event } => self.wake(agent, event).await,
             Work::Adopt { id } => self.adopt(id).await,
             Work::Artifacts { id } => self.artifacts(id).await,

@@ -1,7 +1,8 @@
 //! Where everything is stored. Nothing above this module knows a partition or a sort key.
 
 use domain::ids::{
-    AccountName, AgentName, CommitSha, EffectId, EventId, JobId, PullRef, RepoName, SessionId,
+    AccountName, AgentName, CommitSha, EffectId, EventId, JobId, PullRef, RepoId, RepoName,
+    SessionId,
 };
 
 use crate::ports::{Key, ListKey};
@@ -14,6 +15,8 @@ pub const OPEN_PULLS: &str = "open-pulls";
 pub const ACCOUNTS: &str = "accounts";
 /// The list of sources.
 pub const SOURCES: &str = "sources";
+/// The list of how GitHub answers about each source's repository.
+pub const REACHES: &str = "reaches";
 /// The list of agents.
 pub const AGENTS: &str = "agents";
 /// The list of all events, oldest first.
@@ -140,6 +143,26 @@ pub fn slots(account: &AccountName) -> Key {
 /// A source.
 pub fn source(repo: &RepoName) -> Key {
     key(format!("CFG#source#{}", repo.key()), META)
+}
+
+/// How GitHub answers about a source's repository.
+pub fn reach(repo: &RepoName) -> Key {
+    key(format!("CFG#source#{}", repo.key()), "GITHUB")
+}
+
+/// How GitHub takes our credential.
+pub fn access() -> Key {
+    key("CFG#github", META)
+}
+
+/// What was last known of GitHub's budgets.
+pub fn budgets() -> Key {
+    key("RATE#github", META)
+}
+
+/// Which source a repository belongs to.
+pub fn repository(id: RepoId) -> Key {
+    key(format!("REPO#{id}"), META)
 }
 
 /// An agent.

@@ -8,6 +8,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::ports::Budget;
+
 /// Who gets woken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agent {
@@ -113,6 +115,15 @@ pub struct Lane {
     pub holder: domain::ids::PullRef,
     /// Until when, should they never give it back.
     pub until: Timestamp,
+}
+
+/// What was last known of GitHub's budgets.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Budgets {
+    /// When; none before GitHub first answered.
+    pub at: Option<Timestamp>,
+    /// The budgets.
+    pub budgets: Vec<Budget>,
 }
 
 /// What was last read of what a job has produced.

@@ -8,6 +8,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::desk::{Desk, Error};
+use crate::ports::Budget;
+use crate::why::Reasoned;
 
 /// What is going on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +28,19 @@ pub struct Status {
     pub paused_sources: Vec<RepoName>,
     /// Messages that wait, and dead letters.
     pub queue: (u64, u64),
+    /// How GitHub lets us work.
+    pub github: GitHubStatus,
+}
+
+/// How GitHub lets us work.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GitHubStatus {
+    /// What stands in the way, and what is called otherwise now; empty when all is well.
+    pub trouble: Vec<Reasoned>,
+    /// What is left of its budgets.
+    pub budgets: Vec<Budget>,
+    /// When that was known.
+    pub budgets_at: Option<Timestamp>,
 }
 
 /// One account.
@@ -101,6 +116,7 @@ impl Desk {
                 .map(|source| source.value.repo)
                 .collect(),
             queue: self.queue.depth().await?,
+            github: self.github_status().await?,
         })
     }
 }

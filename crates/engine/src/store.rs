@@ -6,9 +6,12 @@ use domain::account::Account;
 use domain::effect::{Effect, Gap};
 use domain::event::Event;
 use domain::governor::Slots;
-use domain::ids::{AccountName, AgentName, EffectId, EventId, JobId, PullRef, RepoName, SessionId};
+use domain::ids::{
+    AccountName, AgentName, EffectId, EventId, JobId, PullRef, RepoId, RepoName, SessionId,
+};
 use domain::job::Job;
 use domain::policy::Source;
+use domain::reach::{Access, Reach};
 use domain::wake::Wake;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -16,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::keys;
 use crate::ports::{Key, PageToken, Record, Records, RecordsError};
 use crate::settings::{
-    Agent, AppSetup, Installation, Lane, Merges, Switches, TrackedPull, Upstreams,
+    Agent, AppSetup, Budgets, Installation, Lane, Merges, Switches, TrackedPull, Upstreams,
 };
 
 /// The version of what is stored in bodies. Readers accept this one and those before.
@@ -298,6 +301,42 @@ impl Store {
     /// A source.
     pub async fn source(&self, repo: &RepoName) -> Result<Option<Versioned<Source>>, RecordsError> {
         self.read(&keys::source(repo)).await
+    }
+
+    /// How GitHub answers about a source's repository; nothing is known before it was read (version 0).
+    pub async fn reach(&self, repo: &RepoName) -> Result<Versioned<Reach>, RecordsError> {
+        let found = self.read(&keys::reach(repo)).await?;
+        Ok(found.unwrap_or_else(|| Versioned {
+            value: Reach::new(repo.clone()),
+            version: 0,
+        }))
+    }
+
+    /// How GitHub answers about all repositories that were read.
+    pub async fn reaches(&self) -> Result<Vec<Versioned<Reach>>, RecordsError> {
+        self.all(keys::REACHES).await
+    }
+
+    /// Which source a repository belongs to.
+    pub async fn repo_of(&self, id: RepoId) -> Result<Option<RepoName>, RecordsError> {
+        let found = self.read(&keys::repository(id)).await?;
+        Ok(found.map(|found| found.value))
+    }
+
+    /// How GitHub takes our credential.
+    pub async fn access(&self) -> Result<Versioned<Access>, RecordsError> {
+        Ok(self.read(&keys::access()).await?.unwrap_or(Versioned {
+            value: Access::default(),
+            version: 0,
+        }))
+    }
+
+    /// What was last known of GitHub's budgets.
+    pub async fn budgets(&self) -> Result<Versioned<Budgets>, RecordsError> {
+        Ok(self.read(&keys::budgets()).await?.unwrap_or(Versioned {
+            value: Budgets::default(),
+            version: 0,
+        }))
     }
 
     /// All sources.

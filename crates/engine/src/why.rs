@@ -1,6 +1,7 @@
 //! For anything that does not move: why nothing happens now, and what will be done when.
 
 mod effects;
+mod github;
 mod job;
 mod pull;
 mod told;
@@ -151,7 +152,7 @@ impl Desk {
                 found.because("no_source", sentence);
             }
         }
-        Ok(())
+        self.why_github(found, repo).await
     }
 
     async fn due_of(&self, key: &Key) -> Result<Option<Timestamp>, Error> {

@@ -1,6 +1,6 @@
 //! Queue messages: wake-ups that name what to look at. What they name is read again before anything is decided.
 
-use domain::ids::{AccountName, AgentName, CommitSha, EventId, JobId, PullRef, RepoName};
+use domain::ids::{AccountName, AgentName, CommitSha, EventId, JobId, PullRef, RepoId, RepoName};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,19 @@ pub enum Work {
         repo: RepoName,
         /// Which.
         sha: CommitSha,
+        /// When the wake-up came in.
+        received_at: Timestamp,
+    },
+    /// What a webhook names: which repository it is, its number says.
+    Hooked {
+        /// The repository's name at the time.
+        repo: RepoName,
+        /// The repository's number.
+        repo_id: RepoId,
+        /// The pull request, if it names one.
+        number: Option<u64>,
+        /// The commit, if it names one.
+        sha: Option<CommitSha>,
         /// When the wake-up came in.
         received_at: Timestamp,
     },

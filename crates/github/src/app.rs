@@ -82,10 +82,10 @@ impl AppMaker {
     ///
     /// # Errors
     /// Those of any call.
-    pub async fn convert(&self, code: &str, now: Timestamp) -> Result<NewApp, Failure> {
+    pub async fn convert(&self, code: &str) -> Result<NewApp, Failure> {
         let path = format!("/app-manifests/{}/conversions", segment(code));
         let doing = "exchanging the code for the App";
-        let made: NewAppWire = self.call((Method::POST, &path), None, (doing, now)).await?;
+        let made: NewAppWire = self.call((Method::POST, &path), None, doing).await?;
         Ok(NewApp {
             id: made.id,
             slug: made.slug,
@@ -102,20 +102,18 @@ impl AppMaker {
     pub async fn installations(
         &self,
         (app_id, private_key): (u64, &SecretString),
-        now: Timestamp,
     ) -> Result<Vec<Installed>, Failure> {
         let bearer = jwt(app_id, private_key)?;
         let doing = "looking for the App's installations";
         let path = "/app/installations?per_page=100";
-        self.call((Method::GET, path), Some(&bearer), (doing, now))
-            .await
+        self.call((Method::GET, path), Some(&bearer), doing).await
     }
 
     async fn call<T: DeserializeOwned>(
         &self,
         (method, path): (Method, &str),
         bearer: Option<&SecretString>,
-        (doing, now): (&str, Timestamp),
+        doing: &str,
     ) -> Result<T, Failure> {
         let url = self.base.rest(path);
         let request = Request {
@@ -128,7 +126,7 @@ impl AppMaker {
         let received = exchange(&self.octocrab, request, deadline())
             .await
             .map_err(|lost| unanswered(doing, lost))?;
-        read(&received, (doing, now))
+        read(&received, doing)
     }
 }
 
@@ -143,12 +141,9 @@ fn unanswered(doing: &str, lost: Lost) -> Failure {
     }
 }
 
-fn read<T: DeserializeOwned>(
-    received: &Received,
-    (doing, now): (&str, Timestamp),
-) -> Result<T, Failure> {
+fn read<T: DeserializeOwned>(received: &Received, doing: &str) -> Result<T, Failure> {
     if !received.status.is_success() {
-        return Err(refused(doing, received, now));
+        return Err(refused(doing, received));
     }
     // The parser's words could repeat a secret, so they are not shown.
     serde_json::from_slice(&received.body).map_err(|_| {

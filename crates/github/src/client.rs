@@ -2,36 +2,40 @@
 //! but for a credential that was replaced meanwhile.
 
 mod address;
+mod admission;
+mod app;
 mod auth;
+mod broker;
 mod call;
 mod dates;
+mod log;
 mod look;
 mod memory;
 mod pages;
-mod rates;
 mod refusal;
 mod transport;
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 
-use engine::ports::{Clock, Secrets};
+use domain::ids::{RepoId, RepoName};
+use engine::ports::{Budget, Clock, Secrets, Share};
 use octocrab::Octocrab;
 use tokio::sync::Mutex;
 use url::Url;
 
 pub(crate) use address::{Base, branch_path, segment};
-pub(crate) use auth::jwt;
+pub(crate) use app::jwt;
 pub(crate) use call::{Answer, Call};
 pub(crate) use pages::{Listing, Page};
-pub use rates::Rate;
-pub(crate) use refusal::{SECONDARY_WAIT, failure, refused};
+pub(crate) use refusal::{SECONDARY_WAIT, failure, is_missing_permission, refused};
 pub(crate) use transport::{Lost, Received, Request, deadline, exchange};
 
+use admission::Verdicts;
 use auth::Held;
+use broker::Broker;
 use memory::Memory;
-use rates::Rates;
 
 /// Where github.com's API is.
 pub(crate) const GITHUB: &str = "https://api.github.com";
@@ -80,9 +84,21 @@ pub struct Usage {
     pub not_modified: u64,
 }
 
-/// A client of one GitHub with one credential. Clones share everything.
+/// More repositories than anybody has are not remembered.
+const IDENTITIES_MAX: usize = 1_000;
+
+/// A client of one GitHub with one credential. Clones share everything but the manner in which they ask.
 #[derive(Debug, Clone)]
-pub struct Client(Arc<Inner>);
+pub struct Client(Arc<Inner>, Manner);
+
+/// How a client asks.
+#[derive(Debug, Clone, Copy)]
+struct Manner {
+    /// Whether it may read on a merge's share.
+    share: Share,
+    /// Whether it refuses credentials that cannot do the work.
+    admits: bool,
+}
 
 struct Inner {
     octocrab: Octocrab,
@@ -91,9 +107,12 @@ struct Inner {
     secrets: Arc<dyn Secrets>,
     clock: Arc<dyn Clock>,
     held: Mutex<Held>,
+    verdicts: Mutex<Verdicts>,
     memory: Memory,
-    rates: Rates,
     dates: dates::Dates,
+    broker: Broker,
+    /// The number of each repository as it was last read.
+    identities: std::sync::Mutex<HashMap<RepoName, RepoId>>,
     requests: AtomicU64,
     not_modified: AtomicU64,
 }
@@ -121,19 +140,40 @@ impl Client {
             .base_uri(base.origin())
             .and_then(|builder| builder.build());
         let octocrab = octocrab.map_err(|error| Error::Transport(error.to_string()))?;
-        Ok(Self(Arc::new(Inner {
+        let inner = Inner {
             octocrab,
             base,
             app_id: settings.app_id,
             secrets,
             clock,
             held: Mutex::default(),
+            verdicts: Mutex::default(),
             memory: Memory::default(),
-            rates: Rates::default(),
             dates: dates::Dates::default(),
+            broker: Broker::default(),
+            identities: std::sync::Mutex::default(),
             requests: AtomicU64::new(0),
             not_modified: AtomicU64::new(0),
-        })))
+        };
+        let manner = Manner {
+            share: Share::Common,
+            admits: true,
+        };
+        Ok(Self(Arc::new(inner), manner))
+    }
+
+    /// The same client for readings that may use the share that is kept for merges.
+    pub(crate) fn with_share(&self, share: Share) -> Self {
+        Self(Arc::clone(&self.0), Manner { share, ..self.1 })
+    }
+
+    /// The same client for finding out what a credential can do: none is refused beforehand.
+    pub(crate) fn with_any_credential(&self) -> Self {
+        let manner = Manner {
+            admits: false,
+            ..self.1
+        };
+        Self(Arc::clone(&self.0), manner)
     }
 
     /// What it has done so far.
@@ -145,9 +185,32 @@ impl Client {
         }
     }
 
-    /// The budgets as GitHub last told them, by resource (`core`, `graphql` and so on).
-    pub fn rates(&self) -> BTreeMap<String, Rate> {
-        self.0.rates.all()
+    /// The budgets as GitHub last told them.
+    pub fn budgets(&self) -> Vec<Budget> {
+        self.0.broker.all()
+    }
+
+    /// Remembers which repository was read under a name.
+    pub(crate) fn note_identity(&self, repo: &RepoName, id: RepoId) {
+        let mut known = self
+            .0
+            .identities
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= IDENTITIES_MAX {
+            known.clear();
+        }
+        known.insert(repo.clone(), id);
+    }
+
+    /// Which repository was last read under a name.
+    fn identity(&self, repo: &RepoName) -> Option<RepoId> {
+        self.0
+            .identities
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(repo)
+            .copied()
     }
 
     /// The App's id, if we are one.
@@ -170,5 +233,29 @@ impl Client {
 
     fn held(&self) -> &Mutex<Held> {
         &self.0.held
+    }
+
+    fn verdicts(&self) -> &Mutex<Verdicts> {
+        &self.0.verdicts
+    }
+
+    fn memory(&self) -> &Memory {
+        &self.0.memory
+    }
+
+    fn broker(&self) -> &Broker {
+        &self.0.broker
+    }
+
+    fn octocrab(&self) -> &Octocrab {
+        &self.0.octocrab
+    }
+
+    fn share(&self) -> Share {
+        self.1.share
+    }
+
+    fn admits(&self) -> bool {
+        self.1.admits
     }
 }

@@ -11,7 +11,7 @@ use domain::ids::PullRef;
 use engine::ports::PullGlance;
 use jiff::Timestamp;
 
-use crate::client::{Client, Listing, failure};
+use crate::client::{Client, Listing, failure, is_missing_permission};
 use crate::wire;
 use pull::Seen;
 
@@ -26,9 +26,6 @@ const RUN_PAGES_MAX: usize = 5;
 
 /// The permission to read reviews and changed files, in GitHub's words.
 const PULLS_READ: &str = "Pull requests: read";
-
-/// How GitHub says that an App, a fine-grained token or a classic one lacks a permission.
-const NOT_ACCESSIBLE: [&str; 2] = ["Resource not accessible", "Must have admin rights"];
 
 /// Reads the facts of a pull request. `Conflict` when it changed while it was read: try again.
 pub(crate) async fn read(
@@ -50,7 +47,7 @@ pub(crate) async fn read(
 /// Reads just enough to tell whose a pull request may be.
 pub(crate) async fn glance(client: &Client, pull: &PullRef) -> Result<PullGlance, Failure> {
     let seen = pull::read(client, pull).await?;
-    Ok(seen.into_glance(pull))
+    Ok(seen.into_glance())
 }
 
 /// What was read belongs to one head and one base branch, or to none.
@@ -128,15 +125,9 @@ fn settle<T>(read: Result<T, Failure>, permission: &str) -> Result<Fact<T>, Fail
         FailureClass::Unauthorized | FailureClass::Throttled | FailureClass::Network => {
             Err(failure)
         }
-        FailureClass::Forbidden
-            if NOT_ACCESSIBLE
-                .iter()
-                .any(|words| failure.message.contains(words)) =>
-        {
-            Ok(Fact::Forbidden {
-                permission: permission.to_owned(),
-            })
-        }
+        FailureClass::Forbidden if is_missing_permission(&failure) => Ok(Fact::Forbidden {
+            permission: permission.to_owned(),
+        }),
         FailureClass::Forbidden
         | FailureClass::NotFound
         | FailureClass::Precondition

@@ -39,6 +39,7 @@ const APP_NEEDS: [(&str, &str); 7] = [
 impl Probe {
     /// A probe over a client.
     pub fn new(client: Client) -> Self {
+        let client = client.with_any_credential();
         Self { client }
     }
 

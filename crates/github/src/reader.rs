@@ -5,8 +5,8 @@ mod logs;
 use async_trait::async_trait;
 use domain::facts::PullFacts;
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
-use engine::ports::{BranchState, CheckLog, PullGlance, PullsRead};
+use domain::ids::{BranchName, CommitSha, Identity, PullRef, RepoId, RepoName};
+use engine::ports::{BranchState, Budget, CheckLog, PullGlance, PullsRead, Share};
 use jiff::Timestamp;
 
 use crate::client::{Client, Listing, branch_path, failure, segment};
@@ -72,12 +72,33 @@ pub(crate) fn hidden(marker: &str) -> String {
 
 #[async_trait]
 impl PullsRead for Reader {
-    async fn facts(&self, pull: &PullRef, now: Timestamp) -> Result<PullFacts, Failure> {
-        facts::read(&self.client, pull, now).await
+    async fn facts(
+        &self,
+        pull: &PullRef,
+        share: Share,
+        now: Timestamp,
+    ) -> Result<PullFacts, Failure> {
+        facts::read(&self.client.with_share(share), pull, now).await
     }
 
     async fn glance(&self, pull: &PullRef) -> Result<PullGlance, Failure> {
         facts::glance(&self.client, pull).await
+    }
+
+    async fn identify(&self, repo: &RepoName) -> Result<Identity, Failure> {
+        let doing = format!("asking which repository {repo} is");
+        let found: wire::Named = self
+            .client
+            .with_share(Share::Kept)
+            .get(repo, &format!("/repos/{repo}"), &doing)
+            .await?;
+        let name = found
+            .full_name
+            .parse()
+            .map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")))?;
+        let id = RepoId(found.id);
+        self.client.note_identity(repo, id);
+        Ok(Identity { id, name })
     }
 
     async fn default_branch(&self, repo: &RepoName) -> Result<BranchName, Failure> {
@@ -134,5 +155,9 @@ impl PullsRead for Reader {
             sha: sha?,
             based_on_it: open?.len() as u64,
         })
+    }
+
+    fn budgets(&self) -> Vec<Budget> {
+        self.client.budgets()
     }
 }

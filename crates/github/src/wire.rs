@@ -12,6 +12,13 @@ pub(crate) struct Repository {
     pub(crate) default_branch: String,
 }
 
+/// The same, only as far as it says which repository it is.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Named {
+    pub(crate) id: u64,
+    pub(crate) full_name: String,
+}
+
 /// `GET /repos/{owner}/{repo}/pulls/{number}`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Pull {
@@ -38,12 +45,6 @@ pub(crate) struct End {
     pub(crate) branch: String,
     pub(crate) sha: String,
     pub(crate) repo: Option<Named>,
-}
-
-/// A repository by its name.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Named {
-    pub(crate) full_name: String,
 }
 
 /// A person, an organisation or a bot.

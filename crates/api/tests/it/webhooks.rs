@@ -11,6 +11,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use client::wire::WebhookCounts;
+use domain::ids::RepoId;
 use engine::ports::{
     Clock, Delivery, Queue, QueueError, Receipt, SecretName, Secrets, SecretsError,
 };
@@ -172,6 +173,36 @@ async fn what_is_signed_and_followed_goes_to_the_queue() {
     assert_eq!(
         hook.queued().await,
         [
+            Work::Hooked {
+                repo: "acme/shop".parse().unwrap(),
+                repo_id: RepoId(1),
+                number: Some(7),
+                sha: Some(SHA.parse().unwrap()),
+                received_at,
+            },
+            Work::Hooked {
+                repo: "acme/shop".parse().unwrap(),
+                repo_id: RepoId(1),
+                number: None,
+                sha: Some(SHA.parse().unwrap()),
+                received_at,
+            },
+        ]
+    );
+    assert_eq!(hook.counts(), (2, 0, 0));
+}
+
+#[tokio::test]
+async fn what_names_its_repository_without_a_number_is_looked_at_by_its_name() {
+    let hook = Hook::new("right");
+    for mut payload in [pull_request(), status()] {
+        payload["repository"] = json!({"full_name": "acme/shop"});
+        assert_eq!(hook.signed(&payload, "right").await, 202);
+    }
+    let received_at = hook.clock.now();
+    assert_eq!(
+        hook.queued().await,
+        [
             Work::Pull {
                 pull: "acme/shop#7".parse().unwrap(),
                 job: None,
@@ -184,7 +215,6 @@ async fn what_is_signed_and_followed_goes_to_the_queue() {
             },
         ]
     );
-    assert_eq!(hook.counts(), (2, 0, 0));
 }
 
 #[tokio::test]

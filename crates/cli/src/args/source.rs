@@ -88,6 +88,10 @@ pub(crate) struct SetArgs {
     #[arg(long)]
     pub(crate) no_agent: bool,
 
+    /// GitHub's number of the repository that is meant, when another one bears the name now.
+    #[arg(long, value_name = "N")]
+    pub(crate) repository_id: Option<u64>,
+
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
 
@@ -104,10 +108,12 @@ impl SetArgs {
             branch,
             agent,
             no_agent,
+            repository_id,
             policy,
             timing,
         } = self;
         account.is_none()
+            && repository_id.is_none()
             && branch.is_none()
             && agent.is_none()
             && !no_agent

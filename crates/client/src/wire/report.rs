@@ -52,6 +52,37 @@ pub struct Status {
     pub paused_sources: Vec<RepoName>,
     /// The queue of wake-ups.
     pub queue: QueueView,
+    /// How GitHub lets us work.
+    #[serde(default)]
+    pub github: GitHubView,
+}
+
+/// How GitHub lets us work.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GitHubView {
+    /// What stands in the way, and what is called otherwise now; empty when all is well.
+    pub trouble: Vec<Reason>,
+    /// What is left of its budgets.
+    pub budgets: Vec<BudgetView>,
+    /// When that was known.
+    pub budgets_at: Option<Timestamp>,
+}
+
+/// What is left of one of GitHub's budgets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BudgetView {
+    /// Whose it is: `token`, `app` or `installation 7`.
+    pub owner: String,
+    /// Of what: `core`, `graphql` and so on.
+    pub resource: String,
+    /// Requests granted until the reset.
+    pub limit: u64,
+    /// Requests left.
+    pub remaining: u64,
+    /// When it is full again.
+    pub reset: Timestamp,
+    /// Until when GitHub asked to stay away altogether.
+    pub stay_away: Option<Timestamp>,
 }
 
 /// One account.

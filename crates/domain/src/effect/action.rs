@@ -122,6 +122,22 @@ fn key(pull: &PullRef) -> String {
 }
 
 impl Action {
+    /// Whether it is done on GitHub; else it is done on Jules.
+    pub fn is_on_github(&self) -> bool {
+        match self {
+            Self::CreateSession { .. }
+            | Self::Say { .. }
+            | Self::ApprovePlan { .. }
+            | Self::Archive { .. } => false,
+            Self::Merge { .. }
+            | Self::MarkReady { .. }
+            | Self::UpdateBranch { .. }
+            | Self::Comment { .. }
+            | Self::Label { .. }
+            | Self::DeleteBranch { .. } => true,
+        }
+    }
+
     /// How long after an unknown outcome the world shows the truth: Jules's lists lag behind its creates, its activities behind its messages.
     pub fn settle_after(&self) -> SignedDuration {
         match self {

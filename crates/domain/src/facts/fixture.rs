@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{Author, Base, Check, CheckOutcome, Demands, Fact, Head, Pass, PullFacts, PullState};
-use crate::ids::CommitSha;
+use crate::ids::{CommitSha, Identity, RepoId};
 
 /// GitHub's id of its own Actions App.
 pub(crate) const ACTIONS_APP: u64 = 15_368;
@@ -36,12 +36,17 @@ pub(crate) fn passed(name: &str) -> Check {
 pub(crate) fn green_facts() -> PullFacts {
     PullFacts {
         pull: "acme/shop#7".parse().unwrap(),
+        repo: Identity {
+            id: RepoId(5),
+            name: "acme/shop".parse().unwrap(),
+        },
         read_at: at(0),
         state: PullState::Open,
         head: Head {
             sha: sha('a'),
             branch: "fix-14550388554331055113".parse().unwrap(),
             repo: Some("acme/shop".parse().unwrap()),
+            repo_id: Some(RepoId(5)),
         },
         base: Base {
             branch: "main".parse().unwrap(),

@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 
 use super::{NeverStarted, Reason, Standing, Thing, outside, unreadable};
-use crate::facts::{ACTIONS_BOT_ID, Check, CheckOutcome, CiClues, Demands, Fact, Pass, PullFacts};
+use crate::facts::{
+    ACTIONS_BOT_ID, Check, CheckOutcome, CiClues, Demands, Fact, Pass, PullFacts, Unread,
+};
 use crate::policy::{Policy, Timing};
 use crate::when::plus;
 
@@ -98,13 +100,19 @@ pub(super) fn demanded(reasons: &mut Vec<Reason>, facts: &PullFacts, policy: &Po
     let ruled = match facts.demands.known() {
         Some(demands) => {
             distance(reasons, demands);
+            if policy.required_checks.is_empty() {
+                reasons.extend(demands.unread.as_ref().map(hidden));
+            }
             demands.checks.as_slice()
         }
         // A source that lists its checks stands in for rules that may not be read.
         None if !policy.required_checks.is_empty() => &[],
         None => return reasons.extend(unreadable(Thing::BranchRules, &facts.demands)),
     };
-    let checks: &[Check] = facts.checks.known().map_or(&[], Vec::as_slice);
+    let Some(checks) = facts.checks.known() else {
+        // That they could not be read is a reason of its own; nobody knows which of them are missing.
+        return;
+    };
     let ruled = ruled
         .iter()
         .map(|required| (required.name.as_str(), required.app));
@@ -118,6 +126,21 @@ pub(super) fn demanded(reasons: &mut Vec<Reason>, facts: &PullFacts, policy: &Po
     let missing = names(missing.map(|(name, _)| name));
     if !missing.is_empty() {
         reasons.push(Reason::RequiredMissing { names: missing });
+    }
+}
+
+/// Rules that could not be read may demand more than those that could.
+fn hidden(unread: &Unread) -> Reason {
+    let what = Thing::BranchRules;
+    match unread {
+        Unread::Forbidden { permission } => Reason::Forbidden {
+            what,
+            permission: outside(permission),
+        },
+        Unread::Unknown { why } => Reason::Unknown {
+            what,
+            why: outside(why),
+        },
     }
 }
 

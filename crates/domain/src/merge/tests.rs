@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::*;
 use crate::facts::Demands;
 use crate::facts::fixture::{at, green_facts, passed, sha};
+use crate::ids::RepoId;
 
 fn review(reviewer: u64, verdict: Verdict) -> Review {
     Review { reviewer, verdict }
@@ -149,6 +150,13 @@ fn only_ours_are_merged() {
         "refuse fork"
     );
     assert_eq!(verdict(|case| case.facts.head.repo = None), "refuse fork");
+    // A fork that bears the name of the repository, and one whose number did not come.
+    for number in [Some(RepoId(6)), None] {
+        assert_eq!(
+            verdict(|case| case.facts.head.repo_id = number),
+            "refuse fork"
+        );
+    }
     assert_eq!(
         verdict(|case| case.facts.head.repo = Some("Acme/Shop".parse().unwrap())),
         "merge aaaa squash"

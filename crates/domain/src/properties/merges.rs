@@ -101,6 +101,7 @@ pub(super) fn is_green(facts: &PullFacts, policy: &Policy, approved: bool, now: 
     let age = now.duration_since(facts.read_at);
     facts.state == PullState::Open
         && facts.head.repo == Some(facts.pull.repo.clone())
+        && facts.head.repo_id == Some(facts.repo.id)
         && facts.base.branch.as_str() == "main"
         && !facts.draft
         && !checks.is_empty()
@@ -108,6 +109,7 @@ pub(super) fn is_green(facts: &PullFacts, policy: &Policy, approved: bool, now: 
         && succeeded >= policy.min_checks as usize
         && demands.checks.iter().all(|rule| has(&rule.name, rule.app))
         && policy.required_checks.iter().all(|name| has(name, None))
+        && (demands.unread.is_none() || !policy.required_checks.is_empty())
         && !demands.merge_queue
         && (!demands.up_to_date || demands.behind_by == Some(0))
         && approvals >= demands.approvals as usize

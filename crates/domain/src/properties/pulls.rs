@@ -95,7 +95,8 @@ fn check_facts(
     } else {
         assert!(merges.is_empty());
     }
-    let fork = facts.head.repo != Some(facts.pull.repo.clone());
+    let fork = facts.head.repo != Some(facts.pull.repo.clone())
+        || facts.head.repo_id != Some(facts.repo.id);
     if outside.hold.is_some() || outside.owner == Owner::Foreign || fork {
         assert!(step.effects.is_empty());
         assert_eq!(step.aggregate.repairs, before.repairs);

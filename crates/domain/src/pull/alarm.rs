@@ -62,6 +62,7 @@ fn heads_max(cause: ErrorCause) -> usize {
         | ErrorCause::PullClosed
         | ErrorCause::MessageFailed
         | ErrorCause::ApprovalFailed
+        | ErrorCause::GitHub
         | ErrorCause::WrongBase => 1,
     }
 }

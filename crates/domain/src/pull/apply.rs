@@ -7,7 +7,7 @@ use super::repair;
 use super::{Approval, Green, Pull, PullPhase, RefusedMerge, Repairs, Seen, Verdict};
 use crate::effect::{Action, doubling};
 use crate::facts::{PullFacts, PullState};
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureClass};
 use crate::fence::clip;
 use crate::ids::{AccountName, BranchName, CommitSha, JobId, PullRef, SessionId};
 use crate::job::NotNow;
@@ -77,6 +77,7 @@ pub fn track(pull: PullRef, job: JobId, session: SessionId, now: Timestamp) -> P
         pull,
         job,
         session,
+        repo_id: None,
         since: now,
         phase: PullPhase::Open,
         head: None,
@@ -102,7 +103,16 @@ pub fn apply(
     if pull.is_settled() {
         return step;
     }
+    if let (Input::Facts(facts, _), None) = (input, pull.repo_id) {
+        step.aggregate.repo_id = Some(facts.repo.id);
+    }
     match input {
+        Input::Facts(facts, _) if !is_the_same(pull, facts) => {
+            let reasons = vec![Reason::NotOurs];
+            let judgement = Judgement::Refuse { reasons };
+            step.due = Some(next_look(&judgement, timing, now));
+            keep_verdict(&mut step.aggregate, facts, judgement, now);
+        }
         Input::Facts(facts, outside) => match facts.state {
             PullState::Open => open(&mut step, facts, outside, (policy, timing), now),
             PullState::Closed if !ending::is_given_up(pull, now) => {
@@ -159,8 +169,15 @@ pub fn approve(
 }
 
 /// A merge that certainly did not happen: the pull request is read back, and the same head is tried again later, a few times.
+///
+/// One that GitHub's budget does not allow yet was not refused: it is judged anew when it may be made.
 fn merge_failed(step: &mut Step<Pull>, failure: &Failure, now: Timestamp) {
     let pull = &mut step.aggregate;
+    if let (FailureClass::Throttled, Some(wait)) = (failure.class, failure.asked_wait()) {
+        pull.phase = PullPhase::Open;
+        step.due = Some(plus(now, wait));
+        return;
+    }
     let tried = match &pull.phase {
         PullPhase::Merging { sha, .. } => Some(sha.clone()),
         PullPhase::Open | PullPhase::Closed { .. } | PullPhase::Settled { .. } => {
@@ -182,10 +199,14 @@ fn merge_failed(step: &mut Step<Pull>, failure: &Failure, now: Timestamp) {
     step.due = Some(plus(now, READ_BACK));
 }
 
+/// A pull request of the same number in another repository, which bears the name now, is nothing to us.
+fn is_the_same(pull: &Pull, facts: &PullFacts) -> bool {
+    pull.repo_id.is_none_or(|id| id == facts.repo.id)
+}
+
 /// Pull requests of others and of forks get no write of any kind, and while writing is switched off nobody does.
 pub(super) fn may_write(facts: &PullFacts, outside: &Outside) -> bool {
-    let same_repo = facts.head.repo.as_ref() == Some(&facts.pull.repo);
-    same_repo && outside.owner != Owner::Foreign && outside.hold.is_none()
+    facts.is_from_here() && outside.owner != Owner::Foreign && outside.hold.is_none()
 }
 
 fn open(

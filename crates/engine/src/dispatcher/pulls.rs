@@ -19,6 +19,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::Dispatcher;
 use crate::desk::{Desk, Error, Unit};
 use crate::keys;
+use crate::ports::Share;
 use crate::settings::TrackedPull;
 use crate::store::Versioned;
 use merging::LANE_AGAIN;
@@ -76,23 +77,34 @@ impl Dispatcher {
                 return self.bring_forward(&keys::pull(reference), calm).await;
             }
             if found.value.pull.is_settled() {
-                return self.run_effects(&pk, &source, None).await;
+                return self.finish_effects(&pk, &source).await;
             }
             // What was wished for earlier is begun only after the pull request was read and judged again.
             self.settle_effects(&pk, &source).await?;
         }
         let candidates = match &found {
             Some(_) => Vec::new(),
-            None => match self.candidates(reference, hint).await? {
+            None => match self.candidates(&source, reference, hint).await? {
                 candidates if candidates.is_empty() => return Ok(()),
                 candidates => candidates,
             },
         };
-        let facts = self.eyes.pulls.facts(reference, self.desk.now()).await?;
+        let share = share_of(found.as_ref());
+        let facts = self.facts_of(&source, reference, share).await?;
         let Some(found) = self.ours(reference, found, &candidates, &facts).await? else {
             return Ok(());
         };
         self.decide_pull(found, &facts, &source).await
+    }
+
+    /// What is left to do about a pull request that is merged or closed: done only in the very repository that is meant.
+    async fn finish_effects(&self, pk: &str, source: &Source) -> Result<(), Error> {
+        let effects = self.desk.store.effects(pk).await?;
+        if effects.iter().any(|found| !found.value.is_settled()) {
+            self.must_answer(source).await?;
+            self.run_effects(pk, source, None).await?;
+        }
+        Ok(())
     }
 
     /// The record of a pull request of ours; a new one when enough evidence links it to a session of ours. Anybody else's is left alone without a trace.
@@ -137,10 +149,11 @@ impl Dispatcher {
     /// Jobs that may own a pull request we do not know: the one that said so, and those whose sessions the pull request names. Forks have none.
     async fn candidates(
         &self,
+        source: &Source,
         reference: &PullRef,
         hint: Option<&JobId>,
     ) -> Result<Vec<JobId>, Error> {
-        let glance = self.eyes.pulls.glance(reference).await?;
+        let glance = self.glance_of(source, reference).await?;
         if !glance.same_repo {
             return Ok(Vec::new());
         }
@@ -274,5 +287,13 @@ impl Dispatcher {
             }
         }
         Ok(())
+    }
+}
+
+/// A pull request that is green may be merged soon: what is read for it comes out of what is kept for merges.
+fn share_of(found: Option<&Versioned<TrackedPull>>) -> Share {
+    match found.and_then(|found| found.value.pull.green.as_ref()) {
+        Some(_) => Share::Kept,
+        None => Share::Common,
     }
 }

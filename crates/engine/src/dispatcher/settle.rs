@@ -12,6 +12,7 @@ use super::Dispatcher;
 use super::effects::Outcome;
 use crate::desk::Error;
 use crate::keys;
+use crate::ports::Share;
 
 /// Clocks differ: what happened is looked for from this much before the wish.
 pub(crate) const CLOCK_SLACK: SignedDuration = SignedDuration::from_secs(120);
@@ -28,7 +29,7 @@ impl Dispatcher {
             Action::CreateSession { job, attempt } => {
                 return self.look_for_session(job, *attempt, since).await;
             }
-            Action::Merge { pull, .. } => return Ok(self.look_for_merge(pull).await),
+            Action::Merge { pull, .. } => return self.look_for_merge(source, pull).await,
             Action::Say { session, text, .. } => {
                 let others = self.said_likewise(effect, session, text).await?;
                 let account = self.account_of(session, source).await?;
@@ -43,13 +44,16 @@ impl Dispatcher {
                 let account = self.account_of(session, source).await?;
                 self.was_archived(&account, session).await
             }
-            Action::MarkReady { pull, .. } => self.facts_show(pull, |facts| !facts.draft).await,
+            Action::MarkReady { pull, .. } => {
+                self.facts_show(source, pull, |facts| !facts.draft).await?
+            }
             Action::UpdateBranch { pull, sha } => {
-                self.facts_show(pull, |facts| facts.head.sha != *sha).await
+                self.facts_show(source, pull, |facts| facts.head.sha != *sha)
+                    .await?
             }
             Action::Label { pull, label } => {
-                self.facts_show(pull, |facts| facts.labels.contains(label))
-                    .await
+                self.facts_show(source, pull, |facts| facts.labels.contains(label))
+                    .await?
             }
             Action::Comment { pull, .. } => {
                 self.eyes.pulls.has_comment(pull, effect.id.as_str()).await
@@ -126,17 +130,22 @@ impl Dispatcher {
         )
     }
 
-    async fn look_for_merge(&self, pull: &PullRef) -> (Finding, Outcome) {
-        match self.eyes.pulls.facts(pull, self.desk.now()).await {
-            Err(_) => (Finding::CannotTell, Outcome::Done),
-            Ok(facts) => match facts.state {
-                PullState::Merged { commit } => (
-                    Finding::Happened,
-                    Outcome::Merged(commit.unwrap_or(facts.head.sha)),
-                ),
-                PullState::Open | PullState::Closed => (Finding::NoTrace, Outcome::Done),
-            },
-        }
+    async fn look_for_merge(
+        &self,
+        source: &Source,
+        pull: &PullRef,
+    ) -> Result<(Finding, Outcome), Error> {
+        let facts = match self.facts_of(source, pull, Share::Kept).await {
+            Err(Error::Outside(_)) => return Ok((Finding::CannotTell, Outcome::Done)),
+            read => read?,
+        };
+        Ok(match facts.state {
+            PullState::Merged { commit } => (
+                Finding::Happened,
+                Outcome::Merged(commit.unwrap_or(facts.head.sha)),
+            ),
+            PullState::Open | PullState::Closed => (Finding::NoTrace, Outcome::Done),
+        })
     }
 
     async fn was_said(
@@ -187,12 +196,18 @@ impl Dispatcher {
         }
     }
 
+    /// Whether a reading shows it; whatever keeps GitHub from being read is the reading's own failure.
     async fn facts_show(
         &self,
+        source: &Source,
         pull: &PullRef,
         shows: impl Fn(&domain::facts::PullFacts) -> bool,
-    ) -> Result<bool, Failure> {
-        Ok(shows(&self.eyes.pulls.facts(pull, self.desk.now()).await?))
+    ) -> Result<Result<bool, Failure>, Error> {
+        match self.facts_of(source, pull, Share::Kept).await {
+            Ok(facts) => Ok(Ok(shows(&facts))),
+            Err(Error::Outside(failure)) => Ok(Err(failure)),
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -3,9 +3,10 @@
 use async_trait::async_trait;
 use domain::facts::PullFacts;
 use domain::failure::Failure;
-use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
+use domain::ids::{BranchName, CommitSha, Identity, PullRef, RepoName};
 use domain::policy::MergeMethod;
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// Whether a branch may be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,16 +35,52 @@ pub struct PullGlance {
     pub branch: BranchName,
     /// Whether its head lives in the repository it wants to change.
     pub same_repo: bool,
+    /// Which repository answered.
+    pub repo: Identity,
+}
+
+/// Who may go on reading while GitHub's budget runs short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Share {
+    /// What can wait: it stops while there is still enough for merges.
+    Common,
+    /// What is kept for pull requests that are about to be merged.
+    Kept,
+}
+
+/// What is left of one of GitHub's budgets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Budget {
+    /// Whose it is: `token`, `app` or `installation 7`.
+    pub owner: String,
+    /// Of what: `core`, `graphql` and so on.
+    pub resource: String,
+    /// Requests granted until the reset.
+    pub limit: u64,
+    /// Requests left.
+    pub remaining: u64,
+    /// When it is full again.
+    pub reset: Timestamp,
+    /// Until when GitHub asked to stay away altogether.
+    pub stay_away: Option<Timestamp>,
 }
 
 /// Reads GitHub.
 #[async_trait]
 pub trait PullsRead: Send + Sync {
     /// Everything a merge is judged by, all pages, read at `now` or later.
-    async fn facts(&self, pull: &PullRef, now: Timestamp) -> Result<PullFacts, Failure>;
+    async fn facts(
+        &self,
+        pull: &PullRef,
+        share: Share,
+        now: Timestamp,
+    ) -> Result<PullFacts, Failure>;
 
     /// One cheap read: other people's pull requests are looked at no closer.
     async fn glance(&self, pull: &PullRef) -> Result<PullGlance, Failure>;
+
+    /// Which repository answers to a name now: a renamed one still answers to its old name.
+    async fn identify(&self, repo: &RepoName) -> Result<Identity, Failure>;
 
     /// The repository's default branch.
     async fn default_branch(&self, repo: &RepoName) -> Result<BranchName, Failure>;
@@ -56,6 +93,9 @@ pub trait PullsRead: Send + Sync {
 
     /// A branch, and how many open pull requests are based on it.
     async fn branch(&self, repo: &RepoName, branch: &BranchName) -> Result<BranchState, Failure>;
+
+    /// What is left of the budgets, as GitHub last told; nothing before the first answer.
+    fn budgets(&self) -> Vec<Budget>;
 }
 
 /// Writes to GitHub. Only the dispatcher holds one.

@@ -5,17 +5,15 @@ use std::collections::HashMap;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::RepoName;
 use engine::ports::SecretName;
-use http::Method;
 use jiff::{SignedDuration, Timestamp};
-use octocrab::auth::{EncodingKey, create_jwt};
-use octocrab::models::AppId;
 use secrecy::{ExposeSecret, SecretString};
-use serde::Deserialize;
+use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
 use super::Client;
-use super::refusal::{failure, refused};
-use super::transport::{Received, Request};
+use super::app::{App, InstallationToken, jwt};
+use super::broker::Purse;
+use super::refusal::failure;
 
 /// How long a secret is used before it is read again, so that a replaced one is noticed.
 pub(crate) const SECRET_TTL: SignedDuration = SignedDuration::from_mins(5);
@@ -23,15 +21,9 @@ pub(crate) const SECRET_TTL: SignedDuration = SignedDuration::from_mins(5);
 /// After a 401 the secret is read again at once, but not more often than this.
 pub(crate) const REREAD_EVERY: SignedDuration = SignedDuration::from_mins(1);
 
-/// An installation token (it lives for an hour) is replaced this long before it expires.
-pub(crate) const TOKEN_MARGIN: SignedDuration = SignedDuration::from_mins(5);
-
-/// More installations and repositories than anybody has are not remembered.
-const REMEMBERED_MAX: usize = 1_000;
-
 /// What we prove who we are with.
 enum Credential {
-    /// A personal access token.
+    /// A token.
     Token(SecretString),
     /// An App's id and private key.
     App {
@@ -45,8 +37,9 @@ enum Credential {
 pub(crate) struct Held {
     secret: Option<(SecretString, Timestamp)>,
     reread_at: Option<Timestamp>,
-    installations: HashMap<RepoName, u64>,
-    tokens: HashMap<u64, InstallationToken>,
+    /// The installation of each repository, and when we asked for it.
+    pub(super) installations: HashMap<RepoName, (u64, Timestamp)>,
+    pub(super) tokens: HashMap<u64, InstallationToken>,
 }
 
 impl std::fmt::Debug for Held {
@@ -55,34 +48,46 @@ impl std::fmt::Debug for Held {
     }
 }
 
-#[derive(Clone)]
-struct InstallationToken {
-    token: SecretString,
-    expires_at: Timestamp,
+/// What a call is signed in with.
+#[derive(Debug, Clone)]
+pub(crate) struct Pass {
+    /// The bearer.
+    pub(crate) bearer: SecretString,
+    /// Whose budget it spends.
+    pub(crate) purse: Purse,
+    /// What tells this bearer from another without giving it away.
+    pub(crate) fingerprint: String,
 }
 
-#[derive(Deserialize)]
-struct NewToken {
-    token: String,
-    expires_at: Timestamp,
+impl Pass {
+    pub(super) fn new(bearer: SecretString, purse: impl FnOnce(&str) -> Purse) -> Self {
+        let fingerprint = fingerprint(&bearer);
+        Self {
+            purse: purse(&fingerprint),
+            bearer,
+            fingerprint,
+        }
+    }
 }
 
-#[derive(Deserialize)]
-struct Installation {
-    id: u64,
+fn of_token(token: SecretString) -> Pass {
+    Pass::new(token, |fingerprint| Purse::Token(fingerprint.to_owned()))
+}
+
+/// 128 bits of the SHA-256 of a bearer, kept in memory only.
+fn fingerprint(bearer: &SecretString) -> String {
+    let mut hex = hex::encode(Sha256::digest(bearer.expose_secret()));
+    hex.truncate(32);
+    hex
 }
 
 impl Client {
-    /// The bearer for calls about a repository. Every failure of it means that the call itself was never sent.
-    pub(super) async fn bearer(
-        &self,
-        repo: &RepoName,
-        until: Instant,
-    ) -> Result<SecretString, Failure> {
+    /// What calls about a repository are signed in with. Every failure of it means that the call itself was never sent.
+    pub(super) async fn pass(&self, repo: &RepoName, until: Instant) -> Result<Pass, Failure> {
         // Held over the exchange on purpose: many calls that start together make one token, not one each.
         let mut held = self.held().lock().await;
         match self.credential(&mut held).await? {
-            Credential::Token(token) => Ok(token),
+            Credential::Token(token) => Ok(of_token(token)),
             Credential::App {
                 app_id,
                 private_key,
@@ -92,23 +97,21 @@ impl Client {
                     until,
                     jwt: jwt(app_id, &private_key)?,
                 };
-                app.token(&mut held, repo)
-                    .await
-                    .map_err(Failure::never_sent)
+                app.pass(&mut held, repo).await.map_err(Failure::never_sent)
             }
         }
     }
 
     /// The token itself, or the App's own signature, which is good for nothing but the App and its installations.
-    pub(super) async fn own_bearer(&self) -> Result<SecretString, Failure> {
+    pub(super) async fn own_pass(&self) -> Result<Pass, Failure> {
         let mut held = self.held().lock().await;
-        match self.credential(&mut held).await? {
-            Credential::Token(token) => Ok(token),
+        Ok(match self.credential(&mut held).await? {
+            Credential::Token(token) => of_token(token),
             Credential::App {
                 app_id,
                 private_key,
-            } => jwt(app_id, &private_key),
-        }
+            } => Pass::new(jwt(app_id, &private_key)?, |_| Purse::App),
+        })
     }
 
     /// After a 401: whether another bearer than the refused one can be had.
@@ -188,160 +191,15 @@ impl Held {
         }
         may
     }
+
+    /// The key was refused: it is read again with the next call, at most once a minute.
+    pub(super) fn forget_key(&mut self, now: Timestamp) {
+        if self.may_reread(now) {
+            self.secret = None;
+        }
+    }
 }
 
 fn same(one: &SecretString, other: &SecretString) -> bool {
     one.expose_secret() == other.expose_secret()
-}
-
-/// Signed in as the App itself, which may only ask for installations and their tokens.
-struct App<'a> {
-    client: &'a Client,
-    until: Instant,
-    jwt: SecretString,
-}
-
-impl App<'_> {
-    async fn token(&self, held: &mut Held, repo: &RepoName) -> Result<SecretString, Failure> {
-        let id = match held.installations.get(repo) {
-            Some(id) => *id,
-            None => self.installation(held, repo).await?,
-        };
-        let now = self.client.clock().now();
-        if let Some(token) = held
-            .tokens
-            .get(&id)
-            .filter(|token| token.expires_at.duration_since(now) > TOKEN_MARGIN)
-        {
-            return Ok(token.token.clone());
-        }
-        let path = format!("/app/installations/{id}/access_tokens");
-        let made = self
-            .call::<NewToken>(
-                held,
-                Method::POST,
-                &path,
-                "asking for an installation token",
-            )
-            .await;
-        if made
-            .as_ref()
-            .is_err_and(|failure| failure.class == FailureClass::NotFound)
-        {
-            // The App was removed and installed again: the installation has another id now.
-            held.installations.remove(repo);
-        }
-        let NewToken { token, expires_at } = made?;
-        let token = SecretString::from(token);
-        remember(
-            &mut held.tokens,
-            id,
-            InstallationToken {
-                token: token.clone(),
-                expires_at,
-            },
-        );
-        Ok(token)
-    }
-
-    async fn installation(&self, held: &mut Held, repo: &RepoName) -> Result<u64, Failure> {
-        let path = format!("/repos/{repo}/installation");
-        let found = self
-            .call::<Installation>(
-                held,
-                Method::GET,
-                &path,
-                "looking for the App's installation",
-            )
-            .await;
-        let id = found.map_err(|failure| not_installed(failure, repo))?.id;
-        remember(&mut held.installations, repo.clone(), id);
-        Ok(id)
-    }
-
-    async fn call<T: for<'de> Deserialize<'de>>(
-        &self,
-        held: &mut Held,
-        method: Method,
-        path: &str,
-        doing: &str,
-    ) -> Result<T, Failure> {
-        let url = self.client.base().rest(path);
-        let request = Request {
-            method,
-            url: &url,
-            body: None,
-            bearer: Some(&self.jwt),
-            etag: None,
-        };
-        let received = self.client.exchange(request, self.until, doing).await?;
-        if received.status.as_u16() == 401 {
-            self.forget_key(held);
-        }
-        read(&received, doing, self.client.clock().now())
-    }
-
-    /// The key was refused: it is read again with the next call, at most once a minute.
-    fn forget_key(&self, held: &mut Held) {
-        if held.may_reread(self.client.clock().now()) {
-            held.secret = None;
-        }
-    }
-}
-
-fn read<T: for<'de> Deserialize<'de>>(
-    received: &Received,
-    doing: &str,
-    now: Timestamp,
-) -> Result<T, Failure> {
-    if !received.status.is_success() {
-        return Err(refused(doing, received, now));
-    }
-    // The parser's words could repeat the token, so they are not shown.
-    serde_json::from_slice(&received.body).map_err(|_| {
-        failure(
-            FailureClass::Garbled,
-            &format!("{doing}: the answer could not be read"),
-        )
-    })
-}
-
-fn not_installed(failure: Failure, repo: &RepoName) -> Failure {
-    if failure.class != FailureClass::NotFound {
-        return failure;
-    }
-    self::failure(
-        FailureClass::Forbidden,
-        &format!(
-            "the GitHub App is not installed on {repo}; install it there, or give it access to this repository"
-        ),
-    )
-}
-
-/// A map that is emptied when it grows beyond reason: everything in it can be asked for again.
-fn remember<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, value: V) {
-    if map.len() >= REMEMBERED_MAX {
-        map.clear();
-    }
-    map.insert(key, value);
-}
-
-/// A token that proves for nine minutes that we are the App. Octocrab takes its times from the machine's clock.
-pub(crate) fn jwt(app_id: u64, private_key: &SecretString) -> Result<SecretString, Failure> {
-    let bad = |what: &str| {
-        failure(
-            FailureClass::Unauthorized,
-            &format!("signing in as the GitHub App {app_id}: {what}"),
-        )
-        .never_sent()
-    };
-    // An environment variable often holds the key in one line, with `\n` written out.
-    let pem = private_key.expose_secret().replace("\\n", "\n");
-    let key = EncodingKey::from_rsa_pem(pem.as_bytes());
-    let key = key.map_err(|_| {
-        bad("the private key is no RSA key in PEM; store the file that GitHub gave you")
-    })?;
-    create_jwt(AppId(app_id), &key)
-        .map(SecretString::from)
-        .map_err(|_| bad("the private key cannot sign"))
 }

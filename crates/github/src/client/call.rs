@@ -1,10 +1,12 @@
 //! One call: signed in, sent once, and its answer judged.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::RepoName;
+use engine::ports::Share;
 use http::Method;
 use http::header::{ETAG, LINK, LOCATION};
 use secrecy::{ExposeSecret, SecretString};
@@ -13,7 +15,9 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::Client;
-use super::memory::Kept;
+use super::auth::Pass;
+use super::broker::{Purse, Short, Spend};
+use super::memory::{Kept, Place};
 use super::refusal::{self, failure};
 use super::transport::{self, BODY_BYTES_MAX, Lost, Received, Request};
 
@@ -38,6 +42,8 @@ pub(crate) struct Answer {
     pub(crate) body: Bytes,
     /// Where the next page is.
     pub(crate) next: Option<String>,
+    /// Where it is kept.
+    pub(super) place: Option<Place>,
 }
 
 impl Answer {
@@ -53,6 +59,22 @@ impl Answer {
     }
 }
 
+/// One exchange, and what it was made with.
+pub(super) struct Exchanged {
+    pub(super) received: Received,
+    pass: Pass,
+    /// The earlier answer that was asked about.
+    kept: Option<Arc<Kept>>,
+}
+
+/// Where a read led.
+enum Led {
+    /// To its answer.
+    Here(Answer),
+    /// To another address of the same API.
+    On(String),
+}
+
 impl Client {
     /// Reads one JSON document at a REST path.
     pub(crate) async fn get<T: DeserializeOwned>(
@@ -66,14 +88,27 @@ impl Client {
             .json(doing)
     }
 
-    /// Reads an address of the API, conditionally if an earlier answer was kept.
+    /// Reads an address of the API, conditionally if an earlier answer was kept. A repository that was renamed or transferred leads on, once, within the API.
     pub(super) async fn read(
         &self,
         repo: &RepoName,
         url: String,
         doing: &str,
     ) -> Result<Answer, Failure> {
-        let kept = self.0.memory.find(&url);
+        let again = match self.read_at(repo, url, doing).await? {
+            Led::Here(answer) => return Ok(answer),
+            Led::On(address) => self.read_at(repo, address, doing).await?,
+        };
+        match again {
+            Led::Here(answer) => Ok(answer),
+            Led::On(_) => Err(failure(
+                FailureClass::Garbled,
+                &format!("{doing}: GitHub led on twice"),
+            )),
+        }
+    }
+
+    async fn read_at(&self, repo: &RepoName, url: String, doing: &str) -> Result<Led, Failure> {
         let call = Call {
             method: Method::GET,
             url,
@@ -81,161 +116,167 @@ impl Client {
             body: None,
             doing,
         };
-        let received = Box::pin(self.perform(&call, kept.as_deref())).await?;
+        let exchanged = Box::pin(self.perform(&call, true)).await?;
+        let Exchanged {
+            received,
+            pass,
+            kept,
+        } = exchanged;
         let next = next_page(&received);
         if let (304, Some(kept)) = (received.status.as_u16(), kept) {
             self.0.not_modified.fetch_add(1, Ordering::Relaxed);
             // A list can get another page while this one stays as it was.
-            return Ok(Answer {
+            return Ok(Led::Here(Answer {
                 body: kept.body.clone(),
                 next: next.or_else(|| kept.next.clone()),
-            });
+                place: Some(place(&pass, &call)),
+            }));
+        }
+        if let Some(address) = moved_to(&received).filter(|to| self.base().contains(to)) {
+            return Ok(Led::On(address.to_owned()));
         }
         let etag = received.headers.get(ETAG).cloned();
-        let answer = self.success(&call, received, next)?;
+        let mut answer = success(&call, received, next)?;
+        let place = place(&pass, &call);
         match etag {
-            Some(etag) => self.0.memory.keep(
-                &call.url,
-                Kept {
+            Some(etag) => {
+                let kept = Kept {
                     etag,
                     body: answer.body.clone(),
                     next: answer.next.clone(),
-                },
-            ),
-            None => self.0.memory.forget(&call.url),
+                };
+                self.memory().keep(place.clone(), kept);
+            }
+            None => self.memory().forget(&place),
         }
-        Ok(answer)
+        answer.place = Some(place);
+        Ok(Led::Here(answer))
     }
 
-    /// Changes something.
+    /// Changes something. A repository that was renamed leads on only if it is the one that was last read under its old name.
     pub(crate) async fn write(&self, call: Call<'_>) -> Result<Answer, Failure> {
-        let received = Box::pin(self.perform(&call, None)).await?;
-        self.success(&call, received, None)
-    }
-
-    /// Reads a log. GitHub redirects to another host for it, which is asked once, without any credential.
-    pub(crate) async fn log(
-        &self,
-        repo: &RepoName,
-        path: &str,
-        doing: &str,
-    ) -> Result<Option<Bytes>, Failure> {
-        let call = Call {
-            method: Method::GET,
-            url: self.base().rest(path),
-            repo,
-            body: None,
-            doing,
+        let exchanged = Box::pin(self.perform(&call, false)).await?;
+        let Some(url) = self.same_repository_at(&call, &exchanged.received) else {
+            return success(&call, exchanged.received, None);
         };
-        let received = Box::pin(self.perform(&call, None)).await?;
-        if !received.status.is_redirection() {
-            return self
-                .success(&call, received, None)
-                .map(|answer| Some(answer.body));
-        }
-        match received
-            .headers
-            .get(LOCATION)
-            .and_then(|value| value.to_str().ok())
-        {
-            Some(address) if self.base().may_fetch(address) => Ok(self.fetch(address).await),
-            Some(_) | None => Ok(None),
-        }
+        let call = Call { url, ..call };
+        let until = transport::deadline();
+        // Nothing was done at the first address, so this is still the one write that was paid for.
+        let asked = (exchanged.pass, false);
+        let exchanged = Box::pin(self.attempt(&call, asked, until)).await?;
+        success(&call, exchanged.received, None)
     }
 
-    /// Fetches an address without any credential; none when it is refused, answered in error or too large.
-    async fn fetch(&self, url: &str) -> Option<Bytes> {
-        let request = Request {
-            method: Method::GET,
-            url,
-            body: None,
-            bearer: None,
-            etag: None,
-        };
-        let received = transport::exchange(&self.0.octocrab, request, transport::deadline())
-            .await
-            .ok()?;
-        (received.status.is_success() && !received.cut).then_some(received.body)
+    /// Where a write that was led on has to go: the same path below the number of the repository that was last read.
+    fn same_repository_at(&self, call: &Call<'_>, received: &Received) -> Option<String> {
+        let to = moved_to(received)?;
+        let keeps_its_method = matches!(received.status.as_u16(), 307 | 308);
+        let old = self.base().rest(&format!("/repos/{}", call.repo));
+        let rest = call.url.strip_prefix(&old)?;
+        let id = self.identity(call.repo)?;
+        let expected = self.base().rest(&format!("/repositories/{id}{rest}"));
+        (keeps_its_method && to == expected).then_some(expected)
     }
 
-    fn success(
-        &self,
-        call: &Call<'_>,
-        received: Received,
-        next: Option<String>,
-    ) -> Result<Answer, Failure> {
-        if !received.status.is_success() {
-            return Err(refusal::refused(call.doing, &received, self.clock().now()));
-        }
-        if received.cut {
-            let message = format!(
-                "{}: the answer is larger than {BODY_BYTES_MAX} bytes",
-                call.doing
-            );
-            return Err(failure(FailureClass::Garbled, &message));
-        }
-        Ok(Answer {
-            body: received.body,
-            next,
-        })
-    }
-
-    /// Sends a call; once more if the credential was refused and another one can be had, since a 401 did nothing.
+    /// Sends a call that can be paid; once more if the credential was refused and another one can be had, since a 401 did nothing.
     pub(super) async fn perform(
         &self,
         call: &Call<'_>,
-        kept: Option<&Kept>,
-    ) -> Result<Received, Failure> {
+        conditional: bool,
+    ) -> Result<Exchanged, Failure> {
         let until = transport::deadline();
-        let (bearer, received) = self.attempt(call, kept, until).await?;
-        if received.status.as_u16() != 401 || !self.renew(&bearer).await {
-            return Ok(received);
+        let pass = self.admitted(call, until).await?;
+        self.pay(call, &pass)?;
+        let exchanged = self.attempt(call, (pass, conditional), until).await?;
+        let refused = exchanged.received.status.as_u16() == 401;
+        if !refused || !self.renew(&exchanged.pass.bearer).await {
+            return Ok(exchanged);
         }
-        self.attempt(call, kept, until)
-            .await
-            .map(|(_, received)| received)
+        let pass = self.admitted(call, until).await?;
+        self.attempt(call, (pass, conditional), until).await
     }
 
-    async fn attempt(
+    /// Signed in with a credential that can do the work.
+    async fn admitted(&self, call: &Call<'_>, until: Instant) -> Result<Pass, Failure> {
+        let pass = self.sign_in(call, until).await?;
+        if !self.admits() {
+            return Ok(pass);
+        }
+        let admitted = self.admit(call.repo, &pass, until).await;
+        admitted.map_err(|failure| about(call, failure).never_sent())?;
+        Ok(pass)
+    }
+
+    pub(super) async fn sign_in(&self, call: &Call<'_>, until: Instant) -> Result<Pass, Failure> {
+        match tokio::time::timeout_at(until, self.pass(call.repo, until)).await {
+            Ok(pass) => pass.map_err(|failure| about(call, failure)),
+            Err(_) => Err(failure(
+                FailureClass::Network,
+                &format!("{}: signing in took too long", call.doing),
+            )
+            .never_sent()),
+        }
+    }
+
+    /// A call that the budget does not allow now is not sent: it says from when on it may be.
+    fn pay(&self, call: &Call<'_>, pass: &Pass) -> Result<(), Failure> {
+        let now = self.clock().now();
+        let spend = match (&call.method, self.share()) {
+            (&Method::GET, Share::Common) => Spend::Read,
+            (&Method::GET, Share::Kept) => Spend::KeptRead,
+            (_, _) => Spend::Write,
+        };
+        let resource = if call.url == self.base().graphql() {
+            "graphql"
+        } else {
+            "core"
+        };
+        let spent = self.broker().spend(&pass.purse, (resource, spend), now);
+        spent.map_err(|Short { until, why }| {
+            let message = format!("{}: not asked now, since {why}; it is {until}", call.doing);
+            failure(FailureClass::Throttled, &message)
+                .after(Some(until.duration_since(now)))
+                .never_sent()
+        })
+    }
+
+    pub(super) async fn attempt(
         &self,
         call: &Call<'_>,
-        kept: Option<&Kept>,
+        (pass, conditional): (Pass, bool),
         until: Instant,
-    ) -> Result<(SecretString, Received), Failure> {
-        let bearer = match tokio::time::timeout_at(until, self.bearer(call.repo, until)).await {
-            Ok(bearer) => bearer.map_err(|failure| Failure {
-                message: format!("{}: {}", call.doing, failure.message),
-                ..failure
-            })?,
-            Err(_) => {
-                return Err(failure(
-                    FailureClass::Network,
-                    &format!("{}: signing in took too long", call.doing),
-                )
-                .never_sent());
-            }
+    ) -> Result<Exchanged, Failure> {
+        let kept = if conditional {
+            self.memory().find(&place(&pass, call))
+        } else {
+            None
         };
         let request = Request {
             method: call.method.clone(),
             url: &call.url,
             body: call.body.as_ref(),
-            bearer: Some(&bearer),
-            etag: kept.map(|kept| &kept.etag),
+            bearer: Some(&pass.bearer),
+            etag: kept.as_ref().map(|kept| &kept.etag),
         };
-        let mut received = self.exchange(request, until, call.doing).await?;
-        received.body = without(&received, &bearer);
-        Ok((bearer, received))
+        let asked = (&pass.purse, until);
+        let mut received = self.exchange(request, asked, call.doing).await?;
+        received.body = without(&received, &pass.bearer);
+        Ok(Exchanged {
+            received,
+            pass,
+            kept,
+        })
     }
 
     /// One exchange with the API itself, counted, and its budget noted.
     pub(super) async fn exchange(
         &self,
         request: Request<'_>,
-        until: Instant,
+        (purse, until): (&Purse, Instant),
         doing: &str,
     ) -> Result<Received, Failure> {
         self.0.requests.fetch_add(1, Ordering::Relaxed);
-        let received = transport::exchange(&self.0.octocrab, request, until)
+        let mut received = transport::exchange(self.octocrab(), request, until)
             .await
             .map_err(|lost| match lost {
                 Lost::NeverSent(why) => failure(
@@ -245,10 +286,60 @@ impl Client {
                 .never_sent(),
                 Lost::Broken(why) => failure(FailureClass::Network, &format!("{doing}: {why}")),
             })?;
-        self.0.rates.note(&received.headers);
         self.0.dates.note(&received.headers, self.clock().now());
+        let said = if received.status.is_client_error() {
+            refusal::said(&received.body)
+        } else {
+            String::new()
+        };
+        let answer = (received.status, &received.headers, said.as_str());
+        received.stay_away = self.broker().note(purse, answer, self.clock().now());
         Ok(received)
     }
+}
+
+pub(super) fn success(
+    call: &Call<'_>,
+    received: Received,
+    next: Option<String>,
+) -> Result<Answer, Failure> {
+    if !received.status.is_success() {
+        return Err(refusal::refused(call.doing, &received));
+    }
+    if received.cut {
+        let message = format!(
+            "{}: the answer is larger than {BODY_BYTES_MAX} bytes",
+            call.doing
+        );
+        return Err(failure(FailureClass::Garbled, &message));
+    }
+    Ok(Answer {
+        body: received.body,
+        next,
+        place: None,
+    })
+}
+
+/// A failure on the way to a call.
+fn about(call: &Call<'_>, failure: Failure) -> Failure {
+    Failure {
+        message: format!("{}: {}", call.doing, failure.message),
+        ..failure
+    }
+}
+
+fn place(pass: &Pass, call: &Call<'_>) -> Place {
+    Place {
+        bearer: pass.fingerprint.clone(),
+        url: call.url.clone(),
+    }
+}
+
+/// Where a redirect leads.
+pub(super) fn moved_to(received: &Received) -> Option<&str> {
+    let leads_on = matches!(received.status.as_u16(), 301 | 302 | 307 | 308);
+    let to = received.headers.get(LOCATION)?.to_str().ok()?;
+    leads_on.then_some(to)
 }
 
 /// The body of a refusal without the credential, should something on the way have repeated it. Its shape may be any.

@@ -18,16 +18,17 @@ impl Client {
 
     /// Asks as whoever the secret is: with the token itself, or as the App with its signature.
     pub(crate) async fn look(&self, path: &str, doing: &str) -> Result<Received, Failure> {
-        let bearer = self.own_bearer().await?;
+        let pass = self.own_pass().await?;
         let url = self.base().rest(path);
         let request = Request {
             method: Method::GET,
             url: &url,
             body: None,
-            bearer: Some(&bearer),
+            bearer: Some(&pass.bearer),
             etag: None,
         };
-        self.exchange(request, transport::deadline(), doing).await
+        let asked = (&pass.purse, transport::deadline());
+        self.exchange(request, asked, doing).await
     }
 
     /// Asks for a repository as every call about it does. Where a renamed one went is asked once more, on the same API only.
@@ -55,11 +56,15 @@ impl Client {
             body: None,
             doing,
         };
-        Box::pin(self.perform(&call, None)).await
+        let until = transport::deadline();
+        // Whether the credential is accepted is what is looked at, so it is not refused beforehand.
+        let pass = self.sign_in(&call, until).await?;
+        let exchanged = Box::pin(self.attempt(&call, (pass, false), until)).await?;
+        Ok(exchanged.received)
     }
 
     /// The failure of an answer that is no success.
     pub(crate) fn refused(&self, doing: &str, received: &Received) -> Failure {
-        refusal::refused(doing, received, self.clock().now())
+        refusal::refused(doing, received)
     }
 }

@@ -26,32 +26,41 @@ pub(crate) struct Kept {
     pub(crate) next: Option<String>,
 }
 
-/// Kept answers by address. All of them were asked for with the same Accept header.
+/// Kept answers by who asked and by address. All of them were asked for with the same Accept header.
 #[derive(Debug, Default)]
 pub(crate) struct Memory(Mutex<Shelf>);
 
+/// Who asked, by the fingerprint of the bearer, and for which address: what one credential may see another may not.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Place {
+    /// The fingerprint.
+    pub(crate) bearer: String,
+    /// The address.
+    pub(crate) url: String,
+}
+
 #[derive(Debug, Default)]
 struct Shelf {
-    answers: HashMap<String, (u64, Arc<Kept>)>,
+    answers: HashMap<Place, (u64, Arc<Kept>)>,
     bytes: usize,
     uses: u64,
 }
 
 impl Memory {
     /// The kept answer, which counts as used.
-    pub(crate) fn find(&self, url: &str) -> Option<Arc<Kept>> {
+    pub(crate) fn find(&self, place: &Place) -> Option<Arc<Kept>> {
         let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         shelf.uses += 1;
         let uses = shelf.uses;
-        let (used, kept) = shelf.answers.get_mut(url)?;
+        let (used, kept) = shelf.answers.get_mut(place)?;
         *used = uses;
         Some(Arc::clone(kept))
     }
 
     /// Keeps an answer, and forgets those that were not used for the longest time.
-    pub(crate) fn keep(&self, url: &str, kept: Kept) {
+    pub(crate) fn keep(&self, place: Place, kept: Kept) {
         let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        shelf.forget(url);
+        shelf.forget(&place);
         if kept.body.len() > KEPT_ANSWER_BYTES_MAX {
             return;
         }
@@ -62,28 +71,28 @@ impl Memory {
                 .answers
                 .iter()
                 .min_by_key(|(_, (used, _))| *used)
-                .map(|(url, _)| url.clone());
+                .map(|(place, _)| place.clone());
             let Some(oldest) = oldest else { break };
             shelf.forget(&oldest);
         }
         shelf.uses += 1;
         shelf.bytes += kept.body.len();
         let uses = shelf.uses;
-        shelf.answers.insert(url.to_owned(), (uses, Arc::new(kept)));
+        shelf.answers.insert(place, (uses, Arc::new(kept)));
     }
 
     /// Forgets one answer.
-    pub(crate) fn forget(&self, url: &str) {
+    pub(crate) fn forget(&self, place: &Place) {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .forget(url);
+            .forget(place);
     }
 }
 
 impl Shelf {
-    fn forget(&mut self, url: &str) {
-        if let Some((_, kept)) = self.answers.remove(url) {
+    fn forget(&mut self, place: &Place) {
+        if let Some((_, kept)) = self.answers.remove(place) {
             self.bytes -= kept.body.len();
         }
     }
@@ -101,17 +110,35 @@ mod tests {
         }
     }
 
+    fn at(url: &str) -> Place {
+        Place {
+            bearer: "mine".to_owned(),
+            url: url.to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_one_credential_saw_is_nothing_to_another() {
+        let memory = Memory::default();
+        memory.keep(at("u"), kept(1));
+        let other = Place {
+            bearer: "other".to_owned(),
+            ..at("u")
+        };
+        assert!(memory.find(&other).is_none() && memory.find(&at("u")).is_some());
+    }
+
     #[test]
     fn the_least_used_goes_first_and_both_limits_hold() {
         let memory = Memory::default();
         for i in 0..KEPT_ANSWERS_MAX {
-            memory.keep(&format!("u{i}"), kept(10));
+            memory.keep(at(&format!("u{i}")), kept(10));
         }
-        assert!(memory.find("u0").is_some());
-        memory.keep("one more", kept(10));
-        assert!(memory.find("u0").is_some() && memory.find("u1").is_none());
+        assert!(memory.find(&at("u0")).is_some());
+        memory.keep(at("one more"), kept(10));
+        assert!(memory.find(&at("u0")).is_some() && memory.find(&at("u1")).is_none());
         for i in 0..20 {
-            memory.keep(&format!("big{i}"), kept(KEPT_ANSWER_BYTES_MAX));
+            memory.keep(at(&format!("big{i}")), kept(KEPT_ANSWER_BYTES_MAX));
         }
         let shelf = memory.0.lock().unwrap();
         assert!(shelf.bytes <= KEPT_BYTES_MAX && shelf.answers.len() <= KEPT_ANSWERS_MAX);
@@ -128,8 +155,8 @@ mod tests {
     #[test]
     fn what_is_too_large_is_not_kept_and_replaces_what_was() {
         let memory = Memory::default();
-        memory.keep("u", kept(1));
-        memory.keep("u", kept(KEPT_ANSWER_BYTES_MAX + 1));
-        assert!(memory.find("u").is_none());
+        memory.keep(at("u"), kept(1));
+        memory.keep(at("u"), kept(KEPT_ANSWER_BYTES_MAX + 1));
+        assert!(memory.find(&at("u")).is_none());
     }
 }

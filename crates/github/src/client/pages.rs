@@ -65,7 +65,7 @@ impl Client {
             .rest(&format!("{path}{joint}per_page={PAGE_SIZE}"));
         let mut items = Vec::new();
         for _ in 0..pages_max {
-            let answer = self.read(repo, url.clone(), doing).await?;
+            let answer = self.read(repo, url, doing).await?;
             let page: P = answer.json(doing)?;
             let total = page.total();
             let found = page.items();
@@ -88,7 +88,9 @@ impl Client {
                 None => {
                     if full {
                         // When one more is added, this page stays the same and would go on saying that it is the last.
-                        self.0.memory.forget(&url);
+                        if let Some(place) = &answer.place {
+                            self.memory().forget(place);
+                        }
                     }
                     return Ok(items);
                 }

@@ -2,10 +2,9 @@
 
 use domain::failure::{Failure, FailureClass};
 use http::{HeaderMap, StatusCode};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use serde::Deserialize;
 
-use super::rates::{self, word};
 use super::transport::Received;
 use crate::text::{MESSAGE_CHARS_MAX, line};
 
@@ -18,27 +17,45 @@ pub(crate) const SECONDARY_WAIT: SignedDuration = SignedDuration::from_secs(60);
 /// Nobody is obeyed for longer than this: primary budgets are full again within the hour.
 pub(crate) const WAIT_MAX: SignedDuration = SignedDuration::from_hours(1);
 
+/// Whoever asks for no wait at all gets a breath nevertheless.
+const WAIT_MIN: SignedDuration = SignedDuration::from_secs(1);
+
+/// How GitHub says that an App, a fine-grained token or a classic one lacks a permission.
+const NOT_ACCESSIBLE: [&str; 2] = ["Resource not accessible", "Must have admin rights"];
+
+/// Whether a failure says that the credential lacks a permission.
+pub(crate) fn is_missing_permission(failure: &Failure) -> bool {
+    let says_so = |words: &str| failure.message.contains(words);
+    failure.class == FailureClass::Forbidden && NOT_ACCESSIBLE.into_iter().any(says_so)
+}
+
 /// A failure with a message that is fit to be stored.
 pub(crate) fn failure(class: FailureClass, message: &str) -> Failure {
     Failure::new(class, line(message, MESSAGE_CHARS_MAX))
 }
 
 /// The failure of an answer that is neither a success nor "not modified".
-pub(crate) fn refused(doing: &str, received: &Received, now: Timestamp) -> Failure {
+pub(crate) fn refused(doing: &str, received: &Received) -> Failure {
     let (status, said) = (received.status, said(&received.body));
     let class = classify(status, &received.headers, &said);
-    let hint = hint(class, status);
+    let hint = if said.contains(SAML) {
+        "; authorise the token for the organisation's single sign-on, or use an App"
+    } else {
+        hint(class, status)
+    };
     let message = format!("{doing}: GitHub answered {}: {said}{hint}", status.as_u16());
-    failure(class, &message).after(wait(class, &received.headers, now))
+    let asked = asked_wait(&received.headers).map(|wait| wait.clamp(WAIT_MIN, WAIT_MAX));
+    failure(class, &message).after(received.stay_away.or(asked))
 }
 
 fn classify(status: StatusCode, headers: &HeaderMap, said: &str) -> FailureClass {
     match status.as_u16() {
         401 => FailureClass::Unauthorized,
         429 => FailureClass::Throttled,
-        403 if is_limit(headers, said) => FailureClass::Throttled,
-        403 => FailureClass::Forbidden,
-        // Redirects are not followed: a repository that was renamed is not the one that somebody registered.
+        403 if is_limit(status, headers, said) => FailureClass::Throttled,
+        // 451: the repository was taken down by law.
+        403 | 451 => FailureClass::Forbidden,
+        // A redirect that could not be followed within the API.
         404 | 410 | 300..=399 => FailureClass::NotFound,
         405 | 409 | 422 => FailureClass::Conflict,
         400..=499 => FailureClass::Invalid,
@@ -47,13 +64,18 @@ fn classify(status: StatusCode, headers: &HeaderMap, said: &str) -> FailureClass
     }
 }
 
-fn is_limit(headers: &HeaderMap, said: &str) -> bool {
+/// Whether an answer is a limit, of the hour or the secondary one, rather than a refusal.
+pub(crate) fn is_limit(status: StatusCode, headers: &HeaderMap, said: &str) -> bool {
     let said = said.to_ascii_lowercase();
-    word(headers, "retry-after").is_some()
+    let disguised = word(headers, "retry-after").is_some()
         || word(headers, "x-ratelimit-remaining") == Some("0")
         || said.contains("rate limit")
-        || said.contains("abuse detection")
+        || said.contains("abuse detection");
+    status.as_u16() == 429 || status.as_u16() == 403 && disguised
 }
+
+/// How GitHub words that an organisation wants its members to sign in with SAML first.
+const SAML: &str = "SAML";
 
 fn hint(class: FailureClass, status: StatusCode) -> &'static str {
     match class {
@@ -61,7 +83,7 @@ fn hint(class: FailureClass, status: StatusCode) -> &'static str {
             "; the GitHub credential does not work: store another token or App key"
         }
         FailureClass::NotFound if status.is_redirection() => {
-            "; the repository was renamed or moved: register it under its new name"
+            "; the repository was renamed or moved, and GitHub does not say where to: register it under its new name"
         }
         FailureClass::NotFound => "; it does not exist, or the GitHub credential may not see it",
         FailureClass::Forbidden => "; give the token or the App this permission",
@@ -75,16 +97,15 @@ fn hint(class: FailureClass, status: StatusCode) -> &'static str {
     }
 }
 
-fn wait(class: FailureClass, headers: &HeaderMap, now: Timestamp) -> Option<SignedDuration> {
-    let asked = word(headers, "retry-after")
-        .and_then(|text| text.parse().ok())
-        .map(SignedDuration::from_secs);
-    let throttled = class == FailureClass::Throttled;
-    let until_reset = rates::read(headers)
-        .filter(|rate| rate.remaining == 0)
-        .map(|rate| rate.reset.duration_since(now));
-    let wait = asked.or_else(|| throttled.then(|| until_reset.unwrap_or(SECONDARY_WAIT)))?;
-    Some(wait.clamp(SignedDuration::from_secs(1), WAIT_MAX))
+/// The wait that an answer asks for.
+pub(crate) fn asked_wait(headers: &HeaderMap) -> Option<SignedDuration> {
+    let seconds = word(headers, "retry-after")?.parse().ok()?;
+    Some(SignedDuration::from_secs(seconds))
+}
+
+/// A header's value as text.
+pub(crate) fn word<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok().map(str::trim)
 }
 
 #[derive(Default, Deserialize)]
@@ -95,7 +116,7 @@ struct ErrorBody {
 }
 
 /// What GitHub says about it, or the beginning of whatever was answered.
-fn said(body: &[u8]) -> String {
+pub(crate) fn said(body: &[u8]) -> String {
     let body = body.get(..ERROR_BYTES_MAX).unwrap_or(body);
     match serde_json::from_slice::<ErrorBody>(body) {
         Ok(error) if !error.message.is_empty() => {

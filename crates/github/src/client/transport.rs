@@ -7,6 +7,7 @@ use domain::effect::CALL_TIMEOUT;
 use http::header::{ACCEPT, AUTHORIZATION, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body_util::BodyExt;
+use jiff::SignedDuration;
 use octocrab::Octocrab;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
@@ -36,6 +37,8 @@ pub(crate) struct Received {
     pub(crate) body: Bytes,
     /// Whether the body went on after `BODY_BYTES_MAX`.
     pub(crate) cut: bool,
+    /// How long to stay away, when the answer is a limit.
+    pub(crate) stay_away: Option<SignedDuration>,
 }
 
 /// Why nothing came back.
@@ -121,6 +124,7 @@ async fn send(octocrab: &Octocrab, request: Prepared) -> Result<Received, Lost> 
         headers: parts.headers,
         body: body.freeze(),
         cut,
+        stay_away: None,
     })
 }
 

@@ -1,6 +1,6 @@
 //! What the base branch demands: its rulesets, which anybody may read, and classic protection, which few may.
 
-use domain::facts::{Demands, Fact, RequiredCheck};
+use domain::facts::{Demands, Fact, RequiredCheck, Unread};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::PullRef;
 use serde::de::DeserializeOwned;
@@ -17,8 +17,14 @@ const RULES_READ: &str = "Metadata: read";
 const PROTECTION_READ: &str = "Administration: read";
 const COMPARE_READ: &str = "Contents: read";
 
-/// GitHub's 404 for a branch without classic protection; any other 404 means that we may not know.
+/// GitHub's 404 for a branch without classic protection.
 const NOT_PROTECTED: &str = "Branch not protected";
+
+/// GitHub's 404 for whoever may not administrate the repository: the branch itself is there, since its rules were asked for alike.
+const NOT_ADMINISTRATED: &str = "GitHub answered 404: Not Found";
+
+/// GitHub's 403 where the plan of a private repository has neither rulesets nor protection, so that nothing is demanded.
+const NOT_IN_PLAN: &str = "Upgrade to GitHub";
 
 /// Reads all demands, and how far the head is behind if that matters.
 pub(super) async fn read(
@@ -27,19 +33,15 @@ pub(super) async fn read(
     seen: &Seen,
 ) -> Result<Fact<Demands>, Failure> {
     let (rules, classic) = tokio::join!(rules(client, pull, seen), classic(client, pull, seen));
-    let mut demands = match (
-        settle(rules, RULES_READ)?,
-        settle(classic, PROTECTION_READ)?,
-    ) {
-        (Fact::Known(rules), Fact::Known(classic)) => join(rules, classic),
-        // The checks that rulesets demand stand in for classic protection that may not be read.
-        (Fact::Known(rules), Fact::Forbidden { .. } | Fact::Unknown { .. })
-            if !rules.checks.is_empty() =>
-        {
-            rules
-        }
-        (Fact::Known(_), other) | (other, _) => return Ok(other),
+    let mut demands = match settle(rules, RULES_READ)? {
+        Fact::Known(rules) => rules,
+        other @ (Fact::Forbidden { .. } | Fact::Unknown { .. }) => return Ok(other),
     };
+    match settle(classic, PROTECTION_READ)? {
+        Fact::Known(classic) => demands = join(demands, classic),
+        Fact::Forbidden { permission } => demands.unread = Some(Unread::Forbidden { permission }),
+        Fact::Unknown { why } => demands.unread = Some(Unread::Unknown { why }),
+    }
     if demands.up_to_date {
         match settle(behind_by(client, pull, seen).await, COMPARE_READ)? {
             Fact::Known(behind) => demands.behind_by = Some(behind),
@@ -67,7 +69,11 @@ async fn rules(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Demands, 
         doing: &doing,
     };
     let mut demands = Demands::default();
-    for rule in client.list::<Vec<wire::Rule>>(&listing).await? {
+    let rules = match client.list::<Vec<wire::Rule>>(&listing).await {
+        Err(failure) if is_not_in_plan(&failure) => Vec::new(),
+        read => read?,
+    };
+    for rule in rules {
         add_rule(&mut demands, rule, &doing)?;
     }
     Ok(demands)
@@ -93,6 +99,10 @@ fn add_rule(demands: &mut Demands, rule: wire::Rule, doing: &str) -> Result<(), 
         _other => {}
     }
     Ok(())
+}
+
+fn is_not_in_plan(failure: &Failure) -> bool {
+    failure.class == FailureClass::Forbidden && failure.message.contains(NOT_IN_PLAN)
 }
 
 fn parameters<T: DeserializeOwned>(rule: wire::Rule, doing: &str) -> Result<T, Failure> {
@@ -124,6 +134,16 @@ async fn classic(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Demands
                 && failure.message.contains(NOT_PROTECTED) =>
         {
             return Ok(Demands::default());
+        }
+        Err(failure) if is_not_in_plan(&failure) => return Ok(Demands::default()),
+        Err(failure)
+            if failure.class == FailureClass::NotFound
+                && failure.message.contains(NOT_ADMINISTRATED) =>
+        {
+            return Err(self::failure(
+                FailureClass::Forbidden,
+                &format!("{doing}: Must have admin rights to Repository."),
+            ));
         }
         read => read?,
     };

@@ -4,12 +4,12 @@ use std::str::FromStr;
 
 use domain::facts::{Author, Base, Fact, Head, PullFacts, PullState};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::PullRef;
+use domain::ids::{Identity, PullRef, RepoId};
 use engine::ports::PullGlance;
 use jiff::Timestamp;
 
-use super::Parts;
-use crate::client::{Client, failure};
+use super::{PULLS_READ, Parts};
+use crate::client::{Client, failure, is_missing_permission};
 use crate::wire;
 
 /// GitHub's user that stands in for deleted accounts.
@@ -17,6 +17,7 @@ const GHOST: (&str, u64) = ("ghost", 10_137);
 
 /// What one reading of the pull request shows.
 pub(super) struct Seen {
+    repo: Identity,
     pub(super) state: PullState,
     pub(super) head: Head,
     pub(super) base: Base,
@@ -34,33 +35,41 @@ pub(super) struct Seen {
 pub(super) async fn read(client: &Client, pull: &PullRef) -> Result<Seen, Failure> {
     let doing = format!("reading {pull}");
     let path = format!("/repos/{}/pulls/{}", pull.repo, pull.number);
-    let found: wire::Pull = client.get(&pull.repo, &path, &doing).await?;
-    let same_repo = found.base.repo.as_ref().is_some_and(|repo| {
-        repo.full_name
-            .parse()
-            .is_ok_and(|name: domain::ids::RepoName| name == pull.repo)
-    });
-    if found.number != pull.number || !same_repo {
+    let found: wire::Pull = match client.get(&pull.repo, &path, &doing).await {
+        Err(failure) if is_missing_permission(&failure) => {
+            let message = format!(
+                "{doing}: the GitHub credential may not read pull requests; grant `{PULLS_READ}`"
+            );
+            return Err(self::failure(FailureClass::Forbidden, &message));
+        }
+        read => read?,
+    };
+    if found.number != pull.number {
         return Err(failure(
             FailureClass::Garbled,
             &format!("{doing}: GitHub answered about another pull request"),
         ));
     }
-    Seen::new(found, &doing)
+    let seen = Seen::new(found, pull, &doing)?;
+    client.note_identity(&pull.repo, seen.repo.id);
+    Ok(seen)
 }
 
 impl Seen {
     /// Just enough to tell whose it may be.
-    pub(super) fn into_glance(self, pull: &PullRef) -> PullGlance {
+    pub(super) fn into_glance(self) -> PullGlance {
         PullGlance {
             body: self.body,
             branch: self.head.branch,
-            same_repo: self.head.repo.as_ref() == Some(&pull.repo),
+            same_repo: self.head.repo_id == Some(self.repo.id),
+            repo: self.repo,
         }
     }
 
-    fn new(found: wire::Pull, doing: &str) -> Result<Self, Failure> {
+    fn new(found: wire::Pull, pull: &PullRef, doing: &str) -> Result<Self, Failure> {
         let state = state(&found, doing)?;
+        let repo = identity(found.base.repo.as_ref(), doing)?;
+        let head_id = found.head.repo.as_ref().map(|repo| RepoId(repo.id));
         let (login, id) = found
             .user
             .map_or((GHOST.0.to_owned(), GHOST.1), |user| (user.login, user.id));
@@ -69,11 +78,13 @@ impl Seen {
             head: Head {
                 sha: id_of(&found.head.sha, doing)?,
                 branch: id_of(&found.head.branch, doing)?,
-                repo: found
-                    .head
-                    .repo
-                    .map(|repo| id_of(&repo.full_name, doing))
-                    .transpose()?,
+                repo: match found.head.repo {
+                    // Under whichever name the repository answers, it is the one that was asked.
+                    Some(_) if head_id == Some(repo.id) => Some(pull.repo.clone()),
+                    Some(fork) => Some(id_of(&fork.full_name, doing)?),
+                    None => None,
+                },
+                repo_id: head_id,
             },
             base: Base {
                 branch: id_of(&found.base.branch, doing)?,
@@ -87,6 +98,7 @@ impl Seen {
             title: found.title,
             body: found.body.unwrap_or_default(),
             labels: found.labels.into_iter().map(|label| label.name).collect(),
+            repo,
         })
     }
 
@@ -94,6 +106,7 @@ impl Seen {
     pub(super) fn into_facts(self, pull: &PullRef, read_at: Timestamp, parts: Parts) -> PullFacts {
         PullFacts {
             pull: pull.clone(),
+            repo: self.repo,
             read_at,
             state: self.state,
             head: self.head,
@@ -112,6 +125,16 @@ impl Seen {
             ci: parts.ci,
         }
     }
+}
+
+/// The repository that a pull request wants to change.
+fn identity(repo: Option<&wire::Named>, doing: &str) -> Result<Identity, Failure> {
+    let nameless = || failure(FailureClass::Garbled, &format!("{doing}: it has no base"));
+    let repo = repo.ok_or_else(nameless)?;
+    Ok(Identity {
+        id: RepoId(repo.id),
+        name: id_of(&repo.full_name, doing)?,
+    })
 }
 
 fn state(found: &wire::Pull, doing: &str) -> Result<PullState, Failure> {

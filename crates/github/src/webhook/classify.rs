@@ -1,6 +1,6 @@
 //! Tells from a payload's shape what to look at again.
 
-use domain::ids::{CommitSha, RepoName};
+use domain::ids::{CommitSha, RepoId, RepoName};
 use jiff::Timestamp;
 
 use super::shape::{Checked, Payload, Pull, Repository, Word};
@@ -47,7 +47,10 @@ pub fn classify(raw: &[u8], received_at: Timestamp) -> Classified {
         return Classified::Unreadable;
     };
     match subject(&payload, repository) {
-        Ok(subject) => Classified::Look(subject.wakeups(&repo, received_at)),
+        Ok(subject) => {
+            let id = repository.id.map(RepoId);
+            Classified::Look(subject.wakeups((&repo, id), received_at))
+        }
         Err(why) => Classified::Ignored { why },
     }
 }
@@ -60,7 +63,11 @@ struct Subject {
 }
 
 impl Subject {
-    fn wakeups(self, repo: &RepoName, received_at: Timestamp) -> Vec<Wakeup> {
+    fn wakeups(
+        self,
+        (repo, repo_id): (&RepoName, Option<RepoId>),
+        received_at: Timestamp,
+    ) -> Vec<Wakeup> {
         let Self {
             kind,
             mut numbers,
@@ -71,6 +78,7 @@ impl Subject {
         let one = |number| Wakeup {
             kind,
             repo: repo.clone(),
+            repo_id,
             number,
             sha: sha.clone(),
             received_at,

@@ -1,6 +1,6 @@
 //! What becomes of a webhook delivery: a name of something to read again, never a fact.
 
-use domain::ids::{CommitSha, RepoName};
+use domain::ids::{CommitSha, RepoId, RepoName};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,9 @@ pub struct Wakeup {
     pub kind: WebhookKind,
     /// In which repository.
     pub repo: RepoName,
+    /// The number of that repository, which says more than its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repo_id: Option<RepoId>,
     /// The issue or pull request, if the payload names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<u64>,

@@ -1,8 +1,8 @@
 //! Every call alike: paging, conditional requests, limits, error classes, redirects, and no secrets in errors.
 
 use domain::failure::{Failure, FailureClass, Happened};
-use engine::ports::PullsRead;
-use github::{Rate, Reader, Settings};
+use engine::ports::{PullsRead, Share};
+use github::{Reader, Settings};
 use jiff::SignedDuration;
 use serde_json::json;
 
@@ -44,7 +44,7 @@ async fn all_pages_are_read() {
     let facts = Server::start(script)
         .await
         .reader()
-        .facts(&pull(), now())
+        .facts(&pull(), Share::Common, now())
         .await
         .unwrap();
     let names: Vec<&str> = facts
@@ -74,7 +74,7 @@ async fn a_next_page_elsewhere_gets_no_call() {
         let facts = Server::start(script)
             .await
             .reader()
-            .facts(&pull(), now())
+            .facts(&pull(), Share::Common, now())
             .await
             .unwrap();
         assert!(
@@ -103,11 +103,14 @@ async fn an_unchanged_answer_is_read_again_for_nothing() {
     let server = Server::start(script).await;
     let client = server.client();
     let reader = Reader::new(client.clone());
-    let first = reader.facts(&pull(), now()).await.unwrap();
+    let first = reader.facts(&pull(), Share::Common, now()).await.unwrap();
     let calls = client.usage().requests;
     // The pull request is read a second time within the first reading already.
     assert_eq!(client.usage().not_modified, 1);
-    assert_eq!(reader.facts(&pull(), now()).await.unwrap(), first);
+    assert_eq!(
+        reader.facts(&pull(), Share::Common, now()).await.unwrap(),
+        first
+    );
     let usage = client.usage();
     assert_eq!(usage.requests, calls * 2);
     // Everything but the answer "Branch not protected", which is an error and is never kept.
@@ -340,52 +343,6 @@ async fn limits_tell_how_long_to_stay_away() {
 }
 
 #[tokio::test]
-async fn budgets_are_remembered_by_resource() {
-    let script = |asked: &Asked| {
-        let reply = if asked.line() == REPO {
-            Reply::ok(&json!({ "default_branch": "main" }))
-        } else {
-            green(asked)
-        };
-        let reply = reply
-            .with("x-ratelimit-limit", "5000")
-            .with("x-ratelimit-reset", "1795262400")
-            .with("x-ratelimit-resource", "core");
-        reply.with("x-ratelimit-remaining", "4321")
-    };
-    let client = Server::start(script).await.client();
-    assert!(client.rates().is_empty());
-    Reader::new(client.clone())
-        .default_branch(&pull().repo)
-        .await
-        .unwrap();
-    let expected = Rate {
-        limit: 5_000,
-        remaining: 4_321,
-        reset: jiff::Timestamp::from_second(1_795_262_400).unwrap(),
-    };
-    assert_eq!(client.rates().get("core"), Some(&expected));
-}
-
-#[tokio::test]
-async fn a_redirect_is_not_followed_and_says_what_to_do() {
-    let elsewhere =
-        Server::start(|_: &Asked| Reply::ok(&json!({ "default_branch": "main" }))).await;
-    for status in [301, 302, 307, 308] {
-        let address = format!("{}/repositories/5", elsewhere.base);
-        let failure =
-            failure_of(Reply::refusal(status, "Moved Permanently").with("location", address)).await;
-        assert_eq!(failure.class, FailureClass::NotFound);
-        assert!(
-            failure.message.contains("renamed or moved"),
-            "{}",
-            failure.message
-        );
-    }
-    assert!(elsewhere.asked().is_empty());
-}
-
-#[tokio::test]
 async fn no_failure_ever_holds_the_token() {
     let echo = format!(
         "your header was Bearer {TOKEN}\r\nX-Evil: \u{1b}[31m ghp_{}",
@@ -424,15 +381,22 @@ async fn an_endless_body_is_not_read_to_its_end() {
 }
 
 #[tokio::test]
-async fn nothing_is_repeated() {
-    for status in [403, 429, 500, 502, 503] {
-        let server = Server::start(move |_: &Asked| Reply::refusal(status, "no")).await;
-        server
-            .reader()
-            .default_branch(&pull().repo)
-            .await
-            .unwrap_err();
-        assert_eq!(server.lines(), [REPO]);
+async fn nothing_is_repeated_and_nothing_is_waited_for() {
+    // Octocrab would repeat 5xx three times, and wait as long as a limit says.
+    for status in [403, 429, 500, 502, 503, 504] {
+        for wait in [None, Some("3600"), Some("0")] {
+            let server = Server::start(move |_: &Asked| {
+                let reply = Reply::refusal(status, "no").with("x-ratelimit-remaining", "0");
+                match wait {
+                    Some(wait) => reply.with("retry-after", wait),
+                    None => reply,
+                }
+            })
+            .await;
+            let failure = server.reader().default_branch(&pull().repo).await;
+            failure.unwrap_err();
+            assert_eq!(server.lines(), [REPO], "{status} {wait:?}");
+        }
     }
 }
 

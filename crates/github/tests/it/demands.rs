@@ -1,7 +1,7 @@
 //! What the base branch demands, from rulesets and from classic protection.
 
-use domain::facts::{Demands, Fact, RequiredCheck};
-use engine::ports::PullsRead;
+use domain::facts::{Demands, Fact, RequiredCheck, Unread};
+use engine::ports::{PullsRead, Share};
 use serde_json::{Value, json};
 
 use crate::server::{Asked, Reply, Server, now, pull};
@@ -20,7 +20,7 @@ async fn demands(rules: Reply, protection: Reply) -> Fact<Demands> {
     Server::start(script)
         .await
         .reader()
-        .facts(&pull(), now())
+        .facts(&pull(), Share::Common, now())
         .await
         .unwrap()
         .demands
@@ -60,6 +60,7 @@ async fn rules_are_added_up() {
         up_to_date: false,
         merge_queue: true,
         behind_by: None,
+        unread: None,
     };
     assert_eq!(
         demands(Reply::ok(&rules), none()).await,
@@ -86,7 +87,7 @@ async fn a_comparison_that_fails_leaves_the_demands_unknown() {
     let facts = Server::start(script)
         .await
         .reader()
-        .facts(&pull(), now())
+        .facts(&pull(), Share::Common, now())
         .await
         .unwrap();
     assert!(matches!(facts.demands, Fact::Unknown { why } if why.contains("comparing")));
@@ -119,23 +120,50 @@ async fn classic_protection_is_joined() {
 }
 
 #[tokio::test]
-async fn protection_that_may_not_be_read_is_none_only_if_rules_name_checks() {
-    let forbidden = || Reply::refusal(403, "Resource not accessible by integration");
-    let missing = Fact::Forbidden {
+async fn protection_that_may_not_be_read_is_said_to_be_missing_beside_the_rules_that_may() {
+    let missing = Some(Unread::Forbidden {
         permission: "Administration: read".to_owned(),
+    });
+    let refusals = [
+        Reply::refusal(403, "Resource not accessible by integration"),
+        Reply::refusal(403, "Resource not accessible by personal access token"),
+        // Whoever may not administrate the repository is told 404, in other words than where nothing is protected.
+        Reply::refusal(404, "Not Found"),
+    ];
+    for refusal in refusals {
+        for rules in [json!([]), json!([status_rule(false)])] {
+            let demands = demands(Reply::ok(&rules), refusal.clone()).await;
+            let demands = demands.known().unwrap();
+            assert_eq!(demands.unread, missing, "{refusal:?}");
+            assert_eq!(demands.checks.len(), rules.as_array().unwrap().len() * 2);
+        }
+    }
+    let broken = demands(Reply::ok(&json!([])), Reply::refusal(500, "boom")).await;
+    let unread = broken.known().unwrap().unread.clone();
+    assert!(matches!(unread, Some(Unread::Unknown { .. })), "{unread:?}");
+    let gone = demands(
+        Reply::ok(&json!([])),
+        Reply::refusal(404, "Branch not found"),
+    )
+    .await;
+    let unread = gone.known().unwrap().unread.clone();
+    assert!(matches!(unread, Some(Unread::Unknown { .. })), "{unread:?}");
+    let known = demands(Reply::ok(&json!([])), none()).await;
+    assert_eq!(known, Fact::Known(Demands::default()));
+}
+
+#[tokio::test]
+async fn a_plan_without_rulesets_and_protection_demands_nothing() {
+    let plan = || {
+        Reply::refusal(
+            403,
+            "Upgrade to GitHub Pro or make this repository public to enable this feature.",
+        )
     };
-    assert_eq!(demands(Reply::ok(&json!([])), forbidden()).await, missing);
-    let approvals_only =
-        json!([{ "type": "pull_request", "parameters": { "required_approving_review_count": 1 } }]);
     assert_eq!(
-        demands(Reply::ok(&approvals_only), forbidden()).await,
-        missing
+        demands(plan(), plan()).await,
+        Fact::Known(Demands::default())
     );
-    let with_checks = demands(Reply::ok(&json!([status_rule(false)])), forbidden()).await;
-    assert_eq!(with_checks.known().unwrap().checks.len(), 2);
-    // A token without admin rights is told 404 in other words.
-    let hidden = demands(Reply::ok(&json!([])), Reply::refusal(404, "Not Found")).await;
-    assert!(matches!(hidden, Fact::Unknown { .. }));
 }
 
 #[tokio::test]
@@ -165,7 +193,7 @@ async fn a_base_with_a_slash_stays_one_segment() {
     let facts = Server::start(script)
         .await
         .reader()
-        .facts(&pull(), now())
+        .facts(&pull(), Share::Common, now())
         .await
         .unwrap();
     assert_eq!(facts.demands, Fact::Known(Demands::default()));

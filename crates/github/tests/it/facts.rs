@@ -4,7 +4,8 @@ use domain::facts::{
     Check, CheckOutcome, CiClues, Fact, Pass, PullFacts, PullState, Review, Verdict,
 };
 use domain::failure::{Failure, FailureClass};
-use engine::ports::PullsRead;
+use domain::ids::{Identity, RepoId};
+use engine::ports::{PullsRead, Share};
 use github::Reader;
 use serde_json::{Value, json};
 
@@ -29,7 +30,7 @@ async fn facts_of(
     Server::start(script)
         .await
         .reader()
-        .facts(&pull(), now())
+        .facts(&pull(), Share::Common, now())
         .await
 }
 
@@ -83,7 +84,11 @@ async fn a_green_pull_request_is_known_whole() {
 #[tokio::test]
 async fn every_call_stays_below_the_base_path_and_names_itself() {
     let server = Server::start(green).await;
-    server.reader().facts(&pull(), now()).await.unwrap();
+    server
+        .reader()
+        .facts(&pull(), Share::Common, now())
+        .await
+        .unwrap();
     for asked in server.asked() {
         assert!(!asked.path.starts_with("OUTSIDE"), "{asked:?}");
         assert_eq!(
@@ -207,7 +212,10 @@ async fn our_own_check_runs_are_left_out() {
     };
     let server = Server::start(script).await;
     let client = Desk::new(include_str!("keys/app.pem")).client(&server, Some(4242));
-    let facts = Reader::new(client).facts(&pull(), now()).await.unwrap();
+    let facts = Reader::new(client)
+        .facts(&pull(), Share::Common, now())
+        .await
+        .unwrap();
     let names: Vec<&str> = facts
         .checks
         .known()
@@ -556,7 +564,11 @@ async fn a_closed_or_merged_pull_request_costs_one_call() {
     ];
     for (body, state) in expected {
         let server = Server::start(move |_: &Asked| Reply::ok(&body)).await;
-        let facts = server.reader().facts(&pull(), now()).await.unwrap();
+        let facts = server
+            .reader()
+            .facts(&pull(), Share::Common, now())
+            .await
+            .unwrap();
         assert_eq!(facts.state, state);
         assert!(why(&facts.checks).contains("not open"));
         assert_eq!(server.lines(), [PULL]);
@@ -578,7 +590,8 @@ async fn a_deleted_fork_and_a_deleted_author_are_readable() {
 #[tokio::test]
 async fn an_answer_about_another_repository_is_not_believed() {
     for (field, value) in [
-        ("/base/repo/full_name", json!("evil/shop")),
+        ("/base/repo/full_name", json!("no name")),
+        ("/base/repo/id", json!("5")),
         ("/number", json!(8)),
         ("/head/sha", json!("abc")),
         ("/base/repo", json!(null)),
@@ -588,4 +601,37 @@ async fn an_answer_about_another_repository_is_not_believed() {
         let failure = facts_with(PULL, Reply::ok(&body)).await.unwrap_err();
         assert_eq!(failure.class, FailureClass::Garbled, "{field}");
     }
+}
+
+#[tokio::test]
+async fn which_repository_answered_is_told_by_its_number() {
+    let facts = facts_with(PULL, Reply::ok(&pull_json())).await.unwrap();
+    let here = Identity {
+        id: RepoId(5),
+        name: "Acme/Shop".parse().unwrap(),
+    };
+    assert_eq!((&facts.repo, facts.is_from_here()), (&here, true));
+
+    let mut renamed = pull_json();
+    for end in ["/head/repo/full_name", "/base/repo/full_name"] {
+        *renamed.pointer_mut(end).unwrap() = json!("acme/store");
+    }
+    let facts = facts_with(PULL, Reply::ok(&renamed)).await.unwrap();
+    assert_eq!(facts.repo.name.as_str(), "acme/store");
+    assert!(
+        facts.is_from_here(),
+        "the head lives in the same repository"
+    );
+
+    // A fork that came to bear the name of the repository it was forked from.
+    let mut fork = pull_json();
+    fork["head"]["repo"] = json!({ "id": 6, "full_name": "acme/shop" });
+    let facts = facts_with(PULL, Reply::ok(&fork)).await.unwrap();
+    assert!(!facts.is_from_here());
+    let glance = async |body: serde_json::Value| {
+        let server = Server::start(move |_: &Asked| Reply::ok(&body)).await;
+        server.reader().glance(&pull()).await.unwrap().same_repo
+    };
+    assert!(!glance(fork).await);
+    assert!(glance(renamed).await);
 }

@@ -2,7 +2,7 @@
 
 use domain::facts::{Check, CheckOutcome, Fact, Pass, PullFacts};
 use domain::failure::FailureClass;
-use engine::ports::PullsRead;
+use engine::ports::{PullsRead, Share};
 use serde_json::json;
 
 use crate::server::{Asked, Reply, Server, now, pull};
@@ -21,7 +21,7 @@ async fn facts(checks: Fact<Vec<Check>>) -> PullFacts {
     let facts = Server::start(world::green)
         .await
         .reader()
-        .facts(&pull(), now())
+        .facts(&pull(), Share::Common, now())
         .await
         .unwrap();
     PullFacts { checks, ..facts }

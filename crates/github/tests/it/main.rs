@@ -3,12 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod auth;
+mod budgets;
 mod calls;
 mod demands;
 mod facts;
 mod logs;
 mod reads;
+mod renamed;
 mod sandbox;
 mod server;
+mod tokens;
 mod world;
 mod writes;

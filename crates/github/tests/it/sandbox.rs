@@ -4,18 +4,27 @@ use domain::facts::{Check, CheckOutcome, Fact, PullState};
 use domain::failure::FailureClass;
 use domain::ids::PullRef;
 use domain::policy::MergeMethod;
-use engine::ports::{PullsRead, PullsWrite};
+use engine::ports::{Clock, PullsRead, PullsWrite, Share};
 use github::{Client, Reader, Settings, Writer};
 use jiff::SignedDuration;
 use sandbox::github::{
-    APP_ID, Access, ChangedFile, CheckSetup, CiSetup, DEFAULT_TOKEN, NewPull, Outcome, Permissions,
-    RepoSetup, RequiredCheck, Resource, TokenSetup,
+    APP_ID, Access, ChangedFile, CheckSetup, CiSetup, DEFAULT_TOKEN, InstallationSetup, NewPull,
+    Outcome, Permissions, RepoSetup, RequiredCheck, Resource, TokenSetup,
 };
 use sandbox::{ManualClock, Options, Sandbox, Scenario};
 
 use crate::server::Desk;
 
 const REPO: &str = "acme/shop";
+
+/// The sandbox's clock as the adapter's.
+struct Shared(ManualClock);
+
+impl Clock for Shared {
+    fn now(&self) -> jiff::Timestamp {
+        self.0.now()
+    }
+}
 
 /// A sandbox with one pull request, whose head branch has a slash.
 struct Stage {
@@ -48,7 +57,8 @@ impl Stage {
     fn client(&self, secret: &str, app_id: Option<u64>) -> Client {
         let desk = std::sync::Arc::new(Desk::new(secret));
         let settings = Settings::new(Some(&self.sandbox.github_base()), app_id).unwrap();
-        Client::new(&settings, desk.clone(), desk).unwrap()
+        let clock = std::sync::Arc::new(Shared(self.clock.clone()));
+        Client::new(&settings, desk, clock).unwrap()
     }
 
     fn pass(&self, seconds: i64) {
@@ -94,7 +104,10 @@ async fn green_stage() -> (Stage, Client, Reader, Writer) {
 #[tokio::test]
 async fn a_draft_becomes_ready_and_green() {
     let (stage, client, reader, writer) = green_stage().await;
-    let first = reader.facts(&stage.pull, stage.clock.now()).await.unwrap();
+    let first = reader
+        .facts(&stage.pull, Share::Common, stage.clock.now())
+        .await
+        .unwrap();
     assert!(first.draft && first.state == PullState::Open);
     let pending = |check: &Check| check.outcome == CheckOutcome::Pending;
     assert!(first.checks.known().unwrap().iter().all(pending));
@@ -107,14 +120,19 @@ async fn a_draft_becomes_ready_and_green() {
         .mark_ready(&stage.pull, &first.node_id)
         .await
         .unwrap();
+    stage.pass(1);
     writer.label(&stage.pull, "gaffer").await.unwrap();
+    stage.pass(1);
     writer
         .comment(&stage.pull, "Looking.", "look")
         .await
         .unwrap();
     assert!(reader.has_comment(&stage.pull, "look").await.unwrap());
     stage.pass(60);
-    let green = reader.facts(&stage.pull, stage.clock.now()).await.unwrap();
+    let green = reader
+        .facts(&stage.pull, Share::Common, stage.clock.now())
+        .await
+        .unwrap();
     assert!(!green.draft && green.labels == ["gaffer"]);
     let passed = |check: &Check| matches!(check.outcome, CheckOutcome::Passed(_));
     assert!(green.checks.known().unwrap().iter().all(passed));
@@ -137,20 +155,29 @@ async fn a_draft_becomes_ready_and_green() {
 #[tokio::test]
 async fn only_the_judged_head_is_merged_and_only_once() {
     let (stage, _, reader, writer) = green_stage().await;
-    let draft = reader.facts(&stage.pull, stage.clock.now()).await.unwrap();
+    let draft = reader
+        .facts(&stage.pull, Share::Common, stage.clock.now())
+        .await
+        .unwrap();
     writer
         .mark_ready(&stage.pull, &draft.node_id)
         .await
         .unwrap();
     stage.pass(60);
     let stale = "4444444444444444444444444444444444444444".parse().unwrap();
-    let merge = async |sha| writer.merge(&stage.pull, sha, MergeMethod::Squash).await;
+    let merge = async |sha| {
+        stage.pass(1);
+        writer.merge(&stage.pull, sha, MergeMethod::Squash).await
+    };
     assert_eq!(
         merge(&stale).await.unwrap_err().class,
         FailureClass::Conflict
     );
     let commit = merge(&draft.head.sha).await.unwrap();
-    let merged = reader.facts(&stage.pull, stage.clock.now()).await.unwrap();
+    let merged = reader
+        .facts(&stage.pull, Share::Common, stage.clock.now())
+        .await
+        .unwrap();
     assert_eq!(
         merged.state,
         PullState::Merged {
@@ -171,6 +198,7 @@ async fn a_branch_is_deleted_once() {
     let there = reader.branch(repo, &branch).await.unwrap();
     assert!(there.sha.is_some() && there.based_on_it == 0);
     for _ in 0..2 {
+        stage.pass(1);
         writer.delete_branch(repo, &branch).await.unwrap();
     }
     assert_eq!(reader.branch(repo, &branch).await.unwrap().sha, None);
@@ -183,7 +211,10 @@ async fn a_failed_check_shows_its_log() {
     let stage = Stage::new(setup, cart()).await;
     stage.pass(60);
     let reader = Reader::new(stage.client(DEFAULT_TOKEN, None));
-    let facts = reader.facts(&stage.pull, stage.clock.now()).await.unwrap();
+    let facts = reader
+        .facts(&stage.pull, Share::Common, stage.clock.now())
+        .await
+        .unwrap();
     assert_eq!(
         facts.checks.known().unwrap()[0].outcome,
         CheckOutcome::Failed
@@ -202,7 +233,7 @@ async fn a_workflow_that_waits_for_a_person_is_a_clue() {
     let stage = Stage::new(setup, cart()).await;
     stage.pass(60);
     let facts = Reader::new(stage.client(DEFAULT_TOKEN, None))
-        .facts(&stage.pull, stage.clock.now())
+        .facts(&stage.pull, Share::Common, stage.clock.now())
         .await
         .unwrap();
     assert_eq!(facts.checks, Fact::Known(Vec::new()));
@@ -217,14 +248,14 @@ async fn a_token_without_the_permission_is_told_so() {
     )
     .await;
     let permissions = Permissions::all().with(Resource::Checks, Access::None);
-    let token = "github_pat_blind".to_owned();
+    let token = "ghp_blind".to_owned();
     stage.sandbox.github().add_token(TokenSetup {
         token: token.clone(),
         permissions,
         ..TokenSetup::default()
     });
     let facts = Reader::new(stage.client(&token, None))
-        .facts(&stage.pull, stage.clock.now())
+        .facts(&stage.pull, Share::Common, stage.clock.now())
         .await
         .unwrap();
     assert_eq!(
@@ -243,7 +274,10 @@ async fn an_app_signs_in() {
     )
     .await;
     let reader = Reader::new(stage.client(include_str!("keys/app.pem"), Some(APP_ID)));
-    let facts = reader.facts(&stage.pull, stage.clock.now()).await.unwrap();
+    let facts = reader
+        .facts(&stage.pull, Share::Common, stage.clock.now())
+        .await
+        .unwrap();
     assert_eq!(facts.checks.known().unwrap().len(), 1);
 }
 
@@ -263,14 +297,82 @@ async fn a_branch_that_is_behind_is_updated() {
     );
     let client = stage.client(DEFAULT_TOKEN, None);
     let reader = Reader::new(client.clone());
-    let behind = reader.facts(&stage.pull, stage.clock.now()).await.unwrap();
+    let behind = reader
+        .facts(&stage.pull, Share::Common, stage.clock.now())
+        .await
+        .unwrap();
     assert_eq!(behind.demands.known().unwrap().behind_by, Some(1));
     Writer::new(client)
         .update_branch(&stage.pull, &behind.head.sha)
         .await
         .unwrap();
     stage.pass(60);
-    let updated = reader.facts(&stage.pull, stage.clock.now()).await.unwrap();
+    let updated = reader
+        .facts(&stage.pull, Share::Common, stage.clock.now())
+        .await
+        .unwrap();
     assert_eq!(updated.demands.known().unwrap().behind_by, Some(0));
     assert_ne!(updated.head.sha, behind.head.sha);
+}
+
+fn installed_at(id: u64, owner: &str, suspended: bool) -> InstallationSetup {
+    InstallationSetup {
+        id,
+        owner: Some(owner.to_owned()),
+        suspended,
+    }
+}
+
+#[tokio::test]
+async fn an_app_works_in_each_repository_as_its_own_installation() {
+    let stage = Stage::new(RepoSetup::new(REPO), cart()).await;
+    let github = stage.sandbox.github();
+    for repo in ["other/till", "asleep/bed", "stranger/den"] {
+        github.add_repo(stage.clock.now(), RepoSetup::new(repo));
+    }
+    github.set_installations(vec![
+        installed_at(1, "acme", false),
+        installed_at(2, "other", false),
+        installed_at(3, "asleep", true),
+    ]);
+    let client = stage.client(include_str!("keys/app.pem"), Some(APP_ID));
+    let reader = Reader::new(client);
+    let named = |repo: &str| repo.parse().unwrap();
+    for repo in [REPO, "other/till", REPO] {
+        reader.identify(&named(repo)).await.unwrap();
+    }
+    let owners = reader.budgets().into_iter().map(|it| it.owner);
+    assert_eq!(
+        owners.collect::<Vec<_>>(),
+        ["installation 1", "installation 2"]
+    );
+    for (repo, words) in [
+        ("asleep/bed", "suspended"),
+        ("stranger/den", "not installed"),
+    ] {
+        let failure = reader.identify(&named(repo)).await.unwrap_err();
+        assert_eq!(failure.class, FailureClass::Forbidden);
+        assert!(failure.message.contains(words), "{failure}");
+    }
+}
+
+#[tokio::test]
+async fn a_repository_that_goes_to_another_owner_is_followed_by_whoever_is_installed_there() {
+    let stage = Stage::new(RepoSetup::new(REPO), cart()).await;
+    let github = stage.sandbox.github();
+    github.set_installations(vec![
+        installed_at(1, "acme", false),
+        installed_at(2, "other", false),
+    ]);
+    let client = stage.client(include_str!("keys/app.pem"), Some(APP_ID));
+    let (reader, writer) = (Reader::new(client.clone()), Writer::new(client));
+    let before = reader.identify(&stage.pull.repo).await.unwrap();
+    github.rename_repo(REPO, "other/store");
+    // The installation of a repository is remembered for ten minutes.
+    stage.pass(600);
+    let after = reader.identify(&stage.pull.repo).await.unwrap();
+    assert_eq!((after.id, after.name.as_str()), (before.id, "other/store"));
+    writer.label(&stage.pull, "gaffer").await.unwrap();
+    let pull = github.pull("other/store", stage.pull.number).unwrap();
+    assert_eq!(pull.labels, ["gaffer"]);
 }

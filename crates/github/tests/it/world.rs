@@ -35,8 +35,8 @@ pub(crate) fn pull_json() -> Value {
         "draft": false, "mergeable": true, "title": "Add a cart", "body": null,
         "user": { "login": "google-labs-jules[bot]", "id": 161_369_871 },
         "labels": [{ "name": "jules" }],
-        "head": { "ref": "feat/cart", "sha": HEAD, "repo": { "full_name": "acme/shop" } },
-        "base": { "ref": "main", "sha": TIP, "repo": { "full_name": "Acme/Shop" } },
+        "head": { "ref": "feat/cart", "sha": HEAD, "repo": { "id": 5, "full_name": "acme/shop" } },
+        "base": { "ref": "main", "sha": TIP, "repo": { "id": 5, "full_name": "Acme/Shop" } },
         "changed_files": 1,
     })
 }

@@ -1,0 +1,270 @@
+//! How GitHub lets us work: with our credential, and in each repository, which is known by its number and never by its name.
+
+#[cfg(test)]
+mod tests;
+mod trouble;
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+pub use trouble::{Obstacle, Trouble};
+
+use crate::event::{Audience, ErrorCause, Event, Occurrence};
+use crate::failure::{Failure, FailureClass};
+use crate::ids::{AccountName, EventId, Identity, RepoId, RepoName};
+use crate::redact::presentable;
+use crate::step::Step;
+
+/// Longest text of GitHub's that is kept, in characters.
+const WHY_CHARS_MAX: usize = 300;
+
+/// More pull requests of one repository that are gone are not told one by one.
+pub const LOST_MAX: usize = 50;
+
+/// How GitHub answers about the repository of one source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reach {
+    /// The repository as its source names it.
+    pub repo: RepoName,
+    /// Its number, from the first time that it was read; nothing is done in another one of the same name.
+    pub id: Option<RepoId>,
+    /// What it is called now, if that is another name.
+    pub renamed: Option<Renamed>,
+    /// What stands in the way of working in it.
+    pub trouble: Option<Trouble>,
+    /// Pull requests that are gone although the repository is there.
+    pub lost: BTreeMap<u64, Lost>,
+}
+
+/// The new name of a repository that is still the same one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Renamed {
+    /// The new name.
+    pub to: RepoName,
+    /// Since when we know.
+    pub since: Timestamp,
+}
+
+/// A pull request that is gone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lost {
+    /// Since when.
+    pub since: Timestamp,
+    /// Whether somebody was told: one 404 alone can be a lagging read.
+    pub told: bool,
+}
+
+/// How GitHub takes our credential.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Access {
+    /// Since it does not, and what GitHub said.
+    pub trouble: Option<Trouble>,
+}
+
+impl Reach {
+    /// A repository that was never read.
+    pub fn new(repo: RepoName) -> Self {
+        Self {
+            repo,
+            id: None,
+            renamed: None,
+            trouble: None,
+            lost: BTreeMap::new(),
+        }
+    }
+
+    /// Whether this is the repository that the source means. As long as nobody knows its number, none is.
+    pub fn is(&self, id: RepoId) -> bool {
+        self.id == Some(id)
+    }
+
+    /// A person says which repository is meant from now on.
+    pub fn meant(&self, id: RepoId) -> Self {
+        Self {
+            id: Some(id),
+            ..Self::new(self.repo.clone())
+        }
+    }
+}
+
+/// A repository answered: it is the one that is meant, under whichever name, or another one, which is told once.
+pub fn answered(
+    reach: &Reach,
+    account: &AccountName,
+    seen: &Identity,
+    now: Timestamp,
+) -> Step<Reach> {
+    let mut step = Step::stay(reach.clone());
+    let same_name = seen.name == reach.repo;
+    match reach.id {
+        Some(id) if id != seen.id => {
+            let obstacle = Obstacle::Replaced {
+                by: seen.id,
+                was: id,
+            };
+            return stand_in_the_way(step, account, (obstacle, String::new()), now);
+        }
+        None if !same_name => {
+            let obstacle = Obstacle::Moved {
+                to: seen.name.clone(),
+            };
+            return stand_in_the_way(step, account, (obstacle, String::new()), now);
+        }
+        Some(_) | None => {}
+    }
+    step.aggregate.id = Some(seen.id);
+    step.aggregate.trouble = None;
+    if same_name {
+        step.aggregate.renamed = None;
+    } else {
+        rename(&mut step, account, &seen.name, now);
+    }
+    step
+}
+
+fn rename(step: &mut Step<Reach>, account: &AccountName, to: &RepoName, now: Timestamp) {
+    let reach = &mut step.aggregate;
+    if reach.renamed.as_ref().is_some_and(|known| known.to == *to) {
+        return;
+    }
+    let renamed = Renamed {
+        to: to.clone(),
+        since: now,
+    };
+    let reason = trouble::renamed(&reach.repo, &renamed);
+    let name = format!("{}:renamed:{}:{now}", reach.repo.key(), to.key());
+    reach.renamed = Some(renamed);
+    step.events.push(event(account, (&name, reason), now));
+}
+
+/// GitHub would not let us read the repository. Whatever stands in the way stays until the repository answers: other trouble in between proves nothing.
+pub fn refused(
+    reach: &Reach,
+    account: &AccountName,
+    failure: &Failure,
+    now: Timestamp,
+) -> Step<Reach> {
+    let step = Step::stay(reach.clone());
+    let obstacle = match failure.class {
+        FailureClass::Forbidden => Obstacle::Blocked,
+        FailureClass::NotFound => Obstacle::Missing,
+        FailureClass::Unauthorized
+        | FailureClass::Precondition
+        | FailureClass::Conflict
+        | FailureClass::Invalid
+        | FailureClass::Throttled
+        | FailureClass::Unavailable
+        | FailureClass::Network
+        | FailureClass::Garbled => return step,
+    };
+    let said = presentable(&failure.message, WHY_CHARS_MAX);
+    stand_in_the_way(step, account, (obstacle, said), now)
+}
+
+/// A pull request is gone although its repository answered; told when it is seen a second time.
+pub fn pull_lost(reach: &Reach, account: &AccountName, number: u64, now: Timestamp) -> Step<Reach> {
+    let mut step = Step::stay(reach.clone());
+    let lost = &mut step.aggregate.lost;
+    let full = lost.len() >= LOST_MAX;
+    match lost.get_mut(&number) {
+        Some(known) if known.told => {}
+        Some(known) => {
+            known.told = true;
+            let since = known.since;
+            let reason = trouble::lost(&reach.repo, number);
+            let name = format!("{}#{number}:lost:{since}", reach.repo.key());
+            step.events.push(event(account, (&name, reason), now));
+        }
+        None if full => {}
+        None => {
+            let first = Lost {
+                since: now,
+                told: false,
+            };
+            lost.insert(number, first);
+        }
+    }
+    step
+}
+
+/// A pull request answered.
+pub fn pull_found(mut step: Step<Reach>, number: u64) -> Step<Reach> {
+    step.aggregate.lost.remove(&number);
+    step
+}
+
+/// GitHub took our credential, or did not, which is told once for the whole installation.
+pub fn signed_in(
+    access: &Access,
+    account: &AccountName,
+    failure: Option<&Failure>,
+    now: Timestamp,
+) -> Step<Access> {
+    let mut step = Step::stay(access.clone());
+    let Some(failure) = failure else {
+        step.aggregate.trouble = None;
+        return step;
+    };
+    if failure.class != FailureClass::Unauthorized || access.trouble.is_some() {
+        return step;
+    }
+    let trouble = Trouble {
+        obstacle: Obstacle::SignIn,
+        since: now,
+        said: presentable(&failure.message, WHY_CHARS_MAX),
+        told: true,
+    };
+    let name = format!("sign_in:{now}");
+    let told = event(account, (&name, trouble.sentence(None)), now);
+    step.events.push(told);
+    step.aggregate.trouble = Some(trouble);
+    step
+}
+
+/// Records what stands in the way and tells it once; a 404 only when it comes a second time, since one alone can be a lagging read.
+fn stand_in_the_way(
+    mut step: Step<Reach>,
+    account: &AccountName,
+    (obstacle, said): (Obstacle, String),
+    now: Timestamp,
+) -> Step<Reach> {
+    let reach = &mut step.aggregate;
+    let known = reach.trouble.take();
+    let same = known.filter(|known| obstacle.is_no_news_after(&known.obstacle));
+    let first = same.is_none();
+    let mut trouble = same.unwrap_or(Trouble {
+        obstacle,
+        since: now,
+        said,
+        told: false,
+    });
+    let may_lag = first && trouble.obstacle == Obstacle::Missing;
+    if !trouble.told && !may_lag {
+        trouble.told = true;
+        let code = trouble.obstacle.code();
+        let name = format!("{}:{code}:{}", reach.repo.key(), trouble.since);
+        let reason = trouble.sentence(Some(&reach.repo));
+        step.events.push(event(account, (&name, reason), now));
+    }
+    step.aggregate.trouble = Some(trouble);
+    step
+}
+
+fn event(account: &AccountName, (name, reason): (&str, String), now: Timestamp) -> Event {
+    Event {
+        id: EventId::of(&format!("github:{name}")),
+        job: None,
+        account: account.clone(),
+        attempt: 0,
+        observed_at: now,
+        status: String::new(),
+        last_activity: None,
+        what: Occurrence::Error {
+            cause: ErrorCause::GitHub,
+            reason,
+        },
+        audience: Audience::Agent,
+    }
+}

@@ -1,0 +1,121 @@
+//! What stands in the way of working on GitHub: a code for programs and a sentence that says what to do.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Reach, Renamed};
+use crate::ids::{RepoId, RepoName};
+
+/// Something that stands in the way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trouble {
+    /// What.
+    #[serde(flatten)]
+    pub obstacle: Obstacle,
+    /// Since when.
+    pub since: Timestamp,
+    /// What GitHub said, fit to be shown; empty where it said nothing.
+    pub said: String,
+    /// Whether somebody was told.
+    pub told: bool,
+}
+
+/// What stands in the way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "obstacle")]
+pub enum Obstacle {
+    /// GitHub does not take the credential.
+    SignIn,
+    /// GitHub knows the credential and does not let it work in this repository.
+    Blocked,
+    /// GitHub shows no such repository.
+    Missing,
+    /// Another repository bears the name now.
+    Replaced {
+        /// The number of the one that bears it.
+        by: RepoId,
+        /// The number of the one that is meant.
+        was: RepoId,
+    },
+    /// It was renamed before it was ever read, so that nobody knows whether it is the one that is meant.
+    Moved {
+        /// What it is called now.
+        to: RepoName,
+    },
+}
+
+impl Obstacle {
+    /// For programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::SignIn => "github_sign_in",
+            Self::Blocked => "github_blocked",
+            Self::Missing => "github_missing",
+            Self::Replaced { .. } => "github_replaced",
+            Self::Moved { .. } => "github_moved",
+        }
+    }
+
+    /// Whether this was to be expected after another one: who hides a repository answers 403 and 404 in turn.
+    pub(super) fn is_no_news_after(&self, known: &Self) -> bool {
+        match self {
+            Self::Blocked | Self::Missing => true,
+            Self::SignIn | Self::Replaced { .. } | Self::Moved { .. } => self == known,
+        }
+    }
+}
+
+impl Trouble {
+    /// For people; `repo` is the one that it is about.
+    pub fn sentence(&self, repo: Option<&RepoName>) -> String {
+        let (since, said) = (self.since, &self.said);
+        let repo = repo.map_or("the repository", RepoName::as_str);
+        match &self.obstacle {
+            Obstacle::SignIn => format!(
+                "GitHub does not take the credential since {since} ({said}): store a working one as the secret `github` (GITHUB_TOKEN, or GITHUB_APP_ID and GITHUB_APP_KEY); until then no pull request is read or merged."
+            ),
+            Obstacle::Blocked => {
+                format!("GitHub does not let the credential work in {repo} since {since}: {said}.")
+            }
+            Obstacle::Missing => format!(
+                "GitHub shows no repository {repo} since {since} ({said}): it was deleted or made private, or the credential may not see it any more; give the credential access, or pause the source with `gaffer source pause {repo}`."
+            ),
+            Obstacle::Replaced { by, was } => format!(
+                "{repo} is another repository since {since}: its number is {by}, and {was} is the one that was registered; nothing is done there. If the new one is meant: `gaffer source set {repo} --repository-id {by}`."
+            ),
+            Obstacle::Moved { to } => format!(
+                "{repo} leads on to {to} since {since}, and it was never read under its old name; nothing is done there. If that is the one that is meant: `gaffer source add {to}`."
+            ),
+        }
+    }
+}
+
+/// For people: what to do about a new name.
+pub(super) fn renamed(repo: &RepoName, renamed: &Renamed) -> String {
+    let Renamed { to, since } = renamed;
+    format!(
+        "{repo} is called {to} since {since}; it is the same repository, so its pull requests go on. For new work add it under its new name: `gaffer source add {to}`."
+    )
+}
+
+/// For people: a pull request that is gone.
+pub(super) fn lost(repo: &RepoName, number: u64) -> String {
+    format!(
+        "GitHub shows no pull request {repo}#{number} any more, although the repository is there; it is looked for again now and then."
+    )
+}
+
+impl Reach {
+    /// Everything that is worth saying about a repository, as codes and sentences.
+    pub fn reasons(&self) -> Vec<(&'static str, String)> {
+        let trouble = self.trouble.as_ref();
+        let trouble = trouble.map(|it| (it.obstacle.code(), it.sentence(Some(&self.repo))));
+        let name = self.renamed.as_ref();
+        let name = name.map(|it| ("github_renamed", renamed(&self.repo, it)));
+        let gone = self
+            .lost
+            .keys()
+            .map(|number| ("github_pull_lost", lost(&self.repo, *number)));
+        trouble.into_iter().chain(name).chain(gone).collect()
+    }
+}

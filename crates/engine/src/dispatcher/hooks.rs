@@ -1,0 +1,61 @@
+//! A webhook's wake-up: which repository it means is said by its number, and only then is anything looked at.
+
+use domain::ids::{CommitSha, PullRef, RepoId, RepoName};
+use jiff::Timestamp;
+
+use super::Dispatcher;
+use crate::desk::Error;
+
+/// What a webhook says happened.
+pub(super) struct Hooked<'a> {
+    /// The repository's name at the time.
+    pub(super) repo: &'a RepoName,
+    /// The repository's number.
+    pub(super) repo_id: RepoId,
+    /// The pull request, if it names one.
+    pub(super) number: Option<u64>,
+    /// The commit, if it names one.
+    pub(super) sha: Option<&'a CommitSha>,
+    /// When it came in.
+    pub(super) received_at: Timestamp,
+}
+
+impl Dispatcher {
+    /// Looks at what a webhook names, in every source that means this very repository.
+    pub(super) async fn hooked(&self, hooked: &Hooked<'_>) -> Result<(), Error> {
+        let names = self.sources_of(hooked.repo, hooked.repo_id).await?;
+        if names.is_empty() {
+            tracing::debug!(repo = %hooked.repo, id = %hooked.repo_id, "a webhook is about no repository of ours");
+        }
+        for repo in names {
+            match (hooked.number, hooked.sha) {
+                (Some(number), _) => {
+                    let pull = PullRef { repo, number };
+                    self.pull(&pull, None, Some(hooked.received_at)).await?;
+                }
+                (None, Some(sha)) => self.commit_moved(&repo, sha, hooked.received_at).await?,
+                (None, None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The source of this name, unless it means a repository of another number, and the one that knows this number under an older name.
+    async fn sources_of(&self, named: &RepoName, id: RepoId) -> Result<Vec<RepoName>, Error> {
+        let store = &self.desk.store;
+        let mut names = Vec::new();
+        if store.source(named).await?.is_some() {
+            let meant = store.reach(named).await?.value.id;
+            if meant.is_none_or(|meant| meant == id) {
+                names.push(named.clone());
+            }
+        }
+        if let Some(older) = store.repo_of(id).await?
+            && !names.contains(&older)
+            && store.reach(&older).await?.value.is(id)
+        {
+            names.push(older);
+        }
+        Ok(names)
+    }
+}

@@ -1,0 +1,230 @@
+//! Signed in as a GitHub App: which installation a repository belongs to, and the tokens of each installation.
+
+use std::collections::HashMap;
+
+use domain::failure::{Failure, FailureClass};
+use domain::ids::RepoName;
+use http::Method;
+use jiff::{SignedDuration, Timestamp};
+use octocrab::auth::{EncodingKey, create_jwt};
+use octocrab::models::AppId;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use super::Client;
+use super::auth::{Held, Pass};
+use super::broker::Purse;
+use super::call::moved_to;
+use super::refusal::{failure, refused};
+use super::transport::{Received, Request};
+
+/// An installation token (it lives for an hour) is replaced this long before it expires.
+pub(crate) const TOKEN_MARGIN: SignedDuration = SignedDuration::from_mins(5);
+
+/// How long the installation of a repository is remembered: it changes when the repository is transferred.
+pub(crate) const INSTALLATION_TTL: SignedDuration = SignedDuration::from_mins(10);
+
+/// More installations and repositories than anybody has are not remembered.
+const REMEMBERED_MAX: usize = 1_000;
+
+/// A token of one installation.
+#[derive(Clone)]
+pub(crate) struct InstallationToken {
+    pub(super) token: SecretString,
+    expires_at: Timestamp,
+}
+
+#[derive(Deserialize)]
+struct NewToken {
+    token: String,
+    expires_at: Timestamp,
+}
+
+#[derive(Deserialize)]
+struct Installation {
+    id: u64,
+    #[serde(default)]
+    suspended_at: Option<String>,
+}
+
+/// Signed in as the App itself, which may only ask for installations and their tokens.
+pub(super) struct App<'a> {
+    pub(super) client: &'a Client,
+    pub(super) until: Instant,
+    pub(super) jwt: SecretString,
+}
+
+impl App<'_> {
+    /// What calls about a repository are signed in with: a token of the installation that the repository belongs to.
+    pub(super) async fn pass(&self, held: &mut Held, repo: &RepoName) -> Result<Pass, Failure> {
+        let now = self.client.clock().now();
+        let known = held.installations.get(repo);
+        let fresh = known.filter(|(_, at)| now.duration_since(*at) < INSTALLATION_TTL);
+        let id = match fresh {
+            Some((id, _)) => *id,
+            None => self.installation(held, repo).await?,
+        };
+        let kept = held.tokens.get(&id);
+        if let Some(token) =
+            kept.filter(|token| token.expires_at.duration_since(now) > TOKEN_MARGIN)
+        {
+            return Ok(pass(&token.token, id));
+        }
+        let token = self.token(held, (repo, id)).await?;
+        Ok(pass(&token, id))
+    }
+
+    async fn token(
+        &self,
+        held: &mut Held,
+        (repo, id): (&RepoName, u64),
+    ) -> Result<SecretString, Failure> {
+        let path = format!("/app/installations/{id}/access_tokens");
+        let doing = "asking for an installation token";
+        let made = self
+            .call::<NewToken>(held, (Method::POST, &path), doing)
+            .await;
+        if let Err(failure) = &made
+            && matches!(
+                failure.class,
+                FailureClass::NotFound | FailureClass::Forbidden
+            )
+        {
+            // The App was removed, installed again or suspended: it is asked anew which installation it is.
+            held.installations.remove(repo);
+            held.tokens.remove(&id);
+        }
+        let NewToken { token, expires_at } = made.map_err(|failure| suspended(failure, repo))?;
+        let token = SecretString::from(token);
+        let kept = InstallationToken {
+            token: token.clone(),
+            expires_at,
+        };
+        remember(&mut held.tokens, id, kept);
+        Ok(token)
+    }
+
+    async fn installation(&self, held: &mut Held, repo: &RepoName) -> Result<u64, Failure> {
+        let path = format!("/repos/{repo}/installation");
+        let doing = "looking for the App's installation";
+        let found = self
+            .call::<Installation>(held, (Method::GET, &path), doing)
+            .await;
+        held.installations.remove(repo);
+        let found = found.map_err(|failure| not_installed(failure, repo))?;
+        if found.suspended_at.is_some() {
+            held.tokens.remove(&found.id);
+            return Err(is_suspended(repo));
+        }
+        let now = self.client.clock().now();
+        remember(&mut held.installations, repo.clone(), (found.id, now));
+        Ok(found.id)
+    }
+
+    async fn call<T: for<'de> Deserialize<'de>>(
+        &self,
+        held: &mut Held,
+        (method, path): (Method, &str),
+        doing: &str,
+    ) -> Result<T, Failure> {
+        let base = self.client.base();
+        let mut received = self.ask(&method, &base.rest(path), doing).await?;
+        let to = moved_to(&received).filter(|to| method == Method::GET && base.contains(to));
+        if let Some(to) = to.map(ToOwned::to_owned) {
+            // A repository that was renamed or transferred.
+            received = self.ask(&method, &to, doing).await?;
+        }
+        if received.status.as_u16() == 401 {
+            held.forget_key(self.client.clock().now());
+        }
+        read(&received, doing)
+    }
+
+    async fn ask(&self, method: &Method, url: &str, doing: &str) -> Result<Received, Failure> {
+        let request = Request {
+            method: method.clone(),
+            url,
+            body: None,
+            bearer: Some(&self.jwt),
+            etag: None,
+        };
+        let asked = (&Purse::App, self.until);
+        self.client.exchange(request, asked, doing).await
+    }
+}
+
+fn pass(token: &SecretString, installation: u64) -> Pass {
+    Pass::new(token.clone(), |_| Purse::Installation(installation))
+}
+
+fn read<T: for<'de> Deserialize<'de>>(received: &Received, doing: &str) -> Result<T, Failure> {
+    if !received.status.is_success() {
+        return Err(refused(doing, received));
+    }
+    // The parser's words could repeat the token, so they are not shown.
+    serde_json::from_slice(&received.body).map_err(|_| {
+        failure(
+            FailureClass::Garbled,
+            &format!("{doing}: the answer could not be read"),
+        )
+    })
+}
+
+fn not_installed(failure: Failure, repo: &RepoName) -> Failure {
+    if failure.class != FailureClass::NotFound {
+        return failure;
+    }
+    self::failure(
+        FailureClass::Forbidden,
+        &format!(
+            "the GitHub App is not installed on {repo}; install it there, or give it access to this repository"
+        ),
+    )
+}
+
+/// GitHub refuses tokens for an installation that somebody suspended.
+fn suspended(failure: Failure, repo: &RepoName) -> Failure {
+    if failure.class == FailureClass::Forbidden && failure.message.contains("suspended") {
+        return is_suspended(repo);
+    }
+    failure
+}
+
+fn is_suspended(repo: &RepoName) -> Failure {
+    let owner = repo.owner();
+    failure(
+        FailureClass::Forbidden,
+        &format!(
+            "the GitHub App's installation for {repo} is suspended; unsuspend it in the settings of `{owner}` under GitHub Apps"
+        ),
+    )
+}
+
+/// A map that is emptied when it grows beyond reason: everything in it can be asked for again.
+fn remember<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, value: V) {
+    if map.len() >= REMEMBERED_MAX {
+        map.clear();
+    }
+    map.insert(key, value);
+}
+
+/// A token that proves for nine minutes that we are the App. Octocrab takes its times from the machine's clock.
+pub(crate) fn jwt(app_id: u64, private_key: &SecretString) -> Result<SecretString, Failure> {
+    let bad = |what: &str| {
+        failure(
+            FailureClass::Unauthorized,
+            &format!("signing in as the GitHub App {app_id}: {what}"),
+        )
+        .never_sent()
+    };
+    // An environment variable often holds the key in one line, with `\n` written out.
+    let pem = private_key.expose_secret().replace("\\n", "\n");
+    let key = EncodingKey::from_rsa_pem(pem.as_bytes());
+    let key = key.map_err(|_| {
+        bad("the private key is no RSA key in PEM; store the file that GitHub gave you")
+    })?;
+    create_jwt(AppId(app_id), &key)
+        .map(SecretString::from)
+        .map_err(|_| bad("the private key cannot sign"))
+}

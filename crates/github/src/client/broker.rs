@@ -1,0 +1,121 @@
+//! How much of GitHub's budget each credential has left, and who may still spend of it.
+//!
+//! Nothing waits here: whoever may not go on now is told when, and the work is rescheduled. Reads stop first, readings
+//! that a merge depends on later, and writes last.
+
+mod account;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use engine::ports::Budget;
+use http::{HeaderMap, StatusCode};
+use jiff::{SignedDuration, Timestamp};
+
+use super::refusal::is_limit;
+use account::Account;
+
+/// More installations than anybody has are not remembered.
+const PURSES_MAX: usize = 1_000;
+
+/// Whose budget it is: GitHub counts every installation of an App, and every token, by itself.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Purse {
+    /// The App itself, which only asks for installations and their tokens.
+    App,
+    /// One installation of the App, whichever of its tokens is in use.
+    Installation(u64),
+    /// A token, by its fingerprint.
+    Token(String),
+}
+
+impl Purse {
+    /// Whose it is, for people; a fingerprint stays here.
+    fn owner(&self) -> String {
+        match self {
+            Self::App => "app".to_owned(),
+            Self::Installation(id) => format!("installation {id}"),
+            Self::Token(_) => "token".to_owned(),
+        }
+    }
+}
+
+/// What a call spends, in the order in which it has to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spend {
+    /// A read that can wait.
+    Read,
+    /// A read that a merge depends on.
+    KeptRead,
+    /// A write.
+    Write,
+}
+
+/// Why a call may not be made now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Short {
+    /// From when on it may.
+    pub(crate) until: Timestamp,
+    /// Why, for people.
+    pub(crate) why: &'static str,
+}
+
+/// All budgets.
+#[derive(Debug, Default)]
+pub(crate) struct Broker(Mutex<BTreeMap<Purse, Account>>);
+
+impl Broker {
+    /// Spends the price of one call, or tells when it can be paid.
+    pub(crate) fn spend(
+        &self,
+        purse: &Purse,
+        (resource, spend): (&str, Spend),
+        now: Timestamp,
+    ) -> Result<(), Short> {
+        self.with(purse, |account| account.spend(resource, spend, now))
+    }
+
+    /// Remembers what an answer tells. When it is a limit, answers how long to stay away.
+    pub(crate) fn note(
+        &self,
+        purse: &Purse,
+        (status, headers, said): (StatusCode, &HeaderMap, &str),
+        now: Timestamp,
+    ) -> Option<SignedDuration> {
+        self.with(purse, |account| {
+            account.see(headers);
+            if is_limit(status, headers, said) {
+                return Some(account.refused(headers, now));
+            }
+            if status.is_success() {
+                account.answered(now);
+            }
+            None
+        })
+    }
+
+    /// Everything known, for people.
+    pub(crate) fn all(&self) -> Vec<Budget> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let budgets = known
+            .iter()
+            .flat_map(|(purse, account)| account.budgets(&purse.owner()));
+        budgets.collect()
+    }
+
+    fn with<R>(&self, purse: &Purse, act: impl FnOnce(&mut Account) -> R) -> R {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !known.contains_key(purse) {
+            if matches!(purse, Purse::Token(_)) {
+                // There is one token at a time: the one before was replaced.
+                known.retain(|other, _| !matches!(other, Purse::Token(_)));
+            }
+            if known.len() >= PURSES_MAX {
+                known.clear();
+            }
+        }
+        act(known.entry(purse.clone()).or_default())
+    }
+}

@@ -1,0 +1,212 @@
+//! The budgets of one credential: the hour's requests by resource, the minute's points, the pace of writes, and how long
+//! GitHub asked to stay away.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use engine::ports::Budget;
+use http::HeaderMap;
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Short, Spend};
+use crate::client::refusal::{SECONDARY_WAIT, WAIT_MAX, asked_wait, word};
+use crate::text::line;
+
+/// GitHub names about a dozen kinds of budget; more than this is not kept.
+const RESOURCES_MAX: usize = 32;
+
+/// Reads stop when only this part of the hour's requests is left: the rest is for pull requests that are about to be merged.
+const KEPT_FOR_MERGES: u64 = 10;
+
+/// Readings for a merge stop when only this part is left: the rest is for the writes that follow.
+const KEPT_FOR_WRITES: u64 = 100;
+
+/// GitHub allows 900 points a minute, of which a read costs 1 and a write 5. Others may use the same credential.
+const READ_POINTS_MAX: u32 = 700;
+const KEPT_READ_POINTS_MAX: u32 = 750;
+const WRITE_POINTS_MAX: u32 = 850;
+const READ_POINTS: u32 = 1;
+const WRITE_POINTS: u32 = 5;
+
+/// The length of the window in which points are counted.
+const MINUTE: SignedDuration = SignedDuration::from_mins(1);
+
+/// After a secondary limit it takes so long without another one until the next counts as the first.
+const CALM: SignedDuration = SignedDuration::from_mins(15);
+
+/// GitHub asks for a second between writes, which also keeps them below 80 a minute.
+const BETWEEN_WRITES: SignedDuration = SignedDuration::from_secs(1);
+
+/// GitHub allows 500 writes an hour that create content; all of ours are counted as such.
+const WRITES_PER_HOUR_MAX: usize = 500;
+
+/// The length of the window in which writes are counted.
+const HOUR: SignedDuration = SignedDuration::from_hours(1);
+
+/// The hour's requests of one resource, as of the last answer that named it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Rate {
+    limit: u64,
+    remaining: u64,
+    reset: Timestamp,
+}
+
+/// One credential's budgets.
+#[derive(Debug, Default)]
+pub(super) struct Account {
+    rates: BTreeMap<String, Rate>,
+    stay_away: Option<Timestamp>,
+    /// Secondary limits in a row.
+    refusals: u32,
+    /// Since when points are counted, and how many there are.
+    points: Option<(Timestamp, u32)>,
+    /// When there were writes, in the last hour.
+    writes: VecDeque<Timestamp>,
+}
+
+impl Account {
+    /// Spends, or tells when it can.
+    pub(super) fn spend(
+        &mut self,
+        resource: &str,
+        spend: Spend,
+        now: Timestamp,
+    ) -> Result<(), Short> {
+        if let Some(until) = self.stay_away.filter(|until| now < *until) {
+            let why = "GitHub asked to stay away";
+            return Err(Short { until, why });
+        }
+        self.enough_requests(resource, spend, now)?;
+        let points = self.enough_points(spend, now)?;
+        if spend == Spend::Write {
+            self.pace(now)?;
+            self.writes.push_back(now);
+        }
+        self.points = Some(points);
+        Ok(())
+    }
+
+    fn enough_requests(&self, resource: &str, spend: Spend, now: Timestamp) -> Result<(), Short> {
+        let Some(rate) = self.rates.get(resource).filter(|rate| now < rate.reset) else {
+            return Ok(());
+        };
+        let (kept, why) = match spend {
+            Spend::Read => (
+                rate.limit / KEPT_FOR_MERGES,
+                "what is left of GitHub's budget is kept for merges",
+            ),
+            Spend::KeptRead => (
+                rate.limit / KEPT_FOR_WRITES,
+                "what is left of GitHub's budget is kept for writes",
+            ),
+            Spend::Write => (0, "GitHub's budget is used up"),
+        };
+        if rate.remaining > kept {
+            return Ok(());
+        }
+        let until = rate.reset.min(now + WAIT_MAX);
+        Err(Short { until, why })
+    }
+
+    /// The points as they are once this is spent.
+    fn enough_points(&self, spend: Spend, now: Timestamp) -> Result<(Timestamp, u32), Short> {
+        let running = self
+            .points
+            .filter(|(since, _)| is_within(*since, now, MINUTE));
+        let (since, spent) = running.unwrap_or((now, 0));
+        let (price, most) = match spend {
+            Spend::Read => (READ_POINTS, READ_POINTS_MAX),
+            Spend::KeptRead => (READ_POINTS, KEPT_READ_POINTS_MAX),
+            Spend::Write => (WRITE_POINTS, WRITE_POINTS_MAX),
+        };
+        if spent + price <= most {
+            return Ok((since, spent + price));
+        }
+        let why = "this minute's requests to GitHub are used up";
+        Err(Short {
+            until: since + MINUTE,
+            why,
+        })
+    }
+
+    fn pace(&mut self, now: Timestamp) -> Result<(), Short> {
+        self.writes.retain(|at| is_within(*at, now, HOUR));
+        let short = |until, why| Err(Short { until, why });
+        match (self.writes.front(), self.writes.back()) {
+            (Some(first), _) if self.writes.len() >= WRITES_PER_HOUR_MAX => {
+                short(*first + HOUR, "this hour's writes to GitHub are used up")
+            }
+            (_, Some(last)) if is_within(*last, now, BETWEEN_WRITES) => short(
+                *last + BETWEEN_WRITES,
+                "writes to GitHub are a second apart",
+            ),
+            (_, _) => Ok(()),
+        }
+    }
+
+    /// Remembers the budget that an answer tells.
+    pub(super) fn see(&mut self, headers: &HeaderMap) {
+        let Some(rate) = rate(headers) else { return };
+        let resource = line(word(headers, "x-ratelimit-resource").unwrap_or("core"), 40);
+        if self.rates.len() < RESOURCES_MAX || self.rates.contains_key(&resource) {
+            self.rates.insert(resource, rate);
+        }
+    }
+
+    /// A limit: how long to stay away. What GitHub asks for counts, then the reset of a budget that is used up; else the wait doubles each time.
+    pub(super) fn refused(&mut self, headers: &HeaderMap, now: Timestamp) -> SignedDuration {
+        if let Some(until) = self.stay_away.filter(|until| now < *until) {
+            // It was on its way when an earlier one was refused.
+            return until.duration_since(now);
+        }
+        let spent = rate(headers)
+            .filter(|rate| rate.remaining == 0)
+            .map(|rate| rate.reset.duration_since(now));
+        let doubled = SECONDARY_WAIT.saturating_mul(1 << self.refusals.min(6));
+        let wait = asked_wait(headers).or(spent).unwrap_or(doubled);
+        let wait = wait.clamp(SignedDuration::from_secs(1), WAIT_MAX);
+        if spent.is_none() {
+            self.refusals = self.refusals.saturating_add(1);
+            self.stay_away = Some(now + wait);
+        } else if asked_wait(headers).is_some() {
+            self.stay_away = Some(now + wait);
+        }
+        wait
+    }
+
+    /// A row of secondary limits is over once calls succeed that long after the last one; at once, it could be reads between refused writes.
+    pub(super) fn answered(&mut self, now: Timestamp) {
+        if self.stay_away.is_none_or(|until| now >= until + CALM) {
+            self.refusals = 0;
+        }
+    }
+
+    /// For people.
+    pub(super) fn budgets(&self, owner: &str) -> Vec<Budget> {
+        let of = |(resource, rate): (&String, &Rate)| Budget {
+            owner: owner.to_owned(),
+            resource: resource.clone(),
+            limit: rate.limit,
+            remaining: rate.remaining,
+            reset: rate.reset,
+            stay_away: self.stay_away,
+        };
+        self.rates.iter().map(of).collect()
+    }
+}
+
+/// Whether a time lies less than this far back; one that lies ahead, since the clock was set back, does not.
+fn is_within(at: Timestamp, now: Timestamp, window: SignedDuration) -> bool {
+    let ago = now.duration_since(at);
+    !ago.is_negative() && ago < window
+}
+
+/// The budget that an answer tells.
+fn rate(headers: &HeaderMap) -> Option<Rate> {
+    let number = |name| word(headers, name)?.parse::<u64>().ok();
+    let reset = i64::try_from(number("x-ratelimit-reset")?).ok()?;
+    Some(Rate {
+        limit: number("x-ratelimit-limit")?,
+        remaining: number("x-ratelimit-remaining")?,
+        reset: Timestamp::from_second(reset).ok()?,
+    })
+}

@@ -1,0 +1,160 @@
+//! Who may still spend, and until when not.
+
+use super::*;
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millisecond(1_800_000_000_000 + millis).unwrap()
+}
+
+fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, value) in pairs {
+        headers.insert(*name, value.parse().unwrap());
+    }
+    headers
+}
+
+/// What an answer tells about the hour that ends ten minutes after the beginning.
+fn told(remaining: u64) -> HeaderMap {
+    let reset = at(600_000).as_second().to_string();
+    headers(&[
+        ("x-ratelimit-limit", "1000"),
+        ("x-ratelimit-remaining", &remaining.to_string()),
+        ("x-ratelimit-reset", &reset),
+        ("x-ratelimit-resource", "core"),
+    ])
+}
+
+const MINE: Purse = Purse::Installation(1);
+
+fn try_to(broker: &Broker, spend: Spend, millis: i64) -> Result<(), Timestamp> {
+    let spent = broker.spend(&MINE, ("core", spend), at(millis));
+    spent.map_err(|short| short.until)
+}
+
+#[test]
+fn reads_stop_first_then_what_a_merge_reads_then_writes() {
+    let broker = Broker::default();
+    let rows = [
+        (101, [true, true, true]),
+        (100, [false, true, true]),
+        (11, [false, true, true]),
+        (10, [false, false, true]),
+        (1, [false, false, true]),
+        (0, [false, false, false]),
+    ];
+    for (turn, (remaining, expected)) in rows.into_iter().enumerate() {
+        broker.note(&MINE, (StatusCode::OK, &told(remaining), ""), at(0));
+        let millis = i64::try_from(turn).unwrap() * 2_000;
+        for (spend, may) in [Spend::Read, Spend::KeptRead, Spend::Write]
+            .into_iter()
+            .zip(expected)
+        {
+            let outcome = try_to(&broker, spend, millis);
+            let wanted = if may { Ok(()) } else { Err(at(600_000)) };
+            assert_eq!(outcome, wanted, "{remaining} left, {spend:?}");
+        }
+    }
+    assert_eq!(try_to(&broker, Spend::Read, 600_000), Ok(()), "a new hour");
+}
+
+#[test]
+fn budgets_of_others_and_of_other_resources_are_their_own() {
+    let broker = Broker::default();
+    broker.note(&MINE, (StatusCode::OK, &told(0), ""), at(0));
+    let other = Purse::Installation(2);
+    assert!(broker.spend(&other, ("core", Spend::Read), at(0)).is_ok());
+    assert!(broker.spend(&MINE, ("graphql", Spend::Read), at(0)).is_ok());
+    assert!(broker.spend(&MINE, ("core", Spend::Read), at(0)).is_err());
+    let owners: Vec<String> = broker.all().into_iter().map(|it| it.owner).collect();
+    assert_eq!(owners, ["installation 1"]);
+}
+
+#[test]
+fn writes_are_a_second_apart_and_five_hundred_an_hour() {
+    let broker = Broker::default();
+    assert_eq!(try_to(&broker, Spend::Write, 0), Ok(()));
+    assert_eq!(try_to(&broker, Spend::Write, 999), Err(at(1_000)));
+    assert_eq!(try_to(&broker, Spend::Read, 999), Ok(()));
+    assert_eq!(try_to(&broker, Spend::Write, 1_000), Ok(()));
+    for write in 2..500 {
+        assert_eq!(try_to(&broker, Spend::Write, write * 2_000), Ok(()));
+    }
+    assert_eq!(try_to(&broker, Spend::Write, 1_000_000), Err(at(3_600_000)));
+    assert_eq!(try_to(&broker, Spend::Write, 3_600_000), Ok(()));
+}
+
+#[test]
+fn a_clock_that_is_set_back_holds_nothing_up() {
+    let broker = Broker::default();
+    assert_eq!(try_to(&broker, Spend::Write, 3_600_000), Ok(()));
+    assert_eq!(try_to(&broker, Spend::Write, 0), Ok(()));
+}
+
+#[test]
+fn the_points_of_a_minute_end_for_reads_first() {
+    let broker = Broker::default();
+    for _ in 0..700 {
+        assert_eq!(try_to(&broker, Spend::Read, 0), Ok(()));
+    }
+    assert_eq!(try_to(&broker, Spend::Read, 59_999), Err(at(60_000)));
+    for _ in 0..50 {
+        assert_eq!(try_to(&broker, Spend::KeptRead, 0), Ok(()));
+    }
+    assert_eq!(try_to(&broker, Spend::KeptRead, 0), Err(at(60_000)));
+    for write in 0..20 {
+        assert_eq!(try_to(&broker, Spend::Write, write * 1_000), Ok(()));
+    }
+    assert_eq!(try_to(&broker, Spend::Write, 30_000), Err(at(60_000)));
+    assert_eq!(try_to(&broker, Spend::Read, 60_000), Ok(()));
+}
+
+#[test]
+fn secondary_limits_without_a_time_double_until_there_was_calm() {
+    let broker = Broker::default();
+    let (nothing, limit) = (HeaderMap::new(), "You have exceeded a secondary rate limit");
+    let mut now = 0;
+    for expected in [60, 120, 240, 480, 960, 1_920, 3_600, 3_600] {
+        let refuse = |millis| {
+            let answer = (StatusCode::FORBIDDEN, &nothing, limit);
+            broker.note(&MINE, answer, at(millis))
+        };
+        assert_eq!(refuse(now).map(|wait| wait.as_secs()), Some(expected));
+        // What was on its way at the same time is no second refusal.
+        assert_eq!(refuse(now).map(|wait| wait.as_secs()), Some(expected));
+        now += expected * 1_000;
+        assert_eq!(try_to(&broker, Spend::Write, now - 1), Err(at(now)));
+        assert_eq!(try_to(&broker, Spend::Read, now - 1), Err(at(now)));
+    }
+    for (later, expected) in [(899_999, 3_600), (3_600_000 + 900_000, 60)] {
+        now += later;
+        broker.note(&MINE, (StatusCode::OK, &nothing, ""), at(now));
+        let answer = (StatusCode::FORBIDDEN, &nothing, limit);
+        let again = broker.note(&MINE, answer, at(now));
+        assert_eq!(again.map(|wait| wait.as_secs()), Some(expected));
+    }
+}
+
+#[test]
+fn a_refusal_with_a_time_is_obeyed_and_a_used_up_budget_ends_with_its_hour() {
+    let broker = Broker::default();
+    let asked = headers(&[("retry-after", "17")]);
+    let wait = broker.note(&MINE, (StatusCode::TOO_MANY_REQUESTS, &asked, ""), at(0));
+    assert_eq!(wait, Some(SignedDuration::from_secs(17)));
+    assert_eq!(try_to(&broker, Spend::Read, 16_999), Err(at(17_000)));
+    let used_up = (StatusCode::FORBIDDEN, &told(0), "API rate limit exceeded");
+    let wait = broker.note(&MINE, used_up, at(20_000));
+    assert_eq!(wait, Some(SignedDuration::from_secs(580)));
+    assert_eq!(try_to(&broker, Spend::Write, 30_000), Err(at(600_000)));
+    assert_eq!(try_to(&broker, Spend::Write, 600_000), Ok(()));
+}
+
+#[test]
+fn a_replaced_token_takes_nothing_over() {
+    let broker = Broker::default();
+    let old = Purse::Token("old".to_owned());
+    let new = Purse::Token("new".to_owned());
+    broker.note(&old, (StatusCode::OK, &told(0), ""), at(0));
+    assert!(broker.spend(&new, ("core", Spend::Read), at(0)).is_ok());
+    assert_eq!(broker.all(), []);
+}

@@ -1,0 +1,136 @@
+//! Repositories are known by their number: a new name changes nothing, and a repository that took the old name is nobody.
+
+use domain::ids::RepoId;
+use engine::work::Work;
+use sandbox::Service;
+use sandbox::github::{ChangedFile, CiSetup, NewPull, RepoSetup};
+use tests::world::{MINUTE, REPO, World, green_checks, hour};
+
+use super::{in_review, merges, status, told};
+
+const NEW: &str = "acme/store";
+
+async fn renamed_story(webhooks: bool) {
+    let (world, job) = in_review(webhooks).await;
+    world.sandbox.github().rename_repo(REPO, NEW);
+    merges(&world, &job, MINUTE * 20).await;
+    world.pass(MINUTE).await;
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.merges, counters.branch_deletes), (1, 1));
+    assert_eq!(told(&world).await, 1, "the new name is told once");
+    assert_eq!(status(&world).await, ["github_renamed"]);
+    assert!(world.gives(&job, "github_renamed").await);
+    let merged = world.sandbox.github().pull(NEW, 1).expect("a pull request");
+    assert_eq!(merged.merged_sha.as_ref(), Some(&merged.head_sha));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_repository_that_was_renamed_goes_on_under_its_new_name() {
+    renamed_story(false).await;
+}
+
+#[tokio::test]
+async fn the_same_with_webhooks_that_name_the_new_name() {
+    renamed_story(true).await;
+}
+
+/// Somebody renames the repository away and puts another one in its place, with a pull request that looks the same and is green.
+async fn replaced() -> (World, domain::ids::JobId) {
+    let (world, job) = in_review(false).await;
+    let (github, now) = (world.sandbox.github(), world.clock.now());
+    let real = world.pull(1);
+    github.rename_repo(REPO, "acme/old");
+    let ci = CiSetup {
+        checks: green_checks(),
+        ..CiSetup::default()
+    };
+    github.add_repo(now, RepoSetup::new(REPO).with_ci(ci));
+    let lookalike = NewPull {
+        title: real.title.clone(),
+        body: real.body.clone(),
+        head_branch: real.head_ref.clone(),
+        author_login: "google-labs-jules[bot]".to_owned(),
+        files: vec![ChangedFile::modified("src/evil.rs")],
+        ..NewPull::default()
+    };
+    assert_eq!(github.open_pull(now, REPO, lookalike), 1);
+    (world, job)
+}
+
+#[tokio::test]
+async fn another_repository_of_the_same_name_is_never_written_to() {
+    let (world, job) = replaced().await;
+    let before = world.sandbox.counters().github_writes;
+    world.pass(hour(2)).await;
+    assert_eq!(world.sandbox.counters().github_writes, before);
+    assert_eq!(told(&world).await, 1);
+    assert_eq!(status(&world).await, ["github_replaced"]);
+    assert!(world.gives(&job, "github_replaced").await);
+    assert_eq!(world.state(&job).await, "in-review");
+
+    // The name leads to the right one again: nothing was lost.
+    let github = world.sandbox.github();
+    github.remove_repo(REPO);
+    github.rename_repo("acme/old", REPO);
+    merges(&world, &job, MINUTE * 20).await;
+    assert_eq!(status(&world).await, [""; 0]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_person_who_means_the_new_one_does_not_hand_it_the_old_pull_requests() {
+    let (world, job) = replaced().await;
+    world.pass(MINUTE * 5).await;
+    let id = world.sandbox.github().repo_id(REPO).expect("a number");
+    let repo = REPO.parse().expect("a repository");
+    let found = world.desk.store.reach(&repo).await.expect("a reach");
+    let mut unit = world.desk.unit();
+    let list = engine::keys::listed(engine::keys::REACHES, repo.key());
+    let place = engine::desk::Place { due: None, list };
+    let meant = found.value.meant(RepoId(id));
+    unit.put(
+        engine::keys::reach(&repo),
+        &meant,
+        Some(found.version),
+        place,
+    );
+    world.desk.commit(unit).await.expect("a commit");
+    let before = world.sandbox.counters().github_writes;
+    world.pass(hour(1)).await;
+    assert_eq!(world.sandbox.counters().github_writes, before);
+    assert!(
+        world.gives(&job, "not_ours").await,
+        "{}",
+        world.story().await
+    );
+    assert_eq!(status(&world).await, [""; 0]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_webhook_of_another_repository_of_the_same_name_is_about_nothing() {
+    let (world, _) = in_review(false).await;
+    let id = world.sandbox.github().repo_id(REPO).expect("a number");
+    let asked = || world.requests(Service::GitHub, "GET", "").len();
+    let hook = |repo: &str, id| Work::Hooked {
+        repo: repo.parse().expect("a repository"),
+        repo_id: RepoId(id),
+        number: Some(1),
+        sha: None,
+        received_at: world.clock.now(),
+    };
+    world.clock.advance(tests::world::SECOND * 10);
+    let before = asked();
+    for (repo, id) in [(REPO, id + 1), ("evil/shop", id + 1), ("evil/shop", 0)] {
+        world
+            .dispatcher
+            .handle(&hook(repo, id))
+            .await
+            .expect("done");
+    }
+    assert_eq!(asked(), before, "nothing was even looked at");
+    // The right number counts under any name.
+    world.dispatcher.handle(&hook(NEW, id)).await.expect("done");
+    assert!(asked() > before);
+}

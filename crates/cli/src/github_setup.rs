@@ -246,10 +246,7 @@ impl Run {
         let text = stdin::of_file(file, KEY_BYTES_MAX)
             .with_context(|| format!("reading the private key from {}", file.display()))?;
         let key = SecretString::from(text);
-        let seen = self
-            .maker
-            .installations((made.id, &key))
-            .await;
+        let seen = self.maker.installations((made.id, &key)).await;
         seen.map_err(|failure| not_signed_in(&failure))?;
         self.data.secrets.write(&SecretName::GitHub, &key).await?;
         progress::finish(&self.data.desk, &made).await?;

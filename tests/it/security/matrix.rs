@@ -65,7 +65,9 @@ async fn busy_world() -> World {
 }
 
 fn targets(world: &World) -> Vec<Target> {
+    let repo = world.sandbox.github().repo_id(REPO).expect("ours");
     let target = |number, head_repo| Target {
+        repo,
         number,
         head: world.pull(number).head_sha,
         head_repo,

@@ -48,6 +48,8 @@ pub(super) fn names() -> Vec<String> {
 /// What a payload is aimed at.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
+    /// The number of our repository, which is what a delivery is believed by.
+    pub(super) repo: u64,
     pub(super) number: u64,
     pub(super) head: String,
     /// The repository that the head is said to be in.
@@ -62,6 +64,9 @@ pub(super) fn aimed(payload: &Value, target: &Target) -> Value {
         let numbered = matches!(name, "pull_request" | "issue" | "pull_requests");
         if numbered && fields.contains_key("number") {
             fields.insert("number".to_owned(), json!(target.number));
+        }
+        if name == "repository" {
+            fields.insert("id".to_owned(), json!(target.repo));
         }
         if name == "head" && fields.contains_key("repo") {
             let repo =

@@ -3,10 +3,11 @@
 use async_trait::async_trait;
 use domain::facts::PullFacts;
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
+use domain::ids::{BranchName, CommitSha, Identity, PullRef, RepoName};
 use domain::policy::MergeMethod;
 use engine::ports::{
-    AgentsWrite, BranchState, CheckLog, Delivered, Envelope, PullGlance, PullsRead, PullsWrite,
+    AgentsWrite, BranchState, Budget, CheckLog, Delivered, Envelope, PullGlance, PullsRead,
+    PullsWrite, Share,
 };
 use jiff::Timestamp;
 
@@ -20,11 +21,15 @@ fn absent<T>() -> Result<T, Failure> {
 
 #[async_trait]
 impl PullsRead for Absent {
-    async fn facts(&self, _: &PullRef, _: Timestamp) -> Result<PullFacts, Failure> {
+    async fn facts(&self, _: &PullRef, _: Share, _: Timestamp) -> Result<PullFacts, Failure> {
         absent()
     }
 
     async fn glance(&self, _: &PullRef) -> Result<PullGlance, Failure> {
+        absent()
+    }
+
+    async fn identify(&self, _: &RepoName) -> Result<Identity, Failure> {
         absent()
     }
 
@@ -42,6 +47,10 @@ impl PullsRead for Absent {
 
     async fn branch(&self, _: &RepoName, _: &BranchName) -> Result<BranchState, Failure> {
         absent()
+    }
+
+    fn budgets(&self) -> Vec<Budget> {
+        Vec::new()
     }
 }
 

@@ -273,7 +273,10 @@ impl Town {
             }
             for delivery in batch {
                 match serde_json::from_str(&delivery.body)? {
-                    Work::Pull { .. } | Work::Commit { .. } | Work::Wake { .. } => {}
+                    Work::Pull { .. }
+                    | Work::Commit { .. }
+                    | Work::Hooked { .. }
+                    | Work::Wake { .. } => {}
                     work @ (Work::Job { .. }
                     | Work::Adopt { .. }
                     | Work::Artifacts { .. }

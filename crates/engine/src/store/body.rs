@@ -1,0 +1,72 @@
+//! The bodies of records: a value, and the version of the shape it is stored in.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::ports::{Record, RecordsError};
+
+/// The version of what is stored in bodies. Readers accept this one and those before.
+pub const BODY_SCHEMA: u32 = 1;
+
+/// A stored value and the version it was read at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Versioned<T> {
+    /// The value.
+    pub value: T,
+    /// Its version, for the condition of the next write.
+    pub version: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Body<T> {
+    schema: u32,
+    it: T,
+}
+
+/// What of a body every version can read.
+#[derive(Deserialize)]
+struct Head {
+    schema: u32,
+}
+
+/// Writes a value as a record's body.
+pub(crate) fn encode<T: Serialize>(value: &T) -> String {
+    // Our records are plain data with text keys: serializing them cannot fail, and an empty body would be refused when read.
+    serde_json::to_string(&Body {
+        schema: BODY_SCHEMA,
+        it: value,
+    })
+    .unwrap_or_default()
+}
+
+/// Reads a record's body.
+pub(crate) fn decode<T: DeserializeOwned>(record: &Record) -> Result<Versioned<T>, RecordsError> {
+    let unreadable = |message: String| RecordsError::Unreadable {
+        key: record.key.clone(),
+        message,
+    };
+    refuse_newer(record)?;
+    let body: Body<T> =
+        serde_json::from_str(&record.body).map_err(|error| unreadable(error.to_string()))?;
+    Ok(Versioned {
+        value: body.it,
+        version: record.version,
+    })
+}
+
+/// Refuses a body that a newer gaffer wrote, before anything of it is read or the record is written.
+pub(crate) fn refuse_newer(record: &Record) -> Result<(), RecordsError> {
+    let unreadable = |message: String| RecordsError::Unreadable {
+        key: record.key.clone(),
+        message,
+    };
+    let head: Head =
+        serde_json::from_str(&record.body).map_err(|error| unreadable(error.to_string()))?;
+    if head.schema > BODY_SCHEMA {
+        return Err(unreadable(format!(
+            "a newer gaffer wrote it (schema {}, this one knows up to {BODY_SCHEMA})",
+            head.schema
+        )));
+    }
+    Ok(())
+}

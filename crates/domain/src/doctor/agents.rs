@@ -4,6 +4,7 @@ use super::code::Code;
 use super::facts::{AgentFacts, InstallationFacts, Kept, Reach};
 use super::finding::{Area, Finding, outside};
 use super::machine::unusable;
+use super::shape::Shape;
 
 pub(super) fn examine(installation: &InstallationFacts, folder: &str) -> Vec<Finding> {
     installation
@@ -47,7 +48,11 @@ fn secret(agent: &AgentFacts, about: &str, folder: &str) -> Option<Finding> {
             "its secret is not kept",
         )),
         Kept::Unusable { .. } => unusable(&format!("agents/{}", agent.name), &agent.secret, folder),
-        Kept::Here(_) => None,
+        Kept::Here(Shape::Signing) => None,
+        Kept::Here(shape) => {
+            let what = format!("what is kept as its secret is {}", shape.words());
+            Some(Finding::new(Code::AgentSecret, about, what))
+        }
     }
 }
 

@@ -257,7 +257,7 @@ codes! {
         "the agent takes no more wakes, usually because its receiver answered 410",
         "mend its receiver and run `gaffer agent set AGENT --enable`";
     AgentSecret, "agent_secret", Error,
-        "wakes are signed, and without a secret none can be sent",
+        "wakes are signed, and without a secret that begins with `whsec_` none can be sent",
         "run `gaffer agent remove AGENT` and `gaffer agent add AGENT --url URL`, and give the receiver the new secret";
     AgentAddress, "agent_address", Error,
         "the address filter refuses where the agent is: wakes go to public addresses over HTTPS, or to hosts that you allow",

@@ -29,7 +29,8 @@ fn of(facts: &SourceFacts, installation: &InstallationFacts, folder: &str) -> Ve
     findings.extend(merging::policy(source));
     match &facts.repository {
         Some(RepositoryFacts::Found(repository)) => {
-            findings.extend(in_github(source, repository));
+            let kind = installation.github.kept.shape();
+            findings.extend(in_github(source, repository, kind));
             findings.extend(webhooks::examine(source, repository, installation, folder));
         }
         Some(other) => {
@@ -138,9 +139,16 @@ fn no_repository(source: &Source, facts: &RepositoryFacts, kind: Option<Shape>) 
     })
 }
 
-fn in_github(source: &Source, repository: &Repository) -> Vec<Finding> {
-    let mut findings = rights(source, repository);
+fn in_github(source: &Source, repository: &Repository, kind: Option<Shape>) -> Vec<Finding> {
     let about = &source.repo;
+    if let (Some(Shape::GithubFineGrained), Fact::Forbidden { permission }) =
+        (kind, &repository.checks)
+    {
+        // Such a token is refused for this alone, so nothing else was asked with it.
+        let what = format!("`{}` is missing", outside(permission));
+        return vec![Finding::new(Code::ChecksForbidden, about, what)];
+    }
+    let mut findings = rights(source, repository);
     if repository.archived {
         let what = "it is archived or disabled";
         findings.push(Finding::new(Code::RepoArchived, about, what));

@@ -307,6 +307,31 @@ fn protection_that_may_not_be_read_can_be_stood_in_for() {
 }
 
 #[test]
+fn a_fine_grained_token_is_told_once() {
+    let hidden = || "Checks: read".to_owned();
+    let found = codes(|_, it| {
+        it.github.kept = Kept::Here(Shape::GithubFineGrained);
+        let mut found = repository();
+        found.checks = Fact::Forbidden {
+            permission: hidden(),
+        };
+        found.base = Fact::Forbidden {
+            permission: hidden(),
+        };
+        found.protection = Fact::Forbidden {
+            permission: hidden(),
+        };
+        it.sources[0].repository = Some(RepositoryFacts::Found(Box::new(found)));
+    });
+    assert_eq!(found, ["checks_forbidden"]);
+    let refused = codes(|_, it| {
+        it.github.kept = Kept::Here(Shape::GithubFineGrained);
+        it.sources[0].repository = Some(RepositoryFacts::Forbidden { why: hidden() });
+    });
+    assert_eq!(refused, ["checks_forbidden"]);
+}
+
+#[test]
 fn a_queue_matters_to_those_who_merge_by_themselves() {
     let queued = |merge| {
         in_repo(|it, source| {

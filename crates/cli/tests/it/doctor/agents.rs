@@ -38,8 +38,19 @@ fn its_secret_is_gone() {
     let clinic = Clinic::new();
     fs::remove_file(clinic.world.data().join("secrets/agents/helper")).unwrap();
     expect![[r#"
-        error    agent_secret  agent `helper`: its secret is not kept | cause: wakes are signed, and without a secret none can be sent | mend: run `gaffer agent remove helper` and `gaffer agent add helper --url URL`, and give the receiver the new secret
+        error    agent_secret  agent `helper`: its secret is not kept | cause: wakes are signed, and without a secret that begins with `whsec_` none can be sent | mend: run `gaffer agent remove helper` and `gaffer agent add helper --url URL`, and give the receiver the new secret
     "#]].assert_eq(&clinic.ills(&[]));
+}
+
+#[test]
+fn its_secret_is_of_another_kind() {
+    let clinic = Clinic::new();
+    let file = clinic.world.data().join("secrets/agents/helper");
+    fs::write(file, "ghp_0123456789012345678901234567890123456").unwrap();
+    expect![[r#"
+        error    agent_secret  agent `helper`: what is kept as its secret is a token of GitHub's | cause: wakes are signed, and without a secret that begins with `whsec_` none can be sent | mend: run `gaffer agent remove helper` and `gaffer agent add helper --url URL`, and give the receiver the new secret
+    "#]]
+    .assert_eq(&clinic.ills(&[]));
 }
 
 #[test]

@@ -19,6 +19,9 @@ mod look;
 /// How long a statement waits for another process that is writing: far longer than any of our transactions takes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How often a new file is tried to be switched to the write-ahead log. Each try but the first comes after a wait for the others, and they are at most as many processes as start in one moment.
+const SWITCH_TRIES_MAX: u32 = 50;
+
 /// Mode of a folder that only its owner enters.
 pub(crate) const FOLDER_MODE: u32 = 0o700;
 
@@ -192,13 +195,28 @@ fn refuse_what_is_not_ours(connection: &Connection, path: &Path) -> Result<(), E
 /// The write-ahead log lets other processes read while we write. `synchronous = FULL` syncs that log at every commit:
 /// under `NORMAL` a power cut takes back the last commits, and an effect whose `started` was taken back would be done twice.
 fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Error> {
-    connection
-        .pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
-        .map_err(during(path, "switching to the write-ahead log"))?;
+    switch_to_log(connection).map_err(during(path, "switching to the write-ahead log"))?;
     connection
         .pragma_update(None, "synchronous", "FULL")
         .map_err(during(path, "opening it"))?;
     migrations::apply(connection).map_err(during(path, "updating its schema"))
+}
+
+/// Switches a new file to the write-ahead log; one that has it stays as it is.
+///
+/// SQLite refuses the switch at once, without waiting, while another process is about to write. So we wait until we could be alone with the file and try again:
+/// by then it was either left to us or switched by whoever was first.
+fn switch_to_log(connection: &Connection) -> rusqlite::Result<()> {
+    let switch = || connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
+    for _ in 1..SWITCH_TRIES_MAX {
+        match switch() {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                connection.execute_batch("BEGIN EXCLUSIVE; COMMIT;")?;
+            }
+            outcome => return outcome,
+        }
+    }
+    switch()
 }
 
 fn refused(path: &Path, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {

@@ -41,12 +41,15 @@ pub(crate) enum Found {
 }
 
 /// Tells what the file is, reading only.
+///
+/// It is read as it is at one moment: what another process, which is starting on the same new file, writes in between would look like somebody else's.
 pub(crate) fn look(connection: &Connection) -> rusqlite::Result<Found> {
-    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    let application: i64 =
-        connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let moment = connection.unchecked_transaction()?;
+    let version: i64 = moment.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let application: i64 = moment.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let tables: i64 =
-        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        moment.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    moment.finish()?;
     let untouched = version == 0 && application == 0 && tables == 0;
     Ok(if untouched || application == APPLICATION_ID {
         Found::Ours(version)

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -154,14 +155,37 @@ fn migrations_are_taken_once() {
     assert_eq!(kept, 1);
 }
 
+/// Which of them is first is left to chance, so they start more than once.
 #[test]
 fn many_processes_may_start_on_one_new_file() {
+    for _ in 0..60 {
+        let folder = folder();
+        let path = folder.path().join("gaffer.db");
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| Database::open(&path).unwrap());
+            }
+        });
+        assert_eq!(version(&path), migrations::newest());
+    }
+}
+
+#[test]
+fn whoever_is_at_a_new_file_first_is_waited_for() {
+    /// Time enough to be refused; whoever waits for longer is waiting.
+    const REFUSED_WITHIN: Duration = Duration::from_millis(200);
+
     let folder = folder();
     let path = folder.path().join("gaffer.db");
+    let first = Connection::open(&path).unwrap();
+    first.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (told, outcome) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
-        for _ in 0..8 {
-            scope.spawn(|| Database::open(&path).unwrap());
-        }
+        scope.spawn(|| told.send(Database::open(&path).map(drop)));
+        let refused = outcome.recv_timeout(REFUSED_WITHIN);
+        assert!(refused.is_err(), "{refused:?}");
+        first.execute_batch("COMMIT").unwrap();
+        outcome.recv().unwrap().unwrap();
     });
     assert_eq!(version(&path), migrations::newest());
 }

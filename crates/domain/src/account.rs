@@ -24,7 +24,7 @@ pub const UNAUTHORIZED_GAP: SignedDuration = SignedDuration::from_secs(60);
 
 /// How often the account is polled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct Pace {
     /// While any of its jobs is active.
     #[serde(with = "duration")]

@@ -30,7 +30,7 @@ pub struct Source {
 
 /// What Gaffer may do by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct Policy {
     /// Who decides that a green pull request is merged.
     pub merge: MergePolicy,
@@ -127,7 +127,7 @@ pub enum PlanApproval {
 
 /// How long to wait for what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct Timing {
     /// No status change and no new activity for this long is `stuck`.
     #[serde(with = "duration")]

@@ -1,3 +1,5 @@
-//! What outlives a process and a disk: backups that are put back.
+//! What outlives a process, a disk and a version: backups that are put back, and records that another version wrote.
 
+mod flight;
+mod goldens;
 mod restores;

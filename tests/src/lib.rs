@@ -6,4 +6,5 @@
 
 pub mod clock;
 pub mod memory;
+pub mod records;
 pub mod world;

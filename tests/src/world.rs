@@ -7,6 +7,7 @@ mod ledger;
 mod look;
 mod mail;
 mod mortal;
+mod redo;
 mod restore;
 mod scenes;
 mod vault;

@@ -7,6 +7,8 @@ mod waiting;
 
 use std::time::Duration;
 
+pub use creation::Carried;
+
 use domain::ids::{
     AgentName, BranchName, CommitSha, EffectId, EventId, JobId, PullRef, RepoName, SessionId,
 };

@@ -10,6 +10,7 @@ use engine::settings::TrackedPull;
 use serde::de::DeserializeOwned;
 
 use super::World;
+use crate::records::kind_of;
 
 /// Whether a record still has something before it, and so needs a due.
 fn is_unfinished(record: &Record) -> bool {
@@ -56,6 +57,8 @@ impl World {
         let (_, dead) = self.desk.queue.depth().await.expect("a queue");
         assert_eq!(dead, 0, "dead letters\n{}", self.story().await);
         for record in self.ledger.everything().await {
+            // Panics at a kind that has no golden.
+            kind_of(&record.key);
             let lost = is_unfinished(&record) && record.due.is_none();
             assert!(
                 !lost,

@@ -8,11 +8,13 @@ use super::{Once, Order};
 use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
 use crate::keys;
 
-/// The order that was carried out under a name.
-#[derive(Serialize, Deserialize)]
-struct Carried {
-    order: String,
-    job: JobId,
+/// The order that was carried out under a name, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Carried {
+    /// A digest of the whole order.
+    pub order: String,
+    /// The job it became.
+    pub job: JobId,
 }
 
 impl Desk {

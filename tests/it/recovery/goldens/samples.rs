@@ -1,0 +1,333 @@
+//! One record of every kind and every variant, with ids and times of its own choosing, as the present version stores it.
+
+mod jobs;
+mod pulls;
+mod settings;
+
+use domain::effect::{Action, Effect, EffectState};
+use domain::event::{Audience, ErrorCause, Event, Occurrence};
+use domain::facts::Base;
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{CommitSha, EventId, JobId, PullRef, RepoId, SessionId};
+use domain::policy::MergeMethod;
+use domain::session::{Plan, PlanStep};
+use domain::wake::{TryOutcome, Wake};
+use engine::keys;
+use engine::ports::Key;
+use engine::work::Work;
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use serde_json::{Value, json};
+use tests::records::{Kind, kind_of};
+
+/// When everything in the samples happened.
+const AT: Timestamp = Timestamp::constant(1_790_000_000, 250_000_000);
+
+/// GitHub's number of the repository.
+const REPO_ID: RepoId = RepoId(1_296_269);
+
+/// The samples, by kind.
+#[derive(Default)]
+pub(super) struct Samples {
+    all: Vec<(Kind, Value)>,
+}
+
+impl Samples {
+    /// Every sample. What a merge was judged by is none of them: only the engine can make it, and a story does.
+    pub(super) fn all() -> Self {
+        let mut samples = Self::default();
+        settings::put(&mut samples);
+        jobs::put(&mut samples);
+        pulls::put(&mut samples);
+        samples.put_effects();
+        samples.put_events();
+        samples.put_work();
+        samples
+    }
+
+    /// The samples of one kind, in their order.
+    pub(super) fn of(&self, kind: Kind) -> Vec<&Value> {
+        let mine = self.all.iter().filter(|(it, _)| *it == kind);
+        mine.map(|(_, value)| value).collect()
+    }
+
+    fn put<T: Serialize>(&mut self, key: Key, value: &T) {
+        let sample = json!({ "pk": key.pk, "sk": key.sk, "it": value });
+        self.all.push((kind_of(&key), sample));
+    }
+
+    fn put_effects(&mut self) {
+        for action in actions() {
+            let effect = Effect::new(action, AT);
+            self.put(keys::effect("JOB#x", &effect.id), &effect);
+        }
+        let effect = |n: u32| {
+            Effect::new(
+                Action::CreateSession {
+                    job: job_id(),
+                    attempt: n,
+                },
+                AT,
+            )
+        };
+        let started = effect(2).start(AT).expect("a start");
+        let cut = Failure::new(FailureClass::Network, "creating a session: reset");
+        let states = [
+            started.clone(),
+            started.failed(&cut, AT),
+            effect(3).done(AT),
+        ];
+        for effect in states {
+            self.put(keys::effect("JOB#x", &effect.id), &effect);
+        }
+        for (n, class) in (10_u32..).zip(CLASSES) {
+            let failure = Failure::new(class, "creating a session: refused")
+                .after(Some(SignedDuration::from_secs(30)));
+            let state = EffectState::Failed {
+                at: AT,
+                attempt: n,
+                failure,
+            };
+            let effect = Effect { state, ..effect(n) };
+            self.put(keys::effect("JOB#x", &effect.id), &effect);
+        }
+    }
+
+    fn put_events(&mut self) {
+        let causes = CAUSES.map(|cause| Occurrence::Error {
+            cause,
+            reason: "something went wrong".to_owned(),
+        });
+        for (n, what) in (1..).zip(occurrences().into_iter().chain(causes)) {
+            let event = event(n, what);
+            self.put(keys::event(&job_id(), &event.id), &event);
+        }
+        let account = Event {
+            job: None,
+            attempt: 0,
+            last_activity: None,
+            audience: Audience::Human,
+            status: String::new(),
+            ..event(90, occurrences().swap_remove(0))
+        };
+        self.put(keys::account_event(&account.account, &account.id), &account);
+        let agent = || "helper".parse().expect("a name");
+        let wake = |n| {
+            let event = event(n, occurrences().swap_remove(1));
+            Wake::new(event, agent(), Some("acme/shop".to_owned()), AT)
+        };
+        let sending = |n| wake(n).begin(AT).expect("a try");
+        let wakes = [
+            wake(91),
+            sending(92),
+            sending(93).tried(&TryOutcome::Accepted, AT),
+            sending(94).tried(&TryOutcome::Acknowledged, AT),
+            sending(95).tried(&TryOutcome::Gone, AT),
+        ];
+        for wake in wakes {
+            self.put(keys::wake(&wake.agent, &wake.event.id), &wake);
+        }
+    }
+
+    fn put_work(&mut self) {
+        for (n, work) in (1..).zip(works()) {
+            let id = ulid::Ulid::from_parts(0, n);
+            self.put(keys::out("JOB#x", &id), &work);
+        }
+    }
+}
+
+const CLASSES: [FailureClass; 10] = [
+    FailureClass::Unauthorized,
+    FailureClass::Forbidden,
+    FailureClass::NotFound,
+    FailureClass::Precondition,
+    FailureClass::Conflict,
+    FailureClass::Invalid,
+    FailureClass::Throttled,
+    FailureClass::Unavailable,
+    FailureClass::Network,
+    FailureClass::Garbled,
+];
+
+const CAUSES: [ErrorCause; 15] = [
+    ErrorCause::SessionFailed,
+    ErrorCause::InvalidJob,
+    ErrorCause::CreateRefused,
+    ErrorCause::Auth,
+    ErrorCause::Network,
+    ErrorCause::CiFailed,
+    ErrorCause::CiNeverStarted,
+    ErrorCause::Conflict,
+    ErrorCause::PullClosed,
+    ErrorCause::WrongBase,
+    ErrorCause::MergeRefused,
+    ErrorCause::MergeBlocked,
+    ErrorCause::MessageFailed,
+    ErrorCause::ApprovalFailed,
+    ErrorCause::GitHub,
+];
+
+fn job_id() -> JobId {
+    "01k5nx0000000000000000000a".parse().expect("a job")
+}
+
+fn session_id() -> SessionId {
+    "11430824456154075364".parse().expect("a session")
+}
+
+fn pull_ref() -> PullRef {
+    "Acme/Shop#7".parse().expect("a pull request")
+}
+
+fn sha(digit: char) -> CommitSha {
+    let text: String = std::iter::repeat_n(digit, 40).collect();
+    text.parse().expect("a SHA")
+}
+
+fn base() -> Base {
+    Base {
+        branch: "main".parse().expect("a branch"),
+        sha: sha('b'),
+    }
+}
+
+fn plan() -> Plan {
+    Plan {
+        id: "64c79f68daa204a9a10aefc6cd33f5a9".parse().expect("a plan"),
+        steps: vec![PlanStep {
+            title: "Do it".to_owned(),
+            description: String::new(),
+        }],
+    }
+}
+
+fn event_id(n: u32) -> EventId {
+    format!("evt_{n:032x}").parse().expect("an event")
+}
+
+fn event(n: u32, what: Occurrence) -> Event {
+    Event {
+        id: event_id(n),
+        job: Some(job_id()),
+        account: "default".parse().expect("a name"),
+        attempt: 1,
+        observed_at: AT,
+        status: "IN_PROGRESS".to_owned(),
+        last_activity: Some(AT),
+        what,
+        audience: Audience::Agent,
+    }
+}
+
+fn occurrences() -> Vec<Occurrence> {
+    vec![
+        Occurrence::Question { text: None },
+        Occurrence::Question {
+            text: Some("Which database?".to_owned()),
+        },
+        Occurrence::PlanApproval { plan: None },
+        Occurrence::PlanApproval { plan: Some(plan()) },
+        Occurrence::Completed {
+            pulls: vec![pull_ref()],
+        },
+        Occurrence::Stuck { last_words: None },
+        Occurrence::Stuck {
+            last_words: Some("Working".to_owned()),
+        },
+    ]
+}
+
+fn actions() -> Vec<Action> {
+    let (session, pull) = (session_id(), pull_ref());
+    let mut actions = vec![
+        Action::CreateSession {
+            job: job_id(),
+            attempt: 1,
+        },
+        Action::Say {
+            session: session.clone(),
+            text: "PostgreSQL".to_owned(),
+            cause: "answer".to_owned(),
+        },
+        Action::ApprovePlan {
+            session: session.clone(),
+            plan: plan().id,
+        },
+        Action::Archive { session },
+        Action::MarkReady {
+            pull: pull.clone(),
+            node_id: "PR_kwDO0000000000000007".to_owned(),
+            sha: sha('a'),
+        },
+        Action::UpdateBranch {
+            pull: pull.clone(),
+            sha: sha('a'),
+        },
+        Action::Comment {
+            pull: pull.clone(),
+            text: "Needs somebody".to_owned(),
+            cause: "blocked".to_owned(),
+        },
+        Action::Label {
+            pull: pull.clone(),
+            label: "needs-human".to_owned(),
+        },
+        Action::DeleteBranch {
+            pull: pull.clone(),
+            repo: pull.repo.clone(),
+            branch: "add-a-search-box".parse().expect("a branch"),
+            sha: sha('a'),
+        },
+    ];
+    let methods = [
+        (MergeMethod::Merge, 'c'),
+        (MergeMethod::Squash, 'd'),
+        (MergeMethod::Rebase, 'e'),
+    ];
+    actions.extend(methods.map(|(method, digit)| Action::Merge {
+        pull: pull.clone(),
+        sha: sha(digit),
+        base: base(),
+        method,
+    }));
+    actions
+}
+
+fn works() -> Vec<Work> {
+    let (repo, repo_id) = (pull_ref().repo, REPO_ID);
+    let pull = |job, received_at| Work::Pull {
+        pull: pull_ref(),
+        job,
+        received_at,
+    };
+    vec![
+        Work::Job { id: job_id() },
+        pull(None, None),
+        pull(Some(job_id()), Some(AT)),
+        Work::Commit {
+            repo: repo.clone(),
+            sha: sha('a'),
+            received_at: AT,
+        },
+        Work::Hooked {
+            repo,
+            repo_id,
+            number: Some(7),
+            sha: Some(sha('a')),
+            received_at: AT,
+        },
+        Work::Wake {
+            agent: "helper".parse().expect("a name"),
+            event: event_id(1),
+        },
+        Work::Artifacts { id: job_id() },
+        Work::Adopt { id: job_id() },
+        Work::Watch {
+            account: "default".parse().expect("a name"),
+        },
+        Work::Slots {
+            account: "default".parse().expect("a name"),
+        },
+    ]
+}

@@ -1,0 +1,236 @@
+//! Samples of jobs and of what belongs to one.
+
+use domain::ids::ActivityId;
+use domain::job::{
+    Announced, Attention, Ending, How, Job, Mark, Origin, PendingPlan, Phase, Said, Talk, Told,
+    Watch,
+};
+use domain::session::SessionState;
+use engine::jobs::Carried;
+use engine::jobs::adoption::Adoption;
+use engine::keys;
+use engine::settings::ReadArtifacts;
+
+use super::{AT, Samples, event_id, job_id, plan, pull_ref, session_id, sha};
+
+pub(super) fn put(samples: &mut Samples) {
+    let mut phases = vec![
+        Phase::Queued {
+            since: AT,
+            not_before: AT,
+            refusals: 1,
+        },
+        Phase::Creating {
+            since: AT,
+            refusals: 0,
+        },
+    ];
+    let watch = |watch| Phase::Watching(Box::new(watch));
+    phases.extend(attentions().into_iter().map(|attention| {
+        watch(Watch {
+            attention,
+            ..watched(SessionState::InProgress)
+        })
+    }));
+    phases.extend(STATES.map(|name| watch(watched(SessionState::from(name.to_owned())))));
+    phases.push(watch(full()));
+    phases.extend(endings().into_iter().map(Phase::Ended));
+    for phase in phases {
+        samples.put(keys::job(&job_id()), &job(Origin::Created, phase));
+    }
+    let adopted = job(Origin::Adopted, watch(watched(SessionState::InProgress)));
+    samples.put(keys::job(&job_id()), &adopted);
+    put_what_belongs_to_one(samples);
+}
+
+fn put_what_belongs_to_one(samples: &mut Samples) {
+    samples.put(keys::job_listed(&job_id()), &job_id());
+    samples.put(keys::session(&session_id()), &job_id());
+    let carried = Carried {
+        order: "fedcba9876543210".to_owned(),
+        job: job_id(),
+    };
+    samples.put(keys::once("0123456789abcdef"), &carried);
+    let wanted = Adoption {
+        session: session_id(),
+        repo: pull_ref().repo,
+        agent: None,
+        take_over: false,
+        asked_at: AT,
+        refused: None,
+    };
+    let refused = Adoption {
+        agent: Some("helper".parse().expect("a name")),
+        take_over: true,
+        refused: Some(("foreign".to_owned(), "it is somebody else's".to_owned())),
+        ..wanted.clone()
+    };
+    for adoption in [wanted, refused] {
+        samples.put(keys::adoption(&job_id()), &adoption);
+    }
+    let artifacts = ReadArtifacts {
+        read_at: AT,
+        pull_urls: vec!["https://github.com/acme/shop/pull/7".to_owned()],
+        patch: Some("diff --git a/a b/a\n".to_owned()),
+        patch_cut: true,
+        base_commit: Some(sha('b').to_string()),
+        suggested_message: Some("Add a search box".to_owned()),
+        failure: Some("429".to_owned()),
+    };
+    samples.put(keys::artifacts(&job_id()), &artifacts);
+}
+
+/// The states in Jules's spelling, and one that no version knows.
+const STATES: [&str; 10] = [
+    "",
+    "QUEUED",
+    "PLANNING",
+    "AWAITING_PLAN_APPROVAL",
+    "AWAITING_USER_FEEDBACK",
+    "IN_PROGRESS",
+    "PAUSED",
+    "FAILED",
+    "COMPLETED",
+    "DREAMING",
+];
+
+fn job(origin: Origin, phase: Phase) -> Job {
+    Job {
+        id: job_id(),
+        installation: "home".parse().expect("an id"),
+        account: "default".parse().expect("a name"),
+        repo: pull_ref().repo,
+        branch: "main".parse().expect("a branch"),
+        title: "Add a search box".to_owned(),
+        prompt: "Add a search box to the shop".to_owned(),
+        agent: Some("helper".parse().expect("a name")),
+        origin,
+        created_at: AT,
+        attempt: 2,
+        earlier: vec!["10236777772164977101".parse().expect("a session")],
+        phase,
+    }
+}
+
+fn watched(state: SessionState) -> Watch {
+    Watch {
+        session: session_id(),
+        url: None,
+        since: AT,
+        missing_since: None,
+        state,
+        state_since: AT,
+        progress_at: AT,
+        talk: Talk::default(),
+        attention: Attention::None,
+        announced: Announced::default(),
+        pull: None,
+        unconfirmed_since: None,
+    }
+}
+
+fn attentions() -> Vec<Attention> {
+    let (event, since) = (event_id(1), AT);
+    vec![
+        Attention::None,
+        Attention::Expecting { since },
+        Attention::Question {
+            event: event.clone(),
+            since,
+            text: Some("Which database?".to_owned()),
+        },
+        Attention::Plan {
+            event,
+            since,
+            plan: Some(plan()),
+        },
+        Attention::Answered { since },
+    ]
+}
+
+/// A session of which everything is known that can be.
+fn full() -> Watch {
+    let told = Told {
+        key: "9552c5ca7d58bf9fc3cef382e2605d17".to_owned(),
+        event: event_id(1),
+        at: AT,
+        wordless: false,
+        shown: true,
+        after: Some(AT),
+        through: Some(AT),
+    };
+    Watch {
+        url: Some("https://jules.google.com/session/11430824456154075364".to_owned()),
+        missing_since: Some(AT),
+        talk: talk(),
+        announced: Announced {
+            question: Some(told.clone()),
+            plan: Some(told),
+            completed_event: Some(event_id(2)),
+            completed_at: Some(AT),
+            completed: Some(mark()),
+            completed_wordless: true,
+            completed_pull: Some(pull_ref()),
+            completed_after: Some(AT),
+            stuck_at: Some(AT),
+        },
+        pull: Some(pull_ref()),
+        unconfirmed_since: Some(AT),
+        ..watched(SessionState::Completed)
+    }
+}
+
+fn talk() -> Talk {
+    Talk {
+        through: Some(AT),
+        recent: vec![mark()],
+        agent: Some(Said {
+            id: activity(),
+            at: AT,
+            text: "Which database?".to_owned(),
+        }),
+        user_at: Some(AT),
+        plan: Some(PendingPlan {
+            at: AT,
+            plan: plan(),
+        }),
+        plan_approved_at: Some(AT),
+        completed: Some(mark()),
+        failed: Some("no space left".to_owned()),
+        last_words: Some("said it is done".to_owned()),
+    }
+}
+
+fn activity() -> ActivityId {
+    let id = "d53b0024f1e3315778fd4d9cdae5deae";
+    id.parse().expect("an activity")
+}
+
+fn mark() -> Mark {
+    Mark {
+        id: activity(),
+        at: AT,
+    }
+}
+
+fn endings() -> Vec<Ending> {
+    let reason = || "it would not".to_owned();
+    let hows = [
+        How::Merged { sha: sha('a') },
+        How::PullClosed,
+        How::Completed,
+        How::Failed { reason: reason() },
+        How::Lost,
+        How::Refused { reason: reason() },
+        How::Cancelled {
+            by: "a person".to_owned(),
+        },
+    ];
+    let ending = |how| Ending {
+        at: AT,
+        session: Some(session_id()),
+        pull: Some(pull_ref()),
+        how,
+    };
+    hows.map(ending).to_vec()
+}

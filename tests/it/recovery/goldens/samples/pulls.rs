@@ -1,0 +1,221 @@
+//! Samples of pull requests: every phase, every judgement, every reason.
+
+use domain::facts::PullState;
+use domain::merge::{Judgement, NeverStarted, Reason, Refused, Thing};
+use domain::policy::MergeMethod;
+use domain::pull::{Alarm, Approval, Green, Pull, PullPhase, RefusedMerge, Repairs, Seen, Verdict};
+use engine::keys;
+use engine::settings::TrackedPull;
+
+use super::{AT, CAUSES, Samples, base, job_id, pull_ref, session_id, sha};
+
+pub(super) fn put(samples: &mut Samples) {
+    let phases = phases().into_iter().map(bare);
+    let judged = judgements().into_iter().map(|judgement| Pull {
+        verdict: Some(Verdict {
+            at: AT,
+            sha: sha('a'),
+            judgement,
+        }),
+        ..bare(PullPhase::Open)
+    });
+    for pull in phases.chain(judged).chain([full()]) {
+        let tracked = TrackedPull {
+            pull,
+            read_at: Some(AT),
+        };
+        samples.put(keys::pull(&pull_ref()), &tracked);
+    }
+}
+
+fn phases() -> Vec<PullPhase> {
+    let settled = |state| PullPhase::Settled {
+        state,
+        sha: sha('a'),
+        at: AT,
+    };
+    vec![
+        PullPhase::Open,
+        PullPhase::Merging {
+            sha: sha('a'),
+            base: base(),
+            since: AT,
+        },
+        PullPhase::Closed {
+            sha: sha('a'),
+            since: AT,
+        },
+        settled(PullState::Merged {
+            commit: Some(sha('c')),
+        }),
+        settled(PullState::Closed),
+        // Nobody settles an open one, but the word is stored with facts as well.
+        settled(PullState::Open),
+    ]
+}
+
+fn bare(phase: PullPhase) -> Pull {
+    Pull {
+        pull: pull_ref(),
+        job: job_id(),
+        session: session_id(),
+        repo_id: Some(super::REPO_ID),
+        since: AT,
+        phase,
+        head: None,
+        green: None,
+        failing: None,
+        approval: None,
+        repairs: Repairs::default(),
+        refused: None,
+        alarms: Vec::new(),
+        verdict: None,
+    }
+}
+
+/// A pull request to which everything has happened that can.
+fn full() -> Pull {
+    let seen = || Seen {
+        sha: sha('a'),
+        since: AT,
+    };
+    let alarm = |cause| Alarm {
+        cause,
+        sha: sha('a'),
+    };
+    Pull {
+        head: Some(seen()),
+        green: Some(Green {
+            sha: sha('a'),
+            base: sha('b'),
+            since: AT,
+        }),
+        failing: Some(seen()),
+        approval: Some(Approval {
+            sha: sha('a'),
+            by: "a person".to_owned(),
+            at: AT,
+        }),
+        repairs: Repairs {
+            ci_told: vec![sha('d')],
+            conflict_told: vec![sha('e')],
+            count: 2,
+            updated: vec![sha('f')],
+            updates: 1,
+        },
+        refused: Some(RefusedMerge {
+            sha: sha('a'),
+            refused: Refused {
+                why: "405".to_owned(),
+                tries: 1,
+                again_at: AT,
+            },
+        }),
+        alarms: CAUSES.map(alarm).to_vec(),
+        ..bare(PullPhase::Open)
+    }
+}
+
+fn judgements() -> Vec<Judgement> {
+    vec![
+        Judgement::Merge {
+            sha: sha('a'),
+            method: MergeMethod::Squash,
+        },
+        Judgement::Wait {
+            until: Some(AT),
+            reasons: about_the_head(),
+        },
+        Judgement::Refuse {
+            reasons: [about_the_pull_request(), about_what_is_read()].concat(),
+        },
+        Judgement::Conflict { sha: sha('a') },
+    ]
+}
+
+fn about_the_pull_request() -> Vec<Reason> {
+    vec![
+        Reason::NotOurs,
+        Reason::AdoptedMayNotMerge,
+        Reason::Fork,
+        Reason::Closed,
+        Reason::AlreadyMerged,
+        Reason::NeedsApproval,
+        Reason::Paused,
+        Reason::ObserveOnly,
+        Reason::DailyCap {
+            cap: 20,
+            until: Some(AT),
+        },
+        Reason::SessionWorking,
+        Reason::SessionFailed,
+        Reason::CalledOff,
+        Reason::Draft,
+        Reason::WrongBase {
+            is: "develop".parse().expect("a branch"),
+            wanted: "main".parse().expect("a branch"),
+        },
+        Reason::BlockingLabel {
+            label: "do-not-merge".to_owned(),
+        },
+        Reason::ProtectedPath {
+            path: ".github/x".to_owned(),
+        },
+    ]
+}
+
+fn about_the_head() -> Vec<Reason> {
+    let names = || vec!["build".to_owned()];
+    let mut reasons = vec![
+        Reason::MergeableUnknown,
+        Reason::Conflict,
+        Reason::ChangesRequested,
+        Reason::ApprovalsMissing { have: 0, need: 1 },
+        Reason::NoChecksYet { until: AT },
+        Reason::ChecksPending { names: names() },
+        Reason::ChecksFailed {
+            names: names(),
+            others_pending: true,
+        },
+        Reason::ActionRequired { names: names() },
+        Reason::TooFewChecks { have: 0, need: 1 },
+        Reason::RequiredMissing { names: names() },
+        Reason::Behind { by: 3 },
+        Reason::MergeQueue,
+        Reason::FactsStale,
+        Reason::MergeRefused {
+            why: "405".to_owned(),
+            until: Some(AT),
+        },
+        Reason::Settling { until: AT },
+    ];
+    let causes = [
+        NeverStarted::Conflict,
+        NeverStarted::ActionsToken,
+        NeverStarted::ApprovalPending,
+        NeverStarted::NoWorkflow,
+        NeverStarted::Unknown,
+    ];
+    reasons.extend(causes.map(|cause| Reason::CiNeverStarted { cause }));
+    reasons
+}
+
+fn about_what_is_read() -> Vec<Reason> {
+    let things = [
+        Thing::ChangedFiles,
+        Thing::Mergeability,
+        Thing::Reviews,
+        Thing::Checks,
+        Thing::BranchRules,
+        Thing::Distance,
+    ];
+    let unknown = things.map(|what| Reason::Unknown {
+        what,
+        why: "502".to_owned(),
+    });
+    let forbidden = Reason::Forbidden {
+        what: Thing::Checks,
+        permission: "Checks: read".to_owned(),
+    };
+    unknown.into_iter().chain([forbidden]).collect()
+}

@@ -1,0 +1,230 @@
+//! Samples of what people set, of accounts and sources, and of what is counted for them.
+
+use std::collections::BTreeMap;
+
+use domain::account::{Account, Health, ListWeight, Pace};
+use domain::effect::Gap;
+use domain::governor::{Learned, Limits, Slots};
+use domain::ids::{EffectId, RepoId};
+use domain::policy::{MergeMethod, MergePolicy, PlanApproval, Policy, Source, Timing};
+use domain::reach::{Access, Lost, Obstacle, Reach, Renamed, Trouble};
+use engine::keys;
+use engine::ports::Budget;
+use engine::settings::{
+    Agent, AppSetup, Budgets, Disabled, Installation, Lane, MadeApp, Merges, Switches, Upstreams,
+};
+
+use super::{AT, REPO_ID, Samples, job_id, pull_ref, session_id};
+
+pub(super) fn put(samples: &mut Samples) {
+    put_switches(samples);
+    for agent in agents() {
+        samples.put(keys::agent(&agent.name), &agent);
+    }
+    for setup in app_setups() {
+        samples.put(keys::app_setup(), &setup);
+    }
+    for source in sources() {
+        samples.put(keys::source(&source.repo), &source);
+    }
+    put_accounts(samples);
+    put_reaches(samples);
+    put_github(samples);
+    let merges = Merges {
+        at: BTreeMap::from([(EffectId::of("merge:acme/shop#7@aaaa"), AT)]),
+    };
+    samples.put(keys::merges(&pull_ref().repo), &merges);
+    let lane = Lane {
+        holder: pull_ref(),
+        until: AT,
+    };
+    samples.put(keys::lane(&pull_ref().repo, "main"), &lane);
+}
+
+fn put_switches(samples: &mut Samples) {
+    let installation = Installation {
+        id: "home".parse().expect("an id"),
+        since: AT,
+    };
+    samples.put(keys::installation(), &installation);
+    let gap = Gap {
+        from: AT,
+        until: AT,
+    };
+    samples.put(keys::gap(), &gap);
+    let switches = Switches {
+        paused_since: Some(AT),
+    };
+    samples.put(keys::switches(), &switches);
+    let upstreams = Upstreams {
+        jules_base: Some("http://127.0.0.1:4190/jules/v1alpha".to_owned()),
+        github_base: Some("http://127.0.0.1:4190/github".to_owned()),
+        github_app_id: Some(7),
+    };
+    samples.put(keys::upstreams(), &upstreams);
+}
+
+fn agents() -> [Agent; 2] {
+    let agent = Agent {
+        name: "helper".parse().expect("a name"),
+        url: "https://agents.example.com/wake".parse().ok(),
+        disabled: None,
+    };
+    let disabled = Agent {
+        url: None,
+        disabled: Some(Disabled {
+            at: AT,
+            why: "it answered 410".to_owned(),
+        }),
+        ..agent.clone()
+    };
+    [agent, disabled]
+}
+
+fn app_setups() -> [AppSetup; 3] {
+    let app = || MadeApp {
+        id: 7,
+        slug: "gaffer-acme".to_owned(),
+        page: "https://github.com/apps/gaffer-acme".to_owned(),
+    };
+    let asked = AppSetup::Asked {
+        state: "0123456789abcdef".to_owned(),
+        port: 4_191,
+    };
+    [asked, AppSetup::Made(app()), AppSetup::Stored(app())]
+}
+
+fn sources() -> [Source; 3] {
+    use {MergeMethod as Method, MergePolicy as Merging, PlanApproval as Plans};
+    let source = Source {
+        repo: pull_ref().repo,
+        account: "default".parse().expect("a name"),
+        agent: Some("helper".parse().expect("a name")),
+        paused: true,
+        branch: Some("main".parse().expect("a branch")),
+        policy: Policy {
+            required_checks: vec!["build".to_owned()],
+            blocked_label: Some("needs-human".to_owned()),
+            ..Policy::default()
+        },
+        timing: Timing::default(),
+    };
+    let with = |merge, merge_method, plan_approval| Source {
+        policy: Policy {
+            merge,
+            merge_method,
+            plan_approval,
+            ..source.policy.clone()
+        },
+        ..source.clone()
+    };
+    [
+        with(Merging::Human, Method::Squash, Plans::Human),
+        with(Merging::OnGreen, Method::Merge, Plans::Auto),
+        with(Merging::Human, Method::Rebase, Plans::Agent),
+    ]
+}
+
+fn put_accounts(samples: &mut Samples) {
+    let healths = [
+        Health::Working,
+        Health::Throttled { streak: 2 },
+        Health::Unreachable {
+            streak: 3,
+            since: AT,
+        },
+        Health::Unauthorized { since: AT },
+    ];
+    for health in healths {
+        let account = account(health);
+        samples.put(keys::account(&account.name), &account);
+    }
+    let slots = Slots {
+        taken: BTreeMap::from([(job_id(), AT)]),
+        created: vec![AT],
+        creating: Some(job_id()),
+        learned: Some(Learned {
+            concurrent: 2,
+            until: AT,
+        }),
+        ..Slots::free("default".parse().expect("a name"))
+    };
+    samples.put(keys::slots(&slots.account), &slots);
+}
+
+fn account(health: Health) -> Account {
+    Account {
+        name: "default".parse().expect("a name"),
+        limits: Limits::default(),
+        agent: Some("helper".parse().expect("a name")),
+        pace: Pace::default(),
+        health,
+        next_poll: AT,
+        list: ListWeight {
+            bytes_per_session: Some(900),
+            sessions: 3,
+        },
+        activity_reads: BTreeMap::from([(session_id(), AT)]),
+    }
+}
+
+fn trouble(obstacle: Obstacle) -> Trouble {
+    Trouble {
+        obstacle,
+        since: AT,
+        said: "404".to_owned(),
+        told: true,
+    }
+}
+
+fn put_reaches(samples: &mut Samples) {
+    let elsewhere = || "acme/store".parse().expect("a repository");
+    let obstacles = [
+        Obstacle::SignIn,
+        Obstacle::Blocked,
+        Obstacle::Missing,
+        Obstacle::Replaced {
+            by: RepoId(1_296_270),
+            was: REPO_ID,
+        },
+        Obstacle::Moved { to: elsewhere() },
+    ];
+    let gone = Lost {
+        since: AT,
+        told: false,
+    };
+    for obstacle in obstacles {
+        let reach = Reach {
+            id: Some(REPO_ID),
+            renamed: Some(Renamed {
+                to: elsewhere(),
+                since: AT,
+            }),
+            trouble: Some(trouble(obstacle)),
+            lost: BTreeMap::from([(7, gone.clone())]),
+            ..Reach::new(pull_ref().repo)
+        };
+        samples.put(keys::reach(&reach.repo), &reach);
+    }
+}
+
+fn put_github(samples: &mut Samples) {
+    samples.put(keys::repository(REPO_ID), &pull_ref().repo);
+    let access = Access {
+        trouble: Some(trouble(Obstacle::SignIn)),
+    };
+    samples.put(keys::access(), &access);
+    let budget = Budget {
+        owner: "token".to_owned(),
+        resource: "core".to_owned(),
+        limit: 5_000,
+        remaining: 4_990,
+        reset: AT,
+        stay_away: Some(AT),
+    };
+    let budgets = Budgets {
+        at: Some(AT),
+        budgets: vec![budget],
+    };
+    samples.put(keys::budgets(), &budgets);
+}

@@ -1,0 +1,206 @@
+//! The words that stand for the variants of stored enums: a closed match over each, so that a new variant cannot do without a golden.
+
+use std::collections::BTreeSet;
+
+use domain::account::{Account, Health};
+use domain::effect::{Action, Effect, EffectState};
+use domain::event::{Audience, ErrorCause, Event, Occurrence};
+use domain::facts::PullState;
+use domain::failure::{FailureClass, Happened};
+use domain::job::{Attention, How, Job, Origin, Phase};
+use domain::merge::{Judgement, NeverStarted, Reason, Thing};
+use domain::policy::{MergeMethod, MergePolicy, PlanApproval, Source};
+use domain::pull::PullPhase;
+use domain::reach::{Obstacle, Reach};
+use domain::session::SessionState;
+use domain::wake::{Wake, WakeState};
+use engine::settings::{AppSetup, TrackedPull};
+use engine::work::Work;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tests::records::Kind;
+
+/// An enum whose variants are stored.
+trait Words {
+    /// Every variant as `Enum::Variant`.
+    const ALL: &'static [&'static str];
+    /// Which one this is.
+    fn word(&self) -> &'static str;
+}
+
+/// Makes the list and the closed match from one list of variants.
+macro_rules! words {
+    ($($enum:ident { $($variant:ident),* $(,)? })*) => {
+        $(impl Words for $enum {
+            const ALL: &'static [&'static str] =
+                &[$(concat!(stringify!($enum), "::", stringify!($variant))),*];
+            fn word(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => concat!(stringify!($enum), "::", stringify!($variant)),)*
+                }
+            }
+        })*
+
+        /// Every variant of every stored enum.
+        pub(super) fn all() -> BTreeSet<&'static str> {
+            [$($enum::ALL),*].concat().into_iter().collect()
+        }
+    };
+}
+
+words! {
+    EffectState { Intent, Started, Unknown, Done, Failed }
+    Action {
+        CreateSession, Say, ApprovePlan, Archive, Merge, MarkReady, UpdateBranch, Comment, Label,
+        DeleteBranch,
+    }
+    FailureClass {
+        Unauthorized, Forbidden, NotFound, Precondition, Conflict, Invalid, Throttled, Unavailable,
+        Network, Garbled,
+    }
+    Happened { No, Maybe }
+    Origin { Created, Adopted }
+    Phase { Queued, Creating, Watching, Ended }
+    Attention { None, Expecting, Question, Plan, Answered }
+    How { Merged, PullClosed, Completed, Failed, Lost, Refused, Cancelled }
+    SessionState {
+        Unspecified, Queued, Planning, AwaitingPlanApproval, AwaitingUserFeedback, InProgress,
+        Paused, Failed, Completed, Other,
+    }
+    PullPhase { Open, Merging, Closed, Settled }
+    PullState { Open, Closed, Merged }
+    Judgement { Merge, Wait, Refuse, Conflict }
+    Reason {
+        NotOurs, AdoptedMayNotMerge, Fork, Closed, AlreadyMerged, NeedsApproval, Paused,
+        ObserveOnly, DailyCap, SessionWorking, SessionFailed, CalledOff, Draft, WrongBase,
+        BlockingLabel, ProtectedPath, MergeableUnknown, Conflict, ChangesRequested,
+        ApprovalsMissing, NoChecksYet, CiNeverStarted, ChecksPending, ChecksFailed, ActionRequired,
+        TooFewChecks, RequiredMissing, Behind, MergeQueue, Forbidden, Unknown, FactsStale,
+        MergeRefused, Settling,
+    }
+    NeverStarted { Conflict, ActionsToken, ApprovalPending, NoWorkflow, Unknown }
+    Thing { ChangedFiles, Mergeability, Reviews, Checks, BranchRules, Distance }
+    Occurrence { Question, PlanApproval, Completed, Error, Stuck }
+    ErrorCause {
+        SessionFailed, InvalidJob, CreateRefused, Auth, Network, CiFailed, CiNeverStarted, Conflict,
+        PullClosed, WrongBase, MergeRefused, MergeBlocked, MessageFailed, ApprovalFailed, GitHub,
+    }
+    Audience { Agent, Human }
+    WakeState { Pending, Sending, Leased, Acknowledged, Dead }
+    Work { Job, Pull, Commit, Hooked, Wake, Artifacts, Adopt, Watch, Slots }
+    AppSetup { Asked, Made, Stored }
+    Health { Working, Throttled, Unreachable, Unauthorized }
+    Obstacle { SignIn, Blocked, Missing, Replaced, Moved }
+    MergePolicy { Human, OnGreen }
+    MergeMethod { Merge, Squash, Rebase }
+    PlanApproval { Auto, Agent, Human }
+}
+
+/// The variants in a stored value.
+pub(super) fn of(kind: Kind, it: &Value) -> Vec<&'static str> {
+    match kind {
+        Kind::Account => vec![read::<Account>(it).health.word()],
+        Kind::AppSetup => vec![read::<AppSetup>(it).word()],
+        Kind::Effect => of_effect(&read(it)),
+        Kind::Event => of_event(&read(it)),
+        Kind::Job => of_job(&read(it)),
+        Kind::Outbox => vec![read::<Work>(it).word()],
+        Kind::Pull => of_pull(&read(it)),
+        Kind::Reach => {
+            let trouble = read::<Reach>(it).trouble;
+            trouble.iter().map(|it| it.obstacle.word()).collect()
+        }
+        Kind::Source => {
+            let policy = read::<Source>(it).policy;
+            vec![
+                policy.merge.word(),
+                policy.merge_method.word(),
+                policy.plan_approval.word(),
+            ]
+        }
+        Kind::Wake => {
+            let wake: Wake = read(it);
+            [vec![wake.state.word()], of_event(&wake.event)].concat()
+        }
+        Kind::Access
+        | Kind::Adoption
+        | Kind::Agent
+        | Kind::Artifacts
+        | Kind::Budgets
+        | Kind::Evidence
+        | Kind::Gap
+        | Kind::Installation
+        | Kind::JobListed
+        | Kind::Lane
+        | Kind::Merges
+        | Kind::Once
+        | Kind::Repository
+        | Kind::Session
+        | Kind::Slots
+        | Kind::Switches
+        | Kind::Upstreams => Vec::new(),
+    }
+}
+
+fn read<T: DeserializeOwned>(it: &Value) -> T {
+    serde_json::from_value(it.clone()).expect("a readable value")
+}
+
+fn of_effect(effect: &Effect) -> Vec<&'static str> {
+    let mut words = vec![effect.state.word(), effect.action.word()];
+    if let EffectState::Failed { failure, .. } = &effect.state {
+        words.extend([failure.class.word(), failure.happened.word()]);
+    }
+    if let Action::Merge { method, .. } = &effect.action {
+        words.push(method.word());
+    }
+    words
+}
+
+fn of_event(event: &Event) -> Vec<&'static str> {
+    let mut words = vec![event.what.word(), event.audience.word()];
+    if let Occurrence::Error { cause, .. } = &event.what {
+        words.push(cause.word());
+    }
+    words
+}
+
+fn of_job(job: &Job) -> Vec<&'static str> {
+    let mut words = vec![job.origin.word(), job.phase.word()];
+    match &job.phase {
+        Phase::Queued { .. } | Phase::Creating { .. } => {}
+        Phase::Watching(watch) => words.extend([watch.state.word(), watch.attention.word()]),
+        Phase::Ended(ending) => words.push(ending.how.word()),
+    }
+    words
+}
+
+fn of_pull(tracked: &TrackedPull) -> Vec<&'static str> {
+    let pull = &tracked.pull;
+    let mut words = vec![pull.phase.word()];
+    if let PullPhase::Settled { state, .. } = &pull.phase {
+        words.push(state.word());
+    }
+    words.extend(pull.alarms.iter().map(|alarm| alarm.cause.word()));
+    if let Some(verdict) = &pull.verdict {
+        words.push(verdict.judgement.word());
+        words.extend(of_reasons(&verdict.judgement));
+    }
+    words
+}
+
+fn of_reasons(judgement: &Judgement) -> Vec<&'static str> {
+    let (Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons }) = judgement else {
+        return Vec::new();
+    };
+    let mut words: Vec<&'static str> = reasons.iter().map(Words::word).collect();
+    for reason in reasons {
+        if let Reason::CiNeverStarted { cause } = reason {
+            words.push(cause.word());
+        }
+        if let Reason::Forbidden { what, .. } | Reason::Unknown { what, .. } = reason {
+            words.push(what.word());
+        }
+    }
+    words
+}

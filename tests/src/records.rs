@@ -1,0 +1,169 @@
+//! The kinds of stored records, by their keys, and the type that each is read as.
+
+use std::collections::BTreeMap;
+
+use domain::account::Account;
+use domain::effect::{Effect, Gap};
+use domain::event::Event;
+use domain::governor::Slots;
+use domain::ids::{JobId, RepoName};
+use domain::job::Job;
+use domain::policy::Source;
+use domain::reach::{Access, Reach};
+use domain::wake::Wake;
+use engine::jobs::Carried;
+use engine::jobs::adoption::Adoption;
+use engine::keys;
+use engine::ports::Key;
+use engine::settings::{
+    Agent, AppSetup, Budgets, Installation, Lane, Merges, ReadArtifacts, Switches, TrackedPull,
+    Upstreams,
+};
+use engine::work::Work;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// Makes the enum of kinds, the list of them all, and the name of each golden file from one list.
+macro_rules! kinds {
+    ($($kind:ident $name:literal),* $(,)?) => {
+        /// A kind of stored records.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Kind {
+            $(#[doc = concat!("Golden file `", $name, ".json`.")] $kind,)*
+        }
+
+        impl Kind {
+            /// Every kind.
+            pub const ALL: &[Self] = &[$(Self::$kind),*];
+
+            /// The name of its golden file.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$kind => $name),* }
+            }
+        }
+    };
+}
+
+kinds! {
+    Access "access",
+    Account "account",
+    Adoption "adoption",
+    Agent "agent",
+    AppSetup "app-setup",
+    Artifacts "artifacts",
+    Budgets "budgets",
+    Effect "effect",
+    Event "event",
+    Evidence "evidence",
+    Gap "gap",
+    Installation "installation",
+    Job "job",
+    JobListed "job-listed",
+    Lane "lane",
+    Merges "merges",
+    Once "once",
+    Outbox "outbox",
+    Pull "pull",
+    Reach "reach",
+    Repository "repository",
+    Session "session",
+    Slots "slots",
+    Source "source",
+    Switches "switches",
+    Upstreams "upstreams",
+    Wake "wake",
+}
+
+impl Kind {
+    /// What the present version makes of a stored value, as it would store it.
+    ///
+    /// # Errors
+    /// The present version cannot read it.
+    pub fn again(self, it: &Value) -> Result<Value, serde_json::Error> {
+        match self {
+            Self::Access => again::<Access>(it),
+            Self::Account => again::<Account>(it),
+            Self::Adoption => again::<Adoption>(it),
+            Self::Agent => again::<Agent>(it),
+            Self::AppSetup => again::<AppSetup>(it),
+            Self::Artifacts => again::<ReadArtifacts>(it),
+            Self::Budgets => again::<Budgets>(it),
+            Self::Effect => again::<Effect>(it),
+            Self::Event => again::<Event>(it),
+            // Kept for people and exports; nothing reads it back.
+            Self::Evidence => again::<BTreeMap<String, Value>>(it),
+            Self::Gap => again::<Gap>(it),
+            Self::Installation => again::<Installation>(it),
+            Self::Job => again::<Job>(it),
+            Self::JobListed | Self::Session => again::<JobId>(it),
+            Self::Lane => again::<Lane>(it),
+            Self::Merges => again::<Merges>(it),
+            Self::Once => again::<Carried>(it),
+            Self::Outbox => again::<Work>(it),
+            Self::Pull => again::<TrackedPull>(it),
+            Self::Reach => again::<Reach>(it),
+            Self::Repository => again::<RepoName>(it),
+            Self::Slots => again::<Slots>(it),
+            Self::Source => again::<Source>(it),
+            Self::Switches => again::<Switches>(it),
+            Self::Upstreams => again::<Upstreams>(it),
+            Self::Wake => again::<Wake>(it),
+        }
+    }
+}
+
+fn again<T: DeserializeOwned + Serialize>(it: &Value) -> Result<Value, serde_json::Error> {
+    serde_json::to_value(serde_json::from_value::<T>(it.clone())?)
+}
+
+/// What stands beneath an aggregate, by how its sort key begins.
+const BELOW: [(&str, Kind); 9] = [
+    (keys::EFFECT, Kind::Effect),
+    (keys::EVENT, Kind::Event),
+    (keys::EVIDENCE, Kind::Evidence),
+    (keys::OUT, Kind::Outbox),
+    (keys::WAKE, Kind::Wake),
+    (keys::ADOPTION, Kind::Adoption),
+    ("LISTED", Kind::JobListed),
+    ("ARTIFACTS", Kind::Artifacts),
+    ("GITHUB", Kind::Reach),
+];
+
+/// The aggregates, by how their partition begins.
+const AGGREGATES: [(&str, Kind); 18] = [
+    ("JOB#", Kind::Job),
+    ("PR#", Kind::Pull),
+    ("CFG#account#", Kind::Account),
+    ("CFG#source#", Kind::Source),
+    ("CFG#agent#", Kind::Agent),
+    ("CFG#installation", Kind::Installation),
+    ("CFG#switches", Kind::Switches),
+    ("CFG#gap", Kind::Gap),
+    ("CFG#github", Kind::Access),
+    ("CFG#upstreams", Kind::Upstreams),
+    ("CFG#app-setup", Kind::AppSetup),
+    ("SESSION#", Kind::Session),
+    ("REPO#", Kind::Repository),
+    ("ONCE#", Kind::Once),
+    ("RATE#slots#", Kind::Slots),
+    ("RATE#github", Kind::Budgets),
+    ("COUNT#merges#", Kind::Merges),
+    ("LEASE#lane#", Kind::Lane),
+];
+
+/// The kind of a record; panics at one that is new here.
+pub fn kind_of(key: &Key) -> Kind {
+    let (all, text) = if key.sk == keys::META {
+        (AGGREGATES.as_slice(), &key.pk)
+    } else {
+        (BELOW.as_slice(), &key.sk)
+    };
+    let found = all.iter().find(|(begin, _)| text.starts_with(begin));
+    let known = found.map(|(_, kind)| *kind);
+    assert!(
+        known.is_some(),
+        "{key:?} is of a new kind: give it its line in tests/src/records.rs and a sample in tests/it/recovery/goldens"
+    );
+    known.expect("a known kind")
+}

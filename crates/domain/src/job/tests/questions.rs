@@ -87,6 +87,31 @@ fn a_question_without_text_that_flaps_is_the_same() {
 }
 
 #[test]
+fn a_question_without_text_that_comes_back_and_stays_is_the_same() {
+    let mut story = Story::new();
+    story.poll(10, ASKING);
+    assert_eq!(story.poll(40, ASKING), ["question: -"]);
+    assert!(story.poll(50, WORKING).is_empty());
+    assert!(story.poll(60, ASKING).is_empty());
+    let open = |story: &Story| matches!(&story.watch().attention, Attention::Question { event, .. } if *event == story.events[0].id);
+    assert!(open(&story));
+    assert!(story.poll(200, ASKING).is_empty());
+    assert!(open(&story));
+}
+
+#[test]
+fn after_jules_went_on_another_question_without_text_is_another() {
+    let mut story = Story::new();
+    story.poll(10, ASKING);
+    assert_eq!(story.poll(40, ASKING), ["question: -"]);
+    story.log.push(worked("w1", 50));
+    assert!(story.poll(51, WORKING).is_empty());
+    assert!(story.poll(60, ASKING).is_empty());
+    assert_eq!(story.poll(90, ASKING), ["question: -"]);
+    assert_ne!(story.events[0].id, story.events[1].id);
+}
+
+#[test]
 fn after_an_answer_the_next_question_is_another() {
     let mut story = Story::new();
     story.log = vec![agent("a1", 5)];

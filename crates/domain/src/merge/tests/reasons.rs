@@ -38,6 +38,31 @@ fn names_from_outside_are_bounded_and_keep_one_order() {
     assert!(bytes < 8_000, "{bytes}");
 }
 
+#[test]
+fn what_github_said_is_given_as_far_as_it_may_be() {
+    let why = |said: &str| {
+        let mut case = Case::green();
+        case.standing.refused = Some(Refused {
+            why: said.to_owned(),
+            tries: 1,
+            again_at: at(30),
+        });
+        let Judgement::Wait { reasons, .. } = case.judge() else {
+            panic!("it waits");
+        };
+        let [Reason::MergeRefused { why, .. }] = reasons.as_slice() else {
+            panic!("{reasons:?}");
+        };
+        why.clone()
+    };
+    assert_eq!(
+        why("405 Base branch was modified"),
+        "405 Base branch was modified"
+    );
+    let cut = format!("{}…", "x".repeat(OUTSIDE_CHARS_MAX));
+    assert_eq!(why(&"x".repeat(500)), cut);
+}
+
 fn about_the_pull_request() -> Vec<Reason> {
     let until = at(0);
     vec![

@@ -79,6 +79,9 @@ pub struct Logged {
     pub status: u16,
     /// Bytes of the answer's body, where its length was known.
     pub bytes: u64,
+    /// The fault that struck it, in a word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
 }
 
 /// The shared sheet on which both servers tally; clones write to the same sheet.

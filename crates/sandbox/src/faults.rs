@@ -42,6 +42,9 @@ pub struct Fault {
     /// Strikes only this method (upper case); none strikes all.
     #[serde(default)]
     pub method: Option<String>,
+    /// Strikes only requests whose body contains this; empty strikes all.
+    #[serde(default)]
+    pub body_contains: String,
     /// What goes wrong.
     pub kind: FaultKind,
     /// How often.
@@ -135,14 +138,32 @@ impl Faults {
         self.board().faults.clone()
     }
 
+    /// Switches one fault off: the first that is equal to this one. What is not on stays off.
+    pub fn remove(&self, fault: &Fault) {
+        let mut board = self.board();
+        if let Some(at) = board.faults.iter().position(|it| it == fault) {
+            board.faults.remove(at);
+        }
+    }
+
+    /// Whether any fault looks at the bodies of requests.
+    pub(crate) fn read_bodies(&self) -> bool {
+        let board = self.board();
+        board.faults.iter().any(|it| !it.body_contains.is_empty())
+    }
+
     /// The fault that strikes this request, and uses up one of its times.
     #[must_use]
-    pub fn take(&self, service: Service, method: &str, path: &str) -> Option<FaultKind> {
+    pub fn take(
+        &self,
+        service: Service,
+        (method, path): (&str, &str),
+        body: &str,
+    ) -> Option<FaultKind> {
         let mut board = self.board();
-        let at = board
-            .faults
-            .iter()
-            .position(|fault| fault.strikes(service, method, path))?;
+        let at = board.faults.iter().position(|fault| {
+            fault.strikes(service, method, path) && body.contains(&fault.body_contains)
+        })?;
         let kind = board.faults.get(at)?.kind.clone();
         if board.faults.get_mut(at).is_some_and(Fault::use_one) {
             board.faults.remove(at);
@@ -166,6 +187,25 @@ impl Faults {
     }
 }
 
+impl FaultKind {
+    /// A word for it, as the log has it.
+    #[must_use]
+    pub fn word(&self) -> String {
+        let word = match self {
+            Self::Status { code, .. } => return code.to_string(),
+            Self::StatusAfterEffect { code } => return format!("{code} after effect"),
+            Self::CutAfterEffect => "cut after effect",
+            Self::CutBefore => "cut before",
+            Self::TruncatedPage => "truncated page",
+            Self::HtmlInstead => "html instead",
+            Self::SlowerThan { millis } => return format!("{millis} ms slow"),
+            Self::MergeableNull => "mergeable null",
+            Self::NullSha => "sha null",
+        };
+        word.to_owned()
+    }
+}
+
 impl Fault {
     /// A fault of `kind` on every request of `service` whose path contains `path_contains`, until cleared.
     #[must_use]
@@ -175,6 +215,7 @@ impl Fault {
             service,
             path_contains,
             method: None,
+            body_contains: String::new(),
             kind,
             times: Times::Always,
         }
@@ -184,6 +225,13 @@ impl Fault {
     #[must_use]
     pub fn on(mut self, method: &str) -> Self {
         self.method = Some(method.to_owned());
+        self
+    }
+
+    /// The same, only on requests whose body contains `text`.
+    #[must_use]
+    pub fn saying(mut self, text: &str) -> Self {
+        self.body_contains = text.to_owned();
         self
     }
 
@@ -229,18 +277,21 @@ mod tests {
                 .next(2),
         );
 
-        assert_eq!(faults.take(Service::GitHub, "POST", "/sessions"), None);
-        assert_eq!(faults.take(Service::Jules, "GET", "/sessions"), None);
-        assert_eq!(faults.take(Service::Jules, "POST", "/sources"), None);
         assert_eq!(
-            faults.take(Service::Jules, "POST", "/sessions"),
+            faults.take(Service::GitHub, ("POST", "/sessions"), ""),
+            None
+        );
+        assert_eq!(faults.take(Service::Jules, ("GET", "/sessions"), ""), None);
+        assert_eq!(faults.take(Service::Jules, ("POST", "/sources"), ""), None);
+        assert_eq!(
+            faults.take(Service::Jules, ("POST", "/sessions"), ""),
             Some(FaultKind::CutBefore)
         );
         assert_eq!(
-            faults.take(Service::Jules, "POST", "/sessions/1:sendMessage"),
+            faults.take(Service::Jules, ("POST", "/sessions/1:sendMessage"), ""),
             Some(FaultKind::CutBefore)
         );
-        assert_eq!(faults.take(Service::Jules, "POST", "/sessions"), None);
+        assert_eq!(faults.take(Service::Jules, ("POST", "/sessions"), ""), None);
     }
 
     #[test]
@@ -250,15 +301,30 @@ mod tests {
         faults.add(Fault::new(Service::GitHub, "", FaultKind::TruncatedPage));
 
         assert_eq!(
-            faults.take(Service::GitHub, "GET", "/user"),
+            faults.take(Service::GitHub, ("GET", "/user"), ""),
             Some(FaultKind::HtmlInstead)
         );
         assert_eq!(
-            faults.take(Service::GitHub, "GET", "/user"),
+            faults.take(Service::GitHub, ("GET", "/user"), ""),
             Some(FaultKind::TruncatedPage)
         );
         assert_eq!(faults.list().len(), 1, "the first is used up and gone");
         faults.clear();
-        assert_eq!(faults.take(Service::GitHub, "GET", "/user"), None);
+        assert_eq!(faults.take(Service::GitHub, ("GET", "/user"), ""), None);
+    }
+
+    #[test]
+    fn a_fault_may_wait_for_what_a_request_says_and_be_taken_back() {
+        let faults = Faults::default();
+        let fault = Fault::new(Service::Jules, "", FaultKind::CutBefore).saying("cart");
+        faults.add(fault.clone());
+        assert!(faults.read_bodies());
+        let post = |body: &str| faults.take(Service::Jules, ("POST", "/sessions"), body);
+        assert_eq!(post("the shop"), None);
+        assert_eq!(post("the cart"), Some(FaultKind::CutBefore));
+
+        faults.remove(&fault);
+        assert_eq!(post("the cart"), None);
+        assert!(!faults.read_bodies());
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct Gate {
 }
 
 /// Lets one request through, or not.
-pub(crate) async fn pass(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+pub(crate) async fn pass(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
     (gate.advance)();
     let cutter = request
         .extensions()
@@ -46,7 +46,13 @@ pub(crate) async fn pass(State(gate): State<Gate>, request: Request, next: Next)
         tally: gate.tally.clone(),
         entry: Some(gate.arrival(&request)),
     };
-    let fault = gate.faults.take(gate.service, line.method(), line.path());
+    let mut body = String::new();
+    if gate.faults.read_bodies() {
+        (request, body) = read(request).await;
+    }
+    let place = (line.method(), line.path());
+    let fault = gate.faults.take(gate.service, place, &body);
+    line.struck(fault.as_ref());
     let response = match fault {
         None => next.run(request).await,
         Some(fault) => gate.strike(fault, request, next, cutter.as_ref()).await,
@@ -70,6 +76,12 @@ impl Line {
 
     fn path(&self) -> &str {
         self.entry.as_ref().map_or("", |it| &it.path)
+    }
+
+    fn struck(&mut self, fault: Option<&FaultKind>) {
+        if let Some(entry) = &mut self.entry {
+            entry.fault = fault.map(FaultKind::word);
+        }
     }
 
     fn answered(&mut self, response: &Response) {
@@ -110,6 +122,7 @@ impl Gate {
             path,
             status: 0,
             bytes: 0,
+            fault: None,
         }
     }
 
@@ -238,6 +251,14 @@ fn null_key(value: &mut Value, key: &str) {
         Value::Array(items) => items.iter_mut().for_each(|item| null_key(item, key)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// The request as it came, and what its body says; one that breaks off says nothing.
+async fn read(request: Request) -> (Request, String) {
+    let (parts, body) = request.into_parts();
+    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let text = String::from_utf8_lossy(&body).into_owned();
+    (Request::from_parts(parts, Body::from(body)), text)
 }
 
 async fn rewrite(response: Response, change: impl FnOnce(Bytes) -> Bytes) -> Response {

@@ -104,6 +104,11 @@ impl Jules {
         self.world().settings.patch_bytes = bytes;
     }
 
+    /// Leaves sessions whose prompt contains a text out of all lists from now on, as an index does that lags far behind; without a text all are shown again.
+    pub fn unlist(&self, text: Option<&str>) {
+        self.world().settings.unlisted = text.map(str::to_owned);
+    }
+
     /// Appends steps to what a session still has to play; whatever it waits for is waited for no longer,
     /// save the approval of a plan. False when there is no such session.
     pub fn append_steps(&self, id: &str, steps: Vec<Step>) -> bool {

@@ -255,6 +255,7 @@ fn list_sessions(world: &World, visit: &Visit) -> Result<Answer, Refusal> {
         .iter()
         .filter(|it| it.account == visit.account.name && !it.deleted)
         .filter(|it| plus(it.created_at, visit.lags.list) <= visit.now)
+        .filter(|it| world.settings.lists(&it.ask.prompt))
         .filter(|it| is_chosen(it, &choice, visit.now))
         .map(|it| ((it.created_at.as_nanosecond(), it.id.clone()), it))
         .collect();

@@ -42,6 +42,8 @@ pub(crate) struct Settings {
     pub(crate) pace: f64,
     pub(crate) author: Author,
     pub(crate) patch_bytes: usize,
+    /// Sessions whose prompt contains this are in no list.
+    pub(crate) unlisted: Option<String>,
     accounts: Vec<AccountSetup>,
     stories: Vec<Story>,
     default_story: Story,
@@ -54,6 +56,7 @@ impl Settings {
             pace: scenario.pace,
             author: scenario.author.clone(),
             patch_bytes: scenario.patch_bytes,
+            unlisted: None,
             accounts: scenario.accounts.clone(),
             stories: scenario.stories.clone(),
             default_story: scenario.default_story.clone(),
@@ -70,6 +73,12 @@ impl Settings {
         self.accounts
             .iter()
             .find(|it| name.is_empty() || it.name == name)
+    }
+
+    /// Whether a session with this prompt is in lists.
+    pub(crate) fn lists(&self, prompt: &str) -> bool {
+        let hidden = |text: &String| prompt.contains(text.as_str());
+        !self.unlisted.as_ref().is_some_and(hidden)
     }
 
     /// GitHub login of an account's person.

@@ -15,6 +15,7 @@ fn answers(clinic: &Clinic, code: u16) {
         service: Service::Jules,
         path_contains: String::new(),
         method: None,
+        body_contains: String::new(),
         kind: FaultKind::Status {
             code,
             retry_after_secs: None,

@@ -141,6 +141,7 @@ fn github_is_in_trouble() {
         service: Service::GitHub,
         path_contains: "/user".to_owned(),
         method: None,
+        body_contains: String::new(),
         kind: FaultKind::Status {
             code: 502,
             retry_after_secs: None,

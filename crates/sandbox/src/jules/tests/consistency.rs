@@ -48,6 +48,18 @@ async fn a_fresh_session_is_not_found_for_a_while() {
 }
 
 #[tokio::test]
+async fn a_session_may_be_in_no_list_at_all() {
+    let stand = Stand::playing(steps(json!([]))).await;
+    let id = stand.create().await;
+    let prompt = stand.sandbox.jules().sessions()[0].prompt.clone();
+    stand.sandbox.jules().unlist(Some(&prompt));
+    assert_eq!(stand.get("/sessions").await.text, "{}");
+    assert_eq!(stand.get(&format!("/sessions/{id}")).await.status, 200);
+    stand.sandbox.jules().unlist(None);
+    assert!(stand.get("/sessions").await.text.contains(&id));
+}
+
+#[tokio::test]
 async fn a_fresh_session_is_missing_in_the_list_for_a_while() {
     let stand = Stand::playing(steps(json!([]))).await;
     stand.sandbox.faults().set_lags(Lags {

@@ -165,6 +165,34 @@ async fn a_twin_that_a_lagging_list_allowed_is_put_away() {
 }
 
 #[tokio::test]
+async fn a_twin_that_turns_up_when_its_job_has_ended_is_put_away() {
+    let played = Scenario {
+        lags: Lags {
+            list: MINUTE * 20,
+            ..Lags::default()
+        },
+        ..scenario(Vec::new())
+    };
+    let world = world_of(played, on_green()).await;
+    cut(
+        &world,
+        &FaultKind::CutAfterEffect,
+        (Service::Jules, "POST", "/sessions"),
+    );
+    let job = world.submit("whatever").await;
+    world
+        .until(MINUTE * 19, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
+    world.pass(MINUTE * 30).await;
+    assert_eq!(world.sandbox.counters().creates, 2);
+    let left: Vec<_> = world.sandbox.jules().sessions();
+    assert!(left.iter().all(|it| it.archived), "{left:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn an_archive_of_a_twin_whose_answer_is_lost_is_settled() {
     let slow = story(
         "slow",

@@ -99,9 +99,9 @@ impl Poller {
             .filter_map(|job| job.value.session().cloned())
             .collect();
         let sweep = self.sweep(account, jobs);
-        if !wanted.is_empty()
-            && (sweep.lists || cadence::look(&account.list, wanted.len() as u64) == Look::List)
-        {
+        let listing = || cadence::look(&account.list, wanted.len() as u64) == Look::List;
+        // A twin may turn up when its job has ended, so a sweep needs nothing to watch.
+        if sweep.lists || !wanted.is_empty() && listing() {
             match self.list(account, (&wanted, &sweep), &mut gathered).await {
                 Err(failure) if !is_about_the_account(failure.class) => {
                     // Lists can be too heavy to be answered while single sessions are not: those are read until the next sweep.
@@ -116,7 +116,7 @@ impl Poller {
         if sweep.links {
             self.remind_of_pulls(jobs).await?;
         }
-        if wanted.is_empty() {
+        if wanted.is_empty() && !sweep.lists {
             // Nothing to watch: the key is still proved to work, with the smallest question there is.
             self.sessions.list(&account.name, 1, None).await?;
         }

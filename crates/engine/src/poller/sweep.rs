@@ -32,17 +32,16 @@ pub(super) struct Sweep {
     pub(super) lists: bool,
     /// Whether jobs whose pull request nobody follows are looked for.
     pub(super) links: bool,
-    /// Sessions created before this are no twins of a young job; none when there is no young job.
-    since: Option<Timestamp>,
+    /// Sessions created before this are no twins of a young job.
+    since: Timestamp,
 }
 
 impl Sweep {
     /// Whether what follows a page can hold nothing that is looked for: the page is in order, newest first, and reaches far enough back.
     pub(super) fn is_through(&self, page: &[SessionView]) -> bool {
-        let Some(since) = self.since else { return true };
         let times: Vec<Timestamp> = page.iter().filter_map(|view| view.created_at).collect();
         let descends = times.windows(2).all(|pair| pair[0] >= pair[1]);
-        times.len() == page.len() && descends && times.last().is_some_and(|last| *last < since)
+        times.len() == page.len() && descends && times.last().is_some_and(|last| *last < self.since)
     }
 }
 
@@ -67,10 +66,12 @@ impl Poller {
             | Phase::Creating { .. }
             | Phase::Ended(_) => None,
         });
+        // Jobs that have ended are not asked one by one: as young as this they may have twins too.
+        let oldest = created.fold(now - YOUNG, Timestamp::min);
         Sweep {
             lists: turn(LISTS_EVERY),
             links: turn(LINKS_EVERY),
-            since: created.min().map(|at| at - CLOCK_SLACK),
+            since: oldest - CLOCK_SLACK,
         }
     }
 

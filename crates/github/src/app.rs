@@ -1,5 +1,6 @@
 //! Making a GitHub App for the person who asked for it, and seeing where it is installed.
 
+use domain::effect::CALL_TIMEOUT;
 use domain::failure::{Failure, FailureClass};
 use http::Method;
 use jiff::Timestamp;
@@ -123,7 +124,7 @@ impl AppMaker {
             bearer,
             etag: None,
         };
-        let received = exchange(&self.octocrab, request, deadline())
+        let received = exchange(&self.octocrab, request, deadline(CALL_TIMEOUT))
             .await
             .map_err(|lost| unanswered(doing, lost))?;
         read(&received, doing)

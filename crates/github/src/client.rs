@@ -19,10 +19,13 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
+use domain::effect::CALL_TIMEOUT;
 use domain::ids::{RepoId, RepoName};
 use engine::ports::{Budget, Clock, Secrets, Share};
+use jiff::SignedDuration;
 use octocrab::Octocrab;
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 use url::Url;
 
 pub(crate) use address::{Base, branch_path, segment};
@@ -62,6 +65,8 @@ pub struct Settings {
     pub base: Url,
     /// The App's id, when the secret is an App's private key; none when it is a token.
     pub app_id: Option<u64>,
+    /// How long one call may take. Stay at or below [`CALL_TIMEOUT`]: effects are held as long as that.
+    pub call_timeout: SignedDuration,
 }
 
 impl Settings {
@@ -71,7 +76,11 @@ impl Settings {
         let base = base
             .parse()
             .map_err(|_| Error::Address("an address that is no URL".to_owned()))?;
-        Ok(Self { base, app_id })
+        Ok(Self {
+            base,
+            app_id,
+            call_timeout: CALL_TIMEOUT,
+        })
     }
 }
 
@@ -104,6 +113,7 @@ struct Inner {
     octocrab: Octocrab,
     base: Base,
     app_id: Option<u64>,
+    call_timeout: SignedDuration,
     secrets: Arc<dyn Secrets>,
     clock: Arc<dyn Clock>,
     held: Mutex<Held>,
@@ -144,6 +154,7 @@ impl Client {
             octocrab,
             base,
             app_id: settings.app_id,
+            call_timeout: settings.call_timeout,
             secrets,
             clock,
             held: Mutex::default(),
@@ -174,6 +185,11 @@ impl Client {
             ..self.1
         };
         Self(Arc::clone(&self.0), manner)
+    }
+
+    /// When a call that starts now must be over.
+    fn deadline(&self) -> Instant {
+        transport::deadline(self.0.call_timeout)
     }
 
     /// What it has done so far.

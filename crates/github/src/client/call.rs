@@ -160,7 +160,7 @@ impl Client {
             return success(&call, exchanged.received, None);
         };
         let call = Call { url, ..call };
-        let until = transport::deadline();
+        let until = self.deadline();
         // Nothing was done at the first address, so this is still the one write that was paid for.
         let asked = (exchanged.pass, false);
         let exchanged = Box::pin(self.attempt(&call, asked, until)).await?;
@@ -184,7 +184,7 @@ impl Client {
         call: &Call<'_>,
         conditional: bool,
     ) -> Result<Exchanged, Failure> {
-        let until = transport::deadline();
+        let until = self.deadline();
         let pass = self.admitted(call, until).await?;
         self.pay(call, &pass)?;
         let exchanged = self.attempt(call, (pass, conditional), until).await?;

@@ -49,7 +49,7 @@ impl Client {
             bearer: None,
             etag: None,
         };
-        let received = transport::exchange(self.octocrab(), request, transport::deadline())
+        let received = transport::exchange(self.octocrab(), request, self.deadline())
             .await
             .ok()?;
         (received.status.is_success() && !received.cut).then_some(received.body)

@@ -7,7 +7,7 @@ use http::header::LOCATION;
 use jiff::SignedDuration;
 
 use super::call::Call;
-use super::transport::{self, Received, Request};
+use super::transport::{Received, Request};
 use super::{Client, refusal};
 
 impl Client {
@@ -27,7 +27,7 @@ impl Client {
             bearer: Some(&pass.bearer),
             etag: None,
         };
-        let asked = (&pass.purse, transport::deadline());
+        let asked = (&pass.purse, self.deadline());
         self.exchange(request, asked, doing).await
     }
 
@@ -56,7 +56,7 @@ impl Client {
             body: None,
             doing,
         };
-        let until = transport::deadline();
+        let until = self.deadline();
         // Whether the credential is accepted is what is looked at, so it is not refused beforehand.
         let pass = self.sign_in(&call, until).await?;
         let exchanged = Box::pin(self.attempt(&call, (pass, false), until)).await?;

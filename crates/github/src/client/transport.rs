@@ -1,9 +1,6 @@
 //! One HTTP exchange over octocrab: headers and a bounded body come back, or the reason why nothing did.
 
-use std::time::Duration;
-
 use bytes::{Bytes, BytesMut};
-use domain::effect::CALL_TIMEOUT;
 use http::header::{ACCEPT, AUTHORIZATION, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body_util::BodyExt;
@@ -50,9 +47,9 @@ pub(crate) enum Lost {
     Broken(String),
 }
 
-/// When a call that starts now must be over.
-pub(crate) fn deadline() -> Instant {
-    Instant::now() + Duration::try_from(CALL_TIMEOUT).unwrap_or(Duration::from_secs(30))
+/// When a call that starts now and may take so long must be over.
+pub(crate) fn deadline(within: SignedDuration) -> Instant {
+    Instant::now() + within.unsigned_abs()
 }
 
 /// Sends a request and reads its answer.
@@ -62,12 +59,10 @@ pub(crate) async fn exchange(
     until: Instant,
 ) -> Result<Received, Lost> {
     let request = build(octocrab, request)?;
+    let within = until.saturating_duration_since(Instant::now());
     match timeout_at(until, send(octocrab, request)).await {
         Ok(outcome) => outcome,
-        Err(_) => Err(Lost::Broken(format!(
-            "no answer within {} s",
-            CALL_TIMEOUT.as_secs()
-        ))),
+        Err(_) => Err(Lost::Broken(format!("no answer within {within:.0?}"))),
     }
 }
 
@@ -151,6 +146,8 @@ fn root(error: &dyn std::error::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn get(url: &str) -> Request<'_> {
@@ -188,7 +185,7 @@ mod tests {
         let url = format!("http://{}/", listener.local_addr().unwrap());
         let lost = lose(&url, Duration::from_millis(50)).await;
         assert!(
-            matches!(&lost, Lost::Broken(why) if why.contains("no answer within 30 s")),
+            matches!(&lost, Lost::Broken(why) if why.contains("no answer within")),
             "{lost:?}"
         );
     }

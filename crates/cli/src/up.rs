@@ -10,10 +10,12 @@ use std::time::Duration;
 
 use agents::HostRule;
 use anyhow::{Context, Result};
+use domain::effect::CALL_TIMEOUT;
 use engine::dispatcher::{Dispatcher, Eyes, Hands};
 use engine::poller::Poller;
 use engine::ports::SecretName;
 use engine::settings::Upstreams;
+use jiff::SignedDuration;
 use secrecy::SecretString;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -58,6 +60,7 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
         allow_hosts: args.allow_hosts,
         token,
         rhythm: Rhythm::default(),
+        call_timeout: CALL_TIMEOUT,
     };
     let running = start(data, settings).await?;
     announce(&running, (&args.data, &elsewhere), args.json)?;
@@ -147,6 +150,8 @@ pub(crate) struct Settings {
     pub(crate) token: Option<SecretString>,
     /// How often the loops look whether there is anything to do.
     pub(crate) rhythm: Rhythm,
+    /// How long a call to Jules or GitHub may take.
+    pub(crate) call_timeout: SignedDuration,
 }
 
 /// A running process.
@@ -238,16 +243,18 @@ impl Running {
 /// The adapters. This is the one place besides the dispatcher function that makes writing ones.
 fn adapters(data: &Data, settings: &Settings) -> Result<(Eyes, Hands)> {
     let base = settings.jules_base.as_deref().unwrap_or(jules::BASE);
-    let (jules_settings, warnings) =
+    let (mut jules_settings, warnings) =
         jules::Settings::at(base).context("reading the address of Jules")?;
+    jules_settings.call_timeout = settings.call_timeout;
     for warning in warnings {
         tracing::warn!("{warning}");
     }
     let jules = jules::Client::new(jules_settings, data.secrets.clone(), data.clock.clone())
         .context("preparing to talk to Jules")?;
-    let github_settings =
+    let mut github_settings =
         github::Settings::new(settings.github_base.as_deref(), settings.github_app_id)
             .context("reading the address of GitHub")?;
+    github_settings.call_timeout = settings.call_timeout;
     let github = github::Client::new(&github_settings, data.secrets.clone(), data.clock.clone())
         .context("preparing to talk to GitHub")?;
     let agent_settings = agents::Settings {

@@ -9,18 +9,20 @@ mod flow;
 mod keeper;
 mod many;
 pub(crate) mod moment;
+mod outage;
+mod person;
 mod plan;
 mod queue;
 mod report;
 mod stage;
 mod time;
+mod twin;
 mod weather;
 mod witness;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -88,7 +90,8 @@ struct Play {
     door: Arc<Door>,
     crew: Arc<Crew>,
     deaths: Arc<Mutex<Vec<Death>>>,
-    armed: Arc<AtomicUsize>,
+    /// When the lists showed the twins; none if there are to be none.
+    twins: Option<twin::Shown>,
     tasks: JoinSet<Result<()>>,
     folder: TempDir,
 }
@@ -98,6 +101,7 @@ async fn play(seed: u64, keep: bool) -> Result<Report> {
     let mut play = Play::begin(seed).await?;
     let story = async {
         let jobs = play.hand_over().await?;
+        play.call_person(&jobs);
         while !play.is_over(&jobs) && play.passed() < STORY_WITHIN {
             play.wait().await?;
         }
@@ -160,7 +164,7 @@ impl Play {
             door,
             crew,
             deaths: Arc::default(),
-            armed: Arc::default(),
+            twins: None,
             tasks: JoinSet::new(),
             folder,
         };
@@ -169,7 +173,14 @@ impl Play {
     }
 
     fn spawn(&mut self, seed: u64, mut dice: StdRng) {
-        let (moments, times) = plan::of(seed, &mut dice, BEGIN);
+        let plan = plan::of(seed, &mut dice, BEGIN);
+        if plan.twin {
+            twin::beget(&self.sandbox, &mut dice);
+            let shown = twin::Shown::default();
+            self.twins = Some(shown.clone());
+            let (sandbox, time) = (self.sandbox.clone(), self.time.clone());
+            self.tasks.spawn(twin::show(sandbox, time, shown));
+        }
         let keeper = Keeper {
             folder: PathBuf::from(self.folder.path()),
             sandbox: self.sandbox.clone(),
@@ -179,14 +190,13 @@ impl Play {
             webhook_secret: WEBHOOK_SECRET,
             token: SecretString::from(format!("gaf_{:032x}", rand::random::<u128>())),
             seed,
-            moments,
-            times,
+            moments: plan.moments,
+            times: plan.times,
         };
         let weather = Weather {
             dice,
             sandbox: self.sandbox.clone(),
             time: self.time.clone(),
-            armed: self.armed.clone(),
         };
         let (crew, wakes) = (self.crew.clone(), self.sandbox.agents().subscribe());
         self.tasks.spawn(keeper.keep());
@@ -203,6 +213,15 @@ impl Play {
         self.tasks.spawn(post(self.sandbox.clone()));
         self.tasks
             .spawn(move_base(self.sandbox.clone(), self.time.clone()));
+    }
+
+    /// The last job needs a person.
+    fn call_person(&mut self, jobs: &[String]) {
+        if let Some(job) = jobs.last() {
+            let (sandbox, door) = (self.sandbox.clone(), self.door.subscribe());
+            self.tasks
+                .spawn(person::unblock(sandbox, door, job.clone()));
+        }
     }
 
     /// Hands the jobs over, each under a name so that it is one job however often it is sent.
@@ -280,6 +299,7 @@ impl Play {
                     .filter(|fault| fault.service == Service::Agent)
                     .count(),
             list_lag: faults.lags().list,
+            twins: self.twins.as_deref().map(OnceLock::get),
         }
     }
 
@@ -305,7 +325,6 @@ impl Play {
         (story, took): (SignedDuration, Duration),
     ) -> Result<Report> {
         self.tasks.shutdown().await;
-        let left = self.sandbox.faults().list().len();
         let acknowledged = self.crew.acknowledged().clone();
         let deaths = self.deaths();
         let times: Vec<Timestamp> = deaths.iter().map(|death| death.at).collect();
@@ -321,7 +340,7 @@ impl Play {
                 .iter()
                 .filter_map(|death| death.moment.map(|moment| moment.to_string()))
                 .collect(),
-            faults: self.armed.load(Ordering::Relaxed).saturating_sub(left),
+            faults: report::struck(&self.sandbox.requests()),
             sessions: it.creates,
             messages: it.messages,
             wakes: it.wakes_received,

@@ -6,6 +6,7 @@ use agents::HostRule;
 use anyhow::{Context, Result};
 use client::Client;
 use domain::account::{Account, Health, ListWeight, Pace};
+use domain::effect::CALL_TIMEOUT;
 use domain::governor::Limits;
 use domain::policy::{MergePolicy, PlanApproval, Policy, Source, Timing};
 use engine::desk::{Desk, Place};
@@ -77,6 +78,7 @@ impl Stage {
             allow_hosts: vec![allowed],
             token: None,
             rhythm: up::Rhythm::default(),
+            call_timeout: CALL_TIMEOUT,
         };
         let gaffer = up::start(data, settings).await?;
         let url = format!("http://{}", gaffer.addr);

@@ -16,11 +16,11 @@ fn twenty_seeds_lose_nothing_and_do_nothing_twice() {
     assert!(output.status.success(), "{stdout}\n{stderr}");
     let summary: Value = serde_json::from_str(stdout.lines().last().unwrap()).unwrap();
     assert_eq!(summary["seeds"], 20, "{summary}");
-    assert_eq!(summary["merged"], 80, "{summary}");
+    assert_eq!(summary["merged"], 100, "{summary}");
     assert_eq!(summary["missed"], serde_json::json!([]), "{summary}");
     assert_eq!(summary["violations"], serde_json::json!({}), "{summary}");
-    // Nine kinds of effects, three moments each.
+    // Ten kinds of effects, wakes and twins, three moments each.
     let moments = summary["moments"].as_object().unwrap();
-    assert_eq!(moments.len(), 27, "{summary}");
+    assert_eq!(moments.len(), 36, "{summary}");
     assert!(summary["deaths"].as_u64() >= Some(40), "{summary}");
 }

@@ -14,6 +14,7 @@ use serde_json::json;
 use ulid::Ulid;
 
 use super::deathbed::Deathbed;
+use super::outage;
 use super::queue::BadQueue;
 use super::time::SharedTime;
 use crate::args::chaos::ChildArgs;
@@ -69,6 +70,7 @@ pub(crate) async fn run(args: ChildArgs, here: Here) -> Result<()> {
         allow_hosts: args.allow_hosts,
         token,
         rhythm: RHYTHM,
+        call_timeout: outage::PATIENCE,
     };
     let running = up::start(data, settings).await?;
     render::json_line(&json!({ "url": format!("http://{}", running.addr) }))

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use domain::effect::{Effect, EffectState};
+use domain::effect::{Action, Effect, EffectState};
+use domain::job::Job;
 use domain::wake::{Wake, WakeState};
 use engine::keys;
 use engine::ports::{
@@ -63,13 +64,30 @@ impl Deathbed {
             let Key { pk, sk } = &record.key;
             if sk.starts_with(keys::EFFECT) {
                 let old = self.stored::<Effect>(&record.key).await;
-                around.of_effect(old, read(&record.body), self.clock.now());
+                let (Some(old), Some(new)) = (old, read::<Effect>(&record.body)) else {
+                    continue;
+                };
+                let kind = self.kind(pk, &new.action).await;
+                around.of_effect(kind, (&old, &new), self.clock.now());
             } else if pk.starts_with("AGT#") && sk.starts_with(keys::WAKE) {
                 let old = self.stored::<Wake>(&record.key).await;
                 around.of_wake(old, read(&record.body), self.clock.now());
             }
         }
         around
+    }
+
+    /// What an effect is, with the help of the job it belongs to.
+    async fn kind(&self, pk: &str, action: &Action) -> Kind {
+        let Action::Archive { session } = action else {
+            return Kind::of(action);
+        };
+        let (pk, sk) = (pk.to_owned(), keys::META.to_owned());
+        let job = self.stored::<Job>(&Key { pk, sk }).await;
+        match job.as_ref().and_then(Job::session) {
+            Some(own) if own != session => Kind::ArchiveTwin,
+            Some(_) | None => Kind::of(action),
+        }
     }
 
     async fn stored<T: DeserializeOwned>(&self, key: &Key) -> Option<T> {
@@ -98,13 +116,10 @@ fn stop_dead(moment: Moment) {
 }
 
 impl Around {
-    fn of_effect(&mut self, old: Option<Effect>, new: Option<Effect>, now: Timestamp) {
-        let (Some(old), Some(new)) = (old, new) else {
+    fn of_effect(&mut self, kind: Kind, (old, new): (&Effect, &Effect), now: Timestamp) {
+        if old.state == new.state {
             return;
-        };
-        let Some(kind) = Kind::of(&new.action).filter(|_| old.state != new.state) else {
-            return;
-        };
+        }
         match old.state {
             EffectState::Intent { .. } => {
                 if matches!(new.state, EffectState::Started { .. }) {

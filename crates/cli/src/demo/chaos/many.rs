@@ -13,6 +13,8 @@ use tokio::task::JoinSet;
 
 use super::command;
 use super::moment::{Kind, Moment, Place};
+use super::outage;
+use super::plan::SEEDS;
 use super::report::Report;
 use crate::args::DemoArgs;
 use crate::render::{self, Answer};
@@ -24,10 +26,12 @@ struct Summary {
     merged: u64,
     deaths: usize,
     faults: usize,
+    /// How often which fault struck.
+    struck: BTreeMap<String, usize>,
     slowest_seconds: f64,
     /// How often the process was killed at each moment.
     moments: BTreeMap<String, usize>,
-    /// Moments at which it was never killed.
+    /// Moments at which it was never killed, and lasting faults that never struck.
     missed: Vec<String>,
     /// By seed, what went wrong.
     violations: BTreeMap<u64, Vec<String>>,
@@ -90,13 +94,22 @@ fn tell((seed, outcome): &Played) -> Result<()> {
             it.jobs,
             it.deaths,
             it.moments.join(", "),
-            it.faults,
+            it.faults.values().sum::<usize>(),
             it.seconds
         ),
         Ok(it) => format!("seed {seed}: FAILED: {}", it.violations.join("; ")),
         Err(error) => format!("seed {seed}: FAILED: {error:#}"),
     };
     Ok(render::line(&text)?)
+}
+
+/// Each fault with its number, as one sentence.
+fn told(struck: &BTreeMap<String, usize>) -> String {
+    let each: Vec<_> = struck
+        .iter()
+        .map(|(fault, times)| format!("{fault} {times}"))
+        .collect();
+    each.join(", ")
 }
 
 impl Summary {
@@ -106,10 +119,18 @@ impl Summary {
         for moment in reports().flat_map(|it| &it.moments) {
             *moments.entry(moment.clone()).or_default() += 1;
         }
+        let mut struck: BTreeMap<String, usize> = BTreeMap::new();
+        for (fault, times) in reports().flat_map(|it| &it.faults) {
+            *struck.entry(fault.clone()).or_default() += times;
+        }
         let missed = Moment::all()
             .map(|moment| moment.to_string())
-            .filter(|moment| !moments.contains_key(moment))
-            .collect();
+            .filter(|moment| !moments.contains_key(moment));
+        let calm = outage::KINDS
+            .map(str::to_owned)
+            .into_iter()
+            .filter(|fault| !struck.contains_key(fault));
+        let missed = missed.chain(calm).collect();
         let wrong = |(seed, outcome): &Played| match outcome {
             Ok(it) if it.violations.is_empty() => None,
             Ok(it) => Some((*seed, it.violations.clone())),
@@ -119,7 +140,8 @@ impl Summary {
             seeds: played.len(),
             merged: reports().map(|it| it.merged).sum(),
             deaths: reports().map(|it| it.deaths).sum(),
-            faults: reports().map(|it| it.faults).sum(),
+            faults: struck.values().sum(),
+            struck,
             slowest_seconds: reports().map(|it| it.seconds).fold(0.0, f64::max),
             moments,
             missed,
@@ -134,15 +156,16 @@ impl Summary {
                 .get(&moment)
                 .map_or_else(String::new, usize::to_string)
         };
-        let row = |kind: Kind| {
-            let cells = Place::ALL.map(|place| cell(kind, place));
-            [vec![kind.word().to_owned()], cells.to_vec()].concat()
+        let row = |kind: &Kind| {
+            let cells = Place::ALL.map(|place| cell(*kind, place));
+            [vec![kind.to_string()], cells.to_vec()].concat()
         };
         let head = ["killed", "before", "after", "settling"];
-        let rows = Kind::ALL.map(row).to_vec();
+        let rows = Kind::all().iter().map(row).collect();
         let json: Value = render::value(self);
         Answer::new(json)
             .table(&head, rows, "")
+            .line(format!("Faults that struck: {}.", told(&self.struck)))
             .line(format!(
                 "{} seeds: {} pull requests merged, {} kills, {} faults, the slowest seed {} s, {} seeds failed.",
                 self.seeds,
@@ -163,9 +186,9 @@ impl Summary {
                 command(*seed)
             );
         }
-        // Fewer seeds than there are cells in two columns cannot fill the table.
-        if self.seeds >= Kind::ALL.len() * 2 && !self.missed.is_empty() {
-            bail!("no seed killed at {}", self.missed.join(", "));
+        // Fewer seeds cannot fill the table.
+        if self.seeds as u64 >= SEEDS && !self.missed.is_empty() {
+            bail!("no seed had {}", self.missed.join(", "));
         }
         Ok(())
     }

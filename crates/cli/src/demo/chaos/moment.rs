@@ -3,10 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use clap::ValueEnum;
 use domain::effect::Action;
 
-/// What is done outside. Comments and labels are left out because nothing wishes for them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// What is done outside: a row of the table of kills each, in the order of a job's life.
+///
+/// The rows are derived from this enum, and [`Kind::of`] names every action: a new action cannot be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Kind {
     /// A session is created.
     Create,
@@ -14,61 +17,54 @@ pub(crate) enum Kind {
     Say,
     /// A plan is approved.
     Approve,
-    /// A session is put away.
-    Archive,
-    /// A pull request is merged.
-    Merge,
-    /// A draft is marked ready.
-    Ready,
-    /// A branch is brought up to date with its base.
-    Update,
-    /// A merged branch is deleted.
-    Unbranch,
     /// A wake is delivered to its agent.
     Wake,
+    /// A draft is marked ready.
+    MarkReady,
+    /// A branch is brought up to date with its base.
+    UpdateBranch,
+    /// A pull request that is blocked is commented on.
+    Comment,
+    /// A pull request that is blocked gets a label.
+    Label,
+    /// A pull request is merged.
+    Merge,
+    /// A merged branch is deleted.
+    DeleteBranch,
+    /// A session is put away.
+    Archive,
+    /// A session besides the job's own is put away: both came from one create whose answer was lost.
+    ArchiveTwin,
 }
 
 impl Kind {
-    /// All of them, in the order of a job's life.
-    pub(crate) const ALL: [Self; 9] = [
-        Self::Create,
-        Self::Say,
-        Self::Approve,
-        Self::Wake,
-        Self::Ready,
-        Self::Update,
-        Self::Merge,
-        Self::Unbranch,
-        Self::Archive,
-    ];
-
-    /// The word for it.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Say => "say",
-            Self::Approve => "approve",
-            Self::Archive => "archive",
-            Self::Merge => "merge",
-            Self::Ready => "mark-ready",
-            Self::Update => "update-branch",
-            Self::Unbranch => "delete-branch",
-            Self::Wake => "wake",
-        }
+    /// All of them.
+    pub(crate) fn all() -> &'static [Self] {
+        Self::value_variants()
     }
 
-    /// The kind of an effect.
-    pub(super) fn of(action: &Action) -> Option<Self> {
+    /// The kind of an effect. Whether a session that is put away is a twin, only its job knows.
+    pub(super) fn of(action: &Action) -> Self {
         match action {
-            Action::CreateSession { .. } => Some(Self::Create),
-            Action::Say { .. } => Some(Self::Say),
-            Action::ApprovePlan { .. } => Some(Self::Approve),
-            Action::Archive { .. } => Some(Self::Archive),
-            Action::Merge { .. } => Some(Self::Merge),
-            Action::MarkReady { .. } => Some(Self::Ready),
-            Action::UpdateBranch { .. } => Some(Self::Update),
-            Action::DeleteBranch { .. } => Some(Self::Unbranch),
-            Action::Comment { .. } | Action::Label { .. } => None,
+            Action::CreateSession { .. } => Self::Create,
+            Action::Say { .. } => Self::Say,
+            Action::ApprovePlan { .. } => Self::Approve,
+            Action::Archive { .. } => Self::Archive,
+            Action::Merge { .. } => Self::Merge,
+            Action::MarkReady { .. } => Self::MarkReady,
+            Action::UpdateBranch { .. } => Self::UpdateBranch,
+            Action::Comment { .. } => Self::Comment,
+            Action::Label { .. } => Self::Label,
+            Action::DeleteBranch { .. } => Self::DeleteBranch,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.to_possible_value() {
+            Some(value) => f.write_str(value.get_name()),
+            None => Ok(()),
         }
     }
 }
@@ -110,15 +106,14 @@ pub(crate) struct Moment {
 impl Moment {
     /// Every cell of the table.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        Kind::ALL
-            .into_iter()
-            .flat_map(|kind| Place::ALL.map(|place| Self { kind, place }))
+        let of = |kind: &Kind| Place::ALL.map(|place| Self { kind: *kind, place });
+        Kind::all().iter().flat_map(of)
     }
 }
 
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.kind.word(), self.place.word())
+        write!(f, "{}:{}", self.kind, self.place.word())
     }
 }
 
@@ -138,7 +133,7 @@ mod tests {
 
     #[test]
     fn every_moment_reads_as_it_is_written() {
-        assert_eq!(Moment::all().count(), 27);
+        assert_eq!(Moment::all().count(), Kind::all().len() * 3);
         for moment in Moment::all() {
             assert_eq!(moment.to_string().parse(), Ok(moment));
         }

@@ -8,40 +8,72 @@ use rand::rngs::StdRng;
 
 use super::moment::{Kind, Moment, Place};
 
+/// Among so many seeds, which the test command plays, every moment comes up.
+pub(super) const SEEDS: u64 = 20;
+
 /// Random deaths of one seed, at most.
 const RANDOM_DEATHS: usize = 2;
 
 /// When the last of them comes, in seconds of virtual time.
 const RANDOM_WITHIN: i64 = 200;
 
-/// The moments and times at which a seed kills; times with the last one first.
-pub(super) fn of(
-    seed: u64,
-    dice: &mut StdRng,
-    begin: Timestamp,
-) -> (BTreeSet<Moment>, Vec<Timestamp>) {
-    let kinds = Kind::ALL.len() as u64;
-    let places = [Place::Before, Place::After];
-    let turn = seed.wrapping_sub(1);
-    let (kind, place) = match (usize::try_from(turn / 2), usize::try_from(turn % 2)) {
-        (Ok(kind), Ok(place)) if turn < kinds * 2 => (Kind::ALL[kind], places[place]),
-        _ => (pick(dice, &Kind::ALL), pick(dice, &places)),
-    };
-    // A death around its call leaves an effect unknown, so that it has to be settled.
-    let settling = Moment {
-        kind,
-        place: Place::Settling,
-    };
-    let other = Moment {
-        kind: pick(dice, &Kind::ALL),
-        place: pick(dice, &places),
-    };
-    let moments = BTreeSet::from([Moment { kind, place }, settling, other]);
+/// Places around the call. A death at one of them leaves an effect unknown, so that it has to be settled.
+const AROUND: [Place; 2] = [Place::Before, Place::After];
+
+/// What a seed does to Gaffer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// Moments to kill at, each once.
+    pub(super) moments: BTreeSet<Moment>,
+    /// Times to kill at, the last one first.
+    pub(super) times: Vec<Timestamp>,
+    /// Whether a create is done twice because its answer is lost and no list shows it.
+    pub(super) twin: bool,
+}
+
+/// The plan of a seed.
+pub(super) fn of(seed: u64, dice: &mut StdRng, begin: Timestamp) -> Plan {
+    let mut cells = assigned(seed);
+    let mut moments = BTreeSet::new();
+    if cells.is_empty() {
+        cells.push(throw(dice));
+    }
+    if cells.len() == 1 {
+        moments.insert(throw(dice));
+    }
+    for Moment { kind, place } in cells {
+        let settling = Place::Settling;
+        moments.extend([place, settling].map(|place| Moment { kind, place }));
+    }
     let mut times: Vec<Timestamp> = (0..dice.random_range(0..=RANDOM_DEATHS))
         .map(|_| begin + SignedDuration::from_secs(dice.random_range(0..RANDOM_WITHIN)))
         .collect();
     times.sort_by(|one, other| other.cmp(one));
-    (moments, times)
+    let twin = moments.iter().any(|it| it.kind == Kind::ArchiveTwin);
+    Plan {
+        moments,
+        times,
+        twin,
+    }
+}
+
+/// The moments around a call that the first seeds share out among themselves; none for later seeds.
+fn assigned(seed: u64) -> Vec<Moment> {
+    let Some(turn) = seed.checked_sub(1).filter(|turn| *turn < SEEDS) else {
+        return Vec::new();
+    };
+    let of = |kind: &Kind| AROUND.map(|place| Moment { kind: *kind, place });
+    let all = (0_u64..).zip(Kind::all().iter().flat_map(of));
+    all.filter(|(number, _)| number % SEEDS == turn)
+        .map(|(_, moment)| moment)
+        .collect()
+}
+
+fn throw(dice: &mut StdRng) -> Moment {
+    Moment {
+        kind: pick(dice, Kind::all()),
+        place: pick(dice, &AROUND),
+    }
 }
 
 fn pick<T: Copy>(dice: &mut StdRng, all: &[T]) -> T {
@@ -54,31 +86,23 @@ mod tests {
 
     use super::*;
 
+    fn plan(seed: u64) -> Plan {
+        let mut dice = StdRng::seed_from_u64(seed);
+        of(seed, &mut dice, Timestamp::UNIX_EPOCH)
+    }
+
     #[test]
-    fn twenty_seeds_kill_at_every_moment() {
-        let mut killed = BTreeSet::new();
-        for seed in 1..=20 {
-            let mut dice = StdRng::seed_from_u64(seed);
-            killed.extend(of(seed, &mut dice, Timestamp::UNIX_EPOCH).0);
-        }
+    fn the_seeds_of_the_test_command_kill_at_every_moment() {
+        let killed: BTreeSet<Moment> = (1..=SEEDS).flat_map(|seed| plan(seed).moments).collect();
         assert!(Moment::all().all(|moment| killed.contains(&moment)));
     }
 
     #[test]
     fn a_seed_kills_the_same_way_every_time() {
         for seed in [0, 7, 999, u64::MAX] {
-            let one = of(
-                seed,
-                &mut StdRng::seed_from_u64(seed),
-                Timestamp::UNIX_EPOCH,
-            );
-            let other = of(
-                seed,
-                &mut StdRng::seed_from_u64(seed),
-                Timestamp::UNIX_EPOCH,
-            );
-            assert_eq!(one, other);
-            assert!(one.1.is_sorted_by(|one, other| one >= other));
+            let one = plan(seed);
+            assert_eq!(one, plan(seed));
+            assert!(one.times.is_sorted_by(|one, other| one >= other));
         }
     }
 }

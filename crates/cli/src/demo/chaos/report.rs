@@ -1,9 +1,13 @@
 //! What one seed came to, in figures and in words.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Result, bail};
+use sandbox::{Logged, Service};
 use serde::{Deserialize, Serialize};
 
 use super::command;
+use super::outage::TOO_LATE;
 use crate::render;
 
 /// What one seed came to.
@@ -19,8 +23,8 @@ pub(super) struct Report {
     pub(super) deaths: usize,
     /// Where it was killed.
     pub(super) moments: Vec<String>,
-    /// Faults that struck.
-    pub(super) faults: usize,
+    /// How often which fault struck, as the sandbox's log has it.
+    pub(super) faults: BTreeMap<String, usize>,
     /// Sessions created.
     pub(super) sessions: u64,
     /// Messages said.
@@ -35,6 +39,26 @@ pub(super) struct Report {
     pub(super) violations: Vec<String>,
 }
 
+/// How often which fault struck which service. What outlasted its client's patience got no answer.
+pub(super) fn struck(log: &[Logged]) -> BTreeMap<String, usize> {
+    let mut struck = BTreeMap::new();
+    for entry in log {
+        let Some(fault) = &entry.fault else { continue };
+        let service = match entry.service {
+            Service::Jules => "jules",
+            Service::GitHub => "github",
+            Service::Agent => "agent",
+        };
+        let fault = match (fault.strip_suffix(" ms slow"), entry.status) {
+            (Some(millis), 0) if millis == TOO_LATE.to_string() => "timeout",
+            (Some(_), _) => "slow",
+            (None, _) => fault,
+        };
+        *struck.entry(format!("{service} {fault}")).or_default() += 1;
+    }
+    struck
+}
+
 impl Report {
     pub(super) fn tell(&self) -> Result<()> {
         render::line(&format!(
@@ -44,7 +68,7 @@ impl Report {
             self.jobs,
             self.deaths,
             self.moments.join(", "),
-            self.faults
+            self.faults.values().sum::<usize>()
         ))?;
         render::line(&format!(
             "{} sessions, {} messages, {} wakes; {} virtual seconds in {} real ones.",

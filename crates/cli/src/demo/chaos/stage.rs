@@ -1,4 +1,4 @@
-//! The stage of a chaos: four jobs that between them need every kind of effect, with the waits of a real installation.
+//! The stage of a chaos: five jobs that between them need every kind of effect, with the waits of a real installation.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use engine::ports::{Clock, SecretName};
 use engine::settings::Agent;
 use jiff::SignedDuration;
 use sandbox::agent::AgentSetup;
-use sandbox::github::{CheckSetup, CiSetup, Outcome, RepoSetup, RequiredCheck};
+use sandbox::github::{ChangedFile, CheckSetup, CiSetup, Outcome, RepoSetup, RequiredCheck};
 use sandbox::story::{Step, Story};
 use sandbox::{Lags, Sandbox, Scenario, WebhookFaults};
 
@@ -28,12 +28,22 @@ const SITE: &str = "acme/site";
 /// A base that moves on, which every head has to contain.
 pub(super) const DOCS: &str = "acme/docs";
 
-/// Where each job works and what it is asked to do.
-pub(super) const JOBS: [(&str, &str); 4] = [
+/// Changes of protected paths, which only a person lets through.
+pub(super) const HANDBOOK: &str = "acme/handbook";
+
+/// What the job that needs a person is asked to do. Where a create is done twice, it is the create of this one.
+pub(super) const BLOCKED: &str = "Name the owners";
+
+/// The label of a pull request that needs a person.
+pub(super) const BLOCKED_LABEL: &str = "needs-a-person";
+
+/// Where each job works and what it is asked to do; the last one needs a person.
+pub(super) const JOBS: [(&str, &str); 5] = [
     (SHOP, "Add a search box"),
     (SHOP, "Rewrite the cart"),
     (SITE, "Fix the footer"),
     (DOCS, "Describe the shop"),
+    (HANDBOOK, BLOCKED),
 ];
 
 /// Drafts among them.
@@ -63,6 +73,7 @@ pub(super) fn scenario(lags: Lags, webhook_faults: WebhookFaults) -> Scenario {
             repo(SHOP, green("test", 30), false),
             repo(SITE, fails_first, false),
             repo(DOCS, green("test", 10), true),
+            repo(HANDBOOK, green("test", 10), false),
         ],
         stories: stories(),
         lags,
@@ -112,15 +123,21 @@ fn stories() -> Vec<Story> {
         ],
     };
     let stall = Step::Stall { after };
+    let owners = Step::OpenPull {
+        after,
+        files: vec![ChangedFile::modified(".github/CODEOWNERS")],
+        draft: false,
+    };
     vec![
         story("search box", vec![work("Looking"), ask, open(true), done()]),
         story("cart", vec![plan, work("Moving"), open(false), done()]),
         story("footer", vec![work("Looking"), stall, open(false), done()]),
         story("Describe", vec![work("Writing"), open(false), done()]),
+        story("owners", vec![work("Asking around"), owners, done()]),
     ]
 }
 
-/// What a person would type: an account, two agents and three sources that merge on green.
+/// What a person would type: an account, two agents and four sources that merge on green.
 pub(super) async fn furnish(folder: &Path, sandbox: &Sandbox, clock: Arc<dyn Clock>) -> Result<()> {
     let data = data::open_by(folder, BTreeMap::new(), clock).await?;
     let desk = &data.desk;
@@ -148,7 +165,8 @@ pub(super) async fn furnish(folder: &Path, sandbox: &Sandbox, clock: Arc<dyn Clo
         };
         unit.put(keys::agent(&agent.name), &agent, None, place);
     }
-    for (repo, agent) in [(SHOP, PROMPT), (SITE, SLOW), (DOCS, SLOW)] {
+    let agents = [(SHOP, PROMPT), (SITE, SLOW), (DOCS, SLOW), (HANDBOOK, SLOW)];
+    for (repo, agent) in agents {
         let source = source(repo, agent, &account)?;
         let place = Place {
             due: None,
@@ -176,6 +194,7 @@ fn account(desk: &Desk) -> Result<Account> {
 }
 
 fn source(repo: &str, agent: &str, account: &Account) -> Result<Source> {
+    let says_so = repo == HANDBOOK;
     Ok(Source {
         repo: repo.parse().context("naming a repository")?,
         account: account.name.clone(),
@@ -185,6 +204,8 @@ fn source(repo: &str, agent: &str, account: &Account) -> Result<Source> {
         policy: Policy {
             merge: MergePolicy::OnGreen,
             plan_approval: PlanApproval::Agent,
+            comment_when_blocked: says_so,
+            blocked_label: says_so.then(|| BLOCKED_LABEL.to_owned()),
             ..Policy::default()
         },
         timing: Timing {

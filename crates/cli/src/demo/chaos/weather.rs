@@ -10,6 +10,7 @@ use rand::rngs::StdRng;
 use sandbox::{Fault, FaultKind, Lags, Sandbox, Service, WebhookFaults};
 use serde_json::json;
 
+use super::outage;
 use super::time::SharedTime;
 
 /// For how long new faults come up, in virtual time.
@@ -28,7 +29,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(3);
 pub(super) const AGENT_FAULTS: usize = 2;
 
 /// The calls that write, one fault each from the start. The path of a create begins those of the others, and a create comes first.
-const WRITES: [(Service, &str, &str); 8] = [
+const WRITES: [(Service, &str, &str); 10] = [
     (Service::Jules, "POST", "/sessions"),
     (Service::Jules, "POST", ":sendMessage"),
     (Service::Jules, "POST", ":approvePlan"),
@@ -36,6 +37,8 @@ const WRITES: [(Service, &str, &str); 8] = [
     (Service::GitHub, "PUT", "/merge"),
     (Service::GitHub, "POST", "/graphql"),
     (Service::GitHub, "PUT", "/update-branch"),
+    (Service::GitHub, "POST", "/comments"),
+    (Service::GitHub, "POST", "/labels"),
     (Service::GitHub, "DELETE", "/git/refs/"),
 ];
 
@@ -54,7 +57,6 @@ pub(super) struct Weather {
     pub(super) dice: StdRng,
     pub(super) sandbox: Arc<Sandbox>,
     pub(super) time: Arc<SharedTime>,
-    pub(super) armed: Arc<std::sync::atomic::AtomicUsize>,
 }
 
 /// How late reads are, and how badly webhooks arrive.
@@ -92,10 +94,16 @@ impl Weather {
             let kind = self.agent_fault();
             self.arm((Service::Agent, "POST", ""), kind);
         }
+        for fault in outage::slow(&mut self.dice) {
+            self.sandbox.faults().add(fault);
+        }
+        let mut outages = outage::keys(&mut self.dice, begun);
         let mut look = tokio::time::interval(LOOK_EVERY);
         let mut next = begun;
-        while self.time.now() < later(begun, STORM) {
+        while self.time.now() < later(begun, STORM) || !outages.is_empty() {
             look.tick().await;
+            let (faults, now) = (self.sandbox.faults(), self.time.now());
+            outages.retain_mut(|outage| !outage.pass(faults, now));
             if self.time.now() < next || self.sandbox.faults().list().len() >= PENDING_MAX {
                 continue;
             }
@@ -112,8 +120,6 @@ impl Weather {
     fn arm(&self, (service, method, path): (Service, &str, &str), kind: FaultKind) {
         let fault = Fault::new(service, path, kind).on(method).next(1);
         self.sandbox.faults().add(fault);
-        self.armed
-            .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     }
 
     /// Mostly those that hide whether it happened.
@@ -181,6 +187,6 @@ fn throttled(service: Service) -> FaultKind {
     }
 }
 
-fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
+pub(super) fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
     at.saturating_add(by).unwrap_or(at)
 }

@@ -12,7 +12,8 @@ use sandbox::jules::SessionView;
 use serde_json::Value;
 
 use super::crew::{PROMPT, SLOW};
-use super::stage::{DOCS, DRAFTS};
+use super::stage::{BLOCKED, DOCS, DRAFTS, HANDBOOK};
+use super::{person, twin};
 use crate::demo::agent::Wake;
 
 /// A create may be repeated when the first session was hidden from the last look before it; looking and creating take less than this.
@@ -34,6 +35,8 @@ pub(super) struct Witness<'a> {
     pub(super) agent_faults: usize,
     /// How long a new session is missing in lists.
     pub(super) list_lag: SignedDuration,
+    /// When the lists began to show the two sessions of one create, if there are to be two.
+    pub(super) twins: Option<Option<&'a Timestamp>>,
 }
 
 /// A session of a job, and its pull request.
@@ -82,6 +85,7 @@ impl Witness<'_> {
             }
             self.sessions_of(job, &kept, &mut wrong);
         }
+        self.said_so(&mut wrong);
         self.totals(&mut wrong);
         self.acknowledgements(&mut wrong);
         Ok(wrong)
@@ -134,18 +138,43 @@ impl Witness<'_> {
             let Some(marker) = Marker::find(&session.title) else {
                 continue;
             };
-            let seen_from = first.entry(marker.attempt).or_insert(
-                session
-                    .created_at
-                    .saturating_add(self.list_lag)
-                    .unwrap_or_default(),
-            );
-            if session.created_at.duration_since(*seen_from) > LOOK_TAKES {
+            let seen_from = *first
+                .entry(marker.attempt)
+                .or_insert_with(|| self.seen_from(&session));
+            if session.created_at.duration_since(seen_from) > LOOK_TAKES {
                 wrong.push(format!(
                     "job {job}: session {id} was created although the list showed another one of attempt {}",
                     marker.attempt
                 ));
             }
+        }
+    }
+
+    /// From when the lists show a session.
+    fn seen_from(&self, session: &SessionView) -> Timestamp {
+        let lagged = session.created_at.saturating_add(self.list_lag);
+        let lagged = lagged.unwrap_or_default();
+        match self.twins.filter(|_| session.prompt.contains(BLOCKED)) {
+            Some(Some(shown)) => lagged.max(*shown),
+            Some(None) => Timestamp::MAX,
+            None => lagged,
+        }
+    }
+
+    /// The pull request that needs a person is commented on and labelled once, and no other of its repository.
+    fn said_so(&self, wrong: &mut Vec<String>) {
+        for pull in person::pulls(self.sandbox) {
+            let times = usize::from(pull.state == PullState::Merged);
+            let (said, labels) = (pull.comments.len(), pull.labels.len());
+            if (said, labels) != (times, times) {
+                wrong.push(format!(
+                    "{HANDBOOK}#{}: {said} comments and {labels} labels, not {times} each",
+                    pull.number
+                ));
+            }
+        }
+        if self.twins.is_some() && twin::count(self.sandbox) < 2 {
+            wrong.push("no create was done twice, though its answer was lost".to_owned());
         }
     }
 
@@ -166,6 +195,8 @@ impl Witness<'_> {
                 DRAFTS.max(sessions - jobs + DRAFTS),
             ),
             ("branches brought up to date", it.branch_updates, docs),
+            ("comments", it.comments, 1),
+            ("labels", it.labels, 1),
         ] {
             if times > at_most {
                 wrong.push(format!("{times} {what}, where {at_most} were needed"));
@@ -191,6 +222,12 @@ impl Witness<'_> {
                     told(kind)
                 ));
             }
+        }
+        if kept.repo == HANDBOOK && told("merge_blocked") != 1 {
+            wrong.push(format!(
+                "job {job}: blocked once, announced under {} ids",
+                told("merge_blocked")
+            ));
         }
         let finished = times(&kept.session, "sessionCompleted");
         let seen = announced

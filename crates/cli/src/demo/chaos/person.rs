@@ -1,0 +1,54 @@
+//! The person: reads what Gaffer writes on a pull request that it may not merge, looks, and lets it through.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use client::Client;
+use client::wire::MergeRequest;
+use sandbox::Sandbox;
+use sandbox::github::PullView;
+use tokio::sync::watch;
+
+use super::LOOK_EVERY;
+use super::stage::{BLOCKED_LABEL, HANDBOOK};
+
+/// How long to wait before saying it once more, in real time.
+const AGAIN_AFTER: Duration = Duration::from_millis(50);
+
+/// Once a pull request has a comment and the label, says that its job may be merged, until Gaffer takes it.
+pub(super) async fn unblock(
+    sandbox: Arc<Sandbox>,
+    mut door: watch::Receiver<Option<Client>>,
+    job: String,
+) -> Result<()> {
+    let mut look = tokio::time::interval(LOOK_EVERY);
+    while !pulls(&sandbox).iter().any(asks) {
+        look.tick().await;
+    }
+    let mut again = tokio::time::interval(AGAIN_AFTER);
+    loop {
+        again.tick().await;
+        let Some(client) = door.wait_for(Option::is_some).await?.clone() else {
+            continue;
+        };
+        // What Gaffer refuses now, because it cannot read it, it takes a little later.
+        if client.merge(&job, &MergeRequest::default()).await.is_ok() {
+            return Ok(());
+        }
+    }
+}
+
+/// The pull requests that may need a person.
+pub(super) fn pulls(sandbox: &Sandbox) -> Vec<PullView> {
+    let github = sandbox.github();
+    let numbers = github.pulls(HANDBOOK);
+    let view = |number| github.pull(HANDBOOK, number);
+    numbers.into_iter().filter_map(view).collect()
+}
+
+/// Whether a pull request says that it needs somebody.
+fn asks(pull: &PullView) -> bool {
+    let labelled = pull.labels.iter().any(|label| label == BLOCKED_LABEL);
+    labelled && !pull.comments.is_empty()
+}

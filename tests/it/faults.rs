@@ -5,12 +5,12 @@ use domain::ids::JobId;
 use domain::policy::{MergePolicy, PlanApproval, Source};
 use engine::desk::Place;
 use engine::keys;
-use sandbox::github::{CiSetup, RequiredCheck};
+use sandbox::github::{CheckSetup, CiSetup, Outcome, RequiredCheck};
 use sandbox::story::Step;
 use sandbox::{Fault, FaultKind, Lags, Scenario, Service};
 use tests::world::{
-    MINUTE, REPO, SECOND, Setup, World, asking, green_checks, hour, on_green, progress, scenario,
-    story, with_ci,
+    MINUTE, REPO, SECOND, Setup, World, asking, ci, green_checks, hour, on_green, progress,
+    scenario, story, with_ci,
 };
 
 const CUTS: [FaultKind; 2] = [FaultKind::CutAfterEffect, FaultKind::CutBefore];
@@ -275,6 +275,26 @@ async fn a_message_whose_answer_is_lost_is_said_once() {
             "{kind:?}"
         );
     }
+}
+
+#[tokio::test]
+async fn what_a_session_does_after_words_whose_answer_was_lost_is_heard() {
+    let check = CheckSetup::new("test", Outcome::FailsFirst(1));
+    let mut source = on_green();
+    let quick = SECOND * 5;
+    source.timing.settle = quick;
+    source.timing.pull_poll = quick;
+    source.timing.ci_repair_after = quick;
+    let world = world_of(with_ci(ci(vec![check])), source).await;
+    let lost = (Service::Jules, "POST", ":sendMessage");
+    cut(&world, &FaultKind::CutAfterEffect, lost);
+    let job = world.submit("whatever").await;
+    merged(&world, &job).await;
+    let session = world.session(&job).await;
+    assert_eq!(session.messages.len(), 1, "{session:?}");
+    let told = world.wake_names();
+    let finished = told.iter().filter(|name| name.starts_with("completed"));
+    assert_eq!(finished.count(), 2, "{told:?}");
 }
 
 #[tokio::test]

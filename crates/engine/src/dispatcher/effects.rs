@@ -31,7 +31,7 @@ impl Dispatcher {
             let now = self.desk.now();
             match &found.value.state {
                 EffectState::Started { until, .. } if *until <= now => {
-                    self.expire(pk, &found).await?;
+                    self.expire(pk, &found, source).await?;
                 }
                 EffectState::Unknown { look_at, .. } if *look_at <= now => {
                     self.settle(pk, &found, source).await?;
@@ -58,7 +58,7 @@ impl Dispatcher {
             let now = self.desk.now();
             match &found.value.state {
                 EffectState::Started { until, .. } if *until <= now => {
-                    self.expire(pk, &found).await?
+                    self.expire(pk, &found, source).await?
                 }
                 EffectState::Unknown { look_at, .. } if *look_at <= now => {
                     self.settle(pk, &found, source).await?
@@ -77,10 +77,16 @@ impl Dispatcher {
     }
 
     /// Whoever began it died: the outcome is unknown from now on.
-    async fn expire(&self, pk: &str, found: &Versioned<Effect>) -> Result<(), Error> {
+    async fn expire(
+        &self,
+        pk: &str,
+        found: &Versioned<Effect>,
+        source: &Source,
+    ) -> Result<(), Error> {
         let mut unit = self.desk.unit();
-        self.desk
-            .save_effect_state(&mut unit, pk, found, &found.value.expire(self.desk.now()));
+        let expired = found.value.expire(self.desk.now());
+        self.desk.save_effect_state(&mut unit, pk, found, &expired);
+        self.mean_expired(&mut unit, &expired, source).await?;
         ignore_conflict(self.desk.commit(unit).await)
     }
 

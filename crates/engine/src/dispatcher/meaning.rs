@@ -155,6 +155,30 @@ impl Dispatcher {
         Ok(())
     }
 
+    /// Whoever began it died, so that it may have happened.
+    pub(super) async fn mean_expired(
+        &self,
+        unit: &mut Unit,
+        effect: &Effect,
+        source: &Source,
+    ) -> Result<(), Error> {
+        match &effect.action {
+            Action::Say { session, .. } => {
+                self.mean_said(unit, session, (effect, &Outcome::Done), source)
+                    .await
+            }
+            Action::CreateSession { .. }
+            | Action::ApprovePlan { .. }
+            | Action::Archive { .. }
+            | Action::Merge { .. }
+            | Action::MarkReady { .. }
+            | Action::UpdateBranch { .. }
+            | Action::Comment { .. }
+            | Action::Label { .. }
+            | Action::DeleteBranch { .. } => Ok(()),
+        }
+    }
+
     async fn mean_said(
         &self,
         unit: &mut Unit,
@@ -162,9 +186,11 @@ impl Dispatcher {
         (effect, outcome): (&Effect, &Outcome),
         source: &Source,
     ) -> Result<(), Error> {
-        let Outcome::Done = outcome else {
+        // Words that may have arrived wake the session as well as those that did: what it says next must be heard before its job is over.
+        let maybe = matches!(effect.state, EffectState::Unknown { .. });
+        if *outcome != Outcome::Done && !maybe {
             return self.mean_gave_up(unit, session, effect).await;
-        };
+        }
         let Some(id) = self.desk.store.job_of(session).await? else {
             return Ok(());
         };

@@ -66,6 +66,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How long to wait before a job is handed over once more, in real time.
 const AGAIN_AFTER: Duration = Duration::from_millis(20);
 
+/// Where files are kept in memory. What a killed process wrote outlives it there as on a disk, and no commit waits for one.
+const MEMORY: &str = "/dev/shm";
+
 /// Signs the sandbox's webhooks.
 const WEBHOOK_SECRET: &str = "a secret between the sandbox and the child";
 
@@ -98,7 +101,7 @@ struct Play {
 
 async fn play(seed: u64, keep: bool) -> Result<Report> {
     let began = tokio::time::Instant::now();
-    let mut play = Play::begin(seed).await?;
+    let mut play = Play::begin(seed, keep).await?;
     let story = async {
         let jobs = play.hand_over().await?;
         play.call_person(&jobs);
@@ -126,18 +129,25 @@ async fn play(seed: u64, keep: bool) -> Result<Report> {
     play.report(seed, &jobs, (ended, began.elapsed())).await
 }
 
+/// A folder in memory if the machine has such a place, unless it is to be kept.
+fn folder(keep: bool) -> std::io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("gaffer-chaos-");
+    if keep {
+        return builder.tempdir();
+    }
+    builder.tempdir_in(MEMORY).or_else(|_| builder.tempdir())
+}
+
 /// How a seed is played again.
 fn command(seed: u64) -> String {
     format!("gaffer demo --chaos {seed}")
 }
 
 impl Play {
-    async fn begin(seed: u64) -> Result<Self> {
+    async fn begin(seed: u64, keep: bool) -> Result<Self> {
         let mut dice = StdRng::seed_from_u64(seed);
-        let folder = tempfile::Builder::new()
-            .prefix("gaffer-chaos-")
-            .tempdir()
-            .context("making a folder for the child")?;
+        let folder = folder(keep).context("making a folder for the child")?;
         let time = SharedTime::begin(&folder.path().join("clock"), BEGIN)?;
         let (lags, webhooks) = weather::climate(&mut dice);
         let clock = time.clone();

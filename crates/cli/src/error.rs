@@ -133,7 +133,7 @@ fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {
         return (code.to_owned(), next.map(str::to_owned), FAILED);
     }
     if let Some(error) = error.downcast_ref::<local::Error>() {
-        return (of_local(error).to_owned(), None, FAILED);
+        return (of_local(error).to_owned(), None, exit_of_local(error));
     }
     if error.downcast_ref::<SecretsError>().is_some() {
         return ("secret".to_owned(), None, FAILED);
@@ -173,6 +173,23 @@ fn of_local(error: &local::Error) -> &'static str {
         | local::Error::File { .. }
         | local::Error::Prepare { .. }
         | local::Error::Step { .. } => "data",
+    }
+}
+
+/// A folder of a newer gaffer is no folder for this one: that is a wrong argument, and trying again is useless.
+fn exit_of_local(error: &local::Error) -> u8 {
+    match error {
+        local::Error::Newer { .. } => USAGE,
+        local::Error::InUse { .. }
+        | local::Error::Exists { .. }
+        | local::Error::NoBackup { .. }
+        | local::Error::Damaged { .. }
+        | local::Error::NotOurs { .. }
+        | local::Error::FolderMissing { .. }
+        | local::Error::Folder { .. }
+        | local::Error::File { .. }
+        | local::Error::Prepare { .. }
+        | local::Error::Step { .. } => FAILED,
     }
 }
 

@@ -189,3 +189,28 @@ fn a_folder_that_cannot_be_written_is_told_and_left_as_it_is() {
     fs::set_permissions(data.join("gaffer.db"), fs::Permissions::from_mode(0o600)).unwrap();
     world.run(&["pause"]).ok();
 }
+
+#[test]
+fn the_folder_of_a_newer_version_is_refused_and_left_as_it_is() {
+    let world = with_source();
+    let database = world.data().join("gaffer.db");
+    let mut bytes = fs::read(&database).unwrap();
+    // SQLite's `user_version` is a big-endian number of four bytes.
+    bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
+    fs::write(&database, &bytes).unwrap();
+    for command in [
+        &["up", "--listen", "127.0.0.1:0"][..],
+        &["pause"],
+        &["source", "list"],
+        &["export", "--all"],
+    ] {
+        let refused = world.refused(command);
+        let code = (refused.exit, refused.code.as_str());
+        assert_eq!(code, (2, "newer"), "{refused:?}");
+        for told in [database.to_str().unwrap(), "schema 99", "upgrade gaffer"] {
+            assert!(refused.error.contains(told), "{refused:?}");
+        }
+        let same = fs::read(&database).unwrap() == bytes;
+        assert!(same, "{command:?} wrote something");
+    }
+}

@@ -8,6 +8,7 @@ use domain::policy::PlanApproval;
 use sandbox::github::{CheckSetup, Outcome};
 use sandbox::story::Step;
 use sandbox::{Counters, Fault, FaultKind, Service};
+use serde_json::json;
 use tempfile::TempDir;
 use tests::world::{
     MINUTE, SECOND, Setup, World, asking, ci, from_work, hour, on_green, scenario, story, with_ci,
@@ -355,4 +356,45 @@ async fn a_plan_is_approved_once_and_a_red_check_is_told_of_once() {
         assert_eq!(done(stage.world.sandbox.counters()), before, "{backup:?}");
         stage.world.finish().await;
     }
+}
+
+#[tokio::test]
+async fn what_failed_after_the_restore_is_not_doubted_again() {
+    let mut stage = Stage::asking().await;
+    let job = stage.world.submit("ask me").await;
+    let backup = stage.back_up();
+    stage.restore(&backup).await;
+    let full = FaultKind::Status {
+        code: 400,
+        retry_after_secs: None,
+        body: Some(json!({ "error": { "code": 400, "status": "FAILED_PRECONDITION" } })),
+    };
+    let fault = Fault::new(Service::Jules, "/sessions", full);
+    stage.world.sandbox.faults().add(fault.on("POST").next(1));
+    let states = |stage: &Stage| -> Vec<&'static str> {
+        let of_the_create = |body: &String| body.contains("create_session");
+        let bodies = stage.world.ledger.bodies();
+        let state = |body: String| {
+            let all = ["intent", "started", "unknown", "done", "failed"];
+            let is = |name: &&&str| body.contains(&format!(r#""state":{{"state":"{name}""#));
+            *all.iter().find(is).expect("a state")
+        };
+        let mut states: Vec<_> = bodies
+            .into_iter()
+            .filter(of_the_create)
+            .map(state)
+            .collect();
+        // A row is also written when it is looked at.
+        states.dedup();
+        states
+    };
+    stage.play(&job).await;
+    // Once it was looked for, its refusal is certain.
+    assert_eq!(
+        states(&stage),
+        [
+            "unknown", "intent", "started", "failed", "intent", "started", "done"
+        ]
+    );
+    stage.world.finish().await;
 }

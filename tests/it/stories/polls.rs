@@ -1,9 +1,11 @@
 //! Polls that find nothing new: no events, no bytes to the agent, no writes to jobs.
 
 use domain::policy::{MergePolicy, Source};
-use sandbox::Service;
 use sandbox::story::Step;
-use tests::world::{MINUTE, SECOND, Setup, World, from_work, on_green, progress, scenario, story};
+use sandbox::{ForeignSession, Service};
+use tests::world::{
+    MINUTE, SECOND, Setup, World, from_work, on_green, progress, scenario, stalling, story,
+};
 
 #[tokio::test]
 async fn fifty_polls_of_a_finished_job_are_one_event() {
@@ -173,5 +175,55 @@ async fn an_open_pull_request_that_nobody_merges_is_no_news() {
         (version, writes)
     );
     assert_eq!(world.wake_names(), ["completed/completed"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn one_page_reaches_all_of_ours_however_many_others_are_before_them() {
+    let world = World::with(Setup {
+        scenario: scenario(vec![stalling("stall")]),
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
+    let jobs = [
+        world.submit("stall first").await,
+        world.submit("stall second").await,
+    ];
+    for job in &jobs {
+        world
+            .until(MINUTE * 5, "working", async |world| {
+                world.state(job).await == "working"
+            })
+            .await;
+    }
+    let others = ForeignSession {
+        count: 40,
+        ..ForeignSession::default()
+    };
+    world
+        .sandbox
+        .jules()
+        .add_foreign(&others)
+        .expect("sessions of others");
+    // One poll learns how deep the list has to be read.
+    world.pass(MINUTE).await;
+    let pages = |world: &World| world.requests(Service::Jules, "GET", "/sessions?");
+    let before = pages(&world).len();
+    world.pass(MINUTE).await;
+    let asked = pages(&world).split_off(before);
+    assert!(asked.len() >= 6, "a list every ten seconds: {asked:?}");
+    let more: Vec<_> = asked
+        .iter()
+        .filter(|request| request.path.contains("pageToken"))
+        .collect();
+    assert!(more.is_empty(), "{more:?}");
+    let single = world.requests(Service::Jules, "GET", "/sessions/");
+    let lately = world.clock.now() - MINUTE;
+    let single: Vec<_> = single
+        .iter()
+        .filter(|request| request.at > lately && !request.path.contains("/activities"))
+        .collect();
+    assert!(single.is_empty(), "{single:?}");
     world.finish().await;
 }

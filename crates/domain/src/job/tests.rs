@@ -2,6 +2,7 @@
 
 mod commands;
 mod completions;
+mod creation;
 mod plans;
 mod questions;
 mod records;

@@ -93,6 +93,45 @@ fn a_plan_without_steps_goes_out_and_the_steps_join() {
     assert!(story.poll(70, WAITING).is_empty());
 }
 
+/// A plan that was announced without its steps at 40.
+fn without_steps() -> Story {
+    let mut story = Story::new();
+    story.poll(10, WAITING);
+    assert_eq!(story.poll(40, WAITING), ["plan: -"]);
+    story
+}
+
+#[test]
+fn steps_join_whenever_they_come() {
+    let mut written_since = without_steps();
+    written_since.log = vec![planned("p1", 45)];
+    assert_eq!(written_since.poll(50, WAITING), ["+plan: p1"]);
+    let mut seen_after_flapping = without_steps();
+    seen_after_flapping.poll(50, "IN_PROGRESS");
+    seen_after_flapping.log = vec![planned("p1", 9)];
+    assert_eq!(seen_after_flapping.poll(60, WAITING), ["+plan: p1"]);
+}
+
+#[test]
+fn a_plan_after_the_late_one_is_another() {
+    let mut story = without_steps();
+    story.log = vec![planned("p1", 9)];
+    assert_eq!(story.poll(50, WAITING), ["+plan: p1"]);
+    story.log.push(planned("p2", 20));
+    assert_eq!(story.poll(60, WAITING), ["plan: p2"]);
+}
+
+#[test]
+fn a_plan_without_steps_that_comes_back_and_stays_is_the_same() {
+    let mut story = without_steps();
+    story.poll(50, "IN_PROGRESS");
+    for second in [60, 61, 200] {
+        assert!(story.poll(second, WAITING).is_empty());
+        let told = &story.events[0].id;
+        assert!(matches!(&story.watch().attention, Attention::Plan { event, .. } if event == told));
+    }
+}
+
 #[test]
 fn steps_that_come_late_do_not_approve_twice() {
     let mut story = Story::new();

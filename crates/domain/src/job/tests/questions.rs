@@ -76,6 +76,18 @@ fn late_text_after_flapping_still_joins() {
 }
 
 #[test]
+fn words_after_the_late_ones_are_another_question() {
+    let mut story = Story::new();
+    story.poll(10, ASKING);
+    story.poll(40, ASKING);
+    story.log = vec![agent("a1", 9)];
+    assert_eq!(story.poll(50, ASKING), ["+question: text of a1"]);
+    story.poll(60, WORKING);
+    story.log.push(agent("a2", 20));
+    assert_eq!(story.poll(70, ASKING), ["question: text of a2"]);
+}
+
+#[test]
 fn a_question_without_text_that_flaps_is_the_same() {
     let mut story = Story::new();
     story.poll(10, ASKING);

@@ -4,6 +4,7 @@
     reason = "a story that cannot be told is a failed test"
 )]
 
+mod app;
 mod scanner;
 mod sinks;
 mod stories;

@@ -18,9 +18,9 @@ use tests::world::{
 use super::sinks::{Heard, Sink, all, answer, leaks, listen};
 
 /// The secrets of one story. No two stories share any, since they share a log.
-struct Canaries {
+pub(super) struct Canaries {
     jules: String,
-    github: String,
+    pub(super) github: String,
     webhook: String,
     agent: String,
     api: String,
@@ -38,7 +38,7 @@ fn unlikely(tag: u8) -> String {
 }
 
 impl Canaries {
-    fn of(tag: u8, shaped: bool) -> Self {
+    pub(super) fn of(tag: u8, shaped: bool) -> Self {
         let tags: Vec<String> = (0..4).map(|it| unlikely(tag * 4 + it)).collect();
         let shape = |prefix: &str| if shaped { prefix } else { "" }.to_owned();
         let agent = agents::new_secret([tag.wrapping_add(100); 32]);
@@ -51,7 +51,7 @@ impl Canaries {
         }
     }
 
-    fn all(&self) -> Vec<String> {
+    pub(super) fn all(&self) -> Vec<String> {
         let all = [
             &self.jules,
             &self.github,
@@ -62,7 +62,12 @@ impl Canaries {
         all.map(Clone::clone).into()
     }
 
-    async fn world(&self, scenario: Scenario) -> World {
+    pub(super) async fn world(&self, scenario: Scenario) -> World {
+        self.world_as(scenario, None).await
+    }
+
+    /// The same signed in at GitHub as an App, whose key is the canary.
+    pub(super) async fn world_as(&self, scenario: Scenario, github_app: Option<u64>) -> World {
         let account = AccountSetup {
             key: self.jules.clone(),
             ..AccountSetup::default()
@@ -79,6 +84,7 @@ impl Canaries {
             },
             source: on_green(),
             webhooks: true,
+            github_app,
             ..Setup::default()
         })
         .await;
@@ -93,7 +99,7 @@ impl Canaries {
 }
 
 /// A secret in the ways in which services repeat what they were sent.
-fn repeated(secret: &str) -> String {
+pub(super) fn repeated(secret: &str) -> String {
     let json = json!({ "headers": { "authorization": format!("Bearer {secret}") }, "text": format!("a\n{secret}\tb") });
     format!(
         "invalid credential {secret}; Authorization: Bearer {secret}; x-goog-api-key: {secret}\n\
@@ -102,7 +108,7 @@ fn repeated(secret: &str) -> String {
     )
 }
 
-fn refusal(service: Service, code: u16, secret: &str) -> FaultKind {
+pub(super) fn refusal(service: Service, code: u16, secret: &str) -> FaultKind {
     let text = repeated(secret);
     let body = match service {
         Service::Jules => {

@@ -88,6 +88,8 @@ pub struct Setup {
     pub webhooks: bool,
     /// Whether Gaffer only observes.
     pub observe_only: bool,
+    /// The number of the App as which Gaffer signs in at GitHub, when its secret is that App's key.
+    pub github_app: Option<u64>,
     /// The folder of the database, for stories about its file; without one it is in memory.
     pub folder: Option<PathBuf>,
 }
@@ -99,6 +101,7 @@ impl Default for Setup {
             source: source(),
             webhooks: false,
             observe_only: false,
+            github_app: None,
             folder: None,
         }
     }
@@ -179,7 +182,7 @@ impl World {
         )
         .observing(setup.observe_only);
         let secrets = Arc::new(Vault::of(&setup.scenario));
-        let (eyes, hands) = adapters(&sandbox, secrets.clone(), &port);
+        let (eyes, hands) = adapters((&sandbox, setup.github_app), secrets.clone(), &port);
         let hands = mortal::mortal(hands, &fate);
         let postbox = Fate::default();
         let door = if setup.webhooks {

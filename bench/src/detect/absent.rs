@@ -7,7 +7,7 @@ use domain::ids::{BranchName, CommitSha, Identity, PullRef, RepoName};
 use domain::policy::MergeMethod;
 use engine::ports::{
     AgentsWrite, BranchState, Budget, CheckLog, Delivered, Envelope, PullGlance, PullsRead,
-    PullsWrite, Share,
+    PullsWrite, Share, Usage,
 };
 use jiff::Timestamp;
 
@@ -51,6 +51,10 @@ impl PullsRead for Absent {
 
     fn budgets(&self) -> Vec<Budget> {
         Vec::new()
+    }
+
+    fn usage(&self) -> Usage {
+        Usage::default()
     }
 }
 

@@ -4,7 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use client::wire::{
-    AccountView, Acknowledge, Acknowledged, BudgetView, GitHubView, Health, QueueView, Status, Used,
+    AccountView, Acknowledge, Acknowledged, BudgetView, GitHubView, Health, QueueView, Status,
+    UsageView, Used,
 };
 use domain::ids::EventId;
 use engine::ports::Budget;
@@ -45,6 +46,10 @@ fn github(status: GitHubStatus) -> GitHubView {
         trouble: status.trouble.iter().map(reasoned).collect(),
         budgets: status.budgets.into_iter().map(budget).collect(),
         budgets_at: status.budgets_at,
+        usage: UsageView {
+            requests: status.usage.requests,
+            not_modified: status.usage.not_modified,
+        },
     }
 }
 

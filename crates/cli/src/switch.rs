@@ -106,7 +106,13 @@ fn github_words(github: &GitHubStatus) -> String {
             moment(it.reset)
         )
     });
-    let all: Vec<String> = trouble.chain(budgets).collect();
+    let usage = (github.usage.requests > 0).then(|| {
+        format!(
+            "{} requests since the start, of which {} were answered \"not modified\"",
+            github.usage.requests, github.usage.not_modified
+        )
+    });
+    let all: Vec<String> = trouble.chain(budgets).chain(usage).collect();
     if all.is_empty() {
         "nothing known yet".to_owned()
     } else {

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::ports::Budget;
+use crate::ports::{Budget, Usage};
 
 /// Who gets woken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,6 +124,9 @@ pub struct Budgets {
     pub at: Option<Timestamp>,
     /// The budgets.
     pub budgets: Vec<Budget>,
+    /// What the process that recorded them had asked until then.
+    #[serde(default)]
+    pub usage: Usage,
 }
 
 /// What was last read of what a job has produced.

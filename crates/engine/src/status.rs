@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::desk::{Desk, Error};
-use crate::ports::Budget;
+use crate::ports::{Budget, Usage};
 use crate::why::Reasoned;
 
 /// What is going on.
@@ -41,6 +41,8 @@ pub struct GitHubStatus {
     pub budgets: Vec<Budget>,
     /// When that was known.
     pub budgets_at: Option<Timestamp>,
+    /// What the process that knew it had asked until then.
+    pub usage: Usage,
 }
 
 /// One account.

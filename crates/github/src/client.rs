@@ -21,7 +21,7 @@ use std::sync::{Arc, PoisonError};
 
 use domain::effect::CALL_TIMEOUT;
 use domain::ids::{RepoId, RepoName};
-use engine::ports::{Budget, Clock, Secrets, Share};
+use engine::ports::{Budget, Clock, Secrets, Share, Usage};
 use jiff::SignedDuration;
 use octocrab::Octocrab;
 use tokio::sync::Mutex;
@@ -82,15 +82,6 @@ impl Settings {
             call_timeout: CALL_TIMEOUT,
         })
     }
-}
-
-/// What the client has done since it was made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Usage {
-    /// Requests that GitHub answered, or may have.
-    pub requests: u64,
-    /// How many of them were answered "not modified", which costs none of the budget.
-    pub not_modified: u64,
 }
 
 /// More repositories than anybody has are not remembered.

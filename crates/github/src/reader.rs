@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use domain::facts::PullFacts;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, Identity, PullRef, RepoId, RepoName};
-use engine::ports::{BranchState, Budget, CheckLog, PullGlance, PullsRead, Share};
+use engine::ports::{BranchState, Budget, CheckLog, PullGlance, PullsRead, Share, Usage};
 use jiff::Timestamp;
 
 use crate::client::{Client, Listing, branch_path, failure, segment};
@@ -159,5 +159,9 @@ impl PullsRead for Reader {
 
     fn budgets(&self) -> Vec<Budget> {
         self.client.budgets()
+    }
+
+    fn usage(&self) -> Usage {
+        self.client.usage()
     }
 }

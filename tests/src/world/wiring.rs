@@ -10,13 +10,14 @@ use sandbox::Sandbox;
 use super::WEBHOOK_SECRET;
 
 pub(super) fn adapters(
-    sandbox: &Sandbox,
+    (sandbox, github_app): (&Sandbox, Option<u64>),
     secrets: Arc<dyn Secrets>,
     clock: &Arc<dyn Clock>,
 ) -> (Eyes, Hands) {
     let (settings, _) = jules::Settings::at(&sandbox.jules_base()).expect("an address");
     let jules = jules::Client::new(settings, secrets.clone(), clock.clone()).expect("a client");
-    let settings = github::Settings::new(Some(&sandbox.github_base()), None).expect("an address");
+    let github_base = sandbox.github_base();
+    let settings = github::Settings::new(Some(&github_base), github_app).expect("an address");
     let github = github::Client::new(&settings, secrets.clone(), clock.clone()).expect("a client");
     let allow: HostRule = sandbox.addr().to_string().parse().expect("a host rule");
     let sender = Sender::new(AgentSettings { allow: vec![allow] }, secrets).expect("a sender");

@@ -66,6 +66,18 @@ pub struct GitHubView {
     pub budgets: Vec<BudgetView>,
     /// When that was known.
     pub budgets_at: Option<Timestamp>,
+    /// What the process that knew it had asked until then.
+    #[serde(default)]
+    pub usage: UsageView,
+}
+
+/// What a process has asked of GitHub since it started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsageView {
+    /// Requests that GitHub answered, or may have.
+    pub requests: u64,
+    /// How many of them were answered "not modified", which costs none of the budget.
+    pub not_modified: u64,
 }
 
 /// What is left of one of GitHub's budgets.

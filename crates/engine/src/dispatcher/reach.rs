@@ -180,6 +180,7 @@ impl Dispatcher {
         let recorded = Budgets {
             at: Some(now),
             budgets,
+            usage: self.eyes.pulls.usage(),
         };
         let mut unit = self.desk.unit();
         let version = Some(found.version);

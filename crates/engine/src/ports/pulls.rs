@@ -65,6 +65,15 @@ pub struct Budget {
     pub stay_away: Option<Timestamp>,
 }
 
+/// What a process has asked of GitHub since it started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Requests that GitHub answered, or may have.
+    pub requests: u64,
+    /// How many of them were answered "not modified", which costs none of the budget.
+    pub not_modified: u64,
+}
+
 /// Reads GitHub.
 #[async_trait]
 pub trait PullsRead: Send + Sync {
@@ -96,6 +105,9 @@ pub trait PullsRead: Send + Sync {
 
     /// What is left of the budgets, as GitHub last told; nothing before the first answer.
     fn budgets(&self) -> Vec<Budget>;
+
+    /// What was asked so far.
+    fn usage(&self) -> Usage;
 }
 
 /// Writes to GitHub. Only the dispatcher holds one.

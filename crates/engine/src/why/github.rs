@@ -27,6 +27,7 @@ impl Desk {
             trouble,
             budgets: known.budgets,
             budgets_at: known.at,
+            usage: known.usage,
         })
     }
 

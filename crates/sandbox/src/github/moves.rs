@@ -62,6 +62,14 @@ impl GitHub {
         self.world().installations = installations;
     }
 
+    /// The tokens that the App's installations were given so far, of which some may have ended.
+    #[must_use]
+    pub fn minted_tokens(&self) -> Vec<String> {
+        let world = self.world();
+        let minted = world.tokens.values().filter(|it| it.expires_at.is_some());
+        minted.map(|it| it.setup.token.clone()).collect()
+    }
+
     /// Lets a token make so many more requests in the hour that is running; an unknown token changes nothing.
     pub fn leave_requests(&self, now: Timestamp, token: &str, left: u64) {
         if let Some(token) = self.world().tokens.get_mut(token) {

@@ -82,6 +82,13 @@ async fn what_is_left_is_kept_for_a_merge_that_is_near() {
         (core.owner.as_str(), core.resource.as_str()),
         ("token", "core")
     );
+    let asked = world.sandbox.counters();
+    let usage = status.usage;
+    assert!(
+        0 < usage.not_modified && usage.not_modified <= asked.github_not_modified,
+        "{status:?}"
+    );
+    assert!(usage.not_modified < usage.requests && usage.requests <= asked.github_calls);
     world
         .until(hour(1), "merged after the reset", async |world| {
             world.state(&far).await == "merged"

@@ -9,7 +9,7 @@ use domain::ids::{EffectId, RepoId};
 use domain::policy::{MergeMethod, MergePolicy, PlanApproval, Policy, Source, Timing};
 use domain::reach::{Access, Lost, Obstacle, Reach, Renamed, Trouble};
 use engine::keys;
-use engine::ports::Budget;
+use engine::ports::{Budget, Usage};
 use engine::settings::{
     Agent, AppSetup, Budgets, Disabled, Installation, Lane, MadeApp, Merges, Switches, Upstreams,
 };
@@ -225,6 +225,10 @@ fn put_github(samples: &mut Samples) {
     let budgets = Budgets {
         at: Some(AT),
         budgets: vec![budget],
+        usage: Usage {
+            requests: 9,
+            not_modified: 4,
+        },
     };
     samples.put(keys::budgets(), &budgets);
 }

@@ -9,7 +9,7 @@ use sandbox::github::{CheckSetup, CiSetup, Outcome, RequiredCheck};
 use sandbox::story::Step;
 use sandbox::{Fault, FaultKind, Lags, Scenario, Service};
 use tests::world::{
-    MINUTE, REPO, SECOND, Setup, World, asking, ci, green_checks, hour, on_green, progress,
+    MINUTE, Moment, REPO, SECOND, Setup, World, asking, ci, green_checks, hour, on_green, progress,
     scenario, story, with_ci,
 };
 
@@ -279,17 +279,65 @@ async fn a_message_whose_answer_is_lost_is_said_once() {
 
 #[tokio::test]
 async fn what_a_session_does_after_words_whose_answer_was_lost_is_heard() {
+    let world = quickly_repaired().await;
+    let lost = (Service::Jules, "POST", ":sendMessage");
+    cut(&world, &FaultKind::CutAfterEffect, lost);
+    finishes_twice(&world).await;
+}
+
+#[tokio::test]
+async fn what_a_session_does_after_words_whose_sender_died_is_heard() {
+    let world = quickly_repaired().await;
+    let fate = world.fate.clone();
+    world.fate.before_next("say", async move {
+        fate.kill_at(fate.acts().len() - 1, Moment::After);
+    });
+    finishes_twice(&world).await;
+    assert_eq!(world.fate.deaths(), 1);
+}
+
+#[tokio::test]
+async fn nothing_is_merged_while_words_may_have_woken_its_session() {
+    let world = quickly_repaired().await;
+    let job = world.submit("whatever").await;
+    world
+        .until(MINUTE * 10, "settling", async |world| {
+            world.gives(&job, "settling").await
+        })
+        .await;
+    let fate = world.fate.clone();
+    world.fate.before_next("say", async move {
+        fate.kill_at(fate.acts().len() - 1, Moment::After);
+    });
+    world.say(&job, "Add a test", "more").await.expect("a wish");
+    for _ in 0..8 {
+        world.pass(SECOND).await;
+        assert_eq!(
+            world.sandbox.counters().merges,
+            0,
+            "{}",
+            world.story().await
+        );
+    }
+    assert_eq!(world.fate.deaths(), 1);
+    merged(&world, &job).await;
+}
+
+/// A world in which a failed check is repaired and merged within seconds.
+async fn quickly_repaired() -> World {
     let check = CheckSetup::new("test", Outcome::FailsFirst(1));
     let mut source = on_green();
     let quick = SECOND * 5;
     source.timing.settle = quick;
     source.timing.pull_poll = quick;
     source.timing.ci_repair_after = quick;
-    let world = world_of(with_ci(ci(vec![check])), source).await;
-    let lost = (Service::Jules, "POST", ":sendMessage");
-    cut(&world, &FaultKind::CutAfterEffect, lost);
+    world_of(with_ci(ci(vec![check])), source).await
+}
+
+/// The session finishes, is asked to mend a check, and finishes again: both are heard before its job is over.
+async fn finishes_twice(world: &World) {
     let job = world.submit("whatever").await;
-    merged(&world, &job).await;
+    merged(world, &job).await;
     let session = world.session(&job).await;
     assert_eq!(session.messages.len(), 1, "{session:?}");
     let told = world.wake_names();

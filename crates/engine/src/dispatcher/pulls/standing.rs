@@ -45,12 +45,7 @@ impl Dispatcher {
                 domain::job::Origin::Created => Owner::Created,
                 domain::job::Origin::Adopted => Owner::Adopted,
             },
-            // A pull request of an earlier attempt answers to nobody any more.
-            session: if job.session() == Some(&pull.session) {
-                rest_of(job, &source.timing, now)
-            } else {
-                SessionRest::CalledOff
-            },
+            session: self.rest(pull, job, source).await?,
             account: job.account.clone(),
             attempt: job.attempt,
             wanted_base: job.branch.clone(),
@@ -61,15 +56,47 @@ impl Dispatcher {
             logs: logs.into_iter().map(|log| (log.name, log.tail)).collect(),
         })
     }
+
+    /// Whether the session that made a pull request may still push.
+    async fn rest(
+        &self,
+        pull: &pull::Pull,
+        job: &Job,
+        source: &Source,
+    ) -> Result<SessionRest, Error> {
+        // A pull request of an earlier attempt answers to nobody any more.
+        if job.session() != Some(&pull.session) {
+            return Ok(SessionRest::CalledOff);
+        }
+        let rest = rest_of(job, &source.timing, self.desk.now());
+        if rest != SessionRest::Resting {
+            return Ok(rest);
+        }
+        // Words that are on their way, or may have arrived unheard, wake it.
+        let effects = self.desk.store.effects(&keys::job_pk(&job.id)).await?;
+        let spoken_to = effects.iter().any(is_unsettled_say);
+        Ok(if spoken_to {
+            SessionRest::Working
+        } else {
+            rest
+        })
+    }
+}
+
+fn is_unsettled_say(found: &Versioned<Effect>) -> bool {
+    matches!(found.value.action, Action::Say { .. }) && is_unsettled(&found.value.state)
 }
 
 fn is_unsettled_merge(found: &Versioned<Effect>) -> bool {
-    let merge = matches!(found.value.action, Action::Merge { .. });
-    merge
-        && matches!(
-            found.value.state,
-            EffectState::Started { .. } | EffectState::Unknown { .. }
-        )
+    matches!(found.value.action, Action::Merge { .. }) && is_unsettled(&found.value.state)
+}
+
+/// Whether an effect may have happened, or may be happening now.
+fn is_unsettled(state: &EffectState) -> bool {
+    matches!(
+        state,
+        EffectState::Started { .. } | EffectState::Unknown { .. }
+    )
 }
 
 /// Whether a session may still push. One that said it is done, or has been silent for a whole window, will not by itself.

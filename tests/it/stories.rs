@@ -5,6 +5,7 @@ mod blocked;
 mod checks;
 mod demo;
 mod github;
+mod hearing;
 mod listening;
 mod merges;
 mod pauses;

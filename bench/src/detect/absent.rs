@@ -7,7 +7,7 @@ use domain::ids::{BranchName, CommitSha, Identity, PullRef, RepoName};
 use domain::policy::MergeMethod;
 use engine::ports::{
     AgentsWrite, BranchState, Budget, CheckLog, Delivered, Envelope, PullGlance, PullsRead,
-    PullsWrite, Share, Usage,
+    PullsWrite, Reading, Usage,
 };
 use jiff::Timestamp;
 
@@ -21,7 +21,7 @@ fn absent<T>() -> Result<T, Failure> {
 
 #[async_trait]
 impl PullsRead for Absent {
-    async fn facts(&self, _: &PullRef, _: Share, _: Timestamp) -> Result<PullFacts, Failure> {
+    async fn facts(&self, _: &PullRef, _: Reading, _: Timestamp) -> Result<PullFacts, Failure> {
         absent()
     }
 

@@ -149,6 +149,7 @@ fn work(wakeup: &Wakeup) -> Option<Work> {
         number,
         sha,
         received_at,
+        news,
     } = wakeup;
     match kind {
         WebhookKind::Issue | WebhookKind::IssueComment => return None,
@@ -169,6 +170,7 @@ fn work(wakeup: &Wakeup) -> Option<Work> {
             number: *number,
             sha: sha.clone(),
             received_at: *received_at,
+            news: *news,
         });
     }
     match (number, sha) {

@@ -132,6 +132,25 @@ impl Effect {
         }
     }
 
+    /// The same, first tried when what it follows no longer stands in its way.
+    #[must_use]
+    pub fn after_a_breath(self) -> Self {
+        let wait = self.action.breath();
+        match self.state {
+            EffectState::Intent {
+                not_before,
+                attempt,
+            } => self.with(EffectState::Intent {
+                attempt,
+                not_before: plus(not_before, wait),
+            }),
+            EffectState::Started { .. }
+            | EffectState::Done { .. }
+            | EffectState::Failed { .. }
+            | EffectState::Unknown { .. } => self,
+        }
+    }
+
     /// Whether it is over.
     pub fn is_settled(&self) -> bool {
         match self.state {

@@ -75,6 +75,22 @@ pub struct PullFacts {
     pub demands: Fact<Demands>,
     /// Why checks may be missing; read only when there are none.
     pub ci: Option<CiClues>,
+    /// How much of it was read.
+    #[serde(default)]
+    pub depth: Depth,
+}
+
+/// How much of a pull request is read. A merge is judged by no less than all of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Depth {
+    /// The pull request itself, and nothing of its checks, reviews, files and demands.
+    Outline,
+    /// Everything that a merge is judged by.
+    #[default]
+    Whole,
+    /// That, and why checks are missing if there are none.
+    WithClues,
 }
 
 impl PullFacts {

@@ -3,6 +3,7 @@
 mod alarm;
 mod apply;
 mod ending;
+mod news;
 mod repair;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use apply::{Input, Outside, apply, approve, track};
 pub use ending::REOPEN_WAIT;
+pub use news::{Heard, Hearsay, News, hear, is_only_seen, is_young, unhurried, wants_clues};
 
 use crate::event::ErrorCause;
 use crate::facts::{Base, PullState};
@@ -55,6 +57,9 @@ pub struct Pull {
     pub alarms: Vec<Alarm>,
     /// The last judgement, for people who ask why.
     pub verdict: Option<Verdict>,
+    /// What wake-ups have told of its checks since.
+    #[serde(default, skip_serializing_if = "Hearsay::is_nothing")]
+    pub hearsay: Hearsay,
 }
 
 /// Where a pull request stands.

@@ -21,6 +21,7 @@ use domain::ids::JobId;
 use domain::job::{self, Phase, Sight, Snapshot};
 use domain::merge::Hold;
 use domain::policy::Source;
+use domain::pull::News;
 use jiff::SignedDuration;
 
 use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
@@ -29,6 +30,7 @@ use crate::ports::{AgentsWrite, Delivery, PullsRead, PullsWrite, SessionsRead, S
 use crate::store::Versioned;
 use crate::work::Work;
 use hooks::Hooked;
+use pulls::Wish;
 
 pub(crate) use settle::CLOCK_SLACK;
 
@@ -113,18 +115,30 @@ impl Dispatcher {
                 pull,
                 job,
                 received_at,
-            } => self.pull(pull, job.as_ref(), *received_at).await,
+            } => {
+                let wish = Wish {
+                    pull,
+                    hint: job.as_ref(),
+                    received_at: *received_at,
+                    news: News::Changed,
+                };
+                self.pull(&wish).await
+            }
             Work::Commit {
                 repo,
                 sha,
                 received_at,
-            } => self.commit_moved(repo, sha, *received_at).await,
+            } => {
+                let heard = (*received_at, News::Changed);
+                self.commit_moved(repo, sha, heard).await
+            }
             Work::Hooked {
                 repo,
                 repo_id,
                 number,
                 sha,
                 received_at,
+                news,
             } => {
                 let hooked = Hooked {
                     repo,
@@ -132,6 +146,7 @@ impl Dispatcher {
                     number: *number,
                     sha: sha.as_ref(),
                     received_at: *received_at,
+                    news: *news,
                 };
                 self.hooked(&hooked).await
             }

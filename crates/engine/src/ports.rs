@@ -14,7 +14,9 @@ pub use agents::{AgentsWrite, Delivered, Envelope};
 pub use clock::Clock;
 pub use ids::Ids;
 pub use probes::{AgentsProbe, GithubProbe, JulesProbe};
-pub use pulls::{BranchState, Budget, CheckLog, PullGlance, PullsRead, PullsWrite, Share, Usage};
+pub use pulls::{
+    BranchState, Budget, CheckLog, PullGlance, PullsRead, PullsWrite, Reading, Share, Usage,
+};
 pub use queue::{Delivery, Queue, QueueError, Receipt};
 pub use records::{
     BODY_BYTES_MAX, COMMIT_BYTES_MAX, COMMIT_ITEMS_MAX, CommitError, DueRow, Expect, Key, ListKey,

@@ -273,7 +273,7 @@ impl Desk {
         let before = found.as_ref().map(|found| &found.value);
         let gap = self.doubted_in(before, action).await?;
         let (effect, version) = match found {
-            None => (wished, None),
+            None => (wished.after_a_breath(), None),
             Some(found) => {
                 // Approving is safe to repeat, and wished for again only by a person or an agent: it starts afresh.
                 let afresh = matches!(action, Action::ApprovePlan { .. })

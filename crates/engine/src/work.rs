@@ -1,6 +1,7 @@
 //! Queue messages: wake-ups that name what to look at. What they name is read again before anything is decided.
 
 use domain::ids::{AccountName, AgentName, CommitSha, EventId, JobId, PullRef, RepoId, RepoName};
+use domain::pull::News;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,9 @@ pub enum Work {
         sha: Option<CommitSha>,
         /// When the wake-up came in.
         received_at: Timestamp,
+        /// What it says; a hint when to look.
+        #[serde(default, skip_serializing_if = "News::is_change")]
+        news: News,
     },
     /// A wake that is to be delivered.
     Wake {

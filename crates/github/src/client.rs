@@ -38,7 +38,7 @@ pub(crate) use transport::{Lost, Received, Request, deadline, exchange};
 use admission::Verdicts;
 use auth::Held;
 use broker::Broker;
-use memory::Memory;
+use memory::{Memory, Noted};
 
 /// Where github.com's API is.
 pub(crate) const GITHUB: &str = "https://api.github.com";
@@ -110,6 +110,7 @@ struct Inner {
     held: Mutex<Held>,
     verdicts: Mutex<Verdicts>,
     memory: Memory,
+    unprotected: Noted,
     dates: dates::Dates,
     broker: Broker,
     /// The number of each repository as it was last read.
@@ -151,6 +152,7 @@ impl Client {
             held: Mutex::default(),
             verdicts: Mutex::default(),
             memory: Memory::default(),
+            unprotected: Noted::default(),
             dates: dates::Dates::default(),
             broker: Broker::default(),
             identities: std::sync::Mutex::default(),
@@ -211,7 +213,7 @@ impl Client {
     }
 
     /// Which repository was last read under a name.
-    fn identity(&self, repo: &RepoName) -> Option<RepoId> {
+    pub(crate) fn identity(&self, repo: &RepoName) -> Option<RepoId> {
         self.0
             .identities
             .lock()

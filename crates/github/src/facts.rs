@@ -5,7 +5,7 @@ mod demands;
 mod pull;
 mod reviews;
 
-use domain::facts::{CiClues, Fact, PullFacts, PullState, Review};
+use domain::facts::{CiClues, Depth, Fact, PullFacts, PullState, Review};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::PullRef;
 use engine::ports::PullGlance;
@@ -27,21 +27,26 @@ const RUN_PAGES_MAX: usize = 5;
 /// The permission to read reviews and changed files, in GitHub's words.
 const PULLS_READ: &str = "Pull requests: read";
 
-/// Reads the facts of a pull request. `Conflict` when it changed while it was read: try again.
+/// Reads so much of a pull request. `Conflict` when it changed while it was read: try again.
 pub(crate) async fn read(
     client: &Client,
-    pull: &PullRef,
+    (pull, depth): (&PullRef, Depth),
     now: Timestamp,
 ) -> Result<PullFacts, Failure> {
     let seen = pull::read(client, pull).await?;
     if seen.state != PullState::Open {
-        return Ok(seen.into_facts(pull, now, Parts::of_closed()));
+        let parts = Parts::unread("the pull request is not open");
+        return Ok(seen.into_facts(pull, now, (parts, depth)));
     }
-    let parts = Parts::read(client, pull, &seen).await?;
+    if depth == Depth::Outline {
+        let parts = Parts::unread("only the pull request itself was read");
+        return Ok(seen.into_facts(pull, now, (parts, depth)));
+    }
+    let parts = Parts::read(client, (pull, depth), &seen).await?;
     // Conditional: nearly always "not modified", which costs nothing. What it says is newer, so it is what counts.
     let again = pull::read(client, pull).await?;
     still_the_same(pull, &seen, &again)?;
-    Ok(again.into_facts(pull, now, parts))
+    Ok(again.into_facts(pull, now, (parts, depth)))
 }
 
 /// Reads just enough to tell whose a pull request may be.
@@ -81,7 +86,11 @@ struct Parts {
 }
 
 impl Parts {
-    async fn read(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Self, Failure> {
+    async fn read(
+        client: &Client,
+        (pull, depth): (&PullRef, Depth),
+        seen: &Seen,
+    ) -> Result<Self, Failure> {
         let (checks, reviews, files, demands) = tokio::join!(
             checks::read(client, pull, &seen.head.sha),
             reviews::read(client, pull),
@@ -90,7 +99,9 @@ impl Parts {
         );
         let checks = checks?;
         let ci = match &checks {
-            Fact::Known(list) if list.is_empty() => Some(clues(client, pull, seen).await),
+            Fact::Known(list) if list.is_empty() && depth == Depth::WithClues => {
+                Some(clues(client, pull, seen).await)
+            }
             Fact::Known(_) | Fact::Forbidden { .. } | Fact::Unknown { .. } => None,
         };
         Ok(Self {
@@ -102,9 +113,9 @@ impl Parts {
         })
     }
 
-    /// A pull request that is not open cannot be merged, whatever these are: they are not read.
-    fn of_closed() -> Self {
-        let why = || "the pull request is not open".to_owned();
+    /// Nothing: a pull request that is not open cannot be merged, whatever these are, and one of which only the outline is read is not judged.
+    fn unread(why: &str) -> Self {
+        let why = || why.to_owned();
         Self {
             checks: Fact::Unknown { why: why() },
             reviews: Fact::Unknown { why: why() },

@@ -9,6 +9,7 @@
 mod app;
 mod client;
 mod facts;
+mod graph;
 mod manifest;
 mod probe;
 mod reader;

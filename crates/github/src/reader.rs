@@ -1,22 +1,20 @@
 //! Reads GitHub: facts, branches, comments and the logs of failed checks.
 
+mod branch;
 mod logs;
 
 use async_trait::async_trait;
 use domain::facts::PullFacts;
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{BranchName, CommitSha, Identity, PullRef, RepoId, RepoName};
-use engine::ports::{BranchState, Budget, CheckLog, PullGlance, PullsRead, Share, Usage};
+use domain::ids::{BranchName, Identity, PullRef, RepoId, RepoName};
+use engine::ports::{BranchState, Budget, CheckLog, PullGlance, PullsRead, Reading, Share, Usage};
 use jiff::Timestamp;
 
-use crate::client::{Client, Listing, branch_path, failure, segment};
+use crate::client::{Client, Listing, failure};
 use crate::{facts, wire};
 
 /// 5,000 comments; whether ours is among more than that cannot be known.
 const COMMENT_PAGES_MAX: usize = 50;
-
-/// 1,000 open pull requests on one base.
-const OPEN_PAGES_MAX: usize = 10;
 
 /// Reads GitHub and can change nothing.
 #[derive(Debug, Clone)]
@@ -29,40 +27,15 @@ impl Reader {
     pub fn new(client: Client) -> Self {
         Self { client }
     }
+}
 
-    async fn branch_sha(
-        &self,
-        repo: &RepoName,
-        branch: &BranchName,
-    ) -> Result<Option<CommitSha>, Failure> {
-        let doing = format!("reading {repo}'s branch {branch}");
-        let path = format!(
-            "/repos/{repo}/git/ref/heads/{}",
-            branch_path(branch.as_str())
-        );
-        let found = match self
-            .client
-            .get::<wire::Reference>(repo, &path, &doing)
-            .await
-        {
-            Ok(found) => found,
-            Err(failure) if failure.class == FailureClass::NotFound => {
-                return self.gone(repo).await;
-            }
-            Err(failure) => return Err(failure),
-        };
-        let sha = found
-            .object
-            .sha
-            .parse()
-            .map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")));
-        sha.map(Some)
-    }
-
-    /// A branch is gone only if its repository can be seen: GitHub says 404 for both.
-    async fn gone(&self, repo: &RepoName) -> Result<Option<CommitSha>, Failure> {
-        self.default_branch(repo).await.map(|_| None)
-    }
+async fn default_branch(client: &Client, repo: &RepoName) -> Result<BranchName, Failure> {
+    let doing = format!("reading {repo}");
+    let found: wire::Repository = client.get(repo, &format!("/repos/{repo}"), &doing).await?;
+    found
+        .default_branch
+        .parse()
+        .map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")))
 }
 
 /// The hidden end of a comment of ours.
@@ -75,10 +48,11 @@ impl PullsRead for Reader {
     async fn facts(
         &self,
         pull: &PullRef,
-        share: Share,
+        reading: Reading,
         now: Timestamp,
     ) -> Result<PullFacts, Failure> {
-        facts::read(&self.client.with_share(share), pull, now).await
+        let client = self.client.with_share(reading.share);
+        facts::read(&client, (pull, reading.depth), now).await
     }
 
     async fn glance(&self, pull: &PullRef) -> Result<PullGlance, Failure> {
@@ -102,15 +76,7 @@ impl PullsRead for Reader {
     }
 
     async fn default_branch(&self, repo: &RepoName) -> Result<BranchName, Failure> {
-        let doing = format!("reading {repo}");
-        let found: wire::Repository = self
-            .client
-            .get(repo, &format!("/repos/{repo}"), &doing)
-            .await?;
-        found
-            .default_branch
-            .parse()
-            .map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")))
+        default_branch(&self.client, repo).await
     }
 
     async fn check_logs(&self, facts: &PullFacts) -> Result<Vec<CheckLog>, Failure> {
@@ -136,25 +102,7 @@ impl PullsRead for Reader {
     }
 
     async fn branch(&self, repo: &RepoName, branch: &BranchName) -> Result<BranchState, Failure> {
-        let doing = format!("looking for pull requests that are based on {repo}'s branch {branch}");
-        let path = format!(
-            "/repos/{repo}/pulls?state=open&base={}",
-            segment(branch.as_str())
-        );
-        let listing = Listing {
-            repo,
-            path: &path,
-            pages_max: OPEN_PAGES_MAX,
-            doing: &doing,
-        };
-        let (sha, open) = tokio::join!(
-            self.branch_sha(repo, branch),
-            self.client.list::<Vec<wire::Numbered>>(&listing)
-        );
-        Ok(BranchState {
-            sha: sha?,
-            based_on_it: open?.len() as u64,
-        })
+        branch::read(&self.client, repo, branch).await
     }
 
     fn budgets(&self) -> Vec<Budget> {

@@ -36,6 +36,8 @@ pub(crate) struct Pull {
     pub(crate) head: End,
     pub(crate) base: End,
     pub(crate) changed_files: u64,
+    #[serde(default)]
+    pub(crate) created_at: Option<String>,
 }
 
 /// One end of a pull request.
@@ -271,6 +273,21 @@ pub(crate) struct Workflows {
 pub(crate) struct Comment {
     #[serde(default)]
     pub(crate) body: Option<String>,
+}
+
+/// One of `GET /repos/{owner}/{repo}/branches`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct NamedBranch {
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) protection: Option<Switch>,
+}
+
+/// Whether classic protection is on; a branch that only a ruleset protects says that it is not.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Switch {
+    #[serde(default)]
+    pub(crate) enabled: Option<bool>,
 }
 
 /// `GET /repos/{owner}/{repo}/git/ref/heads/{branch}`.

@@ -8,7 +8,8 @@ use engine::ports::PullsWrite;
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::client::{Answer, Call, Client, SECONDARY_WAIT, branch_path, failure};
+use crate::client::{Answer, Call, Client, branch_path, failure};
+use crate::graph;
 use crate::reader::hidden;
 use crate::wire;
 
@@ -189,25 +190,10 @@ fn marked(text: &str, marker: &str) -> String {
     format!("{kept}{end}")
 }
 
-/// GraphQL answers 200 also to what it refuses.
+/// Whether the answer says so.
 fn is_ready(answer: &wire::GraphAnswer, doing: &str) -> Result<(), Failure> {
-    if let Some(error) = answer.errors.first() {
-        let class = match error.kind.as_str() {
-            "FORBIDDEN" | "INSUFFICIENT_SCOPES" => FailureClass::Forbidden,
-            "NOT_FOUND" => FailureClass::NotFound,
-            "RATE_LIMITED" => FailureClass::Throttled,
-            _other => FailureClass::Invalid,
-        };
-        let wait = (class == FailureClass::Throttled).then_some(SECONDARY_WAIT);
-        let message = format!("{doing}: GitHub answered {}: {}", error.kind, error.message);
-        return Err(failure(class, &message).after(wait));
-    }
-    match answer
-        .data
-        .as_ref()
-        .and_then(|data| data.pointer(IS_DRAFT))
-        .and_then(Value::as_bool)
-    {
+    let data: Value = graph::data(answer, doing)?;
+    match data.pointer(IS_DRAFT).and_then(Value::as_bool) {
         Some(false) => Ok(()),
         Some(true) | None => Err(failure(
             FailureClass::Garbled,

@@ -22,13 +22,13 @@ fn touching_ci() -> sandbox::Scenario {
 }
 
 async fn blocked(setup: Setup) -> (World, JobId) {
-    let world = World::with(Setup {
+    let world = Box::pin(World::with(Setup {
         scenario: touching_ci(),
         ..setup
-    })
+    }))
     .await;
     let job = world.submit("Cache the builds").await;
-    world.pass(hour(2)).await;
+    Box::pin(world.pass(hour(2))).await;
     (world, job)
 }
 

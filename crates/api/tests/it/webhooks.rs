@@ -12,6 +12,7 @@ use axum::body::Body;
 use axum::http::Request;
 use client::wire::WebhookCounts;
 use domain::ids::RepoId;
+use domain::pull::News;
 use engine::ports::{
     Clock, Delivery, Queue, QueueError, Receipt, SecretName, Secrets, SecretsError,
 };
@@ -179,6 +180,7 @@ async fn what_is_signed_and_followed_goes_to_the_queue() {
                 number: Some(7),
                 sha: Some(SHA.parse().unwrap()),
                 received_at,
+                news: News::Changed,
             },
             Work::Hooked {
                 repo: "acme/shop".parse().unwrap(),
@@ -186,6 +188,7 @@ async fn what_is_signed_and_followed_goes_to_the_queue() {
                 number: None,
                 sha: Some(SHA.parse().unwrap()),
                 received_at,
+                news: News::CheckEnded,
             },
         ]
     );

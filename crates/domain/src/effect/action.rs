@@ -121,7 +121,26 @@ fn key(pull: &PullRef) -> String {
     format!("{}#{}", pull.repo.key(), pull.number)
 }
 
+/// GitHub wants a second between writes, and a branch is deleted right after a merge: reading it before that would be in vain.
+const AFTER_MERGE: SignedDuration = SignedDuration::from_secs(2);
+
 impl Action {
+    /// How long after the wish it is first tried.
+    pub(super) fn breath(&self) -> SignedDuration {
+        match self {
+            Self::DeleteBranch { .. } => AFTER_MERGE,
+            Self::CreateSession { .. }
+            | Self::Say { .. }
+            | Self::ApprovePlan { .. }
+            | Self::Archive { .. }
+            | Self::Merge { .. }
+            | Self::MarkReady { .. }
+            | Self::UpdateBranch { .. }
+            | Self::Comment { .. }
+            | Self::Label { .. } => SignedDuration::ZERO,
+        }
+    }
+
     /// Whether it is done on GitHub; else it is done on Jules.
     pub fn is_on_github(&self) -> bool {
         match self {

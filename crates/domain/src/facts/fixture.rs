@@ -2,7 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::{Author, Base, Check, CheckOutcome, Demands, Fact, Head, Pass, PullFacts, PullState};
+use super::{
+    Author, Base, Check, CheckOutcome, Demands, Depth, Fact, Head, Pass, PullFacts, PullState,
+};
 use crate::ids::{CommitSha, Identity, RepoId};
 
 /// GitHub's id of its own Actions App.
@@ -67,5 +69,6 @@ pub(crate) fn green_facts() -> PullFacts {
         files: Fact::Known(vec!["src/cart.rs".to_owned()]),
         demands: Fact::Known(Demands::default()),
         ci: None,
+        depth: Depth::Whole,
     }
 }

@@ -3,10 +3,11 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::ending;
+use super::news;
 use super::repair;
-use super::{Approval, Green, Pull, PullPhase, RefusedMerge, Repairs, Seen, Verdict};
+use super::{Approval, Green, Hearsay, Pull, PullPhase, RefusedMerge, Repairs, Seen, Verdict};
 use crate::effect::{Action, doubling};
-use crate::facts::{PullFacts, PullState};
+use crate::facts::{Depth, PullFacts, PullState};
 use crate::failure::{Failure, FailureClass};
 use crate::fence::clip;
 use crate::ids::{AccountName, BranchName, CommitSha, JobId, PullRef, SessionId};
@@ -88,6 +89,7 @@ pub fn track(pull: PullRef, job: JobId, session: SessionId, now: Timestamp) -> P
         refused: None,
         alarms: Vec::new(),
         verdict: None,
+        hearsay: Hearsay::default(),
     }
 }
 
@@ -110,10 +112,14 @@ pub fn apply(
         Input::Facts(facts, _) if !is_the_same(pull, facts) => {
             let reasons = vec![Reason::NotOurs];
             let judgement = Judgement::Refuse { reasons };
-            step.due = Some(next_look(&judgement, timing, now));
+            step.due = Some(next_look(&judgement, (timing, timing.pull_poll), now));
             keep_verdict(&mut step.aggregate, facts, judgement, now);
         }
         Input::Facts(facts, outside) => match facts.state {
+            PullState::Open if facts.depth == Depth::Outline => {
+                see_head(&mut step.aggregate, facts, now);
+                step.due = Some(plus(now, timing.pull_poll));
+            }
             PullState::Open => open(&mut step, facts, outside, (policy, timing), now),
             PullState::Closed if !ending::is_given_up(pull, now) => {
                 ending::closed(&mut step, facts, now);
@@ -222,11 +228,13 @@ fn open(
         return;
     }
     see_head(&mut step.aggregate, facts, now);
+    news::count_checks(&mut step.aggregate, facts);
     let standing = standing(&step.aggregate, outside, now);
     let judgement = merge::judge(facts, &standing, (policy, timing), now);
     keep_green(&mut step.aggregate, facts, &judgement, now);
     step.aggregate.phase = PullPhase::Open;
-    step.due = Some(next_look(&judgement, timing, now));
+    let poll = news::patience(&step.aggregate, &judgement, (timing, now));
+    step.due = Some(next_look(&judgement, (timing, poll), now));
     if let Judgement::Merge { sha, method } = &judgement {
         merge_now(step, facts, (sha.clone(), *method), now);
     } else if may_write(facts, outside) && !is_stale(&judgement) {
@@ -258,8 +266,12 @@ fn is_stale(judgement: &Judgement) -> bool {
 }
 
 /// When to read it again if nothing announces a change.
-fn next_look(judgement: &Judgement, timing: &Timing, now: Timestamp) -> Timestamp {
-    let poll = plus(now, timing.pull_poll);
+fn next_look(
+    judgement: &Judgement,
+    (timing, patience): (&Timing, SignedDuration),
+    now: Timestamp,
+) -> Timestamp {
+    let poll = plus(now, patience);
     match judgement {
         Judgement::Merge { .. } => plus(now, READ_BACK),
         Judgement::Conflict { .. } => poll,

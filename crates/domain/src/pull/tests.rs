@@ -2,6 +2,7 @@
 
 mod blocked;
 mod merging;
+mod news;
 mod repairs;
 
 use super::*;

@@ -1,9 +1,11 @@
 //! A webhook's wake-up: which repository it means is said by its number, and only then is anything looked at.
 
 use domain::ids::{CommitSha, PullRef, RepoId, RepoName};
+use domain::pull::News;
 use jiff::Timestamp;
 
 use super::Dispatcher;
+use super::pulls::Wish;
 use crate::desk::Error;
 
 /// What a webhook says happened.
@@ -18,6 +20,8 @@ pub(super) struct Hooked<'a> {
     pub(super) sha: Option<&'a CommitSha>,
     /// When it came in.
     pub(super) received_at: Timestamp,
+    /// What it says.
+    pub(super) news: News,
 }
 
 impl Dispatcher {
@@ -31,9 +35,18 @@ impl Dispatcher {
             match (hooked.number, hooked.sha) {
                 (Some(number), _) => {
                     let pull = PullRef { repo, number };
-                    self.pull(&pull, None, Some(hooked.received_at)).await?;
+                    let wish = Wish {
+                        pull: &pull,
+                        hint: None,
+                        received_at: Some(hooked.received_at),
+                        news: hooked.news,
+                    };
+                    self.pull(&wish).await?;
                 }
-                (None, Some(sha)) => self.commit_moved(&repo, sha, hooked.received_at).await?,
+                (None, Some(sha)) => {
+                    let heard = (hooked.received_at, hooked.news);
+                    self.commit_moved(&repo, sha, heard).await?;
+                }
                 (None, None) => {}
             }
         }

@@ -1,52 +1,45 @@
 //! A pull request: read it whole, find out whose it is, decide, save, perform.
 
 mod merging;
+mod news;
 mod standing;
 mod unread;
 
 use domain::effect::Action;
-use domain::facts::PullFacts;
+use domain::facts::{Depth, PullFacts};
 use domain::failure::FailureClass;
 use domain::ids::{CommitSha, JobId, PullRef, RepoName, SessionId};
 use domain::job::{Job, Phase};
 use domain::link::{self, Link};
 use domain::merge::Owner;
 use domain::policy::{Source, Timing};
-use domain::pull::{self, Input, Outside};
+use domain::pull::{self, Input, News, Outside};
 use domain::step::Step;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Dispatcher;
 use crate::desk::{Desk, Error, Unit};
 use crate::keys;
-use crate::ports::Share;
+use crate::ports::{Reading, Share};
 use crate::settings::TrackedPull;
 use crate::store::Versioned;
 use merging::LANE_AGAIN;
+pub(super) use news::Wish;
 
 /// A wake-up is answered by a reading that began this much after it was received.
 const READ_WELL_AFTER: SignedDuration = SignedDuration::from_secs(2);
 
 impl Dispatcher {
     /// Handles a wake-up about one pull request. What cannot be read now is read later, by its due row.
-    pub(super) async fn pull(
-        &self,
-        reference: &PullRef,
-        hint: Option<&JobId>,
-        received_at: Option<Timestamp>,
-    ) -> Result<(), Error> {
-        match self.look_at_pull(reference, hint, received_at).await {
-            Err(Error::Outside(failure)) => self.unread(reference, hint, &failure).await,
+    pub(super) async fn pull(&self, wish: &Wish<'_>) -> Result<(), Error> {
+        match self.look_at_pull(wish).await {
+            Err(Error::Outside(failure)) => self.unread(wish.pull, wish.hint, &failure).await,
             outcome => outcome,
         }
     }
 
-    async fn look_at_pull(
-        &self,
-        reference: &PullRef,
-        hint: Option<&JobId>,
-        received_at: Option<Timestamp>,
-    ) -> Result<(), Error> {
+    async fn look_at_pull(&self, wish: &Wish<'_>) -> Result<(), Error> {
+        let (reference, received_at) = (wish.pull, wish.received_at);
         let Some(source) = self
             .desk
             .store
@@ -69,6 +62,9 @@ impl Dispatcher {
             if received_at.is_some_and(read_since) {
                 return Ok(());
             }
+            if self.can_wait(found, wish, &source.timing).await? {
+                return Ok(());
+            }
             let calm = found.value.read_at.map(|read| read + READ_WELL_AFTER);
             if let (Some(_), Some(calm)) = (received_at, calm)
                 && self.desk.now() < calm
@@ -77,20 +73,21 @@ impl Dispatcher {
                 return self.bring_forward(&keys::pull(reference), calm).await;
             }
             if found.value.pull.is_settled() {
-                return self.finish_effects(&pk, &source).await;
+                return self.finish_effects(reference, &source).await;
             }
             // What was wished for earlier is begun only after the pull request was read and judged again.
             self.settle_effects(&pk, &source).await?;
         }
-        let candidates = match &found {
-            Some(_) => Vec::new(),
-            None => match self.candidates(&source, reference, hint).await? {
-                candidates if candidates.is_empty() => return Ok(()),
-                candidates => candidates,
+        let (candidates, reading) = match &found {
+            Some(found) => (Vec::new(), self.reading_of(&found.value, &source)),
+            // Checks of one that nobody here knows say nothing about whose it is.
+            None if wish.news != News::Changed => return Ok(()),
+            None => match self.candidates(&source, wish).await? {
+                (candidates, _) if candidates.is_empty() => return Ok(()),
+                (candidates, reading) => (candidates, reading),
             },
         };
-        let share = share_of(found.as_ref());
-        let facts = self.facts_of(&source, reference, share).await?;
+        let facts = self.facts_of(&source, reference, reading).await?;
         let Some(found) = self.ours(reference, found, &candidates, &facts).await? else {
             return Ok(());
         };
@@ -98,10 +95,11 @@ impl Dispatcher {
     }
 
     /// What is left to do about a pull request that is merged or closed: done only in the very repository that is meant.
-    async fn finish_effects(&self, pk: &str, source: &Source) -> Result<(), Error> {
+    async fn finish_effects(&self, reference: &PullRef, source: &Source) -> Result<(), Error> {
+        let pk = &keys::pull_pk(reference);
         let effects = self.desk.store.effects(pk).await?;
         if effects.iter().any(|found| !found.value.is_settled()) {
-            self.must_answer(source).await?;
+            self.glance_of(source, reference).await?;
             self.run_effects(pk, source, None).await?;
         }
         Ok(())
@@ -146,25 +144,48 @@ impl Dispatcher {
         Ok(None)
     }
 
+    /// How a pull request of ours is read. One that is green may be merged soon: what is read for it comes out of what is kept for merges.
+    fn reading_of(&self, found: &TrackedPull, source: &Source) -> Reading {
+        let share = match found.pull.green {
+            Some(_) => Share::Kept,
+            None => Share::Common,
+        };
+        let clues = pull::wants_clues(&found.pull, &source.timing, self.desk.now());
+        let depth = if clues {
+            Depth::WithClues
+        } else {
+            Depth::Whole
+        };
+        Reading { share, depth }
+    }
+
     /// Jobs that may own a pull request we do not know: the one that said so, and those whose sessions the pull request names. Forks have none.
+    /// And how it is to be read: of one that was opened a moment ago the checks have only just begun, and wake-ups will tell when they end.
     async fn candidates(
         &self,
         source: &Source,
-        reference: &PullRef,
-        hint: Option<&JobId>,
-    ) -> Result<Vec<JobId>, Error> {
-        let glance = self.glance_of(source, reference).await?;
+        wish: &Wish<'_>,
+    ) -> Result<(Vec<JobId>, Reading), Error> {
+        let glance = self.glance_of(source, wish.pull).await?;
+        let young = |at| pull::is_young(at, self.desk.now());
+        let reading = Reading {
+            share: Share::Common,
+            depth: match glance.opened_at {
+                Some(at) if wish.received_at.is_some() && young(at) => Depth::Outline,
+                Some(_) | None => Depth::Whole,
+            },
+        };
         if !glance.same_repo {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), reading));
         }
         let claim = link::claim(&glance.body, &glance.branch);
-        let mut jobs: Vec<JobId> = hint.cloned().into_iter().collect();
+        let mut jobs: Vec<JobId> = wish.hint.cloned().into_iter().collect();
         let named: Vec<SessionId> = claim.body.into_iter().chain(claim.branch).collect();
         for session in named {
             jobs.extend(self.desk.store.job_of(&session).await?);
         }
         jobs.dedup();
-        Ok(jobs)
+        Ok((jobs, reading))
     }
 
     async fn decide_pull(
@@ -277,23 +298,21 @@ impl Dispatcher {
         &self,
         repo: &RepoName,
         sha: &CommitSha,
-        received_at: Timestamp,
+        (received_at, news): (Timestamp, News),
     ) -> Result<(), Error> {
         for found in self.desk.store.open_pulls().await? {
             let pull = &found.value.pull;
             let same = pull.head.as_ref().is_some_and(|head| head.sha == *sha);
             if pull.pull.repo == *repo && same {
-                self.pull(&pull.pull, None, Some(received_at)).await?;
+                let wish = Wish {
+                    pull: &pull.pull,
+                    hint: None,
+                    received_at: Some(received_at),
+                    news,
+                };
+                self.pull(&wish).await?;
             }
         }
         Ok(())
-    }
-}
-
-/// A pull request that is green may be merged soon: what is read for it comes out of what is kept for merges.
-fn share_of(found: Option<&Versioned<TrackedPull>>) -> Share {
-    match found.and_then(|found| found.value.pull.green.as_ref()) {
-        Some(_) => Share::Kept,
-        None => Share::Common,
     }
 }

@@ -12,7 +12,7 @@ use jiff::SignedDuration;
 use super::{Dispatcher, effects};
 use crate::desk::{DECIDE_AGAIN_MAX, Error, Place, Unit};
 use crate::keys;
-use crate::ports::{PullGlance, Share};
+use crate::ports::{PullGlance, Reading};
 use crate::save::Route;
 use crate::settings::Budgets;
 
@@ -30,14 +30,14 @@ enum Seen<'a> {
 }
 
 impl Dispatcher {
-    /// Everything a merge is judged by, of a pull request in the very repository that the source means.
+    /// A pull request in the very repository that the source means.
     pub(super) async fn facts_of(
         &self,
         source: &Source,
         pull: &PullRef,
-        share: Share,
+        reading: Reading,
     ) -> Result<PullFacts, Error> {
-        let read = self.eyes.pulls.facts(pull, share, self.desk.now()).await;
+        let read = self.eyes.pulls.facts(pull, reading, self.desk.now()).await;
         let seen = read.as_ref().map(|facts| &facts.repo);
         self.must_be_meant(source, Some(pull.number), seen).await?;
         self.record_budgets().await?;
@@ -54,13 +54,6 @@ impl Dispatcher {
         let seen = read.as_ref().map(|glance| &glance.repo);
         self.must_be_meant(source, None, seen).await?;
         Ok(read?)
-    }
-
-    /// Before anything is done in a repository from which nothing else was read just now.
-    pub(super) async fn must_answer(&self, source: &Source) -> Result<(), Error> {
-        let read = self.eyes.pulls.identify(&source.repo).await;
-        self.must_be_meant(source, None, read.as_ref()).await?;
-        Ok(read.map(drop)?)
     }
 
     /// Records what a reading says, and refuses an answer of another repository: it is as if there had been none.

@@ -1,7 +1,7 @@
 //! Reads the world about an effect whose outcome is unknown.
 
 use domain::effect::{Action, Effect, EffectState, Finding};
-use domain::facts::PullState;
+use domain::facts::{Depth, PullState};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{AccountName, JobId, PlanId, PullRef, SessionId};
 use domain::policy::Source;
@@ -12,7 +12,13 @@ use super::Dispatcher;
 use super::effects::Outcome;
 use crate::desk::Error;
 use crate::keys;
-use crate::ports::Share;
+use crate::ports::{Reading, Share};
+
+/// Whether something was done to a pull request is seen on itself.
+const OUTLINE: Reading = Reading {
+    share: Share::Kept,
+    depth: Depth::Outline,
+};
 
 /// Clocks differ: what happened is looked for from this much before the wish.
 pub(crate) const CLOCK_SLACK: SignedDuration = SignedDuration::from_secs(120);
@@ -135,7 +141,7 @@ impl Dispatcher {
         source: &Source,
         pull: &PullRef,
     ) -> Result<(Finding, Outcome), Error> {
-        let facts = match self.facts_of(source, pull, Share::Kept).await {
+        let facts = match self.facts_of(source, pull, OUTLINE).await {
             Err(Error::Outside(_)) => return Ok((Finding::CannotTell, Outcome::Done)),
             read => read?,
         };
@@ -203,7 +209,7 @@ impl Dispatcher {
         pull: &PullRef,
         shows: impl Fn(&domain::facts::PullFacts) -> bool,
     ) -> Result<Result<bool, Failure>, Error> {
-        match self.facts_of(source, pull, Share::Kept).await {
+        match self.facts_of(source, pull, OUTLINE).await {
             Ok(facts) => Ok(Ok(shows(&facts))),
             Err(Error::Outside(failure)) => Ok(Err(failure)),
             Err(error) => Err(error),

@@ -1,7 +1,7 @@
 //! The GitHub ports: one that only reads and one that writes.
 
 use async_trait::async_trait;
-use domain::facts::PullFacts;
+use domain::facts::{Depth, PullFacts};
 use domain::failure::Failure;
 use domain::ids::{BranchName, CommitSha, Identity, PullRef, RepoName};
 use domain::policy::MergeMethod;
@@ -37,6 +37,8 @@ pub struct PullGlance {
     pub same_repo: bool,
     /// Which repository answered.
     pub repo: Identity,
+    /// When it was opened, if GitHub tells.
+    pub opened_at: Option<Timestamp>,
 }
 
 /// Who may go on reading while GitHub's budget runs short.
@@ -46,6 +48,15 @@ pub enum Share {
     Common,
     /// What is kept for pull requests that are about to be merged.
     Kept,
+}
+
+/// How a pull request is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading {
+    /// Out of which share of the budget.
+    pub share: Share,
+    /// How much of it.
+    pub depth: Depth,
 }
 
 /// What is left of one of GitHub's budgets.
@@ -77,11 +88,11 @@ pub struct Usage {
 /// Reads GitHub.
 #[async_trait]
 pub trait PullsRead: Send + Sync {
-    /// Everything a merge is judged by, all pages, read at `now` or later.
+    /// A pull request as it is at `now` or later, all pages of whatever of it is read.
     async fn facts(
         &self,
         pull: &PullRef,
-        share: Share,
+        reading: Reading,
         now: Timestamp,
     ) -> Result<PullFacts, Failure>;
 

@@ -35,6 +35,15 @@ pub(crate) struct Call<'a> {
     pub(crate) doing: &'a str,
 }
 
+impl Call<'_> {
+    /// Whether it changes nothing: GraphQL posts what it asks.
+    fn reads(&self, by_graph: bool) -> bool {
+        let query = self.body.as_ref().and_then(|body| body.get("query"));
+        let asks = |query: &Value| query.as_str().is_some_and(|it| it.starts_with("query"));
+        self.method == Method::GET || by_graph && query.is_some_and(asks)
+    }
+}
+
 /// A successful answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
@@ -86,6 +95,16 @@ impl Client {
         self.read(repo, self.base().rest(path), doing)
             .await?
             .json(doing)
+    }
+
+    /// Whether the branch at a protection's path was without protection when it was last asked. Only a reason to ask differently.
+    pub(crate) fn said_unprotected(&self, path: &str) -> bool {
+        self.0.unprotected.holds(path)
+    }
+
+    /// Remembers that the branch at a protection's path has none.
+    pub(crate) fn note_unprotected(&self, path: &str) {
+        self.0.unprotected.note(path);
     }
 
     /// Reads an address of the API, conditionally if an earlier answer was kept. A repository that was renamed or transferred leads on, once, within the API.
@@ -221,16 +240,13 @@ impl Client {
     /// A call that the budget does not allow now is not sent: it says from when on it may be.
     fn pay(&self, call: &Call<'_>, pass: &Pass) -> Result<(), Failure> {
         let now = self.clock().now();
-        let spend = match (&call.method, self.share()) {
-            (&Method::GET, Share::Common) => Spend::Read,
-            (&Method::GET, Share::Kept) => Spend::KeptRead,
-            (_, _) => Spend::Write,
+        let by_graph = call.url == self.base().graphql();
+        let spend = match (call.reads(by_graph), self.share()) {
+            (true, Share::Common) => Spend::Read,
+            (true, Share::Kept) => Spend::KeptRead,
+            (false, _) => Spend::Write,
         };
-        let resource = if call.url == self.base().graphql() {
-            "graphql"
-        } else {
-            "core"
-        };
+        let resource = if by_graph { "graphql" } else { "core" };
         let spent = self.broker().spend(&pass.purse, (resource, spend), now);
         spent.map_err(|Short { until, why }| {
             let message = format!("{}: not asked now, since {why}; it is {until}", call.doing);

@@ -1,6 +1,6 @@
 //! Answers kept with their ETag: GitHub answers an authorised 304 without spending the budget.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -24,6 +24,29 @@ pub(crate) struct Kept {
     pub(crate) body: Bytes,
     /// Where the next page is.
     pub(crate) next: Option<String>,
+}
+
+/// So many paths are noted: more base branches than one installation works on.
+const NOTED_MAX: usize = 512;
+
+/// Paths of which something was once true.
+#[derive(Debug, Default)]
+pub(crate) struct Noted(Mutex<BTreeSet<String>>);
+
+impl Noted {
+    /// Whether a path is among them.
+    pub(crate) fn holds(&self, path: &str) -> bool {
+        let noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.contains(path)
+    }
+
+    /// Adds a path, while there is room.
+    pub(crate) fn note(&self, path: &str) {
+        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if noted.len() < NOTED_MAX {
+            noted.insert(path.to_owned());
+        }
+    }
 }
 
 /// Kept answers by who asked and by address. All of them were asked for with the same Accept header.

@@ -13,9 +13,12 @@ use crate::wire;
 /// 500 rules on one branch.
 const RULE_PAGES_MAX: usize = 5;
 
+/// 1,000 protected branches; whether ours is among more than that is asked of the branch itself.
+const PROTECTED_PAGES_MAX: usize = 10;
+
 const RULES_READ: &str = "Metadata: read";
 const PROTECTION_READ: &str = "Administration: read";
-const COMPARE_READ: &str = "Contents: read";
+const CONTENTS_READ: &str = "Contents: read";
 
 /// GitHub's 404 for a branch without classic protection.
 const NOT_PROTECTED: &str = "Branch not protected";
@@ -43,7 +46,7 @@ pub(super) async fn read(
         Fact::Unknown { why } => demands.unread = Some(Unread::Unknown { why }),
     }
     if demands.up_to_date {
-        match settle(behind_by(client, pull, seen).await, COMPARE_READ)? {
+        match settle(behind_by(client, pull, seen).await, CONTENTS_READ)? {
             Fact::Known(behind) => demands.behind_by = Some(behind),
             Fact::Forbidden { permission } => return Ok(Fact::Forbidden { permission }),
             Fact::Unknown { why } => return Ok(Fact::Unknown { why }),
@@ -128,11 +131,15 @@ async fn classic(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Demands
         pull.repo,
         segment(seen.base.branch.as_str())
     );
+    if client.said_unprotected(&path) && !may_be_protected(client, pull, seen).await? {
+        return Ok(Demands::default());
+    }
     let protection: wire::Protection = match client.get(&pull.repo, &path, &doing).await {
         Err(failure)
             if failure.class == FailureClass::NotFound
                 && failure.message.contains(NOT_PROTECTED) =>
         {
+            client.note_unprotected(&path);
             return Ok(Demands::default());
         }
         Err(failure) if is_not_in_plan(&failure) => return Ok(Demands::default()),
@@ -164,6 +171,31 @@ async fn classic(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Demands
         .required_pull_request_reviews
         .map_or(0, |reviews| reviews.required_approving_review_count);
     Ok(demands)
+}
+
+/// Whether a branch that once had no classic protection may have some by now: one that is not in the list of protected
+/// branches has none.
+///
+/// "Not protected" of the branch itself is a 404, which costs a request each time; an unchanged list costs none. The list
+/// holds what classic protection or a ruleset protects, and says of each whether the former is on. What cannot be listed may
+/// be protected.
+async fn may_be_protected(client: &Client, pull: &PullRef, seen: &Seen) -> Result<bool, Failure> {
+    let path = format!("/repos/{}/branches?protected=true", pull.repo);
+    let listing = Listing {
+        repo: &pull.repo,
+        path: &path,
+        pages_max: PROTECTED_PAGES_MAX,
+        doing: &format!("reading the protected branches of {}", pull.repo),
+    };
+    let listed = client.list::<Vec<wire::NamedBranch>>(&listing).await;
+    let is_on = |branch: &wire::NamedBranch| {
+        let said = branch.protection.as_ref().and_then(|it| it.enabled);
+        branch.name == seen.base.branch.as_str() && said != Some(false)
+    };
+    Ok(match settle(listed, CONTENTS_READ)? {
+        Fact::Known(branches) => branches.iter().any(is_on),
+        Fact::Forbidden { .. } | Fact::Unknown { .. } => true,
+    })
 }
 
 /// Adds a check once. GitHub writes "any App" as null or as -1.

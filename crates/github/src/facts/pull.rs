@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use domain::facts::{Author, Base, Fact, Head, PullFacts, PullState};
+use domain::facts::{Author, Base, Depth, Fact, Head, PullFacts, PullState};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{Identity, PullRef, RepoId};
 use engine::ports::PullGlance;
@@ -29,6 +29,7 @@ pub(super) struct Seen {
     title: String,
     body: String,
     labels: Vec<String>,
+    opened_at: Option<Timestamp>,
 }
 
 /// Reads the pull request.
@@ -63,6 +64,7 @@ impl Seen {
             branch: self.head.branch,
             same_repo: self.head.repo_id == Some(self.repo.id),
             repo: self.repo,
+            opened_at: self.opened_at,
         }
     }
 
@@ -98,12 +100,19 @@ impl Seen {
             title: found.title,
             body: found.body.unwrap_or_default(),
             labels: found.labels.into_iter().map(|label| label.name).collect(),
+            // Only a reason to read it later.
+            opened_at: found.created_at.and_then(|at| at.parse().ok()),
             repo,
         })
     }
 
     /// Completes the facts with what was read besides.
-    pub(super) fn into_facts(self, pull: &PullRef, read_at: Timestamp, parts: Parts) -> PullFacts {
+    pub(super) fn into_facts(
+        self,
+        pull: &PullRef,
+        read_at: Timestamp,
+        (parts, depth): (Parts, Depth),
+    ) -> PullFacts {
         PullFacts {
             pull: pull.clone(),
             repo: self.repo,
@@ -123,6 +132,7 @@ impl Seen {
             files: parts.files,
             demands: parts.demands,
             ci: parts.ci,
+            depth,
         }
     }
 }

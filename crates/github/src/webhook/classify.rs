@@ -1,6 +1,7 @@
 //! Tells from a payload's shape what to look at again.
 
 use domain::ids::{CommitSha, RepoId, RepoName};
+use domain::pull::News;
 use jiff::Timestamp;
 
 use super::shape::{Checked, Payload, Pull, Repository, Word};
@@ -60,6 +61,7 @@ struct Subject {
     kind: WebhookKind,
     numbers: Vec<u64>,
     sha: Option<CommitSha>,
+    news: News,
 }
 
 impl Subject {
@@ -72,6 +74,7 @@ impl Subject {
             kind,
             mut numbers,
             sha,
+            news,
         } = self;
         numbers.sort_unstable();
         numbers.dedup();
@@ -82,6 +85,7 @@ impl Subject {
             number,
             sha: sha.clone(),
             received_at,
+            news,
         };
         if numbers.is_empty() || numbers.len() > WAKEUPS_MAX {
             vec![one(None)]
@@ -106,7 +110,8 @@ fn subject(payload: &Payload<'_>, repository: &Repository<'_>) -> Result<Subject
     ];
     for (kind, checked) in checks {
         if let Some(checked) = checked {
-            return of_check(kind, checked, repository);
+            let news = of_action(kind, payload.action.as_deref());
+            return of_check((kind, news), checked, repository);
         }
     }
     if let Some(pull) = &payload.pull_request {
@@ -122,13 +127,28 @@ fn subject(payload: &Payload<'_>, repository: &Repository<'_>) -> Result<Subject
             kind,
             numbers: number(issue.number),
             sha: None,
+            news: News::Changed,
         });
     }
     of_commit(payload)
 }
 
+/// What happened to a check, a suite or a run of a workflow. What this version does not know is looked at.
+fn of_action(kind: WebhookKind, action: Option<&str>) -> News {
+    match (kind, action) {
+        (_, None) => News::Changed,
+        (WebhookKind::CheckRun, Some("created")) => News::CheckBegan,
+        (WebhookKind::CheckRun, Some("completed")) => News::CheckEnded,
+        (WebhookKind::CheckSuite | WebhookKind::WorkflowRun, Some("completed")) => News::SuiteEnded,
+        (WebhookKind::CheckRun, Some("rerequested"))
+        | (WebhookKind::CheckSuite, Some("requested" | "rerequested"))
+        | (WebhookKind::WorkflowRun, Some("requested" | "in_progress")) => News::UnderWay,
+        (_, Some(_)) => News::Changed,
+    }
+}
+
 fn of_check(
-    kind: WebhookKind,
+    (kind, news): (WebhookKind, News),
     checked: &Checked<'_>,
     repository: &Repository<'_>,
 ) -> Result<Subject, &'static str> {
@@ -149,7 +169,12 @@ fn of_check(
     if numbers.is_empty() && sha.is_none() {
         return Err("it names neither a pull request nor a commit");
     }
-    Ok(Subject { kind, numbers, sha })
+    Ok(Subject {
+        kind,
+        numbers,
+        sha,
+        news,
+    })
 }
 
 fn of_pull(payload: &Payload<'_>, pull: &Pull<'_>) -> Subject {
@@ -164,16 +189,22 @@ fn of_pull(payload: &Payload<'_>, pull: &Pull<'_>) -> Subject {
         kind,
         numbers: number(pull.number),
         sha,
+        news: News::Changed,
     }
 }
 
 fn of_commit(payload: &Payload<'_>) -> Result<Subject, &'static str> {
-    if payload.state && payload.context {
+    if let (Some(state), true) = (&payload.state, payload.context) {
         let sha = commit(payload.sha.as_ref()).ok_or("the status names no commit")?;
         return Ok(Subject {
             kind: WebhookKind::Status,
             numbers: Vec::new(),
             sha: Some(sha),
+            // A context may be pending many times before it ends once.
+            news: match state.as_ref() {
+                "pending" => News::UnderWay,
+                _ended_or_unknown => News::CheckEnded,
+            },
         });
     }
     match (&payload.reference, payload.before, &payload.after) {
@@ -182,6 +213,8 @@ fn of_commit(payload: &Payload<'_>) -> Result<Subject, &'static str> {
                 kind: WebhookKind::Push,
                 numbers: Vec::new(),
                 sha: commit(Some(after)),
+                // Of a pull request that has this head already it tells nothing new.
+                news: News::UnderWay,
             })
         }
         (Some(_), true, Some(_)) => Err("only pushes to branches are followed"),

@@ -1,8 +1,9 @@
 //! The few fields of a payload that tell what it is about; everything else is skipped without being kept.
 
 use std::borrow::Cow;
+use std::fmt;
 
-use serde::de::IgnoredAny;
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 /// The top level of any webhook payload.
@@ -20,6 +21,8 @@ pub(super) struct Payload<'a> {
     #[serde(borrow)]
     pub(super) workflow_run: Option<Checked<'a>>,
     pub(super) issue: Option<Numbered>,
+    #[serde(deserialize_with = "text")]
+    pub(super) action: Option<Cow<'a, str>>,
     #[serde(borrow)]
     pub(super) sha: Option<Word<'a>>,
     #[serde(borrow, rename = "ref")]
@@ -36,8 +39,8 @@ pub(super) struct Payload<'a> {
     pub(super) deployment: bool,
     #[serde(deserialize_with = "presence")]
     pub(super) review: bool,
-    #[serde(deserialize_with = "presence")]
-    pub(super) state: bool,
+    #[serde(deserialize_with = "text")]
+    pub(super) state: Option<Cow<'a, str>>,
     #[serde(deserialize_with = "presence")]
     pub(super) thread: bool,
 }
@@ -111,4 +114,57 @@ pub(super) struct Word<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 /// Whether a field is there and not null, whatever it holds.
 fn presence<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     Ok(Option::<IgnoredAny>::deserialize(deserializer)?.is_some())
+}
+
+/// A text; anything else is skipped, and counts as none.
+fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Cow<'de, str>>, D::Error> {
+    deserializer.deserialize_any(Text)
+}
+
+struct Text;
+
+impl<'de> Visitor<'de> for Text {
+    type Value = Option<Cow<'de, str>>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("anything")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Some(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Some(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
 }

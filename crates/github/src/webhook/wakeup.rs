@@ -1,6 +1,7 @@
 //! What becomes of a webhook delivery: a name of something to read again, never a fact.
 
 use domain::ids::{CommitSha, RepoId, RepoName};
+use domain::pull::News;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -49,4 +50,7 @@ pub struct Wakeup {
     pub sha: Option<CommitSha>,
     /// When the delivery was received.
     pub received_at: Timestamp,
+    /// What it says of checks; a hint when to look, and nothing more.
+    #[serde(default)]
+    pub news: News,
 }

@@ -2,12 +2,12 @@
 
 use domain::failure::{Failure, FailureClass, Happened};
 use domain::policy::MergeMethod;
-use engine::ports::{Budget, PullsRead, PullsWrite, Share};
+use engine::ports::{Budget, PullsRead, PullsWrite};
 use github::{Reader, Writer};
 use jiff::SignedDuration;
 use serde_json::json;
 
-use crate::server::{Asked, Desk, Reply, Server, TOKEN, now, pull};
+use crate::server::{Asked, Desk, Reply, Server, TOKEN, common, kept, now, pull};
 use crate::world::*;
 
 /// Ten minutes after the beginning.
@@ -41,7 +41,7 @@ async fn budgets_are_told_as_github_last_told_them() {
     let server = Server::start(|asked: &Asked| with_left(green(asked), 432)).await;
     let reader = server.reader();
     assert_eq!(reader.budgets(), []);
-    reader.facts(&pull(), Share::Common, now()).await.unwrap();
+    reader.facts(&pull(), common(), now()).await.unwrap();
     let expected = Budget {
         owner: "token".to_owned(),
         resource: "core".to_owned(),
@@ -73,11 +73,11 @@ async fn what_is_left_is_kept_for_merges_and_nothing_else_is_sent() {
 
     let failure = reader.glance(&pull()).await.unwrap_err();
     short_until(&failure, reset(), now());
-    let failure = reader.facts(&pull(), Share::Common, now()).await;
+    let failure = reader.facts(&pull(), common(), now()).await;
     short_until(&failure.unwrap_err(), reset(), now());
     assert_eq!(server.asked().len(), sent, "neither was sent");
 
-    let facts = reader.facts(&pull(), Share::Kept, now()).await.unwrap();
+    let facts = reader.facts(&pull(), kept(), now()).await.unwrap();
     let pull = pull();
     let merge = writer.merge(&pull, &facts.head.sha, MergeMethod::Squash);
     merge.await.unwrap();
@@ -102,14 +102,14 @@ async fn a_budget_that_is_used_up_stops_everything_until_its_hour_ends() {
     desk.pass(SignedDuration::from_mins(4));
     let from = now() + SignedDuration::from_mins(4);
     for _ in 0..3 {
-        let refused = reader.facts(&pull(), Share::Kept, now()).await;
+        let refused = reader.facts(&pull(), kept(), now()).await;
         short_until(&refused.unwrap_err(), reset(), from);
         let refused = writer.label(&pull(), "x").await;
         short_until(&refused.unwrap_err(), reset(), from);
     }
     assert_eq!(server.lines(), [PULL]);
     desk.pass(SignedDuration::from_mins(6));
-    reader.facts(&pull(), Share::Common, now()).await.unwrap();
+    reader.facts(&pull(), common(), now()).await.unwrap();
 }
 
 #[tokio::test]

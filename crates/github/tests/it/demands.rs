@@ -1,10 +1,10 @@
 //! What the base branch demands, from rulesets and from classic protection.
 
 use domain::facts::{Demands, Fact, RequiredCheck, Unread};
-use engine::ports::{PullsRead, Share};
+use engine::ports::PullsRead;
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Reply, Server, now, pull};
+use crate::server::{Asked, Reply, Server, common, now, pull};
 use crate::world::*;
 
 const COMPARE: &str =
@@ -20,7 +20,7 @@ async fn demands(rules: Reply, protection: Reply) -> Fact<Demands> {
     Server::start(script)
         .await
         .reader()
-        .facts(&pull(), Share::Common, now())
+        .facts(&pull(), common(), now())
         .await
         .unwrap()
         .demands
@@ -87,7 +87,7 @@ async fn a_comparison_that_fails_leaves_the_demands_unknown() {
     let facts = Server::start(script)
         .await
         .reader()
-        .facts(&pull(), Share::Common, now())
+        .facts(&pull(), common(), now())
         .await
         .unwrap();
     assert!(matches!(facts.demands, Fact::Unknown { why } if why.contains("comparing")));
@@ -193,8 +193,71 @@ async fn a_base_with_a_slash_stays_one_segment() {
     let facts = Server::start(script)
         .await
         .reader()
-        .facts(&pull(), Share::Common, now())
+        .facts(&pull(), common(), now())
         .await
         .unwrap();
     assert_eq!(facts.demands, Fact::Known(Demands::default()));
+}
+
+/// The demands of two readings when the list of protected branches is this, and how often the branch itself was asked.
+async fn read_twice(list: Reply, protection: Reply) -> ([Fact<Demands>; 2], usize) {
+    let script = move |asked: &Asked| match asked.line().as_str() {
+        PROTECTED => list.clone(),
+        PROTECTION => protection.clone(),
+        _ => green(asked),
+    };
+    let server = Server::start(script).await;
+    let reader = server.reader();
+    let first = reader
+        .facts(&pull(), common(), now())
+        .await
+        .unwrap()
+        .demands;
+    let second = reader
+        .facts(&pull(), common(), now())
+        .await
+        .unwrap()
+        .demands;
+    let lines = server.lines();
+    let asked = lines.iter().filter(|line| *line == PROTECTION).count();
+    ([first, second], asked)
+}
+
+#[tokio::test]
+async fn a_branch_without_protection_is_asked_again_only_when_it_is_listed() {
+    let nothing = || {
+        [
+            Fact::Known(Demands::default()),
+            Fact::Known(Demands::default()),
+        ]
+    };
+    // A ruleset's branch is listed without classic protection.
+    let ruled = json!([{ "name": "main", "protection": { "enabled": false } }]);
+    for list in [json!([]), json!([{ "name": "main2" }]), ruled] {
+        let found = read_twice(Reply::ok(&list), none()).await;
+        assert_eq!(found, (nothing(), 1), "{list}");
+    }
+    for list in [
+        Reply::ok(&json!([{ "name": "main" }])),
+        Reply::ok(&json!([{ "name": "main", "protection": { "enabled": true } }])),
+        Reply::ok(&json!([{ "name": "main", "protection": {} }])),
+        Reply::refusal(403, "Resource not accessible by integration"),
+        Reply::refusal(500, "boom"),
+    ] {
+        assert_eq!(read_twice(list, none()).await, (nothing(), 2));
+    }
+}
+
+#[tokio::test]
+async fn a_list_stands_in_for_no_permission() {
+    let forbidden = Reply::refusal(403, "Resource not accessible by integration");
+    let (demands, asked) = read_twice(Reply::ok(&json!([])), forbidden).await;
+    for demands in demands {
+        let unread = demands.known().unwrap().unread.clone();
+        assert!(
+            matches!(unread, Some(Unread::Forbidden { .. })),
+            "{unread:?}"
+        );
+    }
+    assert_eq!(asked, 2);
 }

@@ -1,15 +1,15 @@
 //! The facts of a pull request: complete, or honest about what is missing.
 
 use domain::facts::{
-    Check, CheckOutcome, CiClues, Fact, Pass, PullFacts, PullState, Review, Verdict,
+    Check, CheckOutcome, CiClues, Depth, Fact, Pass, PullFacts, PullState, Review, Verdict,
 };
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{Identity, RepoId};
-use engine::ports::{PullsRead, Share};
+use engine::ports::{PullsRead, Reading};
 use github::Reader;
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Desk, Reply, Server, TOKEN, now, pull};
+use crate::server::{Asked, Desk, Reply, Server, TOKEN, common, now, pull};
 use crate::world::*;
 
 /// The facts when one line is answered otherwise.
@@ -30,7 +30,7 @@ async fn facts_of(
     Server::start(script)
         .await
         .reader()
-        .facts(&pull(), Share::Common, now())
+        .facts(&pull(), common(), now())
         .await
 }
 
@@ -82,11 +82,64 @@ async fn a_green_pull_request_is_known_whole() {
 }
 
 #[tokio::test]
+async fn an_outline_is_one_request_and_knows_nothing_else() {
+    let server = Server::start(green).await;
+    let outline = Reading {
+        depth: Depth::Outline,
+        ..common()
+    };
+    let facts = server
+        .reader()
+        .facts(&pull(), outline, now())
+        .await
+        .unwrap();
+    assert_eq!(server.lines(), [PULL]);
+    assert_eq!(
+        (facts.depth, facts.state),
+        (Depth::Outline, PullState::Open)
+    );
+    for unread in [
+        why(&facts.checks),
+        why(&facts.reviews),
+        why(&facts.files),
+        why(&facts.demands),
+    ] {
+        assert!(unread.contains("only the pull request itself"), "{unread}");
+    }
+}
+
+#[tokio::test]
+async fn clues_to_missing_checks_are_read_only_when_they_are_asked_for() {
+    let without = |asked: &Asked| match asked.line().as_str() {
+        RUNS => Reply::ok(&json!({ "total_count": 0, "check_runs": [] })),
+        STATUS => Reply::ok(&statuses(&[])),
+        _ => green(asked),
+    };
+    let server = Server::start(without).await;
+    let whole = Reading {
+        depth: Depth::Whole,
+        ..common()
+    };
+    let facts = server.reader().facts(&pull(), whole, now()).await.unwrap();
+    assert_eq!(
+        (&facts.checks, &facts.ci),
+        (&Fact::Known(Vec::new()), &None)
+    );
+    assert!(!server.lines().iter().any(|line| line.contains("/actions/")));
+    let facts = server
+        .reader()
+        .facts(&pull(), common(), now())
+        .await
+        .unwrap();
+    assert_eq!(facts.ci.unwrap().workflows, Some(2));
+}
+
+#[tokio::test]
 async fn every_call_stays_below_the_base_path_and_names_itself() {
     let server = Server::start(green).await;
     server
         .reader()
-        .facts(&pull(), Share::Common, now())
+        .facts(&pull(), common(), now())
         .await
         .unwrap();
     for asked in server.asked() {
@@ -213,7 +266,7 @@ async fn our_own_check_runs_are_left_out() {
     let server = Server::start(script).await;
     let client = Desk::new(include_str!("keys/app.pem")).client(&server, Some(4242));
     let facts = Reader::new(client)
-        .facts(&pull(), Share::Common, now())
+        .facts(&pull(), common(), now())
         .await
         .unwrap();
     let names: Vec<&str> = facts
@@ -566,7 +619,7 @@ async fn a_closed_or_merged_pull_request_costs_one_call() {
         let server = Server::start(move |_: &Asked| Reply::ok(&body)).await;
         let facts = server
             .reader()
-            .facts(&pull(), Share::Common, now())
+            .facts(&pull(), common(), now())
             .await
             .unwrap();
         assert_eq!(facts.state, state);

@@ -2,10 +2,10 @@
 
 use domain::facts::{Check, CheckOutcome, Fact, Pass, PullFacts};
 use domain::failure::FailureClass;
-use engine::ports::{PullsRead, Share};
+use engine::ports::PullsRead;
 use serde_json::json;
 
-use crate::server::{Asked, Reply, Server, now, pull};
+use crate::server::{Asked, Reply, Server, common, now, pull};
 use crate::world;
 
 fn check(id: u64, name: &str, outcome: CheckOutcome) -> Check {
@@ -21,7 +21,7 @@ async fn facts(checks: Fact<Vec<Check>>) -> PullFacts {
     let facts = Server::start(world::green)
         .await
         .reader()
-        .facts(&pull(), Share::Common, now())
+        .facts(&pull(), common(), now())
         .await
         .unwrap();
     PullFacts { checks, ..facts }

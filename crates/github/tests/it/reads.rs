@@ -2,7 +2,7 @@
 
 use domain::failure::FailureClass;
 use engine::ports::{BranchState, PullsRead};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::server::{Asked, Reply, Server, pull};
 use crate::world::HEAD;
@@ -52,6 +52,79 @@ async fn a_branch_has_a_commit_and_pull_requests_based_on_it() {
             based_on_it: 2
         })
     );
+}
+
+const GRAPH: &str = "POST /graphql";
+
+/// What GraphQL answers about a branch of repository 5.
+fn shown(reference: &Value, based: u64) -> Reply {
+    let repository =
+        json!({ "databaseId": 5, "ref": reference, "pullRequests": { "totalCount": based } });
+    Reply::ok(&json!({ "data": { "repository": repository } }))
+}
+
+#[tokio::test]
+async fn one_query_says_both() {
+    for (reference, sha) in [
+        (json!({ "target": { "oid": HEAD } }), Some(HEAD)),
+        (json!(null), None),
+    ] {
+        let server = Server::start(move |_: &Asked| shown(&reference, 3)).await;
+        let reader = server.reader();
+        let state = reader
+            .branch(&pull().repo, &"feat/cart".parse().unwrap())
+            .await;
+        let sha = sha.map(|sha| sha.parse().unwrap());
+        let based_on_it = 3;
+        assert_eq!(state.unwrap(), BranchState { sha, based_on_it });
+        let [asked] = &server.asked()[..] else {
+            panic!("{:?}", server.lines())
+        };
+        assert_eq!(asked.line(), GRAPH);
+        assert_eq!(
+            asked.body["variables"],
+            json!({ "owner": "acme", "name": "shop", "ref": "refs/heads/feat/cart", "branch": "feat/cart" })
+        );
+        assert!(asked.body["query"].as_str().unwrap().starts_with("query"));
+    }
+}
+
+#[tokio::test]
+async fn what_the_query_does_not_say_is_asked_over_rest() {
+    let errors = json!({ "data": null, "errors": [{ "type": "FORBIDDEN", "message": "no" }] });
+    for odd in [
+        Reply::ok(&errors),
+        Reply::ok(&json!({ "data": { "repository": null } })),
+        Reply::ok(&json!({ "data": { "repository": { "databaseId": 5, "ref": null } } })),
+        shown(&json!({ "target": { "oid": "no commit" } }), 0),
+        Reply::refusal(502, "boom"),
+    ] {
+        let script = move |asked: &Asked| match asked.line().as_str() {
+            GRAPH => odd.clone(),
+            _ => green(asked),
+        };
+        assert_eq!(branch(script).await.unwrap().based_on_it, 2);
+    }
+    let limited = json!({ "errors": [{ "type": "RATE_LIMITED", "message": "later" }] });
+    let script = move |asked: &Asked| match asked.line().as_str() {
+        GRAPH => Reply::ok(&limited),
+        _ => green(asked),
+    };
+    assert_eq!(branch(script).await, Err(FailureClass::Throttled));
+}
+
+#[tokio::test]
+async fn another_repository_under_the_name_has_no_branch_of_ours() {
+    let script = |asked: &Asked| match asked.line().as_str() {
+        GRAPH => shown(&json!({ "target": { "oid": HEAD } }), 0),
+        _ => Reply::ok(&json!({ "id": 6, "full_name": "acme/shop" })),
+    };
+    let reader = Server::start(script).await.reader();
+    reader.identify(&pull().repo).await.unwrap();
+    let read = reader
+        .branch(&pull().repo, &"feat/cart".parse().unwrap())
+        .await;
+    assert_eq!(read.unwrap_err().class, FailureClass::Conflict);
 }
 
 #[tokio::test]

@@ -3,11 +3,11 @@
 use domain::failure::{Failure, FailureClass, Happened};
 use domain::ids::{CommitSha, Identity, RepoId};
 use domain::policy::MergeMethod;
-use engine::ports::{PullsRead, PullsWrite, Share};
+use engine::ports::{PullsRead, PullsWrite};
 use github::{Reader, Writer};
 use serde_json::json;
 
-use crate::server::{Asked, Desk, Reply, Server, TOKEN, now, pull};
+use crate::server::{Asked, Desk, Reply, Server, TOKEN, common, now, pull};
 use crate::world::*;
 
 const NEW: &str = "/repositories/5";
@@ -59,7 +59,7 @@ async fn merge(writer: &Writer) -> Result<CommitSha, Failure> {
 async fn reads_are_led_on_within_the_api() {
     let server = Server::start(renamed).await;
     let reader = server.reader();
-    let facts = reader.facts(&pull(), Share::Common, now()).await.unwrap();
+    let facts = reader.facts(&pull(), common(), now()).await.unwrap();
     let store = Identity {
         id: RepoId(5),
         name: "acme/store".parse().unwrap(),

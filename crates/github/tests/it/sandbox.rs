@@ -4,7 +4,7 @@ use domain::facts::{Check, CheckOutcome, Fact, PullState};
 use domain::failure::FailureClass;
 use domain::ids::PullRef;
 use domain::policy::MergeMethod;
-use engine::ports::{Clock, PullsRead, PullsWrite, Share};
+use engine::ports::{Clock, PullsRead, PullsWrite};
 use github::{Client, Reader, Settings, Writer};
 use jiff::SignedDuration;
 use sandbox::github::{
@@ -13,7 +13,7 @@ use sandbox::github::{
 };
 use sandbox::{ManualClock, Options, Sandbox, Scenario};
 
-use crate::server::Desk;
+use crate::server::{Desk, common};
 
 const REPO: &str = "acme/shop";
 
@@ -105,7 +105,7 @@ async fn green_stage() -> (Stage, Client, Reader, Writer) {
 async fn a_draft_becomes_ready_and_green() {
     let (stage, client, reader, writer) = green_stage().await;
     let first = reader
-        .facts(&stage.pull, Share::Common, stage.clock.now())
+        .facts(&stage.pull, common(), stage.clock.now())
         .await
         .unwrap();
     assert!(first.draft && first.state == PullState::Open);
@@ -130,7 +130,7 @@ async fn a_draft_becomes_ready_and_green() {
     assert!(reader.has_comment(&stage.pull, "look").await.unwrap());
     stage.pass(60);
     let green = reader
-        .facts(&stage.pull, Share::Common, stage.clock.now())
+        .facts(&stage.pull, common(), stage.clock.now())
         .await
         .unwrap();
     assert!(!green.draft && green.labels == ["gaffer"]);
@@ -156,7 +156,7 @@ async fn a_draft_becomes_ready_and_green() {
 async fn only_the_judged_head_is_merged_and_only_once() {
     let (stage, _, reader, writer) = green_stage().await;
     let draft = reader
-        .facts(&stage.pull, Share::Common, stage.clock.now())
+        .facts(&stage.pull, common(), stage.clock.now())
         .await
         .unwrap();
     writer
@@ -175,7 +175,7 @@ async fn only_the_judged_head_is_merged_and_only_once() {
     );
     let commit = merge(&draft.head.sha).await.unwrap();
     let merged = reader
-        .facts(&stage.pull, Share::Common, stage.clock.now())
+        .facts(&stage.pull, common(), stage.clock.now())
         .await
         .unwrap();
     assert_eq!(
@@ -212,7 +212,7 @@ async fn a_failed_check_shows_its_log() {
     stage.pass(60);
     let reader = Reader::new(stage.client(DEFAULT_TOKEN, None));
     let facts = reader
-        .facts(&stage.pull, Share::Common, stage.clock.now())
+        .facts(&stage.pull, common(), stage.clock.now())
         .await
         .unwrap();
     assert_eq!(
@@ -233,7 +233,7 @@ async fn a_workflow_that_waits_for_a_person_is_a_clue() {
     let stage = Stage::new(setup, cart()).await;
     stage.pass(60);
     let facts = Reader::new(stage.client(DEFAULT_TOKEN, None))
-        .facts(&stage.pull, Share::Common, stage.clock.now())
+        .facts(&stage.pull, common(), stage.clock.now())
         .await
         .unwrap();
     assert_eq!(facts.checks, Fact::Known(Vec::new()));
@@ -255,7 +255,7 @@ async fn a_token_without_the_permission_is_told_so() {
         ..TokenSetup::default()
     });
     let facts = Reader::new(stage.client(&token, None))
-        .facts(&stage.pull, Share::Common, stage.clock.now())
+        .facts(&stage.pull, common(), stage.clock.now())
         .await
         .unwrap();
     assert_eq!(
@@ -275,7 +275,7 @@ async fn an_app_signs_in() {
     .await;
     let reader = Reader::new(stage.client(include_str!("keys/app.pem"), Some(APP_ID)));
     let facts = reader
-        .facts(&stage.pull, Share::Common, stage.clock.now())
+        .facts(&stage.pull, common(), stage.clock.now())
         .await
         .unwrap();
     assert_eq!(facts.checks.known().unwrap().len(), 1);
@@ -298,7 +298,7 @@ async fn a_branch_that_is_behind_is_updated() {
     let client = stage.client(DEFAULT_TOKEN, None);
     let reader = Reader::new(client.clone());
     let behind = reader
-        .facts(&stage.pull, Share::Common, stage.clock.now())
+        .facts(&stage.pull, common(), stage.clock.now())
         .await
         .unwrap();
     assert_eq!(behind.demands.known().unwrap().behind_by, Some(1));
@@ -308,7 +308,7 @@ async fn a_branch_that_is_behind_is_updated() {
         .unwrap();
     stage.pass(60);
     let updated = reader
-        .facts(&stage.pull, Share::Common, stage.clock.now())
+        .facts(&stage.pull, common(), stage.clock.now())
         .await
         .unwrap();
     assert_eq!(updated.demands.known().unwrap().behind_by, Some(0));

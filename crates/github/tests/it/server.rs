@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::response::Response;
+use domain::facts::Depth;
 use domain::ids::PullRef;
-use engine::ports::{Clock, SecretName, Secrets, SecretsError};
+use engine::ports::{Clock, Reading, SecretName, Secrets, SecretsError, Share};
 use github::{Client, Reader, Settings, Writer};
 use jiff::{SignedDuration, Timestamp};
 use secrecy::SecretString;
@@ -268,6 +269,22 @@ impl Secrets for Desk {
 /// `acme/shop#7`, the pull request of all tests.
 pub(crate) fn pull() -> PullRef {
     "acme/shop#7".parse().unwrap()
+}
+
+/// Everything, out of the common share.
+pub(crate) fn common() -> Reading {
+    Reading {
+        share: Share::Common,
+        depth: Depth::WithClues,
+    }
+}
+
+/// Everything, out of what is kept for merges.
+pub(crate) fn kept() -> Reading {
+    Reading {
+        share: Share::Kept,
+        ..common()
+    }
 }
 
 /// The time given to readings.

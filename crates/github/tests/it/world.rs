@@ -23,6 +23,7 @@ pub(crate) const STATUS: &str =
 pub(crate) const REVIEWS: &str = "GET /repos/acme/shop/pulls/7/reviews";
 pub(crate) const FILES: &str = "GET /repos/acme/shop/pulls/7/files";
 pub(crate) const RULES: &str = "GET /repos/acme/shop/rules/branches/main";
+pub(crate) const PROTECTED: &str = "GET /repos/acme/shop/branches?protected=true";
 pub(crate) const PROTECTION: &str = "GET /repos/acme/shop/branches/main/protection";
 pub(crate) const ACTION_RUNS: &str =
     "GET /repos/acme/shop/actions/runs?head_sha=1111111111111111111111111111111111111111";
@@ -64,6 +65,7 @@ pub(crate) fn green(asked: &Asked) -> Reply {
         STATUS => statuses(&[]),
         REVIEWS | RULES => json!([]),
         FILES => json!([{ "filename": "src/cart.rs", "status": "added" }]),
+        PROTECTED => json!([{ "name": "main", "protected": true }]),
         PROTECTION => return Reply::refusal(404, "Branch not protected"),
         ACTION_RUNS => json!({ "total_count": 0, "workflow_runs": [] }),
         WORKFLOWS => json!({ "total_count": 2, "workflows": [{}] }),

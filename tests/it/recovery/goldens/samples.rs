@@ -10,6 +10,7 @@ use domain::facts::Base;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, EventId, JobId, PullRef, RepoId, SessionId};
 use domain::policy::MergeMethod;
+use domain::pull::News;
 use domain::session::{Plan, PlanStep};
 use domain::wake::{TryOutcome, Wake};
 use engine::keys;
@@ -316,6 +317,7 @@ fn works() -> Vec<Work> {
             number: Some(7),
             sha: Some(sha('a')),
             received_at: AT,
+            news: News::Changed,
         },
         Work::Wake {
             agent: "helper".parse().expect("a name"),

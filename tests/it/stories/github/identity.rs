@@ -119,6 +119,7 @@ async fn a_webhook_of_another_repository_of_the_same_name_is_about_nothing() {
         number: Some(1),
         sha: None,
         received_at: world.clock.now(),
+        news: domain::pull::News::Changed,
     };
     world.clock.advance(tests::world::SECOND * 10);
     let before = asked();

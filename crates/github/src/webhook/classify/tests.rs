@@ -32,6 +32,54 @@ fn numbers(wakeups: &[Wakeup]) -> Vec<Option<u64>> {
 }
 
 #[test]
+fn what_happened_to_checks_is_told_and_what_is_not_known_is_a_change() {
+    let of = |json: String| look(&json)[0].news;
+    let repository = r#""repository":{"id":5,"full_name":"o/r"}"#;
+    let check = |kind: &str, action: &str| {
+        of(format!(
+            r#"{{"action":{action},"{kind}":{{"head_sha":"{SHA}"}},{repository}}}"#
+        ))
+    };
+    let rows = [
+        ("check_run", r#""created""#, News::CheckBegan),
+        ("check_run", r#""completed""#, News::CheckEnded),
+        ("check_run", r#""rerequested""#, News::UnderWay),
+        ("check_suite", r#""requested""#, News::UnderWay),
+        ("check_suite", r#""completed""#, News::SuiteEnded),
+        ("workflow_run", r#""in_progress""#, News::UnderWay),
+        ("workflow_run", r#""completed""#, News::SuiteEnded),
+    ];
+    for (kind, action, news) in rows {
+        assert_eq!(check(kind, action), news, "{kind} {action}");
+    }
+    for odd in [
+        r#""new""#,
+        "null",
+        "7",
+        "-1",
+        "1.5",
+        "true",
+        r#"{"completed":1}"#,
+        r#"["completed"]"#,
+    ] {
+        assert_eq!(check("check_run", odd), News::Changed, "{odd}");
+    }
+    let status = |state: &str| {
+        of(format!(
+            r#"{{"sha":"{SHA}","state":"{state}","context":"ci",{repository}}}"#
+        ))
+    };
+    assert_eq!(status("pending"), News::UnderWay);
+    for ended in ["success", "failure", "error"] {
+        assert_eq!(status(ended), News::CheckEnded);
+    }
+    let push = format!(r#"{{"ref":"refs/heads/x","before":"{SHA}","after":"{SHA}",{repository}}}"#);
+    assert_eq!(of(push), News::UnderWay);
+    let pull = format!(r#"{{"action":"completed","pull_request":{{"number":7}},{repository}}}"#);
+    assert_eq!(of(pull), News::Changed);
+}
+
+#[test]
 fn a_check_wakes_every_pull_request_it_names_or_else_its_commit() {
     assert_eq!(
         numbers(&look(&check(r#"[{"number":9},{"number":4},{"number":9}]"#))),

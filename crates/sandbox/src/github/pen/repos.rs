@@ -1,5 +1,6 @@
 //! Repositories, branches, commits and rules.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::super::setup::{MergeMethod, Protection};
@@ -84,13 +85,44 @@ impl Pen<'_> {
             "description": null,
             "fork": repo.fork_of.is_some(),
             "created_at": time(repo.created_at),
-            "updated_at": time(repo.created_at),
-            "pushed_at": time(repo.created_at),
+            "updated_at": time(self.moved_at(repo, [&repo.setup.default_branch])),
+            "pushed_at": time(self.moved_at(repo, repo.branches.keys())),
             "git_url": format!("git://github.com/{name}.git"),
             "ssh_url": format!("git@github.com:{name}.git"),
             "clone_url": format!("{WEB}/{name}.git"),
             "svn_url": format!("{WEB}/{name}"),
         })
+    }
+
+    /// When the newest commit at the tip of these branches was made.
+    fn moved_at<'a>(
+        &self,
+        repo: &Repo,
+        branches: impl IntoIterator<Item = &'a String>,
+    ) -> Timestamp {
+        let tips = branches.into_iter().filter_map(|it| repo.branches.get(it));
+        let commits = tips.filter_map(|sha| self.world.commits.get(sha));
+        let newest = commits.map(|commit| commit.at).max();
+        newest.map_or(repo.created_at, |at| at.max(repo.created_at))
+    }
+
+    /// A repository as parts of other answers show it: without settings, numbers, times and clone addresses.
+    pub(crate) fn repo_minimal(&self, repo: &Repo) -> Value {
+        let mut minimal = self.repo_facts(repo);
+        if let Value::Object(fields) = &mut minimal {
+            fields.retain(|name, _| {
+                !name.ends_with("_at")
+                    && !matches!(
+                        name.as_str(),
+                        "git_url" | "ssh_url" | "clone_url" | "svn_url"
+                    )
+            });
+        }
+        for (field, tail) in TAILS {
+            let url = self.repo_url(repo);
+            put(&mut minimal, field, Value::String(format!("{url}{tail}")));
+        }
+        minimal
     }
 
     /// The three fields by which a check's pull request names a repository.
@@ -177,9 +209,12 @@ impl Pen<'_> {
     }
 
     pub(crate) fn branch(&self, repo: &Repo, name: &str) -> Value {
-        let protected = repo.setup.protection != Protection::Off
-            && name == repo.setup.default_branch
-            && (!repo.ci().required.is_empty() || repo.setup.reviews_required > 0);
+        let protected = name == repo.setup.default_branch
+            && match repo.setup.protection {
+                Protection::Off => false,
+                Protection::Classic => true,
+                Protection::Rulesets => !self.rules(repo, name).is_empty(),
+            };
         let commit = self
             .world
             .commits

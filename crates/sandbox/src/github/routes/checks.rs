@@ -128,7 +128,7 @@ fn combined(world: &World, ask: &Ask, repo: &str, sha: &str) -> Outcome {
     let around = json!({
         "state": pen.combined_state(&latest),
         "sha": sha,
-        "repository": pen.repo(found),
+        "repository": pen.repo_minimal(found),
         "commit_url": format!("{}/commits/{sha}", pen.repo_url(found)),
         "url": format!("{}/commits/{sha}/status", pen.repo_url(found)),
     });

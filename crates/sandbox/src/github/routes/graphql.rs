@@ -1,4 +1,4 @@
-//! The one GraphQL mutation that REST lacks, whose a token is, and a polite refusal of everything else.
+//! The one GraphQL mutation that REST lacks, whose a token is, a branch with what is based on it, and a polite refusal of everything else.
 
 use serde_json::{Value, json};
 
@@ -14,9 +14,11 @@ pub(super) fn answer(world: &mut World, ask: &Ask) -> Outcome {
         let shown = json!({ "login": viewer.login, "databaseId": viewer.id });
         return Ok(Reply::json(json!({ "data": { "viewer": shown } })));
     }
+    if query.starts_with("query") && query.contains("baseRefName") {
+        return branch(world, ask);
+    }
     if !query.contains("markPullRequestReadyForReview") {
-        let message =
-            "The sandbox answers only viewer and the mutation markPullRequestReadyForReview.";
+        let message = "The sandbox answers only viewer, a branch with what is based on it, and the mutation markPullRequestReadyForReview.";
         return Ok(failed("UNSUPPORTED", message));
     }
     let Some((repo, number)) = target(world, ask, query) else {
@@ -32,6 +34,39 @@ pub(super) fn answer(world: &mut World, ask: &Ask) -> Outcome {
         ));
     }
     mark_ready(world, ask, &repo, number)
+}
+
+/// The tip of a branch and how many open pull requests are based on it, both named in the variables.
+fn branch(world: &World, ask: &Ask) -> Outcome {
+    let said = |name: &str| {
+        let value = ask.body.pointer(&format!("/variables/{name}"));
+        value.and_then(Value::as_str).unwrap_or_default()
+    };
+    let repo = format!("{}/{}", said("owner"), said("name")).to_lowercase();
+    if ask.caller.sees(world, &repo).is_err() {
+        let message = format!("Could not resolve to a Repository with the name '{repo}'.");
+        return Ok(failed("NOT_FOUND", &message));
+    }
+    if ask.reads(Resource::Contents).is_err() || ask.reads(Resource::PullRequests).is_err() {
+        let message = "Resource not accessible by integration";
+        return Ok(failed("FORBIDDEN", message));
+    }
+    let found = world.repo(&repo)?;
+    let tip = said("ref")
+        .strip_prefix("refs/heads/")
+        .and_then(|name| found.branches.get(name));
+    let based = |number: &u64| {
+        let base = found.pulls.get(number).map(|pull| pull.base_ref.as_str());
+        base == Some(said("branch"))
+    };
+    let open = found.issues.iter();
+    let open = open.filter(|(_, issue)| issue.closed_at.is_none());
+    let shown = json!({
+        "databaseId": found.id,
+        "ref": tip.map(|sha| json!({ "target": { "oid": sha } })),
+        "pullRequests": { "totalCount": open.filter(|(number, _)| based(number)).count() },
+    });
+    Ok(Reply::json(json!({ "data": { "repository": shown } })))
 }
 
 fn mark_ready(world: &mut World, ask: &Ask, repo: &str, number: u64) -> Outcome {

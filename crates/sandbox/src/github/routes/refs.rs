@@ -40,14 +40,10 @@ fn rules(world: &World, ask: &Ask, repo: &str, branch: &str) -> Outcome {
 fn branches(world: &World, ask: &Ask, repo: &str) -> Outcome {
     ask.reads(Resource::Contents)?;
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
-    Ok(paging::list(
-        ask,
-        found
-            .branches
-            .keys()
-            .map(|name| pen.branch(found, name))
-            .collect(),
-    ))
+    let wanted: Option<bool> = ask.param("protected").and_then(|it| it.parse().ok());
+    let all = found.branches.keys().map(|name| pen.branch(found, name));
+    let these = all.filter(|it| wanted.is_none_or(|wanted| it["protected"] == wanted));
+    Ok(paging::list(ask, these.collect()))
 }
 
 fn show(world: &World, ask: &Ask, repo: &str, branch: &str) -> Outcome {

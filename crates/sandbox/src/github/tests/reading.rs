@@ -247,6 +247,19 @@ async fn rules_and_protection_tell_only_what_their_mechanism_knows() {
         1
     );
     assert_eq!(stand.repo("/branches/main").await.body["protected"], true);
+    let listed = stand.repo("/branches?protected=true").await;
+    assert_eq!(listed.each("", "name"), ["main"]);
+    stand
+        .github
+        .change_repo(REPO, |setup| setup.protection = Protection::Off);
+    assert_eq!(stand.repo("/branches?protected=true").await.body, json!([]));
+    assert_eq!(
+        stand
+            .repo("/branches?protected=false")
+            .await
+            .each("", "name"),
+        ["main"]
+    );
 }
 
 #[tokio::test]

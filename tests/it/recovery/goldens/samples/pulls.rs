@@ -3,7 +3,9 @@
 use domain::facts::PullState;
 use domain::merge::{Judgement, NeverStarted, Reason, Refused, Thing};
 use domain::policy::MergeMethod;
-use domain::pull::{Alarm, Approval, Green, Pull, PullPhase, RefusedMerge, Repairs, Seen, Verdict};
+use domain::pull::{
+    Alarm, Approval, Green, Hearsay, Pull, PullPhase, RefusedMerge, Repairs, Seen, Verdict,
+};
 use engine::keys;
 use engine::settings::TrackedPull;
 
@@ -70,6 +72,7 @@ fn bare(phase: PullPhase) -> Pull {
         refused: None,
         alarms: Vec::new(),
         verdict: None,
+        hearsay: Hearsay::default(),
     }
 }
 

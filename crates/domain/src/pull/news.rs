@@ -1,0 +1,163 @@
+//! What wake-ups tell of checks that run: reasons to look now, or to leave a pull request alone while nothing can be decided.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::apply::reasons;
+use super::{Pull, PullPhase};
+use crate::facts::{CheckOutcome, PullFacts};
+use crate::merge::{Judgement, Reason};
+use crate::policy::Timing;
+use crate::when::plus;
+
+/// While wake-ups tell of its checks, a pull request that waits for them is read this many times less often.
+const TOLD_SLOWER: i32 = 3;
+
+/// So long after the last wake-up about a check it is believed that the next one will come too: longer than most checks run.
+const TOLD_LASTS: SignedDuration = SignedDuration::from_mins(10);
+
+/// A pull request that is younger when it is first heard of has only just got its checks.
+const YOUNG: SignedDuration = SignedDuration::from_secs(15);
+
+/// Clues to missing checks are read this much before they are first asked for: a reading is a little older than its judgement.
+const CLUES_AHEAD: SignedDuration = SignedDuration::from_secs(30);
+
+/// What a wake-up says happened. It may come late, twice or never: it moves the next look, and nothing else rests on it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum News {
+    /// Anything but the following.
+    #[default]
+    Changed,
+    /// One check began.
+    CheckBegan,
+    /// One check ended.
+    CheckEnded,
+    /// Checks were asked for or go on, or the head was pushed: nothing ended.
+    UnderWay,
+    /// All checks of one suite ended; where single checks are told of, each of them was.
+    SuiteEnded,
+}
+
+impl News {
+    /// Whether it is what every wake-up of an older version was.
+    pub fn is_change(&self) -> bool {
+        *self == Self::Changed
+    }
+}
+
+/// What wake-ups have told since the last reading.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hearsay {
+    /// How many checks still run, if anything is known of them: counted when they were read, and from then on by what is told.
+    pub running: Option<u32>,
+    /// When a wake-up last told of a check.
+    pub at: Option<Timestamp>,
+}
+
+impl Hearsay {
+    /// Whether nothing is known, as of every pull request that an older version stored.
+    pub(super) fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What to do about news.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Heard {
+    /// Look now.
+    Look,
+    /// Nothing can be decided yet: this is remembered, and the next look may wait.
+    Wait(Hearsay),
+}
+
+/// Weighs news about a pull request of ours.
+///
+/// A merge waits for all checks, so the end of one among several decides nothing. Whatever is miscounted costs a look too many, or waits for the next look that comes by itself.
+pub fn hear(pull: &Pull, news: News, now: Timestamp) -> Heard {
+    if !awaits_checks(pull) {
+        return Heard::Look;
+    }
+    let known = pull.hearsay.running;
+    let running = match news {
+        // What was only seen to be there is read whole soon.
+        News::Changed if pull.verdict.is_none() => return Heard::Wait(pull.hearsay.clone()),
+        News::Changed => return Heard::Look,
+        News::CheckBegan => Some(known.unwrap_or(0).saturating_add(1)),
+        News::UnderWay => known,
+        News::CheckEnded => match known {
+            Some(running) if running > 1 => Some(running.saturating_sub(1)),
+            Some(_) | None => return Heard::Look,
+        },
+        News::SuiteEnded => match known {
+            Some(running) if running > 0 => Some(running),
+            Some(_) | None => return Heard::Look,
+        },
+    };
+    let at = Some(now);
+    Heard::Wait(Hearsay { running, at })
+}
+
+/// Whether nothing about it can be decided before its checks have ended: they run, or it was not judged at all since it had just been opened.
+fn awaits_checks(pull: &Pull) -> bool {
+    let open = matches!(pull.phase, PullPhase::Open);
+    let judged = pull.verdict.as_ref();
+    open && (is_only_seen(pull) || judged.is_some_and(|it| says_they_run(&it.judgement)))
+}
+
+fn says_they_run(judgement: &Judgement) -> bool {
+    let running = |reason: &Reason| {
+        matches!(
+            reason,
+            Reason::ChecksPending { .. } | Reason::NoChecksYet { .. }
+        )
+    };
+    reasons(judgement).iter().any(running)
+}
+
+/// Whether a look that a job wishes for can be left to the one that is due: it was only seen to be there, and is read whole soon.
+pub fn is_only_seen(pull: &Pull) -> bool {
+    matches!(pull.phase, PullPhase::Open) && pull.head.is_some() && pull.verdict.is_none()
+}
+
+/// When it is looked at again although wake-ups tell of its checks. A look that was brought forward stays where it is.
+pub fn unhurried(due: Timestamp, read_at: Timestamp, timing: &Timing) -> Timestamp {
+    if due < plus(read_at, timing.pull_poll) {
+        return due;
+    }
+    due.max(plus(read_at, timing.pull_poll.saturating_mul(TOLD_SLOWER)))
+}
+
+/// How long it may go unread while its checks run.
+pub(super) fn patience(
+    pull: &Pull,
+    judgement: &Judgement,
+    (timing, now): (&Timing, Timestamp),
+) -> SignedDuration {
+    let told = |at: Timestamp| now.duration_since(at) <= TOLD_LASTS;
+    if says_they_run(judgement) && pull.hearsay.at.is_some_and(told) {
+        timing.pull_poll.saturating_mul(TOLD_SLOWER)
+    } else {
+        timing.pull_poll
+    }
+}
+
+/// What was read counts from now on.
+pub(super) fn count_checks(pull: &mut Pull, facts: &PullFacts) {
+    let pending = |check: &&crate::facts::Check| check.outcome == CheckOutcome::Pending;
+    pull.hearsay.running = facts.checks.known().map(|checks| {
+        let running = checks.iter().filter(pending).count();
+        u32::try_from(running).unwrap_or(u32::MAX)
+    });
+}
+
+/// Whether a pull request that was opened then has only just got its checks.
+pub fn is_young(opened_at: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(opened_at) < YOUNG
+}
+
+/// Whether it has had its head for so long that missing checks want an explanation.
+pub fn wants_clues(pull: &Pull, timing: &Timing, now: Timestamp) -> bool {
+    let since = pull.head.as_ref().map(|head| head.since);
+    since.is_some_and(|since| plus(now, CLUES_AHEAD).duration_since(since) >= timing.ci_start)
+}

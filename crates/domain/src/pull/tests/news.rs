@@ -1,0 +1,152 @@
+//! What wake-ups tell of checks: when they are a reason to look, and how long a pull request may be left alone.
+
+use super::*;
+use crate::facts::Depth;
+
+const ALL: [News; 5] = [
+    News::Changed,
+    News::CheckBegan,
+    News::CheckEnded,
+    News::UnderWay,
+    News::SuiteEnded,
+];
+
+impl World {
+    /// A wake-up comes; answers whether it is a reason to look.
+    fn hears(&mut self, second: i64, news: News) -> bool {
+        match hear(&self.pull, news, at(second)) {
+            Heard::Look => true,
+            Heard::Wait(hearsay) => {
+                self.pull.hearsay = hearsay;
+                false
+            }
+        }
+    }
+
+    fn only_seen() -> Self {
+        let mut world = Self::green();
+        world.facts.depth = Depth::Outline;
+        assert!(world.read(0).is_empty());
+        world
+    }
+}
+
+#[test]
+fn what_was_only_seen_decides_nothing_and_is_read_whole_soon() {
+    let mut world = World::only_seen();
+    assert_eq!((world.due(), world.step.effects.len()), (60, 0));
+    assert!(world.pull.verdict.is_none() && is_only_seen(&world.pull));
+    assert!(world.read(1_000).is_empty() && world.pull.green.is_none());
+    world.facts.depth = Depth::Whole;
+    world.read(2_000);
+    assert_eq!(world.verdict(), ["settling"]);
+    assert!(!is_only_seen(&world.pull));
+    assert_eq!(world.read(2_060), ["merge:#7@A"]);
+}
+
+#[test]
+fn the_last_of_the_checks_that_began_is_a_reason_to_look() {
+    let mut world = World::only_seen();
+    for (second, news) in [
+        (1, News::Changed),
+        (1, News::CheckBegan),
+        (1, News::UnderWay),
+        (2, News::CheckBegan),
+        (30, News::CheckEnded),
+        (30, News::SuiteEnded),
+    ] {
+        assert!(!world.hears(second, news), "{news:?}");
+    }
+    assert_eq!(world.pull.hearsay.running, Some(1));
+    assert!(world.hears(90, News::CheckEnded));
+}
+
+#[test]
+fn what_was_read_counts_more_than_what_was_told() {
+    let mut world = World::green();
+    world.hears(0, News::CheckBegan);
+    world.checks(&[CheckOutcome::Pending, CheckOutcome::Pending]);
+    world.read(1);
+    assert_eq!(world.pull.hearsay.running, Some(2));
+    assert!(world.hears(2, News::Changed));
+    assert!(!world.hears(2, News::CheckEnded));
+    assert!(world.hears(3, News::CheckEnded));
+    world.facts.checks = Fact::Unknown { why: String::new() };
+    world.read(4);
+    assert_eq!(world.pull.hearsay.running, None);
+}
+
+#[test]
+fn where_single_checks_are_not_told_of_the_end_of_a_suite_is_a_reason() {
+    let mut world = World::only_seen();
+    assert!(!world.hears(1, News::UnderWay));
+    assert!(world.hears(90, News::SuiteEnded));
+    assert!(world.hears(90, News::CheckEnded));
+}
+
+#[test]
+fn whatever_does_not_wait_for_checks_is_looked_at() {
+    let mut green = World::green();
+    green.read(0);
+    let mut red = World::green();
+    red.checks(&[CheckOutcome::Failed]);
+    red.read(0);
+    let mut conflict = World::green();
+    conflict.facts.mergeable = Fact::Known(false);
+    conflict.read(0);
+    let mut unread = World::green();
+    let mut merging = World::green();
+    merging.read(0);
+    merging.read(60);
+    for world in [
+        &mut green,
+        &mut red,
+        &mut conflict,
+        &mut unread,
+        &mut merging,
+    ] {
+        for news in ALL {
+            assert!(world.hears(61, news), "{news:?} {:?}", world.pull);
+        }
+    }
+}
+
+#[test]
+fn while_checks_are_told_of_it_is_read_less_often() {
+    let mut world = World::green();
+    world.checks(&[CheckOutcome::Pending, CheckOutcome::Pending]);
+    world.read(0);
+    assert_eq!(world.due(), 60);
+    world.hears(10, News::UnderWay);
+    world.read(20);
+    assert_eq!(world.due(), 200);
+    // Wake-ups that stopped coming are not waited for.
+    world.read(611);
+    assert_eq!(world.due(), 671);
+    world.checks(&[CheckOutcome::Failed]);
+    world.hears(612, News::UnderWay);
+    world.read(613);
+    assert!(world.due() <= 673);
+}
+
+#[test]
+fn a_look_that_was_brought_forward_is_not_put_off() {
+    let timing = Timing::default();
+    let put_off = |due| {
+        unhurried(at(due), at(0), &timing)
+            .duration_since(at(0))
+            .as_secs()
+    };
+    assert_eq!([2, 59].map(put_off), [2, 59]);
+    assert_eq!([60, 61, 180, 200].map(put_off), [180, 180, 180, 200]);
+}
+
+#[test]
+fn clues_are_wanted_once_checks_are_late() {
+    let mut world = World::green();
+    let wants = |world: &World, second| wants_clues(&world.pull, &world.timing, at(second));
+    assert!(!wants(&world, 10_000));
+    world.read(0);
+    assert!(!wants(&world, 269) && wants(&world, 270));
+    assert!(is_young(at(0), at(14)) && !is_young(at(0), at(15)));
+}

@@ -1,0 +1,75 @@
+//! What wake-ups tell of a pull request of ours: remembered while nothing can be decided, so that it is not read for each of them.
+
+use domain::ids::{JobId, PullRef};
+use domain::policy::Timing;
+use domain::pull::{self, Heard, Hearsay, News, Pull};
+use jiff::Timestamp;
+
+use crate::desk::{Error, Place};
+use crate::dispatcher::Dispatcher;
+use crate::keys;
+use crate::settings::TrackedPull;
+use crate::store::Versioned;
+
+/// A wish to have a pull request looked at.
+#[derive(Clone, Copy)]
+pub(in crate::dispatcher) struct Wish<'a> {
+    /// Which.
+    pub(in crate::dispatcher) pull: &'a PullRef,
+    /// The job that says it is its own.
+    pub(in crate::dispatcher) hint: Option<&'a JobId>,
+    /// When a wake-up came in; none for wishes of our own.
+    pub(in crate::dispatcher) received_at: Option<Timestamp>,
+    /// What the wake-up said.
+    pub(in crate::dispatcher) news: News,
+}
+
+impl Dispatcher {
+    /// Whether a wish can be left to the look that is due, since nothing can be decided before that.
+    pub(super) async fn can_wait(
+        &self,
+        found: &Versioned<TrackedPull>,
+        wish: &Wish<'_>,
+        timing: &Timing,
+    ) -> Result<bool, Error> {
+        let pull = &found.value.pull;
+        if wish.received_at.is_none() {
+            return Ok(wish.hint == Some(&pull.job) && pull::is_only_seen(pull));
+        }
+        match pull::hear(pull, wish.news, self.desk.now()) {
+            Heard::Look => Ok(false),
+            Heard::Wait(hearsay) if hearsay == pull.hearsay => Ok(true),
+            Heard::Wait(hearsay) => self.remember(found, hearsay, timing).await,
+        }
+    }
+
+    /// Answers whether it was saved: somebody who was quicker may have changed what it rests on.
+    async fn remember(
+        &self,
+        found: &Versioned<TrackedPull>,
+        hearsay: Hearsay,
+        timing: &Timing,
+    ) -> Result<bool, Error> {
+        let TrackedPull { pull, read_at } = found.value.clone();
+        let key = keys::pull(&pull.pull);
+        let record = self.desk.store.records().get(&key).await?;
+        let Some((record, due)) = record.and_then(|it| it.due.map(|due| (it, due))) else {
+            return Ok(false);
+        };
+        let due = read_at.map_or(due, |read_at| pull::unhurried(due, read_at, timing));
+        let place = Place {
+            due: Some(due),
+            list: record.list,
+        };
+        let told = TrackedPull {
+            pull: Pull { hearsay, ..pull },
+            read_at,
+        };
+        let mut unit = self.desk.unit();
+        unit.put(key, &told, Some(found.version), place);
+        match self.desk.commit(unit).await {
+            Err(error) if error.is_conflict() => Ok(false),
+            outcome => outcome.map(|()| true),
+        }
+    }
+}

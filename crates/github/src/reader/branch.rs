@@ -1,0 +1,157 @@
+//! A branch and what is based on it, before it is deleted.
+
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{BranchName, CommitSha, RepoName};
+use engine::ports::BranchState;
+use http::Method;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::client::{Call, Client, Listing, branch_path, failure, segment};
+use crate::{graph, wire};
+
+/// 1,000 open pull requests on one base.
+const OPEN_PAGES_MAX: usize = 10;
+
+/// Both at one moment: REST has a request for each of them.
+const ASK: &str = "query($owner:String!,$name:String!,$ref:String!,$branch:String!){repository(owner:$owner,name:$name){databaseId ref(qualifiedName:$ref){target{oid}} pullRequests(states:OPEN,baseRefName:$branch,first:1){totalCount}}}";
+
+/// What the query answers.
+#[derive(Deserialize)]
+struct Data {
+    repository: Repository,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Repository {
+    database_id: u64,
+    /// Null for a branch that is gone.
+    #[serde(rename = "ref")]
+    reference: Option<Reference>,
+    pull_requests: Counted,
+}
+
+#[derive(Deserialize)]
+struct Reference {
+    target: Target,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    oid: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Counted {
+    total_count: u64,
+}
+
+/// Asks both at once; where that is not answered, one after the other.
+pub(super) async fn read(
+    client: &Client,
+    repo: &RepoName,
+    branch: &BranchName,
+) -> Result<BranchState, Failure> {
+    match at_once(client, repo, branch).await {
+        Err(failure) => match failure.class {
+            FailureClass::Unauthorized
+            | FailureClass::Throttled
+            | FailureClass::Network
+            | FailureClass::Conflict => Err(failure),
+            FailureClass::Forbidden
+            | FailureClass::NotFound
+            | FailureClass::Precondition
+            | FailureClass::Invalid
+            | FailureClass::Unavailable
+            | FailureClass::Garbled => by_rest(client, repo, branch).await,
+        },
+        read => read,
+    }
+}
+
+async fn at_once(
+    client: &Client,
+    repo: &RepoName,
+    branch: &BranchName,
+) -> Result<BranchState, Failure> {
+    let doing = format!("reading {repo}'s branch {branch} and what is based on it");
+    let variables = json!({
+        "owner": repo.owner(), "name": repo.name(),
+        "ref": format!("refs/heads/{branch}"), "branch": branch.as_str(),
+    });
+    let call = Call {
+        method: Method::POST,
+        url: client.base().graphql(),
+        repo,
+        body: Some(json!({ "query": ASK, "variables": variables })),
+        doing: &doing,
+    };
+    let data: Data = graph::data(&client.write(call).await?.json(&doing)?, &doing)?;
+    let found = data.repository;
+    if client
+        .identity(repo)
+        .is_some_and(|id| id.0 != found.database_id)
+    {
+        let message = format!("{doing}: another repository bears the name now");
+        return Err(failure(FailureClass::Conflict, &message));
+    }
+    let sha = found.reference.map(|it| it.target.oid.parse()).transpose();
+    Ok(BranchState {
+        sha: sha.map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")))?,
+        based_on_it: found.pull_requests.total_count,
+    })
+}
+
+async fn by_rest(
+    client: &Client,
+    repo: &RepoName,
+    branch: &BranchName,
+) -> Result<BranchState, Failure> {
+    let doing = format!("looking for pull requests that are based on {repo}'s branch {branch}");
+    let path = format!(
+        "/repos/{repo}/pulls?state=open&base={}",
+        segment(branch.as_str())
+    );
+    let listing = Listing {
+        repo,
+        path: &path,
+        pages_max: OPEN_PAGES_MAX,
+        doing: &doing,
+    };
+    let (sha, open) = tokio::join!(
+        branch_sha(client, repo, branch),
+        client.list::<Vec<wire::Numbered>>(&listing)
+    );
+    Ok(BranchState {
+        sha: sha?,
+        based_on_it: open?.len() as u64,
+    })
+}
+
+async fn branch_sha(
+    client: &Client,
+    repo: &RepoName,
+    branch: &BranchName,
+) -> Result<Option<CommitSha>, Failure> {
+    let doing = format!("reading {repo}'s branch {branch}");
+    let path = format!(
+        "/repos/{repo}/git/ref/heads/{}",
+        branch_path(branch.as_str())
+    );
+    let found = match client.get::<wire::Reference>(repo, &path, &doing).await {
+        Ok(found) => found,
+        Err(failure) if failure.class == FailureClass::NotFound => {
+            // A branch is gone only if its repository can be seen: GitHub says 404 for both.
+            return super::default_branch(client, repo).await.map(|_| None);
+        }
+        Err(failure) => return Err(failure),
+    };
+    let sha = found
+        .object
+        .sha
+        .parse()
+        .map_err(|error| failure(FailureClass::Garbled, &format!("{doing}: {error}")));
+    sha.map(Some)
+}

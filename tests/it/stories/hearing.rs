@@ -1,0 +1,78 @@
+//! Wake-ups that tell of checks: a pull request is read when there is something to decide, and merged all the same when they stop coming.
+
+use sandbox::github::{CheckSetup, Outcome};
+use sandbox::{Scenario, Service, WebhookFaults};
+use tests::world::{MINUTE, SECOND, Setup, World, ci, on_green, with_ci};
+
+/// Three checks of two workflows that end one after the other.
+fn busy() -> Scenario {
+    let rows = [
+        ("lint", "CI", 20),
+        ("test", "CI", 150),
+        ("scan", "Scan", 90),
+    ];
+    let checks = rows.map(|(name, workflow, seconds)| CheckSetup {
+        workflow: workflow.to_owned(),
+        takes: SECOND * seconds,
+        starts_after: SECOND * 3,
+        ..CheckSetup::new(name, Outcome::Success)
+    });
+    with_ci(ci(checks.to_vec()))
+}
+
+async fn world_of(scenario: Scenario) -> World {
+    World::with(Setup {
+        scenario,
+        source: on_green(),
+        webhooks: true,
+        ..Setup::default()
+    })
+    .await
+}
+
+async fn merges(world: &World) {
+    let job = world.submit("Add a test").await;
+    let merged = async |world: &World| world.state(&job).await == "merged";
+    world.until(MINUTE * 20, "merged", merged).await;
+    world.pass(MINUTE).await;
+    world.finish().await;
+}
+
+/// How often something of the pull request was read anew.
+fn read_anew(world: &World, what: &str) -> usize {
+    let reads = world.requests(Service::GitHub, "GET", what);
+    reads.iter().filter(|it| it.status == 200).count()
+}
+
+#[tokio::test]
+async fn checks_are_read_once_the_last_of_them_has_ended() {
+    let world = world_of(busy()).await;
+    merges(&world).await;
+    for what in ["/check-runs", "/status", "/reviews", "/files"] {
+        assert_eq!(read_anew(&world, what), 1, "{what}");
+    }
+    assert!(read_anew(&world, "/pulls/1") <= 6);
+    assert_eq!(world.sandbox.counters().merges, 1);
+}
+
+#[tokio::test]
+async fn wake_ups_that_are_lost_or_doubled_end_in_a_merge_all_the_same() {
+    let lost = |every| WebhookFaults {
+        drop_every: Some(every),
+        ..WebhookFaults::default()
+    };
+    let doubled = WebhookFaults {
+        double: true,
+        reorder: true,
+        ..WebhookFaults::default()
+    };
+    for webhook_faults in (2..7).map(lost).chain([doubled]) {
+        let world = world_of(Scenario {
+            webhook_faults: webhook_faults.clone(),
+            ..busy()
+        })
+        .await;
+        merges(&world).await;
+        assert_eq!(world.sandbox.counters().merges, 1, "{webhook_faults:?}");
+    }
+}

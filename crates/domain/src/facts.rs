@@ -75,8 +75,8 @@ pub struct PullFacts {
     pub demands: Fact<Demands>,
     /// Why checks may be missing; read only when there are none.
     pub ci: Option<CiClues>,
-    /// How much of it was read.
-    #[serde(default)]
+    /// How much of it was read; no part of what is stored as evidence.
+    #[serde(skip)]
     pub depth: Depth,
 }
 

@@ -54,6 +54,14 @@ fn flapping_is_no_new_completion_but_a_new_word_is() {
 }
 
 #[test]
+fn a_second_word_is_news_although_it_was_written_before_the_first_was_told() {
+    let mut story = finished();
+    story.poll(10, "COMPLETED");
+    story.log.push(done("d2", 10));
+    assert_eq!(story.poll(20, "COMPLETED"), ["completed: acme/shop#7"]);
+}
+
+#[test]
 fn after_a_message_completed_is_news_again_even_without_a_word() {
     let mut story = finished();
     story.poll(10, "COMPLETED");
@@ -77,6 +85,36 @@ fn a_message_to_a_session_that_had_flapped_is_no_completion() {
     story.poll(30, "COMPLETED");
     story.log.push(user("u1", 100));
     for second in [110, 150, 190] {
+        assert!(story.poll(second, "COMPLETED").is_empty());
+    }
+}
+
+#[test]
+fn a_message_of_before_the_completion_makes_no_other_of_it() {
+    let mut story = finished();
+    story.log.insert(0, user("u1", 8));
+    assert_eq!(story.poll(10, "COMPLETED"), ["completed: acme/shop#7"]);
+    story.poll(20, "IN_PROGRESS");
+    for second in [30, 61, 200] {
+        assert!(story.poll(second, "COMPLETED").is_empty());
+    }
+    // Nor does one that is only read later.
+    let mut story = finished();
+    story.poll(10, "COMPLETED");
+    story.log.push(user("u1", 8));
+    for second in [20, 50, 200] {
+        assert!(story.poll(second, "COMPLETED").is_empty());
+    }
+}
+
+#[test]
+fn a_message_of_the_moment_in_which_a_state_came_back_has_not_caused_it() {
+    let mut story = finished();
+    story.poll(10, "COMPLETED");
+    story.poll(20, "IN_PROGRESS");
+    story.poll(30, "COMPLETED");
+    story.log.push(user("u1", 30));
+    for second in [40, 61, 200] {
         assert!(story.poll(second, "COMPLETED").is_empty());
     }
 }
@@ -137,6 +175,17 @@ fn a_finished_session_without_a_pull_request_is_left_after_a_week() {
     assert!(story.poll(10 + week, "COMPLETED").is_empty());
     assert!(matches!(&story.job.phase, Phase::Ended(ending) if ending.how == How::Completed));
     assert_eq!(story.told(), ["completed: "]);
+}
+
+#[test]
+fn a_session_that_works_again_is_not_left() {
+    let mut story = Story::new();
+    story.log = vec![done("d1", 9)];
+    story.poll(10, "COMPLETED");
+    assert_eq!(story.poll(40, "COMPLETED"), ["completed: "]);
+    story.poll(100, "IN_PROGRESS");
+    story.poll(100 + 8 * 24 * 3600, "IN_PROGRESS");
+    assert!(!story.job.is_ended());
 }
 
 #[test]

@@ -28,6 +28,20 @@ fn a_secret_is_refused_wherever_it_stands() {
 }
 
 #[test]
+fn a_session_beside_the_known_one_is_put_away() {
+    let effects = |session: &str| {
+        let view = view(session, "QUEUED");
+        let step = created(&watched_job(), &view, at(5), &Timing::default());
+        step.effects
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+    };
+    assert!(effects(SESSION).is_empty());
+    assert_eq!(effects("77"), ["archive:77"]);
+}
+
+#[test]
 fn a_job_is_called_by_its_title_or_by_its_first_line() {
     let title = |title: Option<&str>| {
         let new = NewJob {

@@ -177,6 +177,36 @@ fn completed_with_a_plan_that_waits_is_a_plan_that_waits() {
 }
 
 #[test]
+fn a_word_of_completion_counts_if_it_came_after_the_plan() {
+    for (word, told) in [(9, "completed: "), (3, "plan: p1")] {
+        let mut story = waiting(PlanApproval::Agent);
+        story.log.push(done("d1", word));
+        assert!(story.poll(10, "COMPLETED").is_empty());
+        assert_eq!(story.poll(40, "COMPLETED"), [told]);
+    }
+}
+
+/// A plan that waited under COMPLETED was approved, which was seen at 60.
+fn approved_under_completed() -> Story {
+    let mut story = waiting(PlanApproval::Agent);
+    story.poll(10, "COMPLETED");
+    assert_eq!(story.poll(40, "COMPLETED"), ["plan: p1"]);
+    story.log.push(approved("p1", 55));
+    assert!(story.poll(60, "COMPLETED").is_empty());
+    story
+}
+
+#[test]
+fn after_an_approval_a_pull_request_or_long_silence_is_a_completion() {
+    let mut made = approved_under_completed();
+    made.pulls = vec!["acme/shop#7".parse().unwrap()];
+    assert_eq!(made.poll(70, "COMPLETED"), ["completed: acme/shop#7"]);
+    let mut silent = approved_under_completed();
+    assert!(silent.poll(60 + 1199, "COMPLETED").is_empty());
+    assert_eq!(silent.poll(60 + 1200, "COMPLETED"), ["completed: "]);
+}
+
+#[test]
 fn a_plan_whose_approval_never_showed_does_not_hide_a_completion() {
     let mut story = waiting(PlanApproval::Agent);
     story.pulls = vec!["acme/shop#7".parse().unwrap()];

@@ -61,6 +61,21 @@ fn the_largest_job_fits_into_a_record() {
 }
 
 #[test]
+fn what_is_never_asked_for_again_is_forgotten() {
+    let mut story = Story::new();
+    let recent = |story: &Story| {
+        let marks = story.watch().talk.recent.iter();
+        marks.map(|mark| mark.id.to_string()).collect::<Vec<_>>()
+    };
+    story.log = vec![worked("w1", 3), worked("w2", 4)];
+    story.poll(5, "IN_PROGRESS");
+    assert_eq!(recent(&story), ["w1", "w2"]);
+    story.log.push(worked("w3", 5));
+    story.poll(6, "IN_PROGRESS");
+    assert_eq!(recent(&story), ["w2", "w3"]);
+}
+
+#[test]
 fn a_job_comes_back_from_its_record_as_it_was() {
     let mut story = Story::new();
     story.log = vec![

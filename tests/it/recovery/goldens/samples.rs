@@ -317,7 +317,7 @@ fn works() -> Vec<Work> {
             number: Some(7),
             sha: Some(sha('a')),
             received_at: AT,
-            news: News::Changed,
+            news: News::CheckEnded,
         },
         Work::Wake {
             agent: "helper".parse().expect("a name"),

@@ -115,6 +115,10 @@ fn full() -> Pull {
             },
         }),
         alarms: CAUSES.map(alarm).to_vec(),
+        hearsay: Hearsay {
+            running: Some(2),
+            at: Some(AT),
+        },
         ..bare(PullPhase::Open)
     }
 }

@@ -12,6 +12,7 @@ mod log;
 mod look;
 mod memory;
 mod pages;
+mod query;
 mod refusal;
 mod transport;
 

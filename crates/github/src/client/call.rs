@@ -21,6 +21,15 @@ use super::memory::{Kept, Place};
 use super::refusal::{self, failure};
 use super::transport::{self, BODY_BYTES_MAX, Lost, Received, Request};
 
+/// What a call is for, which decides what it spends: GraphQL posts its questions too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// It changes nothing.
+    Read,
+    /// It changes something.
+    Write,
+}
+
 /// One call to the API.
 pub(crate) struct Call<'a> {
     /// How.
@@ -33,15 +42,6 @@ pub(crate) struct Call<'a> {
     pub(crate) body: Option<Value>,
     /// What we are doing, for messages: `reading acme/shop#7`.
     pub(crate) doing: &'a str,
-}
-
-impl Call<'_> {
-    /// Whether it changes nothing: GraphQL posts what it asks.
-    fn reads(&self, by_graph: bool) -> bool {
-        let query = self.body.as_ref().and_then(|body| body.get("query"));
-        let asks = |query: &Value| query.as_str().is_some_and(|it| it.starts_with("query"));
-        self.method == Method::GET || by_graph && query.is_some_and(asks)
-    }
 }
 
 /// A successful answer.
@@ -135,7 +135,8 @@ impl Client {
             body: None,
             doing,
         };
-        let exchanged = Box::pin(self.perform(&call, true)).await?;
+        let asked = (Purpose::Read, true);
+        let exchanged = Box::pin(self.perform(&call, asked)).await?;
         let Exchanged {
             received,
             pass,
@@ -174,7 +175,8 @@ impl Client {
 
     /// Changes something. A repository that was renamed leads on only if it is the one that was last read under its old name.
     pub(crate) async fn write(&self, call: Call<'_>) -> Result<Answer, Failure> {
-        let exchanged = Box::pin(self.perform(&call, false)).await?;
+        let asked = (Purpose::Write, false);
+        let exchanged = Box::pin(self.perform(&call, asked)).await?;
         let Some(url) = self.same_repository_at(&call, &exchanged.received) else {
             return success(&call, exchanged.received, None);
         };
@@ -201,11 +203,11 @@ impl Client {
     pub(super) async fn perform(
         &self,
         call: &Call<'_>,
-        conditional: bool,
+        (purpose, conditional): (Purpose, bool),
     ) -> Result<Exchanged, Failure> {
         let until = self.deadline();
         let pass = self.admitted(call, until).await?;
-        self.pay(call, &pass)?;
+        self.pay((call, purpose), &pass)?;
         let exchanged = self.attempt(call, (pass, conditional), until).await?;
         let refused = exchanged.received.status.as_u16() == 401;
         if !refused || !self.renew(&exchanged.pass.bearer).await {
@@ -238,15 +240,18 @@ impl Client {
     }
 
     /// A call that the budget does not allow now is not sent: it says from when on it may be.
-    fn pay(&self, call: &Call<'_>, pass: &Pass) -> Result<(), Failure> {
+    fn pay(&self, (call, purpose): (&Call<'_>, Purpose), pass: &Pass) -> Result<(), Failure> {
         let now = self.clock().now();
-        let by_graph = call.url == self.base().graphql();
-        let spend = match (call.reads(by_graph), self.share()) {
-            (true, Share::Common) => Spend::Read,
-            (true, Share::Kept) => Spend::KeptRead,
-            (false, _) => Spend::Write,
+        let spend = match (purpose, self.share()) {
+            (Purpose::Read, Share::Common) => Spend::Read,
+            (Purpose::Read, Share::Kept) => Spend::KeptRead,
+            (Purpose::Write, _) => Spend::Write,
         };
-        let resource = if by_graph { "graphql" } else { "core" };
+        let resource = if call.url == self.base().graphql() {
+            "graphql"
+        } else {
+            "core"
+        };
         let spent = self.broker().spend(&pass.purse, (resource, spend), now);
         spent.map_err(|Short { until, why }| {
             let message = format!("{}: not asked now, since {why}; it is {until}", call.doing);

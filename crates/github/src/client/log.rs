@@ -6,7 +6,7 @@ use domain::ids::RepoName;
 use http::Method;
 
 use super::Client;
-use super::call::{Call, moved_to, success};
+use super::call::{Call, Purpose, moved_to, success};
 use super::transport::{self, Request};
 
 impl Client {
@@ -24,12 +24,13 @@ impl Client {
             body: None,
             doing,
         };
-        let mut received = Box::pin(self.perform(&call, false)).await?.received;
+        let asked = (Purpose::Read, false);
+        let mut received = Box::pin(self.perform(&call, asked)).await?.received;
         let renamed = received.status.as_u16() != 302;
         let to = moved_to(&received).filter(|to| renamed && self.base().contains(to));
         if let Some(address) = to {
             call.url = address.to_owned();
-            received = Box::pin(self.perform(&call, false)).await?.received;
+            received = Box::pin(self.perform(&call, asked)).await?.received;
         }
         if !received.status.is_redirection() {
             return success(&call, received, None).map(|answer| Some(answer.body));

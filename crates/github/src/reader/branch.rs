@@ -3,12 +3,11 @@
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, RepoName};
 use engine::ports::BranchState;
-use http::Method;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::client::{Call, Client, Listing, branch_path, failure, segment};
-use crate::{graph, wire};
+use crate::client::{Client, Listing, branch_path, failure, segment};
+use crate::wire;
 
 /// 1,000 open pull requests on one base.
 const OPEN_PAGES_MAX: usize = 10;
@@ -81,14 +80,7 @@ async fn at_once(
         "owner": repo.owner(), "name": repo.name(),
         "ref": format!("refs/heads/{branch}"), "branch": branch.as_str(),
     });
-    let call = Call {
-        method: Method::POST,
-        url: client.base().graphql(),
-        repo,
-        body: Some(json!({ "query": ASK, "variables": variables })),
-        doing: &doing,
-    };
-    let data: Data = graph::data(&client.write(call).await?.json(&doing)?, &doing)?;
+    let data: Data = client.query(repo, (ASK, variables), &doing).await?;
     let found = data.repository;
     if client
         .identity(repo)

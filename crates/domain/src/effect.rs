@@ -6,6 +6,7 @@ mod action;
 mod doubt;
 #[cfg(test)]
 mod tests;
+mod unheard;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};

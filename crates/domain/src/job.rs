@@ -6,6 +6,7 @@ mod completion;
 mod log;
 mod observe;
 mod orders;
+mod rest;
 mod silence;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ pub use log::ACTIVITY_OVERLAP;
 pub(crate) use observe::newest_pull;
 pub use observe::{Sight, Snapshot, observe};
 pub use orders::{MESSAGE_BYTES_MAX, NotNow, approve, order_failed, said, say};
+pub use rest::rest;
 pub use silence::deadline;
 pub(crate) use silence::stuck_deadline;
 pub use watch::{Announced, Attention, Mark, PendingPlan, Said, Talk, Told, Watch};

@@ -6,6 +6,7 @@ mod creation;
 mod plans;
 mod questions;
 mod records;
+mod resting;
 mod trouble;
 
 use jiff::Timestamp;

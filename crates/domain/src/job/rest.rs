@@ -1,0 +1,57 @@
+//! Whether a session may still push to its pull request.
+
+use jiff::Timestamp;
+
+use super::watch::{Attention, Watch};
+use super::{How, Job, Phase};
+use crate::ids::SessionId;
+use crate::merge::SessionRest;
+use crate::policy::Timing;
+use crate::session::SessionState;
+
+/// What the session that made a pull request does. One that said it is done, or has been silent for a whole window, will not push by itself.
+pub fn rest(job: &Job, session: &SessionId, timing: &Timing, now: Timestamp) -> SessionRest {
+    // A pull request of an earlier attempt answers to nobody any more.
+    if job.session() != Some(session) {
+        return SessionRest::CalledOff;
+    }
+    match &job.phase {
+        Phase::Queued { .. } | Phase::Creating { .. } => SessionRest::Working,
+        Phase::Watching(watch) if is_resting(watch, timing, now) => SessionRest::Resting,
+        Phase::Watching(_) => SessionRest::Working,
+        Phase::Ended(ending) => match ending.how {
+            How::Merged { .. } | How::PullClosed | How::Completed => SessionRest::Resting,
+            How::Failed { .. } => SessionRest::Failed,
+            How::Lost | How::Refused { .. } | How::Cancelled { .. } => SessionRest::CalledOff,
+        },
+    }
+}
+
+fn is_resting(watch: &Watch, timing: &Timing, now: Timestamp) -> bool {
+    let said_done = watch
+        .talk
+        .completed
+        .as_ref()
+        .is_some_and(|done| watch.talk.user_at.is_none_or(|user| user <= done.at));
+    match watch.state {
+        // A completion that is still waiting for its words has to be announced before anything ends the job.
+        SessionState::Completed => {
+            let announced = !matches!(watch.attention, Attention::Expecting { .. });
+            let returns = watch.unconfirmed_since.is_some() || watch.awaits_return(now, timing);
+            announced && !returns
+        }
+        // Silence is only known to whoever listened: it was announced after the log had been read, and nothing was said since.
+        SessionState::InProgress => {
+            let silent = watch.announced.stuck_at >= Some(watch.progress_at);
+            said_done || silent && watch.unconfirmed_since.is_none()
+        }
+        SessionState::Unspecified
+        | SessionState::Queued
+        | SessionState::Planning
+        | SessionState::AwaitingPlanApproval
+        | SessionState::AwaitingUserFeedback
+        | SessionState::Paused
+        | SessionState::Failed
+        | SessionState::Other(_) => false,
+    }
+}

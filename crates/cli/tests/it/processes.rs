@@ -1,5 +1,7 @@
 //! Real processes: `gaffer up` killed and started again in the middle of a job, two of them on one folder, told to stop, and put back to an old backup.
 
+mod upgrade;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -137,7 +139,15 @@ impl Stage {
             if states.contains(&state.as_str()) {
                 return;
             }
-            assert!(Instant::now() < end, "it is {state}, not {states:?}");
+            let why = || {
+                self.world
+                    .json(&["job", "why", job, "--url", &up.text("url")])
+            };
+            assert!(
+                Instant::now() < end,
+                "it is {state}, not {states:?}: {}",
+                why()
+            );
         }
     }
 

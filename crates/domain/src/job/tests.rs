@@ -3,6 +3,7 @@
 mod commands;
 mod completions;
 mod creation;
+mod lines;
 mod plans;
 mod questions;
 mod records;

@@ -231,3 +231,32 @@ fn a_pull_request_shows_that_no_plan_waits() {
     assert!(story.poll(10, "COMPLETED").is_empty());
     assert_eq!(story.poll(40, "COMPLETED"), ["completed: acme/shop#7"]);
 }
+
+#[test]
+fn an_older_plan_that_comes_late_does_not_replace_a_newer_one() {
+    let mut story = Story::new();
+    story.log = vec![planned("p2", 10)];
+    story.poll(11, "AWAITING_PLAN_APPROVAL");
+    story.log.push(planned("p1", 9));
+    assert!(story.poll(12, "AWAITING_PLAN_APPROVAL").is_empty());
+    let waiting = story.watch().talk.plan.as_ref().unwrap();
+    assert_eq!(waiting.plan.id.as_str(), "p2");
+}
+
+#[test]
+fn of_a_long_plan_the_first_steps_are_kept() {
+    let mut story = Story::new();
+    // 220 bytes and 30 for the names of its fields: twenty of them fill the 5,000 bytes that are kept.
+    let step = PlanStep {
+        title: "x".repeat(220),
+        description: String::new(),
+    };
+    let plan = Plan {
+        id: "p1".parse().unwrap(),
+        steps: vec![step; 21],
+    };
+    story.log = vec![activity("made", 10, ActivityKind::PlanGenerated(plan))];
+    story.poll(11, "AWAITING_PLAN_APPROVAL");
+    let waiting = story.watch().talk.plan.as_ref().unwrap();
+    assert_eq!(waiting.plan.steps.len(), 20);
+}

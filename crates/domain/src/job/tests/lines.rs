@@ -1,0 +1,64 @@
+//! What a session said last, and why it failed, whatever order its log comes in.
+
+use super::*;
+
+const HOUR: i64 = 3600;
+
+fn line(id: &str, second: i64) -> Activity {
+    let label = format!("line {id}");
+    activity(id, second, ActivityKind::Other { label })
+}
+
+fn failed(id: &str, second: i64) -> Activity {
+    let reason = format!("reason {id}");
+    activity(id, second, ActivityKind::Failed { reason })
+}
+
+fn last_line(story: &Story) -> Option<&str> {
+    story.watch().talk.last_words.as_deref()
+}
+
+fn reason(story: &Story) -> Option<&str> {
+    story.watch().talk.failed.as_deref()
+}
+
+#[test]
+fn an_older_line_that_comes_late_is_not_the_last() {
+    let mut story = Story::new();
+    story.log = vec![line("b", 10)];
+    story.poll(11, "IN_PROGRESS");
+    story.log.push(line("a", 9));
+    story.poll(12, "IN_PROGRESS");
+    assert_eq!(last_line(&story), Some("line b"));
+    story.log.push(line("c", 13));
+    story.poll(14, "IN_PROGRESS");
+    assert_eq!(last_line(&story), Some("line c"));
+}
+
+#[test]
+fn a_line_from_the_far_future_is_followed_by_others() {
+    let mut story = Story::new();
+    story.log = vec![line("a", 10), line("z", 10 + 9 * HOUR)];
+    story.poll(11, "IN_PROGRESS");
+    assert_eq!(last_line(&story), Some("line z"));
+    story.log.push(line("b", 12));
+    story.poll(13, "IN_PROGRESS");
+    assert_eq!(last_line(&story), Some("line b"));
+}
+
+#[test]
+fn the_newest_failure_says_why() {
+    let mut story = Story::new();
+    story.log = vec![line("b", 10)];
+    story.poll(11, "IN_PROGRESS");
+    // It is older than what is known, and the only reason there is.
+    story.log.push(failed("a", 9));
+    story.poll(12, "IN_PROGRESS");
+    assert_eq!(reason(&story), Some("reason a"));
+    story.log.push(failed("d", 20));
+    story.poll(21, "IN_PROGRESS");
+    assert_eq!(reason(&story), Some("reason d"));
+    story.log.push(failed("c", 19));
+    story.poll(22, "IN_PROGRESS");
+    assert_eq!(reason(&story), Some("reason d"));
+}

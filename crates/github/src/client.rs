@@ -39,7 +39,7 @@ pub(crate) use transport::{Lost, Received, Request, deadline, exchange};
 use admission::Verdicts;
 use auth::Held;
 use broker::Broker;
-use memory::{Memory, Noted};
+use memory::{Memory, Unprotected};
 
 /// Where github.com's API is.
 pub(crate) const GITHUB: &str = "https://api.github.com";
@@ -111,7 +111,7 @@ struct Inner {
     held: Mutex<Held>,
     verdicts: Mutex<Verdicts>,
     memory: Memory,
-    unprotected: Noted,
+    unprotected: Unprotected,
     dates: dates::Dates,
     broker: Broker,
     /// The number of each repository as it was last read.
@@ -153,7 +153,7 @@ impl Client {
             held: Mutex::default(),
             verdicts: Mutex::default(),
             memory: Memory::default(),
-            unprotected: Noted::default(),
+            unprotected: Unprotected::default(),
             dates: dates::Dates::default(),
             broker: Broker::default(),
             identities: std::sync::Mutex::default(),
@@ -233,11 +233,16 @@ impl Client {
         &self.0.base
     }
 
+    /// Branches that were seen without classic protection. Only a reason to ask differently.
+    pub(crate) fn unprotected(&self) -> &Unprotected {
+        &self.0.unprotected
+    }
+
     fn secrets(&self) -> &dyn Secrets {
         self.0.secrets.as_ref()
     }
 
-    fn clock(&self) -> &dyn Clock {
+    pub(crate) fn clock(&self) -> &dyn Clock {
         self.0.clock.as_ref()
     }
 

@@ -42,10 +42,14 @@ pub(crate) async fn read(
         let parts = Parts::unread("only the pull request itself was read");
         return Ok(seen.into_facts(pull, now, (parts, depth)));
     }
-    let parts = Parts::read(client, (pull, depth), &seen).await?;
+    let mut parts = Parts::read(client, (pull, depth), &seen).await?;
     // Conditional: nearly always "not modified", which costs nothing. What it says is newer, so it is what counts.
     let again = pull::read(client, pull).await?;
     still_the_same(pull, &seen, &again)?;
+    if seen.is_clean && !again.is_clean {
+        // What was demanded may have been taken from a word that holds no longer.
+        parts.demands = demands::read(client, pull, &again).await?;
+    }
     Ok(again.into_facts(pull, now, (parts, depth)))
 }
 

@@ -29,6 +29,9 @@ pub(crate) struct Pull {
     pub(crate) merge_commit_sha: Option<String>,
     pub(crate) draft: bool,
     pub(crate) mergeable: Option<bool>,
+    /// GitHub's word for what stands in the way; it documents no list of them, so none is required.
+    #[serde(default)]
+    pub(crate) mergeable_state: Option<String>,
     pub(crate) title: String,
     pub(crate) body: Option<String>,
     pub(crate) user: Option<User>,

@@ -3,6 +3,7 @@
 mod identity;
 mod limits;
 mod permissions;
+mod protection;
 
 use domain::ids::JobId;
 use sandbox::github::{DEFAULT_TOKEN, TokenSetup};

@@ -97,16 +97,6 @@ impl Client {
             .json(doing)
     }
 
-    /// Whether the branch at a protection's path was without protection when it was last asked. Only a reason to ask differently.
-    pub(crate) fn said_unprotected(&self, path: &str) -> bool {
-        self.0.unprotected.holds(path)
-    }
-
-    /// Remembers that the branch at a protection's path has none.
-    pub(crate) fn note_unprotected(&self, path: &str) {
-        self.0.unprotected.note(path);
-    }
-
     /// Reads an address of the API, conditionally if an earlier answer was kept. A repository that was renamed or transferred leads on, once, within the API.
     pub(super) async fn read(
         &self,

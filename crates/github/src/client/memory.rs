@@ -1,10 +1,11 @@
 //! Answers kept with their ETag: GitHub answers an authorised 304 without spending the budget.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use http::HeaderValue;
+use jiff::Timestamp;
 
 /// How many answers are kept: about ten for each pull request that is followed at the same time.
 pub(crate) const KEPT_ANSWERS_MAX: usize = 512;
@@ -29,23 +30,29 @@ pub(crate) struct Kept {
 /// So many paths are noted: more base branches than one installation works on.
 const NOTED_MAX: usize = 512;
 
-/// Paths of which something was once true.
+/// Branches that had no classic protection when they were last asked about, by the path of their protection; and when a list last said that only rulesets protect them, if one did.
 #[derive(Debug, Default)]
-pub(crate) struct Noted(Mutex<BTreeSet<String>>);
+pub(crate) struct Unprotected(Mutex<BTreeMap<String, Option<Timestamp>>>);
 
-impl Noted {
-    /// Whether a path is among them.
-    pub(crate) fn holds(&self, path: &str) -> bool {
+impl Unprotected {
+    /// When only rulesets protected it, if they did; nothing when it may have classic protection.
+    pub(crate) fn find(&self, path: &str) -> Option<Option<Timestamp>> {
         let noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        noted.contains(path)
+        noted.get(path).copied()
     }
 
-    /// Adds a path, while there is room.
-    pub(crate) fn note(&self, path: &str) {
+    /// It has none, while there is room for it.
+    pub(crate) fn note(&self, path: &str, ruled_at: Option<Timestamp>) {
         let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if noted.len() < NOTED_MAX {
-            noted.insert(path.to_owned());
+        if noted.len() < NOTED_MAX || noted.contains_key(path) {
+            noted.insert(path.to_owned(), ruled_at);
         }
+    }
+
+    /// It may have some.
+    pub(crate) fn forget(&self, path: &str) {
+        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.remove(path);
     }
 }
 

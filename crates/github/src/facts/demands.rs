@@ -3,6 +3,7 @@
 use domain::facts::{Demands, Fact, RequiredCheck, Unread};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::PullRef;
+use jiff::SignedDuration;
 use serde::de::DeserializeOwned;
 
 use super::pull::Seen;
@@ -19,6 +20,9 @@ const PROTECTED_PAGES_MAX: usize = 10;
 const RULES_READ: &str = "Metadata: read";
 const PROTECTION_READ: &str = "Administration: read";
 const CONTENTS_READ: &str = "Contents: read";
+
+/// For so long it is believed that only rulesets protect a branch, of a pull request of which GitHub itself says that nothing demanded is missing: as long as a token of an installation lives. Without the limit a mistake of GitHub's would never be found out; if it were much shorter, merges one after the other, each of which changes the list of branches, would have it read anew each time.
+const RULED_LASTS: SignedDuration = SignedDuration::from_hours(1);
 
 /// GitHub's 404 for a branch without classic protection.
 const NOT_PROTECTED: &str = "Branch not protected";
@@ -131,7 +135,7 @@ async fn classic(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Demands
         pull.repo,
         segment(seen.base.branch.as_str())
     );
-    if client.said_unprotected(&path) && !may_be_protected(client, pull, seen).await? {
+    if is_unprotected(client, (pull, seen), &path).await? {
         return Ok(Demands::default());
     }
     let protection: wire::Protection = match client.get(&pull.repo, &path, &doing).await {
@@ -139,7 +143,7 @@ async fn classic(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Demands
             if failure.class == FailureClass::NotFound
                 && failure.message.contains(NOT_PROTECTED) =>
         {
-            client.note_unprotected(&path);
+            client.unprotected().note(&path, None);
             return Ok(Demands::default());
         }
         Err(failure) if is_not_in_plan(&failure) => return Ok(Demands::default()),
@@ -173,13 +177,46 @@ async fn classic(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Demands
     Ok(demands)
 }
 
-/// Whether a branch that once had no classic protection may have some by now: one that is not in the list of protected
-/// branches has none.
+/// Whether a branch that had no classic protection has none still.
 ///
-/// "Not protected" of the branch itself is a 404, which costs a request each time; an unchanged list costs none. The list
-/// holds what classic protection or a ruleset protects, and says of each whether the former is on. What cannot be listed may
-/// be protected.
-async fn may_be_protected(client: &Client, pull: &PullRef, seen: &Seen) -> Result<bool, Failure> {
+/// "Not protected" of the branch itself is a 404, which costs a request each time; the list of protected branches costs none
+/// while it stays the same. A branch that rulesets protect stands in that list with its tip, so that each merge changes it.
+/// Of such a branch GitHub's own word about this very pull request is enough for a while, read together with it: were there
+/// classic protection by now, and something that it demands missing, the pull request would not be clean.
+async fn is_unprotected(
+    client: &Client,
+    (pull, seen): (&PullRef, &Seen),
+    path: &str,
+) -> Result<bool, Failure> {
+    let Some(ruled_at) = client.unprotected().find(path) else {
+        return Ok(false);
+    };
+    let now = client.clock().now();
+    let lately = |at| now.duration_since(at).abs() < RULED_LASTS;
+    if seen.is_clean && ruled_at.is_some_and(lately) {
+        return Ok(true);
+    }
+    let listed = listed(client, pull, seen).await?;
+    match listed {
+        Listed::Absent => client.unprotected().note(path, None),
+        Listed::ByRulesets => client.unprotected().note(path, Some(now)),
+        Listed::Perhaps => client.unprotected().forget(path),
+    }
+    Ok(listed != Listed::Perhaps)
+}
+
+/// What the list of protected branches says of a branch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Listed {
+    /// Nothing protects it.
+    Absent,
+    /// Rulesets do, and classic protection is off.
+    ByRulesets,
+    /// Classic protection may be on; so it may be where nothing could be listed.
+    Perhaps,
+}
+
+async fn listed(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Listed, Failure> {
     let path = format!("/repos/{}/branches?protected=true", pull.repo);
     let listing = Listing {
         repo: &pull.repo,
@@ -187,14 +224,18 @@ async fn may_be_protected(client: &Client, pull: &PullRef, seen: &Seen) -> Resul
         pages_max: PROTECTED_PAGES_MAX,
         doing: &format!("reading the protected branches of {}", pull.repo),
     };
-    let listed = client.list::<Vec<wire::NamedBranch>>(&listing).await;
-    let is_on = |branch: &wire::NamedBranch| {
-        let said = branch.protection.as_ref().and_then(|it| it.enabled);
-        branch.name == seen.base.branch.as_str() && said != Some(false)
+    let read = client.list::<Vec<wire::NamedBranch>>(&listing).await;
+    let branches = match settle(read, CONTENTS_READ)? {
+        Fact::Known(branches) => branches,
+        Fact::Forbidden { .. } | Fact::Unknown { .. } => return Ok(Listed::Perhaps),
     };
-    Ok(match settle(listed, CONTENTS_READ)? {
-        Fact::Known(branches) => branches.iter().any(is_on),
-        Fact::Forbidden { .. } | Fact::Unknown { .. } => true,
+    let ours = |branch: &&wire::NamedBranch| branch.name == seen.base.branch.as_str();
+    Ok(match branches.iter().find(ours) {
+        None => Listed::Absent,
+        Some(branch) => match branch.protection.as_ref().and_then(|it| it.enabled) {
+            Some(false) => Listed::ByRulesets,
+            Some(true) | None => Listed::Perhaps,
+        },
     })
 }
 

@@ -15,6 +15,9 @@ use crate::wire;
 /// GitHub's user that stands in for deleted accounts.
 const GHOST: (&str, u64) = ("ghost", 10_137);
 
+/// GitHub's word for a pull request that merges, and lacks nothing that a ruleset or classic protection demands. Where something is missing it says `blocked` or `behind`, also to administrators who may merge all the same, as GitHub's own command line shows them.
+const CLEAN: &str = "clean";
+
 /// What one reading of the pull request shows.
 pub(super) struct Seen {
     repo: Identity,
@@ -24,6 +27,8 @@ pub(super) struct Seen {
     pub(super) changed_files: u64,
     draft: bool,
     mergeable: Fact<bool>,
+    /// Whether GitHub says that everything its base demands is there.
+    pub(super) is_clean: bool,
     node_id: String,
     author: Author,
     title: String,
@@ -95,6 +100,7 @@ impl Seen {
             changed_files: found.changed_files,
             draft: found.draft,
             mergeable: mergeable(found.mergeable),
+            is_clean: found.mergeable_state.as_deref() == Some(CLEAN),
             node_id: found.node_id,
             author: Author { login, id },
             title: found.title,

@@ -2,9 +2,11 @@
 
 use domain::facts::{Demands, Fact, RequiredCheck, Unread};
 use engine::ports::PullsRead;
+use github::Reader;
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Reply, Server, common, now, pull};
+use crate::server::{Asked, Desk, Reply, Server, TOKEN, common, now, pull};
 use crate::world::*;
 
 const COMPARE: &str =
@@ -260,4 +262,152 @@ async fn a_list_stands_in_for_no_permission() {
         );
     }
     assert_eq!(asked, 2);
+}
+
+/// The pull request when GitHub says this of it.
+fn pull_that_is(word: &Value) -> Reply {
+    let mut body = pull_json();
+    body["mergeable_state"] = word.clone();
+    Reply::ok(&body)
+}
+
+/// Reads so many minutes after the last reading; answers how often the list and the branch itself were asked so far.
+async fn asked_after(
+    minutes: i64,
+    (desk, reader, server): (&Desk, &Reader, &Server),
+) -> (Fact<Demands>, [usize; 2]) {
+    desk.pass(SignedDuration::from_mins(minutes));
+    let facts = reader.facts(&pull(), common(), now()).await.unwrap();
+    let lines = server.lines();
+    let asked = |wanted: &str| lines.iter().filter(|line| *line == wanted).count();
+    (facts.demands, [asked(PROTECTED), asked(PROTECTION)])
+}
+
+/// The list of protected branches where only a ruleset protects the base.
+fn ruled() -> Reply {
+    Reply::ok(&json!([{ "name": "main", "protection": { "enabled": false } }]))
+}
+
+/// The same where classic protection does.
+fn protected() -> Reply {
+    Reply::ok(&json!([{ "name": "main", "protection": { "enabled": true } }]))
+}
+
+#[tokio::test]
+async fn the_list_without_the_base_is_read_each_time() {
+    let script = |asked: &Asked| match asked.line().as_str() {
+        PULL => pull_that_is(&json!("clean")),
+        PROTECTED if asked.before == 2 => protected(),
+        PROTECTED => Reply::ok(&json!([])),
+        PROTECTION if asked.before == 0 => none(),
+        PROTECTION => one_approval(),
+        _ => green(asked),
+    };
+    let server = Server::start(script).await;
+    let desk = Desk::new(TOKEN);
+    let reader = Reader::new(desk.client(&server, None));
+    for asked in [[0, 1], [1, 1], [2, 1], [3, 2], [3, 3]] {
+        let found = asked_after(0, (&desk, &reader, &server)).await;
+        let approvals = found.0.known().unwrap().approvals;
+        assert_eq!((found.1, approvals), (asked, u32::from(asked[0] == 3)));
+    }
+}
+
+#[tokio::test]
+async fn of_a_clean_pull_request_it_is_believed_for_a_while_that_only_rulesets_protect_its_base() {
+    let script = |asked: &Asked| match asked.line().as_str() {
+        PULL => pull_that_is(&json!("clean")),
+        PROTECTED => ruled(),
+        _ => green(asked),
+    };
+    let server = Server::start(script).await;
+    let desk = Desk::new(TOKEN);
+    let reader = Reader::new(desk.client(&server, None));
+    for (minutes, asked) in [
+        (0, [0, 1]),
+        (0, [1, 1]),
+        (59, [1, 1]),
+        (1, [2, 1]),
+        (59, [2, 1]),
+        (1, [3, 1]),
+    ] {
+        let found = asked_after(minutes, (&desk, &reader, &server)).await;
+        assert_eq!(found, (Fact::Known(Demands::default()), asked));
+    }
+}
+
+#[tokio::test]
+async fn of_a_pull_request_that_is_not_clean_the_list_is_read_each_time() {
+    let words = [
+        "blocked", "behind", "unstable", "unknown", "dirty", "draft", "Clean", "",
+    ];
+    let words = words.into_iter().map(Value::from).chain([Value::Null]);
+    for word in words {
+        let said = word.clone();
+        let script = move |asked: &Asked| match asked.line().as_str() {
+            PULL => pull_that_is(&said),
+            PROTECTED => ruled(),
+            _ => green(asked),
+        };
+        let server = Server::start(script).await;
+        let desk = Desk::new(TOKEN);
+        let reader = Reader::new(desk.client(&server, None));
+        for asked in [[0, 1], [1, 1], [2, 1]] {
+            let found = asked_after(0, (&desk, &reader, &server)).await;
+            assert_eq!(found.1, asked, "{word}");
+        }
+    }
+}
+
+/// Classic protection that wants one approval.
+fn one_approval() -> Reply {
+    let reviews = json!({ "required_approving_review_count": 1 });
+    Reply::ok(&json!({ "required_pull_request_reviews": reviews }))
+}
+
+#[tokio::test]
+async fn a_word_that_changes_while_the_rest_is_read_counts_for_nothing() {
+    // Each reading asks for the pull request twice; in the third one somebody protects the branch in between.
+    let script = |asked: &Asked| match asked.line().as_str() {
+        PULL if asked.before < 5 => pull_that_is(&json!("clean")),
+        PULL => pull_that_is(&json!("blocked")),
+        PROTECTED if asked.before == 0 => ruled(),
+        PROTECTED => protected(),
+        PROTECTION if asked.before == 0 => none(),
+        PROTECTION => one_approval(),
+        _ => green(asked),
+    };
+    let server = Server::start(script).await;
+    let desk = Desk::new(TOKEN);
+    let reader = Reader::new(desk.client(&server, None));
+    for _ in 0..2 {
+        let (found, _) = asked_after(0, (&desk, &reader, &server)).await;
+        assert_eq!(found, Fact::Known(Demands::default()));
+    }
+    let (third, asked) = asked_after(0, (&desk, &reader, &server)).await;
+    assert_eq!((third.known().unwrap().approvals, asked), (1, [2, 2]));
+}
+
+#[tokio::test]
+async fn protection_that_was_found_is_read_for_every_pull_request() {
+    // Clean at first, then blocked by what is asked for, and clean again once it is there.
+    let script = |asked: &Asked| match asked.line().as_str() {
+        PULL if matches!(asked.before, 4 | 5) => pull_that_is(&json!("blocked")),
+        PULL => pull_that_is(&json!("clean")),
+        PROTECTED if asked.before == 0 => ruled(),
+        PROTECTED => protected(),
+        PROTECTION if asked.before == 0 => none(),
+        PROTECTION => one_approval(),
+        _ => green(asked),
+    };
+    let server = Server::start(script).await;
+    let desk = Desk::new(TOKEN);
+    let reader = Reader::new(desk.client(&server, None));
+    for (approvals, times) in [(0, 1), (0, 1), (1, 2), (1, 3)] {
+        let (found, [_, asked]) = asked_after(0, (&desk, &reader, &server)).await;
+        assert_eq!(
+            (found.known().unwrap().approvals, asked),
+            (approvals, times)
+        );
+    }
 }

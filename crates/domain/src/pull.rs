@@ -13,7 +13,10 @@ use serde::{Deserialize, Serialize};
 
 pub use apply::{Input, Outside, apply, approve, track};
 pub use ending::REOPEN_WAIT;
-pub use news::{Heard, Hearsay, News, hear, is_only_seen, is_young, unhurried, wants_clues};
+pub use news::{
+    Heard, Hearsay, News, hear, is_at, is_just_pushed, is_only_seen, is_young, unhurried,
+    wants_clues,
+};
 
 use crate::event::ErrorCause;
 use crate::facts::{Base, PullState};

@@ -121,6 +121,7 @@ impl Dispatcher {
                     hint: job.as_ref(),
                     received_at: *received_at,
                     news: News::Changed,
+                    sha: None,
                 };
                 self.pull(&wish).await
             }

@@ -6,16 +6,25 @@ use tests::world::{MINUTE, SECOND, Setup, World, ci, on_green, with_ci};
 
 /// Three checks of two workflows that end one after the other.
 fn busy() -> Scenario {
+    busy_with(Outcome::Success)
+}
+
+/// The same with another outcome of the one that takes longest.
+fn busy_with(test: Outcome) -> Scenario {
     let rows = [
         ("lint", "CI", 20),
         ("test", "CI", 150),
         ("scan", "Scan", 90),
     ];
+    let outcome = |name| match name {
+        "test" => test,
+        _other => Outcome::Success,
+    };
     let checks = rows.map(|(name, workflow, seconds)| CheckSetup {
         workflow: workflow.to_owned(),
         takes: SECOND * seconds,
         starts_after: SECOND * 3,
-        ..CheckSetup::new(name, Outcome::Success)
+        ..CheckSetup::new(name, outcome(name))
     });
     with_ci(ci(checks.to_vec()))
 }
@@ -52,6 +61,16 @@ async fn checks_are_read_once_the_last_of_them_has_ended() {
         assert_eq!(read_anew(&world, what), 1, "{what}");
     }
     assert!(read_anew(&world, "/pulls/1") <= 6);
+    assert_eq!(world.sandbox.counters().merges, 1);
+}
+
+#[tokio::test]
+async fn checks_of_a_head_that_is_pushed_later_are_read_once_too() {
+    let world = world_of(busy_with(Outcome::FailsFirst(1))).await;
+    merges(&world).await;
+    for what in ["/check-runs", "/status", "/files"] {
+        assert_eq!(read_anew(&world, what), 2, "{what}");
+    }
     assert_eq!(world.sandbox.counters().merges, 1);
 }
 

@@ -117,6 +117,7 @@ pub fn apply(
         }
         Input::Facts(facts, outside) => match facts.state {
             PullState::Open if facts.depth == Depth::Outline => {
+                news::see_new_head(&mut step.aggregate, facts);
                 see_head(&mut step.aggregate, facts, now);
                 step.due = Some(plus(now, timing.pull_poll));
             }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::apply::reasons;
 use super::{Pull, PullPhase};
 use crate::facts::{CheckOutcome, PullFacts};
+use crate::ids::CommitSha;
 use crate::merge::{Judgement, Reason};
 use crate::policy::Timing;
 use crate::when::plus;
@@ -33,8 +34,10 @@ pub enum News {
     CheckBegan,
     /// One check ended.
     CheckEnded,
-    /// Checks were asked for or go on, or the head was pushed: nothing ended.
+    /// Checks were asked for or go on, or a branch was pushed: nothing ended.
     UnderWay,
+    /// A pull request got another head.
+    Pushed,
     /// All checks of one suite ended; where single checks are told of, each of them was.
     SuiteEnded,
 }
@@ -43,6 +46,14 @@ impl News {
     /// Whether it is what every wake-up of an older version was.
     pub fn is_change(&self) -> bool {
         *self == Self::Changed
+    }
+
+    /// Whether it is about the pull request itself, and not only about its checks.
+    pub fn is_of_the_pull(self) -> bool {
+        match self {
+            Self::Changed | Self::Pushed => true,
+            Self::CheckBegan | Self::CheckEnded | Self::UnderWay | Self::SuiteEnded => false,
+        }
     }
 }
 
@@ -74,15 +85,17 @@ pub enum Heard {
 /// Weighs news about a pull request of ours.
 ///
 /// A merge waits for all checks, so the end of one among several decides nothing. Whatever is miscounted costs a look too many, or waits for the next look that comes by itself.
-pub fn hear(pull: &Pull, news: News, now: Timestamp) -> Heard {
+pub fn hear(pull: &Pull, (news, told): (News, Option<&CommitSha>), now: Timestamp) -> Heard {
     if !awaits_checks(pull) {
         return Heard::Look;
     }
     let known = pull.hearsay.running;
-    let running = match news {
+    // That a head was pushed which it has already tells nothing new.
+    let is_known = news == News::Pushed && told.is_some_and(|sha| is_at(pull, sha));
+    let running = match if is_known { News::UnderWay } else { news } {
         // What was only seen to be there is read whole soon.
         News::Changed if pull.verdict.is_none() => return Heard::Wait(pull.hearsay.clone()),
-        News::Changed => return Heard::Look,
+        News::Changed | News::Pushed => return Heard::Look,
         News::CheckBegan => Some(known.unwrap_or(0).saturating_add(1)),
         News::UnderWay => known,
         News::CheckEnded => match known {
@@ -118,6 +131,30 @@ fn says_they_run(judgement: &Judgement) -> bool {
 /// Whether a look that a job wishes for can be left to the one that is due: it was only seen to be there, and is read whole soon.
 pub fn is_only_seen(pull: &Pull) -> bool {
     matches!(pull.phase, PullPhase::Open) && pull.head.is_some() && pull.verdict.is_none()
+}
+
+/// Whether it was just pushed to, as far as is told: checks of that head can hardly have ended, so a look that shows another head than the one we know needs to show no more.
+pub fn is_just_pushed(
+    pull: &Pull,
+    (news, told): (News, Option<&CommitSha>),
+    (received_at, now): (Timestamp, Timestamp),
+) -> bool {
+    let open = matches!(pull.phase, PullPhase::Open) && pull.head.is_some();
+    let another = told.is_none_or(|sha| !is_at(pull, sha));
+    open && another && news == News::Pushed && is_young(received_at, now)
+}
+
+/// Whether its head is this one, as far as we know.
+pub fn is_at(pull: &Pull, sha: &CommitSha) -> bool {
+    pull.head.as_ref().is_some_and(|head| head.sha == *sha)
+}
+
+/// A head that was only seen to be there takes the place of the one that was judged, whose checks are no longer waited for.
+pub(super) fn see_new_head(pull: &mut Pull, facts: &PullFacts) {
+    if !is_at(pull, &facts.head.sha) {
+        pull.verdict = None;
+        pull.hearsay.running = None;
+    }
 }
 
 /// When it is looked at again although wake-ups tell of its checks. A look that was brought forward stays where it is.

@@ -40,6 +40,7 @@ impl Dispatcher {
                         hint: None,
                         received_at: Some(hooked.received_at),
                         news: hooked.news,
+                        sha: hooked.sha,
                     };
                     self.pull(&wish).await?;
                 }

@@ -81,13 +81,16 @@ impl Dispatcher {
         let (candidates, reading) = match &found {
             Some(found) => (Vec::new(), self.reading_of(&found.value, &source)),
             // Checks of one that nobody here knows say nothing about whose it is.
-            None if wish.news != News::Changed => return Ok(()),
+            None if !wish.news.is_of_the_pull() => return Ok(()),
             None => match self.candidates(&source, wish).await? {
                 (candidates, _) if candidates.is_empty() => return Ok(()),
                 (candidates, reading) => (candidates, reading),
             },
         };
-        let facts = self.facts_of(&source, reference, reading).await?;
+        let facts = match &found {
+            Some(found) => self.facts_of_ours(&source, (found, wish), reading).await?,
+            None => self.facts_of(&source, reference, reading).await?,
+        };
         let Some(found) = self.ours(reference, found, &candidates, &facts).await? else {
             return Ok(());
         };
@@ -157,6 +160,30 @@ impl Dispatcher {
             Depth::Whole
         };
         Reading { share, depth }
+    }
+
+    /// One of ours: of a head that was pushed a moment ago it is enough to see that it is there. Where no other head is, the look takes in the whole.
+    async fn facts_of_ours(
+        &self,
+        source: &Source,
+        (found, wish): (&Versioned<TrackedPull>, &Wish<'_>),
+        whole: Reading,
+    ) -> Result<PullFacts, Error> {
+        let pull = &found.value.pull;
+        let heard = (wish.news, wish.sha);
+        let now = self.desk.now();
+        let pushed = |received| pull::is_just_pushed(pull, heard, (received, now));
+        if wish.received_at.is_some_and(pushed) {
+            let outline = Reading {
+                depth: Depth::Outline,
+                ..whole
+            };
+            let facts = self.facts_of(source, wish.pull, outline).await?;
+            if !pull::is_at(pull, &facts.head.sha) {
+                return Ok(facts);
+            }
+        }
+        self.facts_of(source, wish.pull, whole).await
     }
 
     /// Jobs that may own a pull request we do not know: the one that said so, and those whose sessions the pull request names. Forks have none.
@@ -309,6 +336,7 @@ impl Dispatcher {
                     hint: None,
                     received_at: Some(received_at),
                     news,
+                    sha: Some(sha),
                 };
                 self.pull(&wish).await?;
             }

@@ -189,7 +189,10 @@ fn of_pull(payload: &Payload<'_>, pull: &Pull<'_>) -> Subject {
         kind,
         numbers: number(pull.number),
         sha,
-        news: News::Changed,
+        news: match (kind, payload.action.as_deref()) {
+            (WebhookKind::PullRequest, Some("synchronize")) => News::Pushed,
+            (_, _) => News::Changed,
+        },
     }
 }
 

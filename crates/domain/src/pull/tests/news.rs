@@ -3,8 +3,9 @@
 use super::*;
 use crate::facts::Depth;
 
-const ALL: [News; 5] = [
+const ALL: [News; 6] = [
     News::Changed,
+    News::Pushed,
     News::CheckBegan,
     News::CheckEnded,
     News::UnderWay,
@@ -14,7 +15,12 @@ const ALL: [News; 5] = [
 impl World {
     /// A wake-up comes; answers whether it is a reason to look.
     fn hears(&mut self, second: i64, news: News) -> bool {
-        match hear(&self.pull, news, at(second)) {
+        self.hears_of(second, (news, None))
+    }
+
+    /// The same of a commit that it names.
+    fn hears_of(&mut self, second: i64, heard: (News, Option<&CommitSha>)) -> bool {
+        match hear(&self.pull, heard, at(second)) {
             Heard::Look => true,
             Heard::Wait(hearsay) => {
                 self.pull.hearsay = hearsay;
@@ -149,4 +155,58 @@ fn clues_are_wanted_once_checks_are_late() {
     world.read(0);
     assert!(!wants(&world, 269) && wants(&world, 270));
     assert!(is_young(at(0), at(14)) && !is_young(at(0), at(15)));
+}
+
+#[test]
+fn a_push_is_a_reason_to_look_unless_its_head_is_known() {
+    let mut world = World::only_seen();
+    assert!(!world.hears_of(1, (News::Pushed, Some(&sha('a')))));
+    assert!(world.hears_of(1, (News::Pushed, Some(&sha('c')))));
+    assert!(world.hears(1, News::Pushed));
+    world.facts.depth = Depth::Whole;
+    world.checks(&[CheckOutcome::Pending]);
+    world.read(2);
+    assert!(!world.hears_of(3, (News::Pushed, Some(&sha('a')))));
+    assert!(world.hears_of(3, (News::Pushed, Some(&sha('c')))));
+}
+
+#[test]
+fn of_a_head_that_was_just_pushed_an_outline_is_enough() {
+    let mut world = World::green();
+    let just =
+        |world: &World, heard, second| is_just_pushed(&world.pull, heard, (at(100), at(second)));
+    let (other, same) = (&sha('c'), &sha('a'));
+    assert!(!just(&world, (News::Pushed, Some(other)), 100));
+    world.read(0);
+    assert!(just(&world, (News::Pushed, Some(other)), 114));
+    assert!(just(&world, (News::Pushed, None), 114));
+    assert!(!just(&world, (News::Pushed, Some(other)), 115));
+    assert!(!just(&world, (News::Pushed, Some(same)), 100));
+    for news in ALL.into_iter().filter(|news| *news != News::Pushed) {
+        assert!(!just(&world, (news, Some(other)), 100), "{news:?}");
+    }
+    assert_eq!(world.read(60), ["merge:#7@A"]);
+    assert!(!just(&world, (News::Pushed, Some(other)), 100));
+}
+
+#[test]
+fn a_head_that_was_only_seen_takes_the_place_of_the_one_that_was_judged() {
+    let mut world = World::green();
+    world.checks(&[CheckOutcome::Failed, CheckOutcome::Pending]);
+    world.read(0);
+    assert_eq!(world.pull.hearsay.running, Some(1));
+    world.facts.head.sha = sha('c');
+    world.facts.depth = Depth::Outline;
+    assert!(world.read(10).is_empty());
+    assert!(is_only_seen(&world.pull) && is_at(&world.pull, &sha('c')));
+    assert_eq!((world.due(), world.pull.hearsay.running), (70, None));
+    assert!(!world.hears(11, News::CheckBegan) && !world.hears(11, News::Changed));
+    assert!(world.hears(30, News::CheckEnded));
+    // The same head once more is no other.
+    world.facts.depth = Depth::Whole;
+    world.checks(&[CheckOutcome::Pending]);
+    world.read(31);
+    world.facts.depth = Depth::Outline;
+    world.read(32);
+    assert!(!is_only_seen(&world.pull));
 }

@@ -1,6 +1,6 @@
 //! What wake-ups tell of a pull request of ours: remembered while nothing can be decided, so that it is not read for each of them.
 
-use domain::ids::{JobId, PullRef};
+use domain::ids::{CommitSha, JobId, PullRef};
 use domain::policy::Timing;
 use domain::pull::{self, Heard, Hearsay, News, Pull};
 use jiff::Timestamp;
@@ -22,6 +22,8 @@ pub(in crate::dispatcher) struct Wish<'a> {
     pub(in crate::dispatcher) received_at: Option<Timestamp>,
     /// What the wake-up said.
     pub(in crate::dispatcher) news: News,
+    /// Of which commit, if it named one.
+    pub(in crate::dispatcher) sha: Option<&'a CommitSha>,
 }
 
 impl Dispatcher {
@@ -36,7 +38,7 @@ impl Dispatcher {
         if wish.received_at.is_none() {
             return Ok(wish.hint == Some(&pull.job) && pull::is_only_seen(pull));
         }
-        match pull::hear(pull, wish.news, self.desk.now()) {
+        match pull::hear(pull, (wish.news, wish.sha), self.desk.now()) {
             Heard::Look => Ok(false),
             Heard::Wait(hearsay) if hearsay == pull.hearsay => Ok(true),
             Heard::Wait(hearsay) => self.remember(found, hearsay, timing).await,

@@ -77,6 +77,13 @@ fn what_happened_to_checks_is_told_and_what_is_not_known_is_a_change() {
     assert_eq!(of(push), News::UnderWay);
     let pull = format!(r#"{{"action":"completed","pull_request":{{"number":7}},{repository}}}"#);
     assert_eq!(of(pull), News::Changed);
+    let pushed = |more: &str| {
+        of(format!(
+            r#"{{"action":"synchronize","pull_request":{{"number":7}}{more},{repository}}}"#
+        ))
+    };
+    assert_eq!(pushed(""), News::Pushed);
+    assert_eq!(pushed(r#","review":{}"#), News::Changed);
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub use news::{
     Heard, Hearsay, News, hear, is_at, is_just_pushed, is_only_seen, is_young, unhurried,
     wants_clues,
 };
+pub use repair::wants_logs;
 
 use crate::event::ErrorCause;
 use crate::facts::{Base, PullState};

@@ -7,7 +7,7 @@ use super::apply::reasons;
 use super::{Outside, Pull, Seen, TOLD_MAX, Verdict};
 use crate::effect::Action;
 use crate::event::ErrorCause;
-use crate::facts::PullFacts;
+use crate::facts::{CheckOutcome, PullFacts};
 use crate::ids::CommitSha;
 use crate::merge::{Judgement, NeverStarted, Reason, SessionRest, Telling};
 use crate::policy::{Policy, Timing};
@@ -17,6 +17,9 @@ use crate::words;
 
 /// How often the base is merged into one pull request: each time its checks run anew.
 pub(super) const UPDATES_MAX: u32 = 10;
+
+/// Logs are read this much before their session may be told: a reading is a little older than what is decided by it.
+const LOGS_AHEAD: SignedDuration = SignedDuration::from_secs(10);
 
 /// What a repair is decided from.
 pub(super) struct Matter<'a> {
@@ -145,6 +148,24 @@ fn beyond_sessions(reason: &Reason) -> Option<ErrorCause> {
     }
     let given_up = matches!(reason, Reason::MergeRefused { until: None, .. });
     given_up.then_some(ErrorCause::MergeRefused)
+}
+
+/// Whether its session may be told of failed checks now: only then are their logs worth reading.
+pub fn wants_logs(
+    pull: &Pull,
+    (facts, session): (&PullFacts, SessionRest),
+    (timing, now): (&Timing, Timestamp),
+) -> bool {
+    let sha = &facts.head.sha;
+    let checks = facts.checks.known();
+    let any = |outcome| checks.is_some_and(|all| all.iter().any(|it| it.outcome == outcome));
+    let red = any(CheckOutcome::Failed) && !any(CheckOutcome::Pending);
+    let seen = pull.failing.as_ref().filter(|seen| seen.sha == *sha);
+    let lasts = seen.map_or(SignedDuration::ZERO, |seen| {
+        plus(now, LOGS_AHEAD).duration_since(seen.since)
+    });
+    let ripe = lasts >= timing.ci_repair_after;
+    red && ripe && session == SessionRest::Resting && !pull.repairs.ci_told.contains(sha)
 }
 
 /// Failed checks go back to the session that made them: once a head, a few times a pull request, and not before Jules had a chance to see them itself.

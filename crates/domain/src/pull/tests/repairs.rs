@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::facts::{CiClues, Demands};
+use jiff::SignedDuration;
 
 fn failing() -> World {
     let mut world = World::green();
@@ -208,4 +209,37 @@ fn a_base_that_moves_all_the_time_is_chased_ten_times_and_then_told() {
     }
     // Ten heads, each read twice, where the same wish is one effect; then somebody is told about three more heads at most.
     assert_eq!((updates, others), (20, 3));
+}
+
+#[test]
+fn logs_are_read_once_their_session_may_be_told() {
+    let mut world = World::green();
+    let wants = |world: &World, second| {
+        let read = (&world.facts, world.outside.session);
+        wants_logs(&world.pull, read, (&world.timing, at(second)))
+    };
+    assert!(!wants(&world, 1_000));
+    world.checks(&[CheckOutcome::Failed]);
+    world.read(0);
+    let ripe = world.timing.ci_repair_after.as_secs();
+    assert!(!wants(&world, ripe - 11) && wants(&world, ripe - 10));
+    for session in [
+        SessionRest::Working,
+        SessionRest::Failed,
+        SessionRest::CalledOff,
+    ] {
+        world.outside.session = session;
+        assert!(!wants(&world, ripe), "{session:?}");
+    }
+    world.outside.session = SessionRest::Resting;
+    world.checks(&[CheckOutcome::Failed, CheckOutcome::Pending]);
+    assert!(!wants(&world, ripe));
+    world.checks(&[CheckOutcome::Failed]);
+    assert_eq!(world.read(ripe).len(), 1);
+    assert!(!wants(&world, ripe + 1));
+    // Another head has a time of its own, unless none is given.
+    world.facts.head.sha = sha('c');
+    assert!(!wants(&world, ripe * 9));
+    world.timing.ci_repair_after = SignedDuration::ZERO;
+    assert!(wants(&world, ripe * 9));
 }

@@ -1,7 +1,7 @@
 //! Everything besides GitHub's facts that a decision about a pull request looks at.
 
 use domain::effect::{Action, Effect};
-use domain::facts::{CheckOutcome, PullFacts};
+use domain::facts::PullFacts;
 use domain::governor::DAY;
 use domain::job::{self, Job};
 use domain::merge::{Owner, SessionRest};
@@ -28,13 +28,8 @@ impl Dispatcher {
         let merges = self.desk.store.merges(&source.repo).await?;
         let counts = |at: &&Timestamp| now.duration_since(**at) < DAY;
         let today: Vec<Timestamp> = merges.value.at.values().filter(counts).copied().collect();
-        let failed = facts.checks.known().is_some_and(|checks| {
-            checks
-                .iter()
-                .any(|check| check.outcome == CheckOutcome::Failed)
-        });
-        let told = pull.repairs.ci_told.contains(&facts.head.sha);
-        let logs = if failed && !told {
+        let session = self.rest(pull, job, source).await?;
+        let logs = if pull::wants_logs(pull, (facts, session), (&source.timing, now)) {
             self.eyes.pulls.check_logs(facts).await.unwrap_or_default()
         } else {
             Vec::new()
@@ -44,7 +39,7 @@ impl Dispatcher {
                 domain::job::Origin::Created => Owner::Created,
                 domain::job::Origin::Adopted => Owner::Adopted,
             },
-            session: self.rest(pull, job, source).await?,
+            session,
             account: job.account.clone(),
             attempt: job.attempt,
             wanted_base: job.branch.clone(),

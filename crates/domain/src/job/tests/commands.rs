@@ -200,6 +200,8 @@ fn words_go_to_the_current_session_only() {
         "superseded"
     );
     assert_eq!(code(say(&job, None, (" ", "c1"), &timing)), "message_empty");
+    let longest = "x".repeat(MESSAGE_BYTES_MAX);
+    assert!(say(&job, None, (&longest, "c1"), &timing).is_ok());
     assert_eq!(
         code(say(
             &job,

@@ -116,3 +116,18 @@ fn a_session_of_an_earlier_attempt_answers_to_nobody() {
     let other: SessionId = "77".parse().unwrap();
     assert_eq!(rest(&story.job, &other, &story.timing, at(1)), CalledOff);
 }
+
+#[test]
+fn a_return_is_awaited_after_later_words_and_not_for_ever() {
+    let mut story = Story::new();
+    story.log = vec![done("d1", 9), user("u1", 9)];
+    story.poll(10, "COMPLETED");
+    let awaited =
+        |story: &Story, second: i64| story.watch().awaits_return(at(second), &story.timing);
+    assert!(!awaited(&story, 11));
+    story.log.push(user("u2", 21));
+    story.poll(30, "COMPLETED");
+    let quiet = story.timing.quiet.as_secs();
+    assert!(awaited(&story, 21 + quiet - 1));
+    assert!(!awaited(&story, 21 + quiet));
+}

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::facts::{Base, Demands, PullState};
+use crate::ids::RepoId;
 use crate::pull::REOPEN_WAIT;
 use crate::step::Look;
 
@@ -31,6 +32,26 @@ fn green_settles_and_is_merged() {
     );
     assert_eq!(world.step.looks, [Look::Job(world.pull.job.clone())]);
     assert!(world.pull.is_settled());
+}
+
+#[test]
+fn another_repository_of_the_same_name_is_nothing_to_us() {
+    let mut world = World::green();
+    world.read(0);
+    let ours = world.facts.repo.clone();
+    let other = RepoId(ours.id.0 + 1);
+    // It looks like ours in every way, down to its head.
+    world.facts.repo.id = other;
+    world.facts.head.repo_id = Some(other);
+    assert!(world.read(60).is_empty());
+    assert_eq!(world.verdict(), ["not_ours"]);
+    world.facts.state = merged();
+    assert!(world.read(120).is_empty());
+    assert!(!world.pull.is_settled());
+    world.facts.state = PullState::Open;
+    world.facts.head.repo_id = Some(ours.id);
+    world.facts.repo = ours;
+    assert_eq!(world.read(180), ["merge:#7@A"]);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use sandbox::github::{CheckSetup, Outcome};
 use sandbox::{Scenario, Service, WebhookFaults};
-use tests::world::{MINUTE, SECOND, Setup, World, ci, on_green, with_ci};
+use serde_json::json;
+use tests::world::{MINUTE, REPO, SECOND, Setup, World, ci, on_green, with_ci};
 
 /// Three checks of two workflows that end one after the other.
 fn busy() -> Scenario {
@@ -74,6 +75,30 @@ async fn checks_of_a_head_that_is_pushed_later_are_read_once_too() {
     // What failed is read when the session is told of it, and not before.
     assert_eq!(read_anew(&world, "/logs"), 1);
     assert_eq!(world.sandbox.counters().merges, 1);
+}
+
+#[tokio::test]
+async fn a_push_that_is_told_of_another_head_than_there_is_puts_nothing_off() {
+    let world = world_of(busy()).await;
+    let job = world.submit("Add a test").await;
+    let settling = async |world: &World| world.gives(&job, "settling").await;
+    world.until(MINUTE * 20, "settling", settling).await;
+    world.pass(SECOND * 10).await;
+    let reads = |world: &World| world.requests(Service::GitHub, "GET", "/reviews").len();
+    let before = reads(&world);
+    let id = world.sandbox.github().repo_id(REPO).expect("a repository");
+    let old = json!({
+        "action": "synchronize", "number": 1,
+        "pull_request": { "number": 1, "head": { "sha": "0123456789".repeat(4) } },
+        "repository": { "id": id, "full_name": REPO },
+    });
+    let postman = world.postman();
+    let status = postman.post("pull_request", "old", old.to_string()).await;
+    world.pass(SECOND * 5).await;
+    assert_eq!((status, reads(&world)), (202, before + 1));
+    let merged = async |world: &World| world.state(&job).await == "merged";
+    world.until(MINUTE, "merged", merged).await;
+    world.finish().await;
 }
 
 #[tokio::test]

@@ -39,8 +39,21 @@ impl Ids for SeededIds {
     }
 }
 
+/// How it ends when whoever started it is gone.
+const ORPHANED: i32 = 1;
+
+/// Ends the process with its parent: one that was killed itself can end nobody any more, and virtual time never tires.
+fn end_with_parent() {
+    std::thread::spawn(|| {
+        // Nothing is ever sent, so this returns when the parent's end is closed.
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        std::process::exit(ORPHANED);
+    });
+}
+
 /// Runs until it is killed.
 pub(crate) async fn run(args: ChildArgs, here: Here) -> Result<()> {
+    end_with_parent();
     up::log_to_stderr();
     let time = SharedTime::follow(&args.clock)?;
     let clock: Arc<dyn Clock> = time.clone();

@@ -113,7 +113,8 @@ impl Keeper {
             .env("GAFFER_WEBHOOK_SECRET", self.webhook_secret)
             .env("GAFFER_TOKEN", self.token.expose_secret())
             .env_remove("GITHUB_APP_ID")
-            .stdin(Stdio::null())
+            // Nothing is ever sent; that it closes tells the child that this process is gone.
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(log)
             .kill_on_drop(true);

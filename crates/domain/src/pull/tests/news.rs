@@ -222,3 +222,12 @@ fn only_what_older_versions_did_not_know_is_stored_of_it() {
     world.pull.hearsay.at = Some(at(1));
     assert!(stored(&world).get("hearsay").is_some());
 }
+
+#[test]
+fn the_end_of_a_suite_is_a_reason_to_look_when_nothing_else_runs() {
+    for (running, looks) in [(None, true), (Some(0), true), (Some(1), false)] {
+        let mut world = World::only_seen();
+        world.pull.hearsay.running = running;
+        assert_eq!(world.hears(1, News::SuiteEnded), looks, "{running:?}");
+    }
+}

@@ -1,7 +1,9 @@
 //! A whole installation beside a sandbox, to be made ill in one way at a time.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::future::Future;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
@@ -16,13 +18,22 @@ use sandbox::{Drive, Options, Sandbox, Scenario};
 use secrecy::SecretString;
 use ulid::Ulid;
 
-use crate::world::{Ran, World};
+use crate::world::{Ran, World, ran};
 
 /// The repository of every installation.
 pub(super) const REPO: &str = "acme/shop";
 
 /// The App's private key, as GitHub hands it out.
 pub(super) const APP_KEY: &str = include_str!("../../../../github/tests/it/keys/app.pem");
+
+/// Puts a data folder on a new disk, and runs a command beside it.
+const ON_A_DISK: &str = r#"
+    data=$1; shift
+    cp -a "$data" "$data.copy" &&
+    mount -t tmpfs -o "size=$0,mode=700" none "$data" &&
+    cp -a "$data.copy/." "$data" &&
+    exec "$@"
+"#;
 
 struct RandomIds;
 
@@ -133,7 +144,10 @@ impl Clinic {
 
     /// Everything that the doctor says, without what differs from run to run, and its exit code.
     pub(super) fn told(&self, more: &[&str]) -> (String, i32) {
-        let ran = self.run(&[&["doctor"], more].concat());
+        self.read(self.run(&[&["doctor"], more].concat()))
+    }
+
+    fn read(&self, ran: Ran) -> (String, i32) {
         let folder = self.world.data().display().to_string();
         let text = ran
             .stdout
@@ -145,7 +159,32 @@ impl Clinic {
     /// The lines of what is wrong. The exit code has to fit them, and a line of an error or a warning has to have a remedy.
     #[track_caller]
     pub(super) fn ills(&self, more: &[&str]) -> String {
-        let (told, code) = self.told(more);
+        Self::ills_of(self.told(more))
+    }
+
+    /// The same with the data folder on a disk of this size. The kernel lets a process have disks that no other one sees.
+    #[track_caller]
+    pub(super) fn ills_on_a_disk_of(&self, size: &str) -> String {
+        let mut command = Command::new("unshare");
+        let doctor = self.world.command(&["doctor"]);
+        let told =
+            |(name, value): (&OsStr, Option<&OsStr>)| Some((name.to_owned(), value?.to_owned()));
+        command
+            .args(["--map-root-user", "--mount", "sh", "-c", ON_A_DISK, size])
+            .arg(self.world.data())
+            .arg(doctor.get_program())
+            .args(doctor.get_args())
+            .envs(doctor.get_envs().filter_map(told))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let ran = ran(command, "");
+        assert!(!ran.stdout.is_empty(), "{ran:?}");
+        Self::ills_of(self.read(ran))
+    }
+
+    #[track_caller]
+    fn ills_of((told, code): (String, i32)) -> String {
         let ill = |line: &&str| line.starts_with("error") || line.starts_with("warning");
         let lines: Vec<&str> = told.lines().filter(ill).collect();
         assert!(

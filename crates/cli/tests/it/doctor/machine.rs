@@ -100,3 +100,21 @@ fn the_clock_is_wrong() {
     assert!(ills.contains(" behind GitHub's | cause: "), "{ills}");
     assert!(ills.contains("timedatectl set-ntp true"), "{ills}");
 }
+
+#[test]
+fn the_disk_is_full() {
+    let clinic = Clinic::new();
+    expect![[r#"
+        error    disk_full  data folder DATA: 11 MiB are free on its disk | cause: without room nothing can be recorded, and what cannot be recorded is not done | mend: free space on the disk of DATA, or move the folder and name it with `--data DIR`
+    "#]]
+    .assert_eq(&clinic.ills_on_a_disk_of("12m"));
+}
+
+#[test]
+fn the_disk_is_nearly_full() {
+    let clinic = Clinic::new();
+    expect![[r#"
+        warning  disk_low  data folder DATA: 99 MiB are free on its disk | cause: the disk of the data folder is nearly full, and without room nothing is done any more | mend: free space on the disk of DATA
+    "#]]
+    .assert_eq(&clinic.ills_on_a_disk_of("100m"));
+}

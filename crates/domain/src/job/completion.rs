@@ -95,7 +95,7 @@ fn announce(step: &mut Step<Job>, watch: &mut Watch, word: Option<Mark>, context
 }
 
 /// A word of completion that no announcement was about. One that comes late belongs to the announcement that could not wait for it.
-fn new_word(watch: &Watch) -> Option<&Mark> {
+pub(super) fn new_word(watch: &Watch) -> Option<&Mark> {
     let word = watch.talk.completed.as_ref()?;
     let Some(announced_at) = watch.announced.completed_at else {
         return Some(word);

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::completion::new_word;
 use super::watch::{Attention, Watch};
 use super::{How, Job, Phase};
 use crate::ids::SessionId;
@@ -40,10 +41,12 @@ fn is_resting(watch: &Watch, timing: &Timing, now: Timestamp) -> bool {
             let returns = watch.unconfirmed_since.is_some() || watch.awaits_return(now, timing);
             announced && !returns
         }
+        // The state lags behind the log. A word of completion that nobody heard of yet has to be announced before anything ends the job.
         // Silence is only known to whoever listened: it was announced after the log had been read, and nothing was said since.
         SessionState::InProgress => {
+            let announced = said_done && new_word(watch).is_none();
             let silent = watch.announced.stuck_at >= Some(watch.progress_at);
-            said_done || silent && watch.unconfirmed_since.is_none()
+            announced || silent && watch.unconfirmed_since.is_none()
         }
         SessionState::Unspecified
         | SessionState::Queued

@@ -221,3 +221,14 @@ fn a_full_day_says_when_it_ends() {
     let sentence = apply::reasons(&world.pull.verdict.as_ref().unwrap().judgement)[0].sentence();
     assert!(sentence.contains(&at(3_600).to_string()), "{sentence}");
 }
+
+#[test]
+fn another_head_has_as_long_as_the_first() {
+    let mut world = World::green();
+    world.policy.min_checks = 2;
+    assert!(world.read(0).is_empty());
+    world.facts.head.sha = sha('c');
+    assert!(world.read(20 * MINUTES).is_empty());
+    assert!(world.read(40 * MINUTES - 1).is_empty());
+    assert_eq!(world.read(40 * MINUTES), ["merge_blocked"]);
+}

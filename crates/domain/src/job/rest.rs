@@ -41,12 +41,13 @@ fn is_resting(watch: &Watch, timing: &Timing, now: Timestamp) -> bool {
             let returns = watch.unconfirmed_since.is_some() || watch.awaits_return(now, timing);
             announced && !returns
         }
-        // The state lags behind the log. A word of completion that nobody heard of yet has to be announced before anything ends the job.
+        // The state lags behind the log, and has been seen to lag for ever. A word of completion is announced with the state, and that has to come before anything ends the job, unless it does not come at all.
         // Silence is only known to whoever listened: it was announced after the log had been read, and nothing was said since.
         SessionState::InProgress => {
-            let announced = said_done && new_word(watch).is_none();
+            let expected =
+                new_word(watch).is_some_and(|word| now.duration_since(word.at) < timing.quiet);
             let silent = watch.announced.stuck_at >= Some(watch.progress_at);
-            announced || silent && watch.unconfirmed_since.is_none()
+            said_done && !expected || silent && watch.unconfirmed_since.is_none()
         }
         SessionState::Unspecified
         | SessionState::Queued

@@ -72,11 +72,13 @@ fn a_session_that_was_spoken_to_after_its_completion_is_awaited() {
 }
 
 #[test]
-fn a_word_of_completion_is_rest_once_it_was_announced_although_the_state_lags() {
+fn a_word_of_completion_is_rest_once_it_was_announced_or_the_state_lags_for_long() {
     let mut story = Story::new();
     story.log = vec![done("d1", 9)];
     assert!(story.poll(10, "IN_PROGRESS").is_empty());
-    assert_eq!(rest_at(&story, 11), Working);
+    let quiet = story.timing.quiet.as_secs();
+    assert_eq!(rest_at(&story, 9 + quiet - 1), Working);
+    assert_eq!(rest_at(&story, 9 + quiet), Resting);
     story.pulls = vec!["acme/shop#7".parse().unwrap()];
     assert_eq!(story.poll(20, "COMPLETED"), ["completed: acme/shop#7"]);
     assert_eq!(rest_at(&story, 21), Resting);

@@ -302,7 +302,23 @@ fn works() -> Vec<Work> {
         job,
         received_at,
     };
-    vec![
+    let hooked = |news| Work::Hooked {
+        repo: repo.clone(),
+        repo_id,
+        number: Some(7),
+        sha: Some(sha('a')),
+        received_at: AT,
+        news,
+    };
+    let news = [
+        News::Changed,
+        News::CheckBegan,
+        News::CheckEnded,
+        News::UnderWay,
+        News::Pushed,
+        News::SuiteEnded,
+    ];
+    let mut works = vec![
         Work::Job { id: job_id() },
         pull(None, None),
         pull(Some(job_id()), Some(AT)),
@@ -310,14 +326,6 @@ fn works() -> Vec<Work> {
             repo: repo.clone(),
             sha: sha('a'),
             received_at: AT,
-        },
-        Work::Hooked {
-            repo,
-            repo_id,
-            number: Some(7),
-            sha: Some(sha('a')),
-            received_at: AT,
-            news: News::CheckEnded,
         },
         Work::Wake {
             agent: "helper".parse().expect("a name"),
@@ -331,5 +339,7 @@ fn works() -> Vec<Work> {
         Work::Slots {
             account: "default".parse().expect("a name"),
         },
-    ]
+    ];
+    works.extend(news.map(hooked));
+    works
 }

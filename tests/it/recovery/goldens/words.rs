@@ -10,7 +10,7 @@ use domain::failure::{FailureClass, Happened};
 use domain::job::{Attention, How, Job, Origin, Phase};
 use domain::merge::{Judgement, NeverStarted, Reason, Thing};
 use domain::policy::{MergeMethod, MergePolicy, PlanApproval, Source};
-use domain::pull::PullPhase;
+use domain::pull::{News, PullPhase};
 use domain::reach::{Obstacle, Reach};
 use domain::session::SessionState;
 use domain::wake::{Wake, WakeState};
@@ -88,6 +88,7 @@ words! {
     Audience { Agent, Human }
     WakeState { Pending, Sending, Leased, Acknowledged, Dead }
     Work { Job, Pull, Commit, Hooked, Wake, Artifacts, Adopt, Watch, Slots }
+    News { Changed, CheckBegan, CheckEnded, UnderWay, Pushed, SuiteEnded }
     AppSetup { Asked, Made, Stored }
     Health { Working, Throttled, Unreachable, Unauthorized }
     Obstacle { SignIn, Blocked, Missing, Replaced, Moved }
@@ -104,7 +105,7 @@ pub(super) fn of(kind: Kind, it: &Value) -> Vec<&'static str> {
         Kind::Effect => of_effect(&read(it)),
         Kind::Event => of_event(&read(it)),
         Kind::Job => of_job(&read(it)),
-        Kind::Outbox => vec![read::<Work>(it).word()],
+        Kind::Outbox => of_work(&read(it)),
         Kind::Pull => of_pull(&read(it)),
         Kind::Reach => {
             let trouble = read::<Reach>(it).trouble;
@@ -161,6 +162,14 @@ fn of_event(event: &Event) -> Vec<&'static str> {
     let mut words = vec![event.what.word(), event.audience.word()];
     if let Occurrence::Error { cause, .. } = &event.what {
         words.push(cause.word());
+    }
+    words
+}
+
+fn of_work(work: &Work) -> Vec<&'static str> {
+    let mut words = vec![work.word()];
+    if let Work::Hooked { news, .. } = work {
+        words.push(news.word());
     }
     words
 }

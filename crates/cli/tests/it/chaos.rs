@@ -1,5 +1,7 @@
 //! Twenty seeds of chaos: every fault on, and the process killed at every moment of every kind of effect.
 
+use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -29,48 +31,36 @@ fn twenty_seeds_lose_nothing_and_do_nothing_twice() {
     assert!(summary["deaths"].as_u64() >= Some(40), "{summary}");
 }
 
-/// The process that another one keeps killing and starting, if it is there just now.
-fn child_of(parent: u32) -> Option<u32> {
-    let all = Command::new("ps")
-        .args(["-A", "-o", "ppid=,pid=,args="])
-        .output()
-        .unwrap();
-    let all = String::from_utf8_lossy(&all.stdout);
-    all.lines().find_map(|line| {
-        let mut words = line.split_whitespace();
-        let is_ours = words.next() == Some(&parent.to_string());
-        let child = words.next()?.parse().ok()?;
-        (is_ours && line.contains("chaos-child")).then_some(child)
+/// Whether the kernel lists a child of chaos over a folder below this one. One that has ended is listed without its command line.
+fn has_child(folder: &Path) -> bool {
+    let folder = folder.display().to_string();
+    let processes = fs::read_dir("/proc").unwrap();
+    let mut lines = processes.filter_map(|it| fs::read(it.ok()?.path().join("cmdline")).ok());
+    lines.any(|line| {
+        let line = String::from_utf8_lossy(&line).into_owned();
+        line.contains("chaos-child") && line.contains(&folder)
     })
-}
-
-fn is_alive(process: u32) -> bool {
-    let asked = Command::new("kill")
-        .args(["-0", &process.to_string()])
-        .stderr(Stdio::null())
-        .status();
-    asked.unwrap().success()
 }
 
 #[test]
 fn a_seed_that_is_killed_leaves_no_process_behind() {
+    let folder = tempfile::tempdir().unwrap();
     let mut seed = Command::new(env!("CARGO_BIN_EXE_gaffer"))
-        .args(["demo", "--json", "--chaos", "1"])
+        .args(["demo", "--json", "--keep", "--chaos", "1"])
+        .env("TMPDIR", folder.path())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let end = Instant::now() + WITHIN;
-    let child = loop {
-        if let Some(child) = child_of(seed.id()) {
-            break child;
-        }
+    while !has_child(folder.path()) {
         assert!(Instant::now() < end, "no child begins");
-    };
+        std::thread::yield_now();
+    }
     seed.kill().unwrap();
     seed.wait().unwrap();
-    while is_alive(child) {
-        assert!(Instant::now() < end, "{child} goes on by itself");
+    while has_child(folder.path()) {
+        assert!(Instant::now() < end, "the child goes on by itself");
         std::thread::yield_now();
     }
 }

@@ -25,7 +25,7 @@ pub use observe::{Sight, Snapshot, observe};
 pub use orders::{MESSAGE_BYTES_MAX, NotNow, approve, order_failed, said, say};
 pub use rest::rest;
 pub use silence::deadline;
-pub(crate) use silence::stuck_deadline;
+pub(crate) use silence::silence_deadline;
 pub use watch::{Announced, Attention, Mark, PendingPlan, Said, Talk, Told, Watch};
 
 use crate::ids::{

@@ -1,12 +1,16 @@
 //! Completions: Jules may report one while a plan still waits, may take one back, and may finish again after a message.
 
+use jiff::Timestamp;
+
 use super::Job;
 use super::attention::{self, Context};
 use super::observe::event;
 use super::watch::{Attention, Mark, Told, Watch};
 use crate::event::{Audience, Occurrence};
+use crate::policy::Timing;
 use crate::session::SessionState;
-use crate::step::Step;
+use crate::step::{Look, Step};
+use crate::when::plus;
 
 /// Jules can report COMPLETED while a plan still waits; the log is the better truth, unless a pull request or a later word of completion shows that work went on.
 pub(super) fn plan_waits(watch: &Watch) -> bool {
@@ -94,6 +98,42 @@ fn announce(step: &mut Step<Job>, watch: &mut Watch, word: Option<Mark>, context
     step.events.push(completed);
 }
 
+/// Works by its state. The state may lag behind the log for ever, so a word of completion that nothing follows is announced by itself after a while.
+pub(super) fn under_work(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
+    watch.attention = Attention::None;
+    if stands(watch) {
+        return late_pull(step, watch);
+    }
+    let due = announced_alone_at(watch, context.timing).is_some_and(|due| due <= context.now);
+    if due && context.snapshot.activities.is_some() {
+        let word = new_word(watch).cloned();
+        announce(step, watch, word, context);
+        step.looks.extend(watch.pull.clone().map(Look::Pull));
+    }
+}
+
+/// When a word of completion is announced although the state says otherwise: once nothing has happened for a while.
+pub(super) fn announced_alone_at(watch: &Watch, timing: &Timing) -> Option<Timestamp> {
+    let alone = watch.state == SessionState::InProgress
+        && said_it_is_done(watch)
+        && new_word(watch).is_some();
+    alone.then(|| plus(watch.progress_at, timing.quiet))
+}
+
+/// The session rests although its state says that it works: its word of completion was announced in that state, and nothing was said or done since.
+pub(super) fn stands(watch: &Watch) -> bool {
+    watch.state == SessionState::InProgress
+        && watch.announced.completed_at >= Some(watch.progress_at)
+        && said_it_is_done(watch)
+        && new_word(watch).is_none()
+}
+
+/// It said that it is done, and nobody has spoken to it since.
+fn said_it_is_done(watch: &Watch) -> bool {
+    let done = watch.talk.completed.as_ref().map(|done| done.at);
+    done.is_some() && done >= watch.talk.user_at && watch.unconfirmed_since.is_none()
+}
+
 /// A word of completion that no announcement was about. One that comes late belongs to the announcement that could not wait for it.
 pub(super) fn new_word(watch: &Watch) -> Option<&Mark> {
     let word = watch.talk.completed.as_ref()?;
@@ -144,10 +184,20 @@ fn late_pull(step: &mut Step<Job>, watch: &mut Watch) {
     watch.announced.completed_pull.clone_from(&watch.pull);
 }
 
-/// The session finished without a pull request, that was announced, and for long nobody has come back to it.
-pub(super) fn is_left_alone(watch: &Watch, context: &Context<'_>) -> bool {
-    let resting =
+/// Since when the session rests after a completion that was announced; none while it works or waits.
+pub(super) fn rests_since(watch: &Watch) -> Option<Timestamp> {
+    let at = watch.announced.completed_at?;
+    let finished =
         watch.state == SessionState::Completed && matches!(watch.attention, Attention::None);
-    let long = context.now.duration_since(watch.state_since) >= context.timing.watch_completed;
-    resting && long && watch.pull.is_none() && watch.announced.completed_at.is_some()
+    if finished {
+        Some(watch.state_since)
+    } else {
+        stands(watch).then_some(at)
+    }
+}
+
+/// The session finished without a pull request, and for long nobody has come back to it.
+pub(super) fn is_left_alone(watch: &Watch, context: &Context<'_>) -> bool {
+    let long = |since| context.now.duration_since(since) >= context.timing.watch_completed;
+    watch.pull.is_none() && rests_since(watch).is_some_and(long)
 }

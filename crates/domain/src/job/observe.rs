@@ -115,10 +115,13 @@ fn seen(step: &mut Step<Job>, before: &Watch, context: &Context<'_>) {
         }
         SessionState::Completed => completion::completed(step, &mut watch, context),
         SessionState::Failed => return failed(step, watch, context),
+        SessionState::InProgress => {
+            completion::under_work(step, &mut watch, context);
+            stuck(step, &mut watch, context);
+        }
         SessionState::Unspecified
         | SessionState::Queued
         | SessionState::Planning
-        | SessionState::InProgress
         | SessionState::Paused
         | SessionState::Other(_) => {
             watch.attention = Attention::None;

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::completion::new_word;
+use super::completion::{self, new_word};
 use super::watch::{Attention, Watch};
 use super::{How, Job, Phase};
 use crate::ids::SessionId;
@@ -29,11 +29,6 @@ pub fn rest(job: &Job, session: &SessionId, timing: &Timing, now: Timestamp) -> 
 }
 
 fn is_resting(watch: &Watch, timing: &Timing, now: Timestamp) -> bool {
-    let said_done = watch
-        .talk
-        .completed
-        .as_ref()
-        .is_some_and(|done| watch.talk.user_at.is_none_or(|user| user <= done.at));
     match watch.state {
         // A completion that is still waiting for its words has to be announced before anything ends the job.
         SessionState::Completed => {
@@ -41,13 +36,14 @@ fn is_resting(watch: &Watch, timing: &Timing, now: Timestamp) -> bool {
             let returns = watch.unconfirmed_since.is_some() || watch.awaits_return(now, timing);
             announced && !returns
         }
-        // The state lags behind the log, and has been seen to lag for ever. A word of completion is announced with the state, and that has to come before anything ends the job, unless it does not come at all.
+        // The state lags behind the log, and has been seen to lag for ever. A word of completion has to be announced before anything ends the job.
         // Silence is only known to whoever listened: it was announced after the log had been read, and nothing was said since.
         SessionState::InProgress => {
-            let expected =
-                new_word(watch).is_some_and(|word| now.duration_since(word.at) < timing.quiet);
+            let done = watch.talk.completed.as_ref().map(|done| done.at);
+            let last_word = done.is_some() && done >= watch.talk.through;
             let silent = watch.announced.stuck_at >= Some(watch.progress_at);
-            said_done && !expected || silent && watch.unconfirmed_since.is_none()
+            let heard = new_word(watch).is_none() && watch.unconfirmed_since.is_none();
+            heard && (last_word || silent || completion::stands(watch))
         }
         SessionState::Unspecified
         | SessionState::Queued

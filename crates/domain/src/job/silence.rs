@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::attention::Context;
 use super::observe::event;
 use super::watch::{Attention, Watch};
-use super::{Job, Phase};
+use super::{Job, Phase, completion};
 use crate::event::{Audience, Occurrence};
 use crate::policy::Timing;
 use crate::session::SessionState;
@@ -20,6 +20,7 @@ pub(super) fn stuck(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
     let silent_since = silent_since(watch);
     let silent = context.now.duration_since(silent_since) >= window(watch, context.timing);
     if !silent
+        || completion::stands(watch)
         || watch.announced.stuck_at == Some(context.now)
         || context.snapshot.activities.is_none()
     {
@@ -60,12 +61,14 @@ fn window(watch: &Watch, timing: &Timing) -> SignedDuration {
     }
 }
 
-/// When a watched session would be announced as stuck if nothing moved; none while it waits for somebody or rests.
-pub(crate) fn stuck_deadline(watch: &Watch, timing: &Timing) -> Option<Timestamp> {
+/// When the silence of a watched session becomes news: it said that it is done and its state does not follow, or it is stuck. None while it waits for somebody or rests.
+pub(crate) fn silence_deadline(watch: &Watch, timing: &Timing) -> Option<Timestamp> {
     match &watch.attention {
         Attention::None | Attention::Answered { .. } => {
-            let moves = watch.state != SessionState::Completed;
-            moves.then(|| plus(silent_since(watch), window(watch, timing)))
+            let moves = watch.state != SessionState::Completed && !completion::stands(watch);
+            let stuck = moves.then(|| plus(silent_since(watch), window(watch, timing)));
+            let done = completion::announced_alone_at(watch, timing);
+            stuck.into_iter().chain(done).min()
         }
         Attention::Expecting { .. } | Attention::Question { .. } | Attention::Plan { .. } => None,
     }
@@ -92,8 +95,9 @@ fn watch_deadline(watch: &Watch, timing: &Timing) -> Timestamp {
             plus(*since, timing.watch_completed)
         }
         Attention::None | Attention::Answered { .. } => {
-            let rests_until = || plus(watch.state_since, timing.watch_completed);
-            stuck_deadline(watch, timing).unwrap_or_else(rests_until)
+            let rests_since = completion::rests_since(watch).unwrap_or(watch.state_since);
+            let rests_until = || plus(rests_since, timing.watch_completed);
+            silence_deadline(watch, timing).unwrap_or_else(rests_until)
         }
     }
 }

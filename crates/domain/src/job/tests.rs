@@ -3,6 +3,7 @@
 mod commands;
 mod completions;
 mod creation;
+mod lagging;
 mod lines;
 mod plans;
 mod questions;

@@ -72,22 +72,35 @@ fn a_session_that_was_spoken_to_after_its_completion_is_awaited() {
 }
 
 #[test]
-fn a_word_of_completion_is_rest_once_it_was_announced_or_the_state_lags_for_long() {
+fn a_word_of_completion_is_rest_once_it_was_announced() {
     let mut story = Story::new();
     story.log = vec![done("d1", 9)];
     assert!(story.poll(10, "IN_PROGRESS").is_empty());
-    let quiet = story.timing.quiet.as_secs();
-    assert_eq!(rest_at(&story, 9 + quiet - 1), Working);
-    assert_eq!(rest_at(&story, 9 + quiet), Resting);
+    assert_eq!(rest_at(&story, 11), Working);
     story.pulls = vec!["acme/shop#7".parse().unwrap()];
     assert_eq!(story.poll(20, "COMPLETED"), ["completed: acme/shop#7"]);
     assert_eq!(rest_at(&story, 21), Resting);
     // The list takes it back for a moment, and the log does not.
     story.poll(30, "IN_PROGRESS");
     assert_eq!(rest_at(&story, 31), Resting);
+    spoken_to(&mut story, 35);
+    assert_eq!(rest_at(&story, 36), Working);
     story.log.push(user("u1", 40));
     story.poll(41, "IN_PROGRESS");
     assert_eq!(rest_at(&story, 42), Working);
+}
+
+#[test]
+fn work_after_a_word_of_completion_is_no_rest_before_it_falls_silent_too() {
+    let mut story = Story::new();
+    story.log = vec![done("d1", 9)];
+    story.poll(10, "COMPLETED");
+    story.poll(40, "COMPLETED");
+    story.log.push(worked("w2", 50));
+    story.poll(51, "IN_PROGRESS");
+    assert_eq!(rest_at(&story, 52), Working);
+    story.poll(51 + 1200, "IN_PROGRESS");
+    assert_eq!(rest_at(&story, 1252), Resting);
 }
 
 #[test]

@@ -1,0 +1,136 @@
+//! Sessions that said they are done and whose state never follows.
+
+use super::*;
+use crate::merge::SessionRest;
+
+/// The setting's default, in seconds.
+const QUIET: i64 = 300;
+
+/// When a word of second 9 is announced by itself.
+const DUE: i64 = 9 + QUIET;
+
+/// Said at 9 that it is done; its state still says that it works.
+fn lagging(pulls: &[&str]) -> Story {
+    let mut story = Story::new();
+    story.pulls = pulls.iter().map(|pull| pull.parse().unwrap()).collect();
+    story.poll(5, "IN_PROGRESS");
+    story.log = vec![done("d1", 9)];
+    assert!(story.poll(10, "IN_PROGRESS").is_empty());
+    story.looks.clear();
+    story
+}
+
+fn rest_at(story: &Story, second: i64) -> SessionRest {
+    let session: SessionId = SESSION.parse().unwrap();
+    rest(&story.job, &session, &story.timing, at(second))
+}
+
+#[test]
+fn its_word_is_announced_once_nothing_has_happened_for_a_while() {
+    let mut story = lagging(&["acme/shop#7"]);
+    assert_eq!(story.due, Some(at(DUE)));
+    assert!(story.poll(DUE - 1, "IN_PROGRESS").is_empty());
+    // Only whoever has just listened knows that nothing came after it.
+    assert!(story.glance(DUE, "IN_PROGRESS").is_empty());
+    assert_eq!(rest_at(&story, DUE), SessionRest::Working);
+    let announced = story.poll(DUE, "IN_PROGRESS");
+    assert_eq!(announced, ["completed: acme/shop#7"]);
+    assert_eq!(story.looks, [Look::Pull("acme/shop#7".parse().unwrap())]);
+    assert_eq!(rest_at(&story, DUE), SessionRest::Resting);
+    // It rests: neither stuck, nor done once more, whatever its state says now.
+    let week = story.timing.watch_completed.as_secs();
+    assert_eq!(story.due, Some(at(DUE + week)));
+    assert!(story.poll(DUE + 5_000, "IN_PROGRESS").is_empty());
+    assert!(story.poll(DUE + 6_000, "COMPLETED").is_empty());
+    assert!(story.poll(DUE + 6_100, "COMPLETED").is_empty());
+    assert!(!story.job.is_ended());
+}
+
+#[test]
+fn outputs_that_come_late_join_it() {
+    let mut story = lagging(&[]);
+    assert_eq!(story.poll(DUE, "IN_PROGRESS"), ["completed: "]);
+    story.pulls = vec!["acme/shop#7".parse().unwrap()];
+    let joined = story.poll(DUE + 10, "IN_PROGRESS");
+    assert_eq!(joined, ["+completed: acme/shop#7"]);
+    assert!(story.poll(DUE + 20, "IN_PROGRESS").is_empty());
+}
+
+#[test]
+fn what_it_says_or_does_afterwards_puts_it_off() {
+    let mut story = lagging(&["acme/shop#7"]);
+    story.log.push(agent("a1", 200));
+    assert!(story.poll(201, "IN_PROGRESS").is_empty());
+    assert!(story.poll(DUE, "IN_PROGRESS").is_empty());
+    assert_eq!(story.poll(200 + QUIET, "IN_PROGRESS").len(), 1);
+    assert_eq!(rest_at(&story, 201 + QUIET), SessionRest::Resting);
+    // Work that goes on is work, and its silence is told of.
+    story.log.push(worked("w1", 1_000));
+    assert!(story.poll(1_001, "IN_PROGRESS").is_empty());
+    assert_eq!(rest_at(&story, 1_002), SessionRest::Working);
+    assert_eq!(story.poll(1_000 + 1_200, "IN_PROGRESS").len(), 1);
+    assert_eq!(rest_at(&story, 2_201), SessionRest::Resting);
+}
+
+#[test]
+fn one_that_was_spoken_to_says_so_again() {
+    let mut story = lagging(&["acme/shop#7"]);
+    story.poll(DUE, "IN_PROGRESS");
+    let session: SessionId = SESSION.parse().unwrap();
+    let step = said(&story.job, &session, at(400), &story.timing);
+    story.take(step);
+    assert_eq!(rest_at(&story, 401), SessionRest::Working);
+    story.log.push(user("u1", 400));
+    assert!(story.poll(410, "IN_PROGRESS").is_empty());
+    assert!(story.poll(400 + QUIET, "IN_PROGRESS").is_empty());
+    assert_eq!(rest_at(&story, 401 + QUIET), SessionRest::Working);
+    story.log.push(done("d2", 800));
+    assert!(story.poll(801, "IN_PROGRESS").is_empty());
+    let again = story.poll(800 + QUIET, "IN_PROGRESS");
+    assert_eq!(again, ["completed: acme/shop#7"]);
+    assert_ne!(story.events[0].id, story.events[1].id);
+}
+
+#[test]
+fn words_that_answer_nobody_are_no_completion() {
+    let mut story = lagging(&[]);
+    story.log.push(user("u1", 20));
+    story.poll(21, "IN_PROGRESS");
+    assert!(story.poll(20 + QUIET, "IN_PROGRESS").is_empty());
+    let stuck = story.poll(20 + 1_200, "IN_PROGRESS");
+    assert_eq!(stuck, ["stuck: (message to Jules) answer"]);
+}
+
+#[test]
+fn other_states_are_taken_at_their_word() {
+    for state in ["PAUSED", "PLANNING", "NEW"] {
+        let mut story = lagging(&[]);
+        assert!(story.poll(20, state).is_empty());
+        assert!(story.poll(20 + 1_199, state).is_empty(), "{state}");
+        assert_eq!(story.poll(20 + 1_200, state).len(), 1, "{state}");
+    }
+}
+
+#[test]
+fn a_state_that_was_left_again_without_a_word_is_not_believed_to_rest() {
+    let mut story = lagging(&[]);
+    story.poll(20, "COMPLETED");
+    assert_eq!(story.poll(50, "COMPLETED"), ["completed: "]);
+    story.poll(60, "IN_PROGRESS");
+    let stuck = story.poll(60 + 1_200, "IN_PROGRESS");
+    assert_eq!(stuck, ["stuck: said it is done"]);
+}
+
+#[test]
+fn without_a_pull_request_it_is_left_alone_in_the_end() {
+    let mut story = lagging(&[]);
+    story.poll(DUE, "IN_PROGRESS");
+    let week = story.timing.watch_completed.as_secs();
+    story.poll(DUE + week - 1, "IN_PROGRESS");
+    assert!(!story.job.is_ended());
+    assert!(story.poll(DUE + week, "IN_PROGRESS").is_empty());
+    let Phase::Ended(ending) = &story.job.phase else {
+        panic!("{:?}", story.job.phase);
+    };
+    assert_eq!(ending.how, How::Completed);
+}

@@ -38,6 +38,11 @@ async fn the_same_with_webhooks_that_name_the_new_name() {
 /// Somebody renames the repository away and puts another one in its place, with a pull request that looks the same and is green.
 async fn replaced() -> (World, domain::ids::JobId) {
     let (world, job) = in_review(false).await;
+    put_in_its_place(&world);
+    (world, job)
+}
+
+fn put_in_its_place(world: &World) {
     let (github, now) = (world.sandbox.github(), world.clock.now());
     let real = world.pull(1);
     github.rename_repo(REPO, "acme/old");
@@ -55,7 +60,23 @@ async fn replaced() -> (World, domain::ids::JobId) {
         ..NewPull::default()
     };
     assert_eq!(github.open_pull(now, REPO, lookalike), 1);
-    (world, job)
+}
+
+/// Nothing is known of the pull request yet that could tell it from one of the repository that is meant; the name's number is.
+#[tokio::test]
+async fn a_session_that_works_in_another_repository_of_the_same_name_merges_nothing() {
+    let (world, first) = in_review(false).await;
+    merges(&world, &first, MINUTE * 20).await;
+    put_in_its_place(&world);
+    let second = world.submit("Add another test").await;
+    let before = world.sandbox.counters().github_writes;
+    world.pass(hour(1)).await;
+    let made = world.sandbox.github().pull(REPO, 2);
+    assert!(made.is_some_and(|pull| pull.merged_sha.is_none()));
+    assert_eq!(world.sandbox.counters().github_writes, before);
+    assert_eq!(status(&world).await, ["github_replaced"]);
+    assert!(world.gives(&second, "github_replaced").await);
+    world.finish().await;
 }
 
 #[tokio::test]

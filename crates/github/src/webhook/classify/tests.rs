@@ -43,6 +43,7 @@ fn what_happened_to_checks_is_told_and_what_is_not_known_is_a_change() {
     let rows = [
         ("check_run", r#""created""#, News::CheckBegan),
         ("check_run", r#""completed""#, News::CheckEnded),
+        ("check_run", r#""complet\u0065d""#, News::CheckEnded),
         ("check_run", r#""rerequested""#, News::UnderWay),
         ("check_suite", r#""requested""#, News::UnderWay),
         ("check_suite", r#""completed""#, News::SuiteEnded),

@@ -15,6 +15,10 @@ use crate::here::{Address, Here, change};
 use crate::render::{Answer, value};
 use crate::source;
 
+/// What is the case when nobody could be told to go on at once.
+const STILL_HELD: &str =
+    "it is resumed, and what was held goes on when it is due; asking for a look at once";
+
 /// Stops writing to Jules and GitHub.
 pub(crate) async fn pause(args: SwitchArgs, here: &Here) -> Result<Answer> {
     let desk = here.open().await?.desk;
@@ -36,6 +40,7 @@ pub(crate) async fn resume(args: SwitchArgs, here: &Here) -> Result<Answer> {
         return paused_source(&desk, repo, false).await;
     }
     set(&desk, |_| None).await.context("resuming everything")?;
+    desk.go_on(None).await.context(STILL_HELD)?;
     let text = "Everything goes on. Sources that were paused by themselves stay so.";
     Ok(Answer::new(json!({ "paused": false, "paused_since": null })).line(text))
 }
@@ -65,6 +70,9 @@ pub(crate) async fn paused_source(desk: &Desk, repo: &RepoName, paused: bool) ->
         })
     })
     .await?;
+    if !paused {
+        desk.go_on(Some(repo)).await.context(STILL_HELD)?;
+    }
     let text = if paused {
         "is paused: nothing is written to Jules or GitHub for it"
     } else {

@@ -21,6 +21,7 @@ pub mod poller;
 pub mod dispatcher;
 
 pub mod jobs;
+mod resume;
 pub mod settings;
 pub mod status;
 pub mod why;

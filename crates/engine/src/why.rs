@@ -55,6 +55,8 @@ pub struct Planned {
 struct Found {
     because: Vec<Reasoned>,
     then: Vec<Planned>,
+    /// Whether nothing may be written outside just now.
+    held: bool,
 }
 
 impl Found {
@@ -79,6 +81,10 @@ impl Found {
         state: &str,
         next_look: Option<Timestamp>,
     ) -> Why {
+        let timed = self.then.iter().any(|planned| planned.at.is_some());
+        if !timed && next_look.is_some() {
+            self.then(next_look, "It is looked at once more.");
+        }
         self.then
             .sort_by_key(|planned| (planned.at.is_none(), planned.at));
         Why {
@@ -135,16 +141,19 @@ impl Desk {
         if self.store.switches().await?.value.paused_since.is_some() {
             let sentence = "Everything is paused: `gaffer resume` lets it go on.";
             found.because("paused", sentence);
+            found.held = true;
         }
         if self.observe_only {
             let sentence =
                 "This process runs with --observe-only and writes nothing: restart it without.";
             found.because("observe_only", sentence);
+            found.held = true;
         }
         match self.store.source(repo).await? {
             Some(source) if source.value.paused => {
                 let sentence = format!("Source {repo} is paused: `gaffer source resume {repo}`.");
                 found.because("source_paused", sentence);
+                found.held = true;
             }
             Some(_) => {}
             None => {

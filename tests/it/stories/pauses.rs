@@ -1,6 +1,6 @@
 //! Pausing, for all or for a source, and only observing: reading goes on, writing stops, and afterwards everything goes on.
 
-use tests::world::{MINUTE, Setup, World, asking, hour, on_green, scenario};
+use tests::world::{MINUTE, SECOND, Setup, World, asking, hour, on_green, scenario};
 
 /// Writes that reached Jules or GitHub.
 fn writes(world: &World) -> u64 {
@@ -47,6 +47,10 @@ async fn a_pause_of_everything_stops_every_write_and_resuming_goes_on() {
     assert!(world.gives(&queued, "paused").await);
 
     world.pause(false).await;
+    // Whoever lets it go on asks for a look at once.
+    world.desk.go_on(None).await.expect("a queue");
+    world.pass(SECOND * 2).await;
+    assert!(writes(&world) >= before + 2, "a session and an answer");
     world
         .until(MINUTE * 20, "merged", async |world| {
             world.all_merged(&[queued.clone(), asks.clone()]).await

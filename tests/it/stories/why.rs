@@ -90,6 +90,7 @@ async fn a_job_that_waits_for_a_slot() {
         expect![[r#"
             queued
             - slots_taken: All 1 slots of account `default` are taken.
+            > 2m 31s: It is looked at once more.
             > some time: It is tried when one of the account's sessions ends.
         "#]],
     )
@@ -101,10 +102,75 @@ async fn a_job_that_waits_for_a_slot() {
             queued
             - queued: 1 other jobs of account `default` came before it.
             - slots_taken: All 1 slots of account `default` are taken.
+            > 2m 31s: It is looked at once more.
             > some time: It is tried when one of the account's sessions ends.
         "#]],
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_job_that_is_held_and_one_that_may_go() {
+    let world = World::with(Setup::default()).await;
+    world.pause(true).await;
+    let job = world.submit("Add a test").await;
+    world.pass(SECOND * 5).await;
+    job_says(
+        &world,
+        &job,
+        expect![[r#"
+        queued
+        - paused: Everything is paused: `gaffer resume` lets it go on.
+        > 2m 1s: It is looked at once more.
+    "#]],
+    )
+    .await;
+    world.pause(false).await;
+    job_says(
+        &world,
+        &job,
+        expect![[r#"
+        queued
+        - queued: Account `default` has room for it, and it is next: it is about to be started.
+        > 2m 1s: It is looked at once more.
+    "#]],
+    )
+    .await;
+    world.desk.go_on(None).await.expect("a queue");
+    world.pass(SECOND * 2).await;
+    assert_eq!(world.sandbox.counters().creates, 1);
+    world.pause(true).await;
+    world.say(&job, "Go on", "words").await.expect("a wish");
+    world.pass(SECOND * 2).await;
+    job_says(
+        &world,
+        &job,
+        expect![[r#"
+        working
+        - paused: Everything is paused: `gaffer resume` lets it go on.
+        - working: Jules says QUEUED; it last did something at ….
+        - effect_waits: `say:10236777772164977101:words` is to be done from … on (attempt 1).
+        > 16s: Jules is asked how its sessions are.
+        > 1h 6s: If nothing has moved by then, `stuck` is told.
+        > some time: `say:10236777772164977101:words` is done once it may go on.
+    "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_job_whose_key_is_refused() {
+    let world = World::with(Setup::default()).await;
+    world.secrets.put("jules/default", "a-key-of-nobody");
+    let job = world.submit("Add a test").await;
+    world.pass(SECOND * 5).await;
+    job_says(&world, &job, expect![[r#"
+        queued
+        - unauthorized: Jules refuses the key of account `default` since …: `gaffer account add default --replace-key`.
+        - refused_for_now: Its session could not be created, 1 times so far.
+        - effect_failed: `create:01kjma0fm00000000000000000#1` failed: creating the session `[gaffer tests/01kjma0fm00000000000000000#1] Add a test`: Jules answered 401 UNAUTHENTICATED; store a valid key for this account: Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential.
+        > 41s: It is tried again.
+    "#]]).await;
 }
 
 #[tokio::test]
@@ -214,7 +280,7 @@ async fn a_pull_request_on_its_way() {
     let (world, job) = started(setup, "Add a test", MINUTE * 5).await;
     job_says(&world, &job, expect![[r#"
         in-review
-        - working: Jules says COMPLETED; it last did something at ….
+        - resting: Jules says COMPLETED; it last did something at ….
         - needs_approval: People decide here what is merged: `gaffer job merge ID` approves this head, or set `merge = on-green` on the source.
         > 5m: Jules is asked how its sessions are.
         > 5m 11s: Pull request acme/shop#1 is read and judged again.

@@ -26,7 +26,11 @@ fn one(found: &mut Found, effect: &Effect) {
             let sentence =
                 format!("`{name}` is to be done from {not_before} on (attempt {attempt}).");
             found.because("effect_waits", sentence);
-            found.then(*not_before, format!("`{name}` is done."));
+            if found.held {
+                found.then(None, format!("`{name}` is done once it may go on."));
+            } else {
+                found.then(*not_before, format!("`{name}` is done."));
+            }
         }
         EffectState::Started { until, .. } => {
             found.because("effect_started", format!("`{name}` is being done."));

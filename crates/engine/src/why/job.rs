@@ -1,6 +1,8 @@
 //! A job: its account, its phase, what its session waits for, and the deadlines to come.
 
 use domain::account::{Account, Health};
+use domain::effect::{Action, EffectState};
+use domain::failure::FailureClass;
 use domain::governor::{self, Admission};
 use domain::job::{Attention, How, Job, Phase, Watch, deadline};
 use domain::policy::{PlanApproval, Source, Timing};
@@ -9,6 +11,7 @@ use jiff::Timestamp;
 
 use super::Found;
 use crate::desk::{Desk, Error};
+use crate::keys;
 
 impl Desk {
     /// Where a job stands and what is done about it when.
@@ -65,8 +68,7 @@ impl Desk {
         (not_before, refusals): (Timestamp, u32),
     ) -> Result<(), Error> {
         if refusals > 0 {
-            let sentence =
-                format!("Jules has said \"later\" {refusals} times, usually because of its quota.");
+            let sentence = self.refused(job, refusals).await?;
             found.because("refused_for_now", sentence);
         }
         let now = self.now();
@@ -81,9 +83,9 @@ impl Desk {
         if let Some(account) = self.store.account(&job.account).await? {
             let slots = self.store.slots(&job.account).await?.value;
             match governor::admit(&slots, &job.id, account.value.limits, now) {
-                Admission::Granted(_) if ahead == 0 && refusals == 0 => {
+                Admission::Granted(_) if ahead == 0 && refusals == 0 && !found.held => {
                     let sentence = format!(
-                        "It waits for a slot of account `{}` and is next.",
+                        "Account `{}` has room for it, and it is next: it is about to be started.",
                         job.account
                     );
                     found.because("queued", sentence);
@@ -103,6 +105,29 @@ impl Desk {
             found.then(not_before, "It is tried again.");
         }
         Ok(())
+    }
+
+    /// Why its session has not been created although that was tried.
+    async fn refused(&self, job: &Job, refusals: u32) -> Result<String, Error> {
+        let create = Action::CreateSession {
+            job: job.id.clone(),
+            attempt: job.attempt,
+        };
+        let id = Desk::effect_id(&create);
+        let effect = self.store.effect(&keys::job_pk(&job.id), &id).await?;
+        let said = effect.and_then(|effect| match effect.value.state {
+            EffectState::Failed { failure, .. } => Some(failure.class),
+            EffectState::Intent { .. }
+            | EffectState::Started { .. }
+            | EffectState::Unknown { .. }
+            | EffectState::Done { .. } => None,
+        });
+        Ok(match said {
+            Some(FailureClass::Precondition | FailureClass::Throttled) | None => {
+                format!("Jules has said \"later\" {refusals} times, usually because of its quota.")
+            }
+            Some(_) => format!("Its session could not be created, {refusals} times so far."),
+        })
     }
 
     async fn ahead_of(&self, job: &Job) -> Result<usize, Error> {
@@ -198,7 +223,8 @@ fn watching(found: &mut Found, watch: &Watch, source: Option<&Source>) {
                 "Jules says {state}; it last did something at {}.",
                 watch.progress_at
             );
-            found.because("working", sentence);
+            let rests = watch.state == SessionState::Completed;
+            found.because(if rests { "resting" } else { "working" }, sentence);
         }
     }
 }

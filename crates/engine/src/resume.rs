@@ -1,0 +1,40 @@
+//! Going on after a pause: what was held is looked at at once, not only when it is due.
+
+use domain::ids::RepoName;
+use jiff::SignedDuration;
+
+use crate::desk::{Desk, Error};
+use crate::work::Work;
+
+impl Desk {
+    /// Asks for a look at everything that may have been held, of one source or of all. What is not asked for because of a crash is looked at when it is due.
+    pub async fn go_on(&self, of: Option<&RepoName>) -> Result<(), Error> {
+        let meant = |repo: &RepoName| of.is_none_or(|of| of == repo);
+        for account in self.store.accounts().await? {
+            let account = account.value.name;
+            for job in self.store.watched(&account).await? {
+                if meant(&job.value.repo) {
+                    self.ask(&Work::Job { id: job.value.id }).await?;
+                }
+            }
+            self.ask(&Work::Slots { account }).await?;
+        }
+        for pull in self.store.open_pulls().await? {
+            let pull = pull.value.pull.pull;
+            if meant(&pull.repo) {
+                let work = Work::Pull {
+                    pull,
+                    job: None,
+                    received_at: None,
+                };
+                self.ask(&work).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn ask(&self, work: &Work) -> Result<(), Error> {
+        let now = SignedDuration::ZERO;
+        Ok(self.queue.send(&work.to_body(), now).await?)
+    }
+}

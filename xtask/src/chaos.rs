@@ -1,6 +1,7 @@
 //! `cargo xtask chaos`: builds `gaffer` and plays seeds of its chaos, whole or with one guard taken out.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -71,7 +72,9 @@ fn whole(options: &Options, root: &Path) -> Result<()> {
         .context("starting cargo")?;
     ensure!(status.success(), "gaffer does not build");
     let gaffer = root.join("target").join("debug").join("gaffer");
-    ensure!(play(options, &gaffer, false)?, "a seed failed");
+    let status = command(options, &gaffer).status();
+    let status = status.context("starting gaffer")?;
+    ensure!(status.success(), "a seed failed");
     Ok(())
 }
 
@@ -81,13 +84,11 @@ fn without(options: &Options, root: &Path, guards: &[Guard]) -> Result<()> {
         let word = guard.word();
         output::line(&format!("\n=== without {word}"));
         let gaffer = guard.build(root)?;
-        if play(options, &gaffer, true)? {
-            output::line(&format!("=== without {word}: no seed failed"));
+        let summary = judged(options, &gaffer)?;
+        let verdict = summary.verdict();
+        output::line(&format!("=== without {word}: {verdict}"));
+        if summary.violations.is_empty() {
             useless.push(word);
-        } else {
-            output::line(&format!(
-                "=== without {word}: a seed failed, so it is needed"
-            ));
         }
     }
     if !useless.is_empty() {
@@ -100,15 +101,73 @@ fn without(options: &Options, root: &Path, guards: &[Guard]) -> Result<()> {
     Ok(())
 }
 
-/// Whether all seeds held.
-fn play(options: &Options, gaffer: &PathBuf, until_failure: bool) -> Result<bool> {
+/// What of a run's summary tells whether a guard is needed.
+#[derive(serde::Deserialize)]
+struct Summary {
+    seeds: u64,
+    /// By seed, what was done twice, lost or done wrong. Nothing else shows that a guard is needed.
+    violations: BTreeMap<u64, Vec<String>>,
+    /// By seed, why it says nothing.
+    unplayed: BTreeMap<u64, String>,
+}
+
+impl Summary {
+    fn verdict(&self) -> String {
+        if let Some((seed, wrong)) = self.violations.iter().next() {
+            let first = wrong.first().map_or("", String::as_str);
+            return format!("seed {seed} failed, so it is needed: {first}");
+        }
+        match self.unplayed.iter().next() {
+            Some((seed, why)) => {
+                format!("nothing was done twice or lost, but seed {seed} says nothing: {why}")
+            }
+            None => format!("{} seeds held", self.seeds),
+        }
+    }
+}
+
+/// Plays until a seed fails.
+fn judged(options: &Options, gaffer: &Path) -> Result<Summary> {
+    let mut command = command(options, gaffer);
+    let output = command.args(["--json", "--until-failure"]).output();
+    let output = output.context("starting gaffer")?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let summary = said.lines().last().unwrap_or_default();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_str(summary)
+        .with_context(|| format!("reading what the seeds came to; gaffer said: {complaint}"))
+}
+
+/// The seeds of the options, played by this binary.
+fn command(options: &Options, gaffer: &Path) -> Command {
     let mut command = Command::new(gaffer);
     command
         .args(["demo", "--chaos", &options.from.to_string()])
         .args(["--seeds", &options.seeds.max(2).to_string()])
         .args(["--at-once", &options.at_once.to_string()]);
-    if until_failure {
-        command.arg("--until-failure");
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(json: &str) -> Summary {
+        serde_json::from_str(json).unwrap()
     }
-    Ok(command.status().context("starting gaffer")?.success())
+
+    #[test]
+    fn only_what_was_done_twice_or_lost_shows_that_a_guard_is_needed() {
+        let needed = summary(
+            r#"{"seeds":2,"merged":9,"violations":{"7":["9 merges, where 5 were needed"]},"unplayed":{"8":"late"}}"#,
+        );
+        assert_eq!(
+            needed.verdict(),
+            "seed 7 failed, so it is needed: 9 merges, where 5 were needed"
+        );
+        let late = summary(r#"{"seeds":2,"violations":{},"unplayed":{"8":"it did not end"}}"#);
+        assert!(late.verdict().contains("seed 8 says nothing"));
+        let held = summary(r#"{"seeds":2,"violations":{},"unplayed":{}}"#);
+        assert_eq!(held.verdict(), "2 seeds held");
+    }
 }

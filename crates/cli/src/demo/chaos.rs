@@ -357,6 +357,7 @@ impl Play {
             virtual_seconds: story.as_secs(),
             seconds: (took.as_secs_f64() * 100.0).round() / 100.0,
             violations: witness.violations().await?,
+            unstaged: witness.unstaged(),
         })
     }
 }

@@ -25,6 +25,8 @@ fn twenty_seeds_lose_nothing_and_do_nothing_twice() {
     assert_eq!(summary["merged"], 100, "{summary}");
     assert_eq!(summary["missed"], serde_json::json!([]), "{summary}");
     assert_eq!(summary["violations"], serde_json::json!({}), "{summary}");
+    assert_eq!(summary["unplayed"], serde_json::json!({}), "{summary}");
+    println!("the slowest seed took {} s", summary["slowest_seconds"]);
     // Ten kinds of effects, wakes and twins, three moments each.
     let moments = summary["moments"].as_object().unwrap();
     assert_eq!(moments.len(), 36, "{summary}");

@@ -33,8 +33,10 @@ struct Summary {
     moments: BTreeMap<String, usize>,
     /// Moments at which it was never killed, and lasting faults that never struck.
     missed: Vec<String>,
-    /// By seed, what went wrong.
+    /// By seed, what was done twice, lost or done wrong.
     violations: BTreeMap<u64, Vec<String>>,
+    /// By seed, why it says nothing: its process came to no end, or the stage did not bring about what it should.
+    unplayed: BTreeMap<u64, String>,
 }
 
 /// What one seed's process came to.
@@ -58,9 +60,9 @@ pub(super) async fn run(first: u64, args: &DemoArgs) -> Result<()> {
         if !args.json {
             tell(&one)?;
         }
-        let failed = one.1.as_ref().is_ok_and(|it| !it.violations.is_empty()) || one.1.is_err();
+        let broken = one.1.as_ref().is_ok_and(|it| !it.violations.is_empty());
         played.push(one);
-        if failed && args.until_failure {
+        if broken && args.until_failure {
             break;
         }
     }
@@ -88,6 +90,11 @@ async fn play(seed: u64) -> Result<Report> {
 
 fn tell((seed, outcome): &Played) -> Result<()> {
     let text = match outcome {
+        Ok(Report {
+            violations,
+            unstaged: Some(unstaged),
+            ..
+        }) if violations.is_empty() => format!("seed {seed}: SAYS NOTHING: {unstaged}"),
         Ok(it) if it.violations.is_empty() => format!(
             "seed {seed}: merged {} of {}, killed {} times ({}), {} faults, {} s",
             it.merged,
@@ -98,7 +105,7 @@ fn tell((seed, outcome): &Played) -> Result<()> {
             it.seconds
         ),
         Ok(it) => format!("seed {seed}: FAILED: {}", it.violations.join("; ")),
-        Err(error) => format!("seed {seed}: FAILED: {error:#}"),
+        Err(error) => format!("seed {seed}: SAYS NOTHING: {error:#}"),
     };
     Ok(render::line(&text)?)
 }
@@ -131,10 +138,14 @@ impl Summary {
             .into_iter()
             .filter(|fault| !struck.contains_key(fault));
         let missed = missed.chain(calm).collect();
-        let wrong = |(seed, outcome): &Played| match outcome {
-            Ok(it) if it.violations.is_empty() => None,
-            Ok(it) => Some((*seed, it.violations.clone())),
-            Err(error) => Some((*seed, vec![format!("{error:#}")])),
+        let wrong = |(seed, outcome): &Played| {
+            let report = outcome.as_ref().ok()?;
+            let wrong = !report.violations.is_empty();
+            wrong.then(|| (*seed, report.violations.clone()))
+        };
+        let unplayed = |(seed, outcome): &Played| match outcome {
+            Ok(it) => Some((*seed, it.unstaged.clone()?)),
+            Err(error) => Some((*seed, format!("{error:#}"))),
         };
         Self {
             seeds: played.len(),
@@ -146,6 +157,7 @@ impl Summary {
             moments,
             missed,
             violations: played.iter().filter_map(wrong).collect(),
+            unplayed: played.iter().filter_map(unplayed).collect(),
         }
     }
 
@@ -173,7 +185,7 @@ impl Summary {
                 self.deaths,
                 self.faults,
                 self.slowest_seconds,
-                self.violations.len()
+                self.violations.len() + self.unplayed.len()
             ))
     }
 
@@ -183,6 +195,13 @@ impl Summary {
                 "{} seeds failed; the first is {seed}: {}; play it again with `{}`",
                 self.violations.len(),
                 wrong.join("; "),
+                command(*seed)
+            );
+        }
+        if let Some((seed, why)) = self.unplayed.iter().next() {
+            bail!(
+                "{} seeds say nothing; the first is {seed}: {why}; play it again with `{}`",
+                self.unplayed.len(),
                 command(*seed)
             );
         }

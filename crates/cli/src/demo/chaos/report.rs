@@ -37,6 +37,8 @@ pub(super) struct Report {
     pub(super) seconds: f64,
     /// What was done twice, lost or done wrong.
     pub(super) violations: Vec<String>,
+    /// What the stage should have brought about and did not; that is no fault of Gaffer.
+    pub(super) unstaged: Option<String>,
 }
 
 /// How often which fault struck which service. What outlasted its client's patience got no answer.
@@ -79,6 +81,9 @@ impl Report {
 
     /// Nothing may be done twice, lost or done wrong.
     pub(super) fn verdict(&self) -> Result<()> {
+        if let (true, Some(unstaged)) = (self.violations.is_empty(), &self.unstaged) {
+            bail!("seed {} says nothing: {unstaged}", self.seed);
+        }
         if self.violations.is_empty() {
             return Ok(());
         }

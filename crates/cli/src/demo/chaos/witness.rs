@@ -88,6 +88,8 @@ impl Witness<'_> {
         self.said_so(&mut wrong);
         self.totals(&mut wrong);
         self.acknowledgements(&mut wrong);
+        let mut seen = BTreeSet::new();
+        wrong.retain(|it| seen.insert(it.clone()));
         Ok(wrong)
     }
 
@@ -173,9 +175,12 @@ impl Witness<'_> {
                 ));
             }
         }
-        if self.twins.is_some() && twin::count(self.sandbox) < 2 {
-            wrong.push("no create was done twice, though its answer was lost".to_owned());
-        }
+    }
+
+    /// What was to happen in this seed, whatever Gaffer does, and did not.
+    pub(super) fn unstaged(&self) -> Option<String> {
+        let missing = self.twins.is_some() && twin::count(self.sandbox) < 2;
+        missing.then(|| "no create was done twice, though its answer was lost".to_owned())
     }
 
     /// Counters that can only be too high if something was done twice.

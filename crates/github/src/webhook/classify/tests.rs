@@ -206,5 +206,9 @@ fn the_largest_wakeup_fits_a_queue_message() {
     };
     let text = serde_json::to_string(&wakeups[0]).unwrap();
     assert!(text.len() <= WAKEUP_BYTES_MAX, "{}", text.len());
+    assert_eq!(
+        WAKEUP_BYTES_MAX, 4_096,
+        "what a queue message is promised to hold at most"
+    );
     assert_eq!(serde_json::from_str::<Wakeup>(&text).unwrap(), wakeups[0]);
 }

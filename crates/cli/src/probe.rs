@@ -1,8 +1,5 @@
 //! `gaffer probe`: asks a real account what public material leaves open about Jules, for at most two tasks.
 
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
-
 use anyhow::{Context, Result};
 use engine::ports::SecretName;
 use engine::settings::Upstreams;
@@ -14,31 +11,34 @@ use crate::data::Data;
 use crate::error::Error;
 use crate::here::Here;
 use crate::init::person;
-use crate::render::Answer;
+use crate::render::{self, Answer};
 use crate::upstreams;
 
+mod file;
 mod finding;
 mod look;
 mod redact;
 mod steps;
 mod talk;
 
-use finding::{Findings, Outcome};
+use file::Kept;
+use finding::Outcome;
 use steps::{Plan, Probe};
 use talk::Talk;
 
-/// Probes, keeps the transcript, and answers what was found. What the probe began is deleted also when it fails.
-pub(crate) async fn run(args: ProbeArgs, here: &Here) -> Result<Answer> {
+/// Probes, keeps the transcript, and tells what was found, also when the probe could not finish or the transcript could not be written.
+pub(crate) async fn run(args: ProbeArgs, here: &Here, as_json: bool) -> Result<()> {
     let context = format!("probing Jules with {}", args.repo);
-    probe(args, here).await.context(context)
+    probe(args, here, as_json).await.context(context)
 }
 
-async fn probe(args: ProbeArgs, here: &Here) -> Result<Answer> {
+async fn probe(args: ProbeArgs, here: &Here, as_json: bool) -> Result<()> {
     let data = here.open().await?;
     let account = data.desk.store.account(&args.account).await?;
     let account = account
         .ok_or_else(|| Error::no_such("account", &args.account, ""))?
         .value;
+    let kept = Kept::prepare(&args.transcript)?;
     let deletes = agreed(&args)?;
     let raw = raw(&args, &data, here).await?;
     let plan = Plan {
@@ -50,16 +50,34 @@ async fn probe(args: ProbeArgs, here: &Here) -> Result<Answer> {
         burst: args.burst,
         keep: !deletes,
     };
-    let talk = Talk::new(raw, args.repo.as_str());
+    let talk = Talk::new(raw, args.repo.as_str(), plan.every);
     let mut probe = Probe::new(plan, talk);
     let outcome = probe.run().await;
-    if outcome.is_err() {
-        // What stands in the way of the probe may stand in the way of this too; the sessions were told already.
-        let _ = probe.clean_up().await;
+    if let Err(error) = &outcome {
+        probe.trouble.get_or_insert_with(|| format!("{error:#}"));
+        probe.clean_up().await;
     }
-    keep(&args.transcript, &probe.talk.transcript().to_lines())?;
-    outcome?;
-    Ok(told(&probe.findings, &args, probe.talk.ours.len()))
+    let written = kept.write(&probe.talk.transcript().to_lines());
+    if probe.has_asked() {
+        render::answer(&told(&probe, &args, written.is_ok()), as_json)
+            .context("writing what was found")?;
+    } else {
+        outcome?;
+    }
+    written?;
+    match probe.trouble {
+        None => Ok(()),
+        Some(why) => Err(unfinished(&why).into()),
+    }
+}
+
+fn unfinished(why: &str) -> Error {
+    let next = "delete what is said to be left in Jules's web product, and type the command again when Jules answers";
+    Error::refused(
+        "unfinished",
+        format!("the probe could not finish: {why}"),
+        next,
+    )
 }
 
 /// Whether the sessions may be deleted afterwards; refuses to begin without a yes.
@@ -100,44 +118,50 @@ async fn raw(args: &ProbeArgs, data: &Data, here: &Here) -> Result<Raw> {
     Raw::new(&settings, key).context("preparing to talk to Jules")
 }
 
-/// Writes the transcript where only its owner reads it: sharing it is that person's decision.
-fn keep(file: &Path, lines: &str) -> Result<()> {
-    use std::io::Write;
-    let opened = std::fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(file);
-    opened
-        .and_then(|mut file| file.write_all(lines.as_bytes()))
-        .with_context(|| format!("writing the transcript {}", file.display()))
-}
-
-fn told(findings: &Findings, args: &ProbeArgs, tasks: usize) -> Answer {
+fn told(probe: &Probe, args: &ProbeArgs, is_written: bool) -> Answer {
+    let (tasks, perhaps) = (probe.talk.ours.len(), probe.perhaps);
+    let left = probe.left();
     let answer = Answer::new(json!({
-        "findings": findings.json(), "tasks_spent": tasks, "transcript": args.transcript,
+        "findings": probe.findings.json(), "tasks_spent": tasks, "tasks_perhaps_spent": perhaps,
+        "sessions_left": left, "transcript": args.transcript,
     }));
-    let answer = findings
-        .all()
-        .into_iter()
-        .fold(answer, |answer, (number, question, finding)| {
-            let said = match &finding.outcome {
-                Outcome::Answer(text) => text.clone(),
-                Outcome::Open(why) => format!("could not be settled: {why}"),
-            };
-            let seen = if finding.seen.is_empty() {
-                finding.done.clone()
-            } else {
-                format!("{}: {}", finding.done, finding.seen)
-            };
-            answer
-                .line(format!("{number:>2} {}", question.words()))
-                .line(format!("   did     {seen}"))
-                .line(format!("   answer  {said}"))
-        });
+    let answer =
+        probe
+            .findings
+            .all()
+            .into_iter()
+            .fold(answer, |answer, (number, question, finding)| {
+                let said = match &finding.outcome {
+                    Outcome::Answer(text) => text.clone(),
+                    Outcome::Open(why) => format!("could not be settled: {why}"),
+                };
+                let seen = if finding.seen.is_empty() {
+                    finding.done.clone()
+                } else {
+                    format!("{}: {}", finding.done, finding.seen)
+                };
+                answer
+                    .line(format!("{number:>2} {}", question.words()))
+                    .line(format!("   did     {seen}"))
+                    .line(format!("   answer  {said}"))
+            });
+    let answer = match perhaps {
+        0 => answer.line(format!("{tasks} tasks were spent.")),
+        _ => answer.line(format!(
+            "{tasks} tasks were spent, and perhaps {perhaps} more: look in Jules's web product for a session with the title {}.",
+            steps::TITLE
+        )),
+    };
+    let answer = left.iter().fold(answer, |answer, id| {
+        answer.line(format!(
+            "Session {id} is left: delete it in Jules's web product when you need it no more."
+        ))
+    });
+    if !is_written {
+        return answer;
+    }
     answer.line(format!(
-        "{tasks} tasks were spent. The transcript is {}; `gaffer sandbox --replay` plays it.",
+        "The transcript is {}; `gaffer sandbox --replay` plays it.",
         args.transcript.display()
     ))
 }

@@ -91,7 +91,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Backup(args) => backup::backup(args, &here()?)?,
         Command::Restore(args) => backup::restore(args, &here()?).await?,
         Command::Completions { shell } => return completions(shell),
-        Command::Probe(args) => Box::pin(probe::run(*args, &here()?)).await?,
+        Command::Probe(args) => return Box::pin(probe::run(*args, &here()?, json)).await,
         Command::Account(command) => account::run(command, &here()?).await?,
         Command::Source(command) => source::run(*command, &here()?).await?,
         Command::Agent(command) => agent::run(command, &here()?).await?,

@@ -9,15 +9,15 @@ use tokio::time::Instant;
 
 use super::finding::{Findings, Question};
 use super::look::{self, Load};
-use super::talk::{Seen, Talk, pause};
-use crate::render;
+use super::talk::{Talk, Verdict, pause};
 
+mod begin;
 mod reads;
 mod second;
 mod whole;
 
 /// Begins the titles of the probe's sessions.
-const TITLE: &str = "[gaffer probe]";
+pub(super) const TITLE: &str = "[gaffer probe]";
 
 /// The first task: a plan that waits, then two files one after the other.
 const FIRST: &str = "This is a probe of the Jules API by the owner of this repository. \
@@ -50,6 +50,15 @@ pub(super) struct Plan {
     pub(super) keep: bool,
 }
 
+/// Whether something was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Said {
+    No,
+    Yes,
+    /// It was not answered so that it could be told.
+    Perhaps,
+}
+
 /// One probe under way.
 pub(super) struct Probe {
     pub(super) plan: Plan,
@@ -60,9 +69,15 @@ pub(super) struct Probe {
     /// Sessions that were listed before the probe.
     seen_before: Vec<Value>,
     /// Whether a message was said to the first session.
-    said: bool,
+    said: Said,
+    /// Whether a session was ever asked for.
+    asked: bool,
     /// Sessions that were deleted already.
     gone: Vec<String>,
+    /// Tasks that may have been spent, and nobody knows.
+    pub(super) perhaps: usize,
+    /// Why it could not finish.
+    pub(super) trouble: Option<String>,
 }
 
 impl Probe {
@@ -73,9 +88,17 @@ impl Probe {
             findings: Findings::default(),
             load: None,
             seen_before: Vec::new(),
-            said: false,
+            said: Said::No,
+            asked: false,
             gone: Vec::new(),
+            perhaps: 0,
+            trouble: None,
         }
+    }
+
+    /// Whether a session was ever asked for.
+    pub(super) fn has_asked(&self) -> bool {
+        self.asked
     }
 
     /// Everything, in the order that spends the least.
@@ -86,15 +109,16 @@ impl Probe {
             self.plan_waits(&first).await?;
             self.ask_lists(&first).await?;
             self.wait_for_timer(&first).await?;
-            self.say_long(&first).await?;
+            self.say_long(&first).await;
             self.plan_waits(&first).await?;
             self.second(&first).await?;
             self.let_work(&first).await?;
             self.whole().await?;
             self.put_away(&first).await?;
         }
-        self.clean_up().await?;
-        self.burst().await
+        self.clean_up().await;
+        self.burst().await;
+        Ok(())
     }
 
     /// What no probe of this kind can settle.
@@ -102,93 +126,6 @@ impl Probe {
         let why = "it needs a pull request with failing checks and comments on it, and the probe opens none";
         self.findings
             .open(Question::PullRequests, ("nothing", ""), why);
-    }
-
-    /// Begins the first task with as many of the doubtful members as are taken. What is refused spends nothing.
-    async fn first(&mut self) -> Result<Option<String>> {
-        // Each is tried from the fullest to the plainest, so that the first that is taken tells of all.
-        let tries = [
-            (true, Some("sourceContext")),
-            (true, Some("githubRepoContext")),
-            (true, None),
-            (false, Some("sourceContext")),
-            (false, Some("githubRepoContext")),
-            (false, None),
-        ];
-        let mut refused = String::new();
-        for (variables, place) in tries {
-            let body = self.body(("first", FIRST), true, (variables, place));
-            let seen = self.talk.post("sessions", body).await?;
-            if seen.is_ok() {
-                self.took(variables, place, &refused);
-                return Ok(Some(self.begun(&seen)));
-            }
-            refused = seen.line();
-            if seen.is_limit() {
-                let answer = format!("{}, with {}", seen.line(), seen.when());
-                let done = ("created a session", refused.clone());
-                self.findings.settled(Question::QuotaRefusal, done, answer);
-                return Ok(None);
-            }
-        }
-        let why = format!("not even a plain session could be created: {refused}");
-        self.findings
-            .open(Question::CreateFields, ("created sessions", refused), why);
-        Ok(None)
-    }
-
-    fn took(&mut self, variables: bool, place: Option<&str>, refused: &str) {
-        let variables = if variables { "taken" } else { "refused" };
-        let place = place.map_or("refused".to_owned(), |place| format!("taken in `{place}`"));
-        let answer =
-            format!("`environmentVariablesEnabled`: {variables}; `workingBranch`: {place}");
-        let done = "created a session with both members, then with fewer until it was taken";
-        let seen = format!("last refusal: {refused}");
-        self.findings
-            .settled(Question::CreateFields, (done, seen), answer);
-    }
-
-    /// Tells of a session at once, should the probe be interrupted.
-    fn begun(&self, seen: &Seen) -> String {
-        let id = seen.text("/id").to_owned();
-        render::note(&format!("Began session {id} ({TITLE})."));
-        id
-    }
-
-    fn body(
-        &self,
-        (name, prompt): (&str, &str),
-        approval: bool,
-        (variables, place): (bool, Option<&str>),
-    ) -> Value {
-        let mut context = json!({
-            "source": format!("sources/github/{}", self.plan.repo),
-            "githubRepoContext": { "startingBranch": self.plan.branch },
-        });
-        if variables {
-            put(
-                &mut context,
-                "",
-                "environmentVariablesEnabled",
-                json!(false),
-            );
-        }
-        match place {
-            Some("githubRepoContext") => {
-                put(
-                    &mut context,
-                    "/githubRepoContext",
-                    "workingBranch",
-                    json!("gaffer-probe"),
-                );
-            }
-            Some(_) => put(&mut context, "", "workingBranch", json!("gaffer-probe")),
-            None => {}
-        }
-        json!({
-            "prompt": prompt, "title": format!("{TITLE} {name}"), "sourceContext": context,
-            "requirePlanApproval": approval,
-        })
     }
 
     /// Waits until the first session's plan waits, or it is clear that it will not.
@@ -211,69 +148,72 @@ impl Probe {
     /// Leaves the waiting plan alone and looks whether a timer approves it.
     async fn wait_for_timer(&mut self, id: &str) -> Result<()> {
         let until = Instant::now() + self.plan.patience;
-        let done = "left a plan waiting";
+        let (question, done) = (Question::AutoApproval, "left a plan waiting");
         loop {
             let activities = self.activities(id).await?;
-            let (made, approved) = (
-                look::first(&activities, "planGenerated"),
-                look::first(&activities, "planApproved"),
-            );
-            match (made, approved) {
+            let of = |kind| activities.as_deref().and_then(|it| look::first(it, kind));
+            let is_over = Instant::now() >= until;
+            match (of("planGenerated"), of("planApproved")) {
                 (Some(made), Some(approved)) => {
                     let after = approved.duration_since(made).as_secs();
                     let answer = format!("yes: approved by itself after {after} s");
                     self.findings
-                        .settled(Question::AutoApproval, (done, "planApproved"), answer);
+                        .settled(question, (done, "planApproved"), answer);
                     return Ok(());
                 }
-                (None, _) => {
-                    let why = "no plan was made in time";
+                (None, _) if activities.is_some() || is_over => {
+                    let why = "no plan was seen in time";
                     self.findings
-                        .open(Question::AutoApproval, (done, "no planGenerated"), why);
+                        .open(question, (done, "no planGenerated"), why);
                     return Ok(());
                 }
-                (Some(_), None) if Instant::now() >= until => {
+                (Some(_), None) if is_over => {
                     let why = format!(
                         "the plan still waited after {} s; a longer `--patience` tells more",
                         self.plan.patience.as_secs()
                     );
                     self.findings
-                        .open(Question::AutoApproval, (done, "planGenerated only"), why);
+                        .open(question, (done, "planGenerated only"), why);
                     return Ok(());
                 }
-                (Some(_), None) => pause(self.plan.every).await,
+                (Some(_) | None, _) => pause(self.plan.every).await,
             }
         }
     }
 
     /// Says something of each length, the longest first, until one is taken.
-    async fn say_long(&mut self, id: &str) -> Result<()> {
+    async fn say_long(&mut self, id: &str) {
         let mut refused = None;
+        let done = "sent messages of 100,000 bytes and fewer";
         for length in LENGTHS {
             let words = long("Keep the plan as it is.", length);
             let path = format!("sessions/{id}:sendMessage");
-            let seen = self.talk.post(&path, json!({ "prompt": words })).await?;
-            if seen.is_ok() {
-                self.said = true;
-                let answer = bounds(words.len(), refused);
-                let done = ("sent messages of 100,000 bytes and fewer", seen.line());
-                self.findings
-                    .settled(Question::Lengths, done, format!("message: {answer}"));
-                return Ok(());
+            let seen = self.talk.post(&path, json!({ "prompt": words })).await;
+            match seen.verdict() {
+                Verdict::Taken => {
+                    self.said = Said::Yes;
+                    let answer = format!("message: {}", bounds(words.len(), refused));
+                    let done = (done, seen.line());
+                    self.findings.settled(Question::Lengths, done, answer);
+                    return;
+                }
+                Verdict::Refused => refused = Some(words.len()),
+                Verdict::Untold => {
+                    self.said = Said::Perhaps;
+                    let why = format!("message: could not be told: {}", seen.line());
+                    let done = (done, seen.line());
+                    self.findings.open(Question::Lengths, done, why);
+                    return;
+                }
             }
-            refused = Some(words.len());
         }
-        let done = (
-            "sent messages of 100,000 bytes and fewer",
-            "all were refused",
-        );
+        let done = (done, "all were refused");
         self.findings
             .open(Question::Lengths, done, "no message was taken at all");
-        Ok(())
     }
 
-    /// All activities of a session.
-    async fn activities(&mut self, id: &str) -> Result<Vec<Value>> {
+    /// All activities of a session; none when they could not be read to the last page.
+    async fn activities(&mut self, id: &str) -> Result<Option<Vec<Value>>> {
         let path = format!("sessions/{id}/activities");
         let mut all = Vec::new();
         let mut token = String::new();
@@ -283,20 +223,17 @@ impl Probe {
                 query.push(("pageToken", &token));
             }
             let page = self.talk.get(&path, &query).await?;
+            if !page.is_ok() {
+                return Ok(None);
+            }
             all.extend(look::list(&page.body, "activities").iter().cloned());
             let next = page.text("/nextPageToken").to_owned();
             if next.is_empty() || next == token {
-                break;
+                return Ok(Some(all));
             }
             token = next;
         }
-        Ok(all)
-    }
-}
-
-fn put(value: &mut Value, pointer: &str, name: &str, member: Value) {
-    if let Some(members) = value.pointer_mut(pointer).and_then(Value::as_object_mut) {
-        members.insert(name.to_owned(), member);
+        Ok(None)
     }
 }
 

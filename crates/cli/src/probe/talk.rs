@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, bail};
 use jules::{Raw, RawCall};
 use reqwest::Method;
 use sandbox::replay::{Answered, Asked, Exchange, Transcript, digest};
@@ -15,15 +15,27 @@ use super::redact::{self, Whose};
 /// Longest wait that a refusal for too many requests is given.
 const STAY_AWAY: Duration = Duration::from_secs(60);
 
-/// How often a reading is asked again after such a refusal.
+/// How often a reading is asked again after such a refusal, or when it was not answered as it should be.
 const AGAIN_MAX: u32 = 2;
 
 /// The window in which requests are counted.
 const MINUTE: Duration = Duration::from_secs(60);
 
+/// What an answer says about what was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It was done.
+    Taken,
+    /// It was certainly not done, because of what was asked.
+    Refused,
+    /// Neither can be told: no answer, a garbled one, or trouble that has nothing to do with what was asked.
+    Untold,
+}
+
 /// What came back, read as far as it can be.
 #[derive(Debug, Clone)]
 pub(super) struct Seen {
+    /// The HTTP status; 0 when no answer came.
     pub(super) status: u16,
     pub(super) headers: BTreeMap<String, String>,
     /// JSON, or the text; null when it was empty.
@@ -31,8 +43,37 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    /// No answer came, and why.
+    fn nothing(why: &str) -> Self {
+        Self {
+            status: 0,
+            headers: BTreeMap::new(),
+            body: json!(why),
+        }
+    }
+
+    /// What it says about what was asked. A page of a proxy says nothing, whatever its status is.
+    pub(super) fn verdict(&self) -> Verdict {
+        match self.status {
+            200..=299 if self.body.is_object() || self.body.is_null() => Verdict::Taken,
+            400 | 409 | 412 | 413 | 422 => Verdict::Refused,
+            _ => Verdict::Untold,
+        }
+    }
+
     pub(super) fn is_ok(&self) -> bool {
-        (200..300).contains(&self.status)
+        self.verdict() == Verdict::Taken
+    }
+
+    /// Whether it answers in one way or the other.
+    pub(super) fn tells(&self) -> bool {
+        self.verdict() != Verdict::Untold
+    }
+
+    /// Whether asking once more may be answered: the trouble is on the way or at the other end.
+    fn stumbled(&self) -> bool {
+        let garbled = (200..300).contains(&self.status) && !self.is_ok();
+        garbled || self.status == 0 || self.status == 408 || self.status >= 500
     }
 
     /// A text of the body.
@@ -45,7 +86,14 @@ impl Seen {
 
     /// The status in one line, with Google's own word and any reason.
     pub(super) fn line(&self) -> String {
+        if self.status == 0 {
+            let why = self.body.as_str().unwrap_or_default();
+            return format!("no answer ({why})");
+        }
         let mut line = self.status.to_string();
+        if self.body.is_string() {
+            line.push_str(" with a body that is no JSON");
+        }
         let details = self
             .body
             .pointer("/error/details")
@@ -114,11 +162,19 @@ pub(super) struct Throttled {
     pub(super) seen: Seen,
 }
 
+/// One request with what came of it, as it was.
+struct Said {
+    call: RawCall,
+    seen: Seen,
+}
+
 /// A conversation with Jules.
 pub(super) struct Talk {
     raw: Raw,
     repo: String,
-    exchanges: Vec<Exchange>,
+    /// How long to wait before a reading that stumbled is asked again.
+    every: Duration,
+    said: Vec<Said>,
     asked_at: VecDeque<Instant>,
     /// Ids of the sessions that were begun here.
     pub(super) ours: Vec<String>,
@@ -126,95 +182,107 @@ pub(super) struct Talk {
 }
 
 impl Talk {
-    pub(super) fn new(raw: Raw, repo: &str) -> Self {
+    pub(super) fn new(raw: Raw, repo: &str, every: Duration) -> Self {
         Self {
             raw,
             repo: repo.to_owned(),
-            exchanges: Vec::new(),
+            every,
+            said: Vec::new(),
             asked_at: VecDeque::new(),
             ours: Vec::new(),
             throttled: None,
         }
     }
 
-    /// Reads. What is refused for too many requests is asked again later.
+    /// Reads. What is refused for too many requests, or not answered as it should be, is asked again later.
+    ///
+    /// # Errors
+    /// When no answer comes at all, however often it is asked.
     pub(super) async fn get(&mut self, path: &str, query: &[(&str, &str)]) -> Result<Seen> {
+        let mut seen = self.get_once(path, query).await;
         for _ in 0..AGAIN_MAX {
-            let seen = self.call(Method::GET, (path, query), None).await?;
-            if seen.status != 429 {
-                return Ok(seen);
+            if seen.status == 429 {
+                pause(wait_of(&seen)).await;
+            } else if seen.stumbled() {
+                pause(self.every).await;
+            } else {
+                break;
             }
-            pause(wait_of(&seen)).await;
+            seen = self.get_once(path, query).await;
         }
-        self.call(Method::GET, (path, query), None).await
+        if seen.status == 0 {
+            bail!("Jules does not answer: GET {path}: {}", seen.line());
+        }
+        Ok(seen)
     }
 
     /// Reads once, whatever comes.
-    pub(super) async fn get_once(&mut self, path: &str, query: &[(&str, &str)]) -> Result<Seen> {
-        self.call(Method::GET, (path, query), None).await
+    pub(super) async fn get_once(&mut self, path: &str, query: &[(&str, &str)]) -> Seen {
+        self.made(call(Method::GET, (path, query), None)).await
     }
 
     /// Reads with a key that is nobody's.
-    pub(super) async fn get_as_nobody(&mut self, path: &str) -> Result<Seen> {
+    pub(super) async fn get_as_nobody(&mut self, path: &str) -> Seen {
         let mut call = call(Method::GET, (path, &[]), None);
         call.wrong_key = true;
         self.made(call).await
     }
 
-    pub(super) async fn post(&mut self, path: &str, body: Value) -> Result<Seen> {
-        self.call(Method::POST, (path, &[]), Some(body)).await
+    /// Writes once, whatever comes: what is not answered may have been done.
+    pub(super) async fn post(&mut self, path: &str, body: Value) -> Seen {
+        self.made(call(Method::POST, (path, &[]), Some(body))).await
     }
 
-    pub(super) async fn delete(&mut self, path: &str) -> Result<Seen> {
-        self.call(Method::DELETE, (path, &[]), None).await
+    /// Deletes, as [`Talk::post`] writes.
+    pub(super) async fn delete(&mut self, path: &str) -> Seen {
+        self.made(call(Method::DELETE, (path, &[]), None)).await
     }
 
-    async fn call(
-        &mut self,
-        method: Method,
-        place: (&str, &[(&str, &str)]),
-        body: Option<Value>,
-    ) -> Result<Seen> {
-        self.made(call(method, place, body)).await
+    /// A session that was begun here.
+    pub(super) fn own(&mut self, id: &str) {
+        self.ours.push(id.to_owned());
     }
 
-    async fn made(&mut self, call: RawCall) -> Result<Seen> {
+    async fn made(&mut self, call: RawCall) -> Seen {
         let now = Instant::now();
         self.asked_at.push_back(now);
         while self.asked_at.front().is_some_and(|at| now - *at > MINUTE) {
             self.asked_at.pop_front();
         }
-        let answer = self.raw.call(&call).await.map_err(|why| {
-            let path = call.path.as_deref().unwrap_or("its description");
-            anyhow!("{} {path}: Jules did not answer: {why}", call.method)
-        })?;
-        let body = match answer.body.trim() {
-            "" => Value::Null,
-            text => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
+        let seen = match self.raw.call(&call).await {
+            Ok(answer) => Seen {
+                status: answer.status,
+                headers: answer.headers,
+                body: match answer.body.trim() {
+                    "" => Value::Null,
+                    text => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
+                },
+            },
+            Err(why) => Seen::nothing(&why),
         };
-        let seen = Seen {
-            status: answer.status,
-            headers: answer.headers,
-            body,
-        };
-        if call.method == Method::POST && call.path.as_deref() == Some("sessions") && seen.is_ok() {
-            self.ours.push(seen.text("/id").to_owned());
-        }
         // A task that is refused says something about tasks, not about requests.
-        let is_read = call.method == Method::GET;
-        self.record(call, &seen);
-        if is_read && seen.status == 429 && self.throttled.is_none() {
-            let requests = self.asked_at.len();
+        if call.method == Method::GET && seen.status == 429 && self.throttled.is_none() {
             self.throttled = Some(Throttled {
-                requests,
+                requests: self.asked_at.len(),
                 seen: seen.clone(),
             });
         }
-        Ok(seen)
+        let said = Said { call, seen };
+        let seen = said.seen.clone();
+        self.said.push(said);
+        seen
     }
 
-    fn record(&mut self, call: RawCall, seen: &Seen) {
-        let path = call.path.unwrap_or_default();
+    /// Everything so far as it may be shown. What got no answer is no exchange.
+    ///
+    /// It is masked only here, when it is known which sessions are the probe's.
+    pub(super) fn transcript(&self) -> Transcript {
+        let answered = self.said.iter().filter(|it| it.seen.status != 0);
+        Transcript(answered.map(|it| self.shown(it)).collect())
+    }
+
+    fn shown(&self, Said { call, seen }: &Said) -> Exchange {
+        let path = call.path.clone().unwrap_or_default();
         let about_ours = self
             .ours
             .iter()
@@ -228,9 +296,12 @@ impl Talk {
         let request = Asked {
             method: call.method.to_string(),
             path,
-            query: call.query,
+            query: call.query.clone(),
             body_digest: call.body.as_ref().map(digest),
-            body: call.body.map(|it| redact::shown(&it, Whose::Ours, context)),
+            body: call
+                .body
+                .as_ref()
+                .map(|it| redact::shown(it, Whose::Ours, context)),
             wrong_key: call.wrong_key,
         };
         let response = Answered {
@@ -238,12 +309,7 @@ impl Talk {
             headers: seen.headers.clone(),
             body: redact::shown(&seen.body, whose, context),
         };
-        self.exchanges.push(Exchange { request, response });
-    }
-
-    /// Everything so far.
-    pub(super) fn transcript(&self) -> Transcript {
-        Transcript(self.exchanges.clone())
+        Exchange { request, response }
     }
 }
 

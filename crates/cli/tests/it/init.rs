@@ -11,6 +11,14 @@ use crate::world::{KEY, World};
 
 /// A sandbox until the test process ends.
 pub(crate) fn serve(scenario: Scenario) -> SocketAddr {
+    serve_prepared(scenario, |_| ()).0
+}
+
+/// The same with something done to it, and taken from it, before anybody comes.
+pub(crate) fn serve_prepared<T: Send + 'static>(
+    scenario: Scenario,
+    prepare: impl FnOnce(&Sandbox) -> T + Send + 'static,
+) -> (SocketAddr, T) {
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -19,7 +27,8 @@ pub(crate) fn serve(scenario: Scenario) -> SocketAddr {
             .unwrap();
         runtime.block_on(async {
             let sandbox = Sandbox::start(Options::real_time(scenario)).await.unwrap();
-            tell.send(sandbox.addr()).unwrap();
+            let taken = prepare(&sandbox);
+            tell.send((sandbox.addr(), taken)).unwrap();
             std::future::pending::<()>().await;
         });
     });

@@ -16,6 +16,8 @@ use serde_json::Value;
 use crate::init::serve;
 use crate::world::World;
 
+mod lost;
+
 const BRIEF: SignedDuration = SignedDuration::from_millis(40);
 
 fn progress(file: &str) -> Step {

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::{PAGE, PAGES_MAX, Probe};
 use crate::probe::finding::Question;
 use crate::probe::look;
+use crate::probe::talk::{Seen, Verdict};
 
 impl Probe {
     /// The repository, a wrong key, the description, filters, and the account's load.
@@ -15,21 +16,26 @@ impl Probe {
         if !seen.is_ok() {
             bail!("Jules does not see {}: {}", self.plan.repo, seen.line());
         }
-        self.wrong_key().await?;
-        self.description().await?;
+        self.wrong_key().await;
+        self.description().await;
         self.session_filters().await?;
         self.load().await
     }
 
-    async fn wrong_key(&mut self) -> Result<()> {
-        let seen = self.talk.get_as_nobody("sources").await?;
-        let done = ("listed sources with a key that is nobody's", seen.line());
-        self.findings.settled(Question::WrongKey, done, seen.line());
-        Ok(())
+    async fn wrong_key(&mut self) {
+        let seen = self.talk.get_as_nobody("sources").await;
+        let (question, line) = (Question::WrongKey, seen.line());
+        let done = ("listed sources with a key that is nobody's", line.clone());
+        if seen.is_ok() || [400, 401, 403].contains(&seen.status) {
+            self.findings.settled(question, done, line);
+        } else {
+            let why = format!("could not be told: {line}");
+            self.findings.open(question, done, why);
+        }
     }
 
-    async fn description(&mut self) -> Result<()> {
-        let seen = self.talk.get_once("", &[("version", "v1alpha")]).await?;
+    async fn description(&mut self) {
+        let seen = self.talk.get_once("", &[("version", "v1alpha")]).await;
         let done = "asked for the service's description";
         if !seen.is_ok() {
             let why = format!("the description is not to be had: {}", seen.line());
@@ -37,7 +43,7 @@ impl Probe {
                 .open(Question::Discovery, (done, seen.line()), why.clone());
             self.findings
                 .open(Question::Evolving, (done, seen.line()), why);
-            return Ok(());
+            return;
         }
         let schemas = seen.body.get("schemas").and_then(Value::as_object);
         let count = schemas.map_or(0, serde_json::Map::len);
@@ -48,7 +54,6 @@ impl Probe {
         let answer = format!("its description is of revision {revision}");
         self.findings
             .settled(Question::Evolving, (done, seen.line()), answer);
-        Ok(())
     }
 
     async fn session_filters(&mut self) -> Result<()> {
@@ -58,21 +63,30 @@ impl Probe {
             ("state", "state = COMPLETED"),
             ("source", source.as_str()),
         ];
-        let (mut told, mut lines) = (Vec::new(), Vec::new());
+        let (mut told, mut lines, mut all_told) = (Vec::new(), Vec::new(), true);
         for (name, filter) in tries {
             let query = [("pageSize", "1"), ("filter", filter)];
             let seen = self.talk.get("sessions", &query).await?;
-            let word = if seen.is_ok() { "taken" } else { "refused" };
+            let word = match seen.verdict() {
+                Verdict::Taken => "taken",
+                Verdict::Refused => "refused",
+                Verdict::Untold => "could not be told",
+            };
+            all_told &= seen.tells();
             told.push(format!("`{name}`: {word}"));
             lines.push(seen.line());
         }
         let done = ("listed sessions with three filters", lines.join(", "));
-        self.findings
-            .settled(Question::SessionFilter, done, told.join("; "));
+        let (question, text) = (Question::SessionFilter, told.join("; "));
+        if all_told {
+            self.findings.settled(question, done, text);
+        } else {
+            self.findings.open(question, done, text);
+        }
         Ok(())
     }
 
-    /// Counts the account's sessions, if they fit in a few pages.
+    /// Counts the account's sessions, if they fit in a few pages. Without the list nothing may be spent: only it tells which sessions are the probe's when an answer is lost.
     async fn load(&mut self) -> Result<()> {
         let (mut all, mut token) = (Vec::new(), String::new());
         for _ in 0..PAGES_MAX {
@@ -81,6 +95,10 @@ impl Probe {
                 query.push(("pageToken", token.as_str()));
             }
             let page = self.talk.get("sessions", &query).await?;
+            if !page.is_ok() {
+                let line = page.line();
+                bail!("the account's sessions could not be listed, so nothing was begun: {line}");
+            }
             all.extend(look::list(&page.body, "sessions").iter().cloned());
             let newest = all
                 .iter()
@@ -106,6 +124,7 @@ impl Probe {
         let all = self.activities(id).await?;
         let Some(first) = all
             .iter()
+            .flatten()
             .filter_map(|it| look::time(it, "createTime"))
             .min()
         else {
@@ -119,19 +138,25 @@ impl Probe {
             let filter = format!("create_time{sign}\"{first}\"");
             let query = [("pageSize", "100"), ("filter", filter.as_str())];
             let seen = self.talk.get(&path, &query).await?;
-            taken.push((seen.is_ok(), seen.line()));
+            taken.push(seen);
         }
-        let answer = match (taken.first(), taken.last()) {
-            (Some((true, _)), Some((true, _))) => "taken, also with `>=`",
-            (Some((true, _)), _) => "taken with `>` only",
-            (_, Some((true, _))) => "taken with `>=` only",
-            (_, _) => "refused",
-        };
-        let lines: Vec<_> = taken.iter().map(|(_, line)| line.as_str()).collect();
+        let lines: Vec<_> = taken.iter().map(Seen::line).collect();
         let done = (
             "listed activities after a time, with `>` and `>=`",
             lines.join(", "),
         );
+        if !taken.iter().all(Seen::tells) {
+            let why = format!("could not be told: {}", lines.join(", "));
+            self.findings.open(Question::ActivityFilter, done, why);
+            return Ok(());
+        }
+        let is_taken = |seen: Option<&Seen>| seen.is_some_and(Seen::is_ok);
+        let answer = match (is_taken(taken.first()), is_taken(taken.last())) {
+            (true, true) => "taken, also with `>=`",
+            (true, false) => "taken with `>` only",
+            (false, true) => "taken with `>=` only",
+            (false, false) => "refused",
+        };
         self.findings
             .settled(Question::ActivityFilter, done, answer);
         Ok(())
@@ -144,30 +169,31 @@ impl Probe {
         ];
         let seen = self.talk.get("sessions", &query).await?;
         let first = look::list(&seen.body, "sessions").first();
-        let answer = match (seen.is_ok(), first) {
-            (false, _) => "refused",
-            (true, Some(first)) if first.get("createTime").is_none() => "honoured",
-            (true, Some(_)) => "ignored",
-            (true, None) => {
-                let why = "the list was empty";
-                self.findings.open(
-                    Question::FieldMask,
-                    ("listed sessions with a mask", ""),
-                    why,
-                );
-                return Ok(());
-            }
-        };
         let done = ("listed sessions with a mask of two members", seen.line());
+        let open = match (seen.verdict(), first) {
+            (Verdict::Untold, _) => Some(format!("could not be told: {}", seen.line())),
+            (Verdict::Taken, None) => Some("the list was empty".to_owned()),
+            (Verdict::Taken, Some(_)) | (Verdict::Refused, _) => None,
+        };
+        if let Some(why) = open {
+            self.findings.open(Question::FieldMask, done, why);
+            return Ok(());
+        }
+        let answer = match first {
+            None => "refused",
+            Some(first) if first.get("createTime").is_none() => "honoured",
+            Some(_) => "ignored",
+        };
         self.findings.settled(Question::FieldMask, done, answer);
         Ok(())
     }
 
     /// Cheap requests in a row, at the very end, since a limit that is met stays met for a while.
-    pub(super) async fn burst(&mut self) -> Result<()> {
-        let mut made = 0;
-        while made < self.plan.burst && self.talk.throttled.is_none() {
-            self.talk.get_once("sources", &[("pageSize", "1")]).await?;
+    pub(super) async fn burst(&mut self) {
+        let (mut made, mut answered) = (0, true);
+        while made < self.plan.burst && self.talk.throttled.is_none() && answered {
+            let seen = self.talk.get_once("sources", &[("pageSize", "1")]).await;
+            answered = seen.is_ok();
             made += 1;
         }
         let done = format!("made {made} cheap requests in a row");
@@ -184,14 +210,18 @@ impl Probe {
                     .settled(question, (&done, met.seen.line()), answer);
             }
             None => {
-                let why = format!(
-                    "no limit was met with {made} requests in a row; a larger `--burst` tells more"
-                );
+                let (seen, why) = if answered {
+                    let why = format!(
+                        "no limit was met with {made} requests in a row; a larger `--burst` tells more"
+                    );
+                    ("all were answered", why)
+                } else {
+                    let why = format!("request {made} in a row was not answered as it should be");
+                    ("not all were answered", why)
+                };
                 let question = Question::RequestsPerMinute;
-                self.findings
-                    .open(question, (&done, "all were answered"), why);
+                self.findings.open(question, (&done, seen), why);
             }
         }
-        Ok(())
     }
 }

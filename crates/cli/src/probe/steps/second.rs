@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 
-use super::{LENGTHS, Probe, bounds, long};
+use super::begin::Created;
+use super::{LENGTHS, Probe, Said, bounds, long};
 use crate::probe::finding::Question;
 use crate::probe::talk::Seen;
 
@@ -20,19 +21,42 @@ enum Tried {
     },
     /// Refused at every length.
     Refused(Seen),
+    /// It cannot be told, and nothing more may be asked for.
+    Untold(String),
 }
+
+/// What a refusal of the second session would say about a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stand {
+    /// There is room in any case.
+    Free,
+    /// There is room only if what is asked does not count.
+    Exactly,
+    /// It says nothing.
+    Unclear,
+}
+
+/// What is done to learn what counts.
+const WHILE_WAITING: &str = "created a session while another one's plan waited";
 
 impl Probe {
     /// Begins the second task, and learns from how it is taken or refused.
     pub(super) async fn second(&mut self, first: &str) -> Result<()> {
         let waits = self.plan_waits_now(first).await?;
-        let without = self.begin_second(false).await?;
-        let refusal = match without {
+        let refusal = match self.begin_second(false).await? {
             Tried::Begun { taken, refused } => {
                 self.mode_taken();
                 self.prompt_length(taken, refused);
                 self.counted(waits, None);
                 return Ok(());
+            }
+            Tried::Untold(why) => {
+                self.second_untold(&why);
+                return Ok(());
+            }
+            // Too many requests or tasks say nothing about modes.
+            Tried::Refused(seen) if seen.status == 429 => {
+                return self.second_limited(first, waits, &seen).await;
             }
             Tried::Refused(seen) => seen,
         };
@@ -47,16 +71,31 @@ impl Probe {
                 self.counted(waits, None);
             }
             Tried::Refused(seen) if seen.is_limit() => {
-                let answer = format!("{}, with {}", seen.line(), seen.when());
-                let done = ("created a second session", seen.line());
-                self.findings.settled(Question::QuotaRefusal, done, answer);
-                if self.counted(waits, Some(&seen)) {
-                    self.give_back(first).await?;
-                }
+                self.second_limited(first, waits, &seen).await?;
             }
-            Tried::Refused(_) => {}
+            Tried::Refused(seen) => self.second_untold(&format!("refused: {}", seen.line())),
+            Tried::Untold(why) => self.second_untold(&why),
         }
         Ok(())
+    }
+
+    /// A limit spoke, as far as can be seen.
+    async fn second_limited(&mut self, first: &str, waits: bool, seen: &Seen) -> Result<()> {
+        self.limit_met("created a second session", seen, self.stands_at_limit());
+        if self.counted(waits, Some(seen)) {
+            self.give_back(first).await?;
+        }
+        Ok(())
+    }
+
+    fn second_untold(&mut self, why: &str) {
+        for question in [
+            Question::ModeWithoutApproval,
+            Question::QuotaRefusal,
+            Question::WhatCounts,
+        ] {
+            self.findings.open(question, (WHILE_WAITING, ""), why);
+        }
     }
 
     /// Puts the first session away while it still waits, and tries once more.
@@ -65,17 +104,25 @@ impl Probe {
             return Ok(());
         }
         self.put_away(first).await?;
+        let mut limited = false;
         for approval in [false, true] {
-            if let Tried::Begun { taken, refused } = self.begin_second(approval).await? {
-                if !approval {
-                    self.mode_taken();
+            match self.begin_second(approval).await? {
+                Tried::Begun { taken, refused } => {
+                    if !approval {
+                        self.mode_taken();
+                    }
+                    self.prompt_length(taken, refused);
+                    self.gave_back(Some("gave its slot back"));
+                    return Ok(());
                 }
-                self.prompt_length(taken, refused);
-                self.gave_back("gave its slot back");
-                return Ok(());
+                Tried::Untold(_) => {
+                    self.gave_back(None);
+                    return Ok(());
+                }
+                Tried::Refused(seen) => limited = seen.is_limit(),
             }
         }
-        self.gave_back("did not give its slot back");
+        self.gave_back(limited.then_some("did not give its slot back"));
         Ok(())
     }
 
@@ -85,18 +132,21 @@ impl Probe {
         for length in LENGTHS {
             let prompt = long(SECOND, length);
             let body = self.body(("second", &prompt), approval, (false, None));
-            let seen = self.talk.post("sessions", body).await?;
-            if seen.is_ok() {
-                self.begun(&seen);
-                let taken = prompt.len();
-                return Ok(Tried::Begun { taken, refused });
+            match self.create("second", body).await? {
+                Created::Begun(_) => {
+                    let taken = prompt.len();
+                    return Ok(Tried::Begun { taken, refused });
+                }
+                Created::Untold(why) => return Ok(Tried::Untold(why)),
+                Created::Refused(seen) => {
+                    let is_limit = seen.is_limit();
+                    last = Some(seen);
+                    if is_limit {
+                        break;
+                    }
+                    refused = Some(prompt.len());
+                }
             }
-            let limit = seen.is_limit();
-            last = Some(seen);
-            if limit {
-                break;
-            }
-            refused = Some(prompt.len());
         }
         last.map(Tried::Refused)
             .ok_or_else(|| anyhow::anyhow!("no length to try"))
@@ -115,12 +165,8 @@ impl Probe {
 
     fn prompt_length(&mut self, taken: usize, refused: Option<usize>) {
         let prompt = format!("prompt: {}", bounds(taken, refused));
-        let message = self.findings.answer(Question::Lengths).unwrap_or_default();
-        let message = if message.is_empty() {
-            "message: not settled".to_owned()
-        } else {
-            message
-        };
+        let message = self.findings.answer(Question::Lengths);
+        let message = message.unwrap_or_else(|| "message: not settled".to_owned());
         let done = (
             "sent prompts and messages of 100,000 bytes and fewer",
             "see the transcript",
@@ -132,25 +178,21 @@ impl Probe {
 
     /// What a refusal, or none, says about slots and tasks, where the account stood exactly at a limit; answers whether that was the limit of slots.
     fn counted(&mut self, waits: bool, refusal: Option<&Seen>) -> bool {
-        let done = "created a session while another one's plan waited";
+        let done = WHILE_WAITING;
         if refusal.is_none() {
             let why = "the account was at no limit; meeting one would cost as many tasks as the plan allows";
             self.findings
                 .open(Question::QuotaRefusal, (done, "200"), why);
         }
-        let limits = self.plan.limits;
-        let at_slots = self
-            .load
-            .is_some_and(|load| waits && load.waiting == 0 && load.busy + 1 == limits.concurrent);
-        let at_tasks = self
-            .load
-            .is_some_and(|load| self.said && load.day + 2 == limits.per_day);
-        let refused = refusal.is_some();
-        let (slot, task) = match (at_slots, at_tasks) {
-            (true, false) => (Some(refused), None),
-            (false, true) => (None, Some(refused)),
-            (true, true) if !refused => (Some(false), Some(false)),
-            (true, true) | (false, false) => (None, None),
+        let (at_slots, at_tasks) = (self.slots(waits), self.tasks());
+        let (slot, task) = match (refusal.is_some(), at_slots, at_tasks) {
+            (true, Stand::Exactly, Stand::Free) => (Some(true), None),
+            (true, Stand::Free, Stand::Exactly) => (None, Some(true)),
+            (true, _, _) => (None, None),
+            (false, slots, tasks) => (
+                (slots == Stand::Exactly).then_some(false),
+                (tasks == Stand::Exactly).then_some(false),
+            ),
         };
         let slots = match slot {
             Some(true) => "a session whose plan waits holds a slot",
@@ -171,6 +213,27 @@ impl Probe {
             self.findings
                 .settled(Question::WhatCounts, (done, seen), text);
         }
-        at_slots && !at_tasks
+        slot == Some(true)
+    }
+
+    /// How the account stands at its slots, with the first session in one of them if waiting holds one.
+    fn slots(&self, waits: bool) -> Stand {
+        let most = self.plan.limits.concurrent;
+        match self.load {
+            Some(load) if load.busy + load.waiting + 1 < most => Stand::Free,
+            Some(load) if waits && load.waiting == 0 && load.busy + 1 == most => Stand::Exactly,
+            Some(_) | None => Stand::Unclear,
+        }
+    }
+
+    /// How the account stands at its tasks, with the first session and perhaps a message among them.
+    fn tasks(&self) -> Stand {
+        let most = self.plan.limits.per_day;
+        match (self.load, self.said) {
+            (Some(load), _) if load.day + 2 < most => Stand::Free,
+            (Some(load), Said::No) if load.day + 2 == most => Stand::Free,
+            (Some(load), Said::Yes) if load.day + 2 == most => Stand::Exactly,
+            (Some(_) | None, _) => Stand::Unclear,
+        }
     }
 }

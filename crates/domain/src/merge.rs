@@ -12,6 +12,7 @@ mod tests;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use checks::stands_in;
 pub use reason::{NeverStarted, Reason, Thing, Weight};
 pub(crate) use telling::Telling;
 

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 
 use crate::client::{Client, Listing, failure, is_missing_permission};
 use crate::wire;
+pub(crate) use demands::is_not_in_plan;
 use pull::Seen;
 
 /// GitHub lists no more than this many files of a pull request, without saying that there are more.

@@ -4,6 +4,7 @@ use super::code::Code;
 use super::finding::{Finding, names, outside};
 use super::repository::{Repository, SeenChecks};
 use crate::facts::{Demands, Fact, RequiredCheck};
+use crate::merge::stands_in;
 use crate::policy::{MergeMethod, MergePolicy, Source};
 
 /// What the source's own settings allow by themselves.
@@ -52,16 +53,11 @@ pub(super) fn demands(repository: &Repository) -> Demands {
 
 /// Classic protection that may not be read, with nothing that stands in for it.
 fn unknown(source: &Source, repository: &Repository) -> Option<Finding> {
-    let stands_in = !source.policy.required_checks.is_empty()
-        || repository
-            .rules
-            .known()
-            .is_some_and(|rules| !rules.demands.checks.is_empty());
     let Fact::Forbidden { permission } = &repository.protection else {
         return None;
     };
     let what = format!("`{}` is missing", outside(permission));
-    (!stands_in).then(|| Finding::new(Code::ProtectionUnknown, &source.repo, what))
+    (!stands_in(&source.policy)).then(|| Finding::new(Code::ProtectionUnknown, &source.repo, what))
 }
 
 fn bypass(source: &Source, repository: &Repository) -> Vec<Finding> {
@@ -109,7 +105,8 @@ fn checks(source: &Source, repository: &Repository) -> Vec<Finding> {
         );
     }
     let on_its_own = policy.merge == MergePolicy::OnGreen && policy.min_checks > 0;
-    let demands_known = repository.rules.known().is_some();
+    let demands_known =
+        repository.rules.known().is_some() && repository.protection.known().is_some();
     if on_its_own && required.is_empty() && demands_known {
         let what =
             "it merges on green, and neither the branch's rules nor its settings name a check";

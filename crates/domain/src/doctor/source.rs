@@ -8,6 +8,7 @@ use super::shape::Shape;
 use super::{merging, people, webhooks};
 use crate::facts::Fact;
 use crate::ids::{BranchName, RepoName};
+use crate::merge::stands_in;
 use crate::policy::Source;
 
 pub(super) fn examine(installation: &InstallationFacts, folder: &str) -> Vec<Finding> {
@@ -188,10 +189,11 @@ fn rights(source: &Source, repository: &Repository) -> Vec<Finding> {
         let what = format!("`{}` is missing", outside(permission));
         findings.push(Finding::new(Code::ChecksForbidden, about, what));
     }
+    let rules = forbidden(&repository.rules).filter(|_| !stands_in(&source.policy));
     let reads = [
         forbidden(&repository.base),
         forbidden(&repository.pulls),
-        forbidden(&repository.rules),
+        rules,
     ];
     for permission in reads.into_iter().flatten() {
         let what = format!("`{}` is missing", outside(permission));

@@ -291,7 +291,7 @@ fn approvals_need_people_other_than_the_author() {
 }
 
 #[test]
-fn protection_that_may_not_be_read_can_be_stood_in_for() {
+fn only_checks_of_the_source_stand_in_for_protection_that_may_not_be_read() {
     let hidden = || Fact::Forbidden {
         permission: "Administration: read".to_owned(),
     };
@@ -303,7 +303,15 @@ fn protection_that_may_not_be_read_can_be_stood_in_for() {
         it.protection = hidden();
         it.rules = demanding(&["build"], 0);
     });
-    assert_eq!(by_rules, Vec::<&str>::new());
+    assert_eq!(by_rules, ["protection_unknown"]);
+    let by_source = in_repo(|it, source| {
+        it.protection = hidden();
+        it.rules = Fact::Forbidden {
+            permission: "Metadata: read".to_owned(),
+        };
+        source.policy.required_checks = vec!["build".to_owned()];
+    });
+    assert_eq!(by_source, Vec::<&str>::new());
 }
 
 #[test]

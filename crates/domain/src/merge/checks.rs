@@ -95,18 +95,24 @@ fn never_started(facts: &PullFacts) -> NeverStarted {
     }
 }
 
+/// Whether the checks that a source lists stand in for rules of the base branch that could not be read.
+///
+/// Rules that could be read do not: those that could not may demand more.
+pub(crate) fn stands_in(policy: &Policy) -> bool {
+    !policy.required_checks.is_empty()
+}
+
 /// What the branch rules and the source demand of checks, of the distance to the base and of the way to merge.
 pub(super) fn demanded(reasons: &mut Vec<Reason>, facts: &PullFacts, policy: &Policy) {
     let ruled = match facts.demands.known() {
         Some(demands) => {
             distance(reasons, demands);
-            if policy.required_checks.is_empty() {
+            if !stands_in(policy) {
                 reasons.extend(demands.unread.as_ref().map(hidden));
             }
             demands.checks.as_slice()
         }
-        // A source that lists its checks stands in for rules that may not be read.
-        None if !policy.required_checks.is_empty() => &[],
+        None if stands_in(policy) => &[],
         None => return reasons.extend(unreadable(Thing::BranchRules, &facts.demands)),
     };
     let Some(checks) = facts.checks.known() else {

@@ -1,7 +1,7 @@
 //! The sentence that belongs to each reason: what is the case, and what to do.
 
 use super::TRIES_MAX;
-use super::reason::{NeverStarted, Reason};
+use super::reason::{NeverStarted, Reason, Thing};
 
 impl Reason {
     /// For people: what is the case, and what to do.
@@ -49,6 +49,9 @@ impl Reason {
             Self::RequiredMissing { names } => format!("These checks must pass and have not: {}; see that a workflow reports them on pull requests, or change the rules that name them.", list(names)),
             Self::Behind { by } => format!("It lacks {by} commits of its base; Gaffer updates its branch."),
             Self::MergeQueue => "The base merges through GitHub's merge queue, which this version does not use yet; add it there.".to_owned(),
+            Self::Forbidden { what: Thing::BranchRules, permission } => {
+                format!("The GitHub credential may not read all branch rules. Use one that may (an App with the permission `{permission}`, or a token whose owner has the role Admin), or run `gaffer source set REPO --required-check NAME` for each check that must pass. Until then nothing is merged.")
+            }
             Self::Forbidden { what, permission } => {
                 format!("The GitHub credential may not read the {}: grant `{permission}`. Until then nothing is merged.", what.words())
             }

@@ -108,7 +108,8 @@ fn add_rule(demands: &mut Demands, rule: wire::Rule, doing: &str) -> Result<(), 
     Ok(())
 }
 
-fn is_not_in_plan(failure: &Failure) -> bool {
+/// Whether the plan of a private repository has neither rulesets nor protection.
+pub(crate) fn is_not_in_plan(failure: &Failure) -> bool {
     failure.class == FailureClass::Forbidden && failure.message.contains(NOT_IN_PLAN)
 }
 

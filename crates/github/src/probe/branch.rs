@@ -10,7 +10,8 @@ use domain::policy::MergeMethod;
 use serde::de::DeserializeOwned;
 
 use super::{Probe, fact, wire};
-use crate::client::{Listing, segment};
+use crate::client::{Listing, failure, segment};
+use crate::facts::is_not_in_plan;
 
 /// 500 rules on one branch.
 const RULE_PAGES_MAX: usize = 5;
@@ -33,9 +34,13 @@ async fn read_rules(probe: &Probe, repo: &RepoName, base: &BranchName) -> Result
     };
     let mut rules = Rules::default();
     let mut rulesets = BTreeSet::new();
-    for rule in probe.client.list::<Vec<wire::Rule>>(&listing).await? {
+    let all = match probe.client.list::<Vec<wire::Rule>>(&listing).await {
+        Err(failure) if is_not_in_plan(&failure) => Vec::new(),
+        read => read?,
+    };
+    for rule in all {
         rulesets.extend(rule.ruleset_id);
-        add(&mut rules, rule);
+        add(&mut rules, &rule, &doing)?;
     }
     for id in rulesets {
         let path = format!("/repos/{repo}/rulesets/{id}");
@@ -53,16 +58,16 @@ async fn read_rules(probe: &Probe, repo: &RepoName, base: &BranchName) -> Result
     Ok(rules)
 }
 
-fn add(rules: &mut Rules, rule: wire::Rule) {
+fn add(rules: &mut Rules, rule: &wire::Rule, doing: &str) -> Result<(), Failure> {
     match rule.kind.as_str() {
         "required_status_checks" => {
-            let wanted: wire::ChecksRule = parameters(&rule);
+            let wanted: wire::ChecksRule = parameters(rule, doing)?;
             for check in wanted.required_status_checks {
                 push(&mut rules.demands, check.context, check.integration_id);
             }
         }
         "pull_request" => {
-            let wanted: wire::PullRule = parameters(&rule);
+            let wanted: wire::PullRule = parameters(rule, doing)?;
             let approvals = wanted.required_approving_review_count;
             rules.demands.approvals = rules.demands.approvals.max(approvals);
             allow(rules, wanted.allowed_merge_methods);
@@ -75,6 +80,7 @@ fn add(rules: &mut Rules, rule: wire::Rule) {
         }
         _other => {}
     }
+    Ok(())
 }
 
 /// Only methods that every rule allows remain.
@@ -92,8 +98,12 @@ fn allow(rules: &mut Rules, allowed: Option<Vec<String>>) {
     rules.methods = Some(before.into_iter().filter(still).collect());
 }
 
-fn parameters<T: DeserializeOwned + Default>(rule: &wire::Rule) -> T {
-    T::deserialize(&rule.parameters).unwrap_or_default()
+/// Nothing is merged by a rule that cannot be read, so nothing good is said of it.
+fn parameters<T: DeserializeOwned>(rule: &wire::Rule, doing: &str) -> Result<T, Failure> {
+    T::deserialize(&rule.parameters).map_err(|_| {
+        let message = format!("{doing}: the rule `{}` could not be read", rule.kind);
+        failure(FailureClass::Garbled, &message)
+    })
 }
 
 /// What classic protection demands.
@@ -115,6 +125,7 @@ pub(super) async fn protection(
         {
             Fact::Known(None)
         }
+        Err(failure) if is_not_in_plan(&failure) => Fact::Known(None),
         read => fact(
             read.map(|found| Some(of(found))),
             "Administration: read",

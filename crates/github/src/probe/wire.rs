@@ -126,8 +126,7 @@ pub(super) struct Ruleset {
 }
 
 /// Parameters of the rule `required_status_checks`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Deserialize)]
 pub(super) struct ChecksRule {
     pub(super) required_status_checks: Vec<RuleCheck>,
 }

@@ -1,7 +1,9 @@
 //! The credential for GitHub: tokens and Apps.
 
 use expect_test::expect;
-use sandbox::github::{APP_ID, Access, AppSetup, Permissions, Resource, TokenKind, TokenSetup};
+use sandbox::github::{
+    APP_ID, Access, AppSetup, Permissions, RequiredCheck, Resource, TokenKind, TokenSetup,
+};
 use sandbox::{Fault, FaultKind, Scenario, Service, Times};
 
 use super::clinic::{APP_KEY, Clinic, closed_port};
@@ -120,7 +122,11 @@ fn what_protects_the_branch_cannot_be_known() {
     expect![[r#"
         error    protection_unknown  acme/shop: `Administration: read` is missing | cause: the credential may not read the classic protection of the base branch and the source lists no checks, so what is demanded is unknown and nothing is merged | mend: run `gaffer source set acme/shop --required-check NAME` for each check that must pass, or give the token's owner the role `Admin` (an App `Administration: read`)
     "#]].assert_eq(&clinic.ills(&[]));
-    // Checks that the source lists stand in for it.
+    // What rulesets require does not stand in for it: nothing would ever be merged.
+    clinic.repo(|repo| repo.ci.required = vec![RequiredCheck::any("build")]);
+    clinic.ok(&["source", "set", "acme/shop", "--merge", "on-green"]);
+    assert!(clinic.ills(&[]).contains("  protection_unknown  "));
+    // Checks that the source lists do.
     clinic.ok(&["source", "set", "acme/shop", "--required-check", "build"]);
     assert_eq!(clinic.ills(&[]), "");
 }

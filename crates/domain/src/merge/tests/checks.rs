@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::facts::fixture::{ACTIONS_APP, check};
-use crate::facts::{ACTIONS_BOT_ID, Check, CheckOutcome, CiClues, Pass, RequiredCheck};
+use crate::facts::{ACTIONS_BOT_ID, Check, CheckOutcome, CiClues, Pass, RequiredCheck, Unread};
 
 fn checks(checks: &[Check]) -> String {
     verdict(|case| case.facts.checks = Fact::Known(checks.to_vec()))
@@ -172,6 +172,26 @@ fn checks_that_the_source_lists_stand_in_for_unreadable_rules() {
     };
     assert_eq!(listed(&["build"]), "merge aaaa squash");
     assert_eq!(listed(&["build", "deploy"]), "wait required_missing");
+}
+
+/// Rulesets that name a check do not stand in for classic protection that may not be read: it may demand more.
+#[test]
+fn rules_that_could_be_read_do_not_stand_in_for_those_that_could_not() {
+    let listed = |names: &[&str]| {
+        verdict(|case| {
+            let demands = known_demands(&mut case.facts);
+            demands.checks = vec![RequiredCheck {
+                name: "build".to_owned(),
+                app: None,
+            }];
+            demands.unread = Some(Unread::Forbidden {
+                permission: "Administration: read".to_owned(),
+            });
+            case.policy.required_checks = names.iter().map(|name| (*name).to_owned()).collect();
+        })
+    };
+    assert_eq!(listed(&[]), "refuse forbidden");
+    assert_eq!(listed(&["build"]), "merge aaaa squash");
 }
 
 #[test]

@@ -131,6 +131,10 @@ fn about_the_head() -> Vec<Reason> {
             what: Thing::Checks,
             permission: "Checks: read".to_owned(),
         },
+        Reason::Forbidden {
+            what: Thing::BranchRules,
+            permission: "Administration: read".to_owned(),
+        },
         Reason::Unknown {
             what: Thing::BranchRules,
             why: "502".to_owned(),
@@ -193,6 +197,7 @@ fn every_reason_has_the_code_it_is_stored_under_and_a_sentence() {
         behind: It lacks 3 commits of its base; Gaffer updates its branch.
         merge_queue: The base merges through GitHub's merge queue, which this version does not use yet; add it there.
         forbidden: The GitHub credential may not read the checks: grant `Checks: read`. Until then nothing is merged.
+        forbidden: The GitHub credential may not read all branch rules. Use one that may (an App with the permission `Administration: read`, or a token whose owner has the role Admin), or run `gaffer source set REPO --required-check NAME` for each check that must pass. Until then nothing is merged.
         unknown: The branch rules could not be read whole (502); Gaffer tries again.
         facts_stale: What was read is too old to act on; it is read again.
         merge_refused: GitHub refused to merge it (405); Gaffer tries again at 2027-01-15T08:00:00Z.

@@ -16,6 +16,7 @@ mod shape;
 mod source;
 #[cfg(test)]
 mod tests;
+mod unseen;
 mod webhooks;
 
 pub use code::{Code, Row};

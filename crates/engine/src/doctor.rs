@@ -7,7 +7,9 @@ use domain::doctor::{
     AccountFacts, AgentFacts, CredentialFacts, Facts, Identity, InstallationFacts, Kept,
     MachineFacts, Shape, Skew, SourceFacts,
 };
-use domain::ids::{AccountName, InstallationId, RepoName};
+use domain::facts::Fact;
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{AccountName, BranchName, InstallationId, RepoName};
 use domain::marker::Marker;
 use domain::policy::Source;
 use domain::wake::WakeState;
@@ -130,8 +132,8 @@ impl Doctor {
                 None
             };
             let others = match &connected {
-                Some(Ok(_)) => self.others(&account.name, ours.as_ref()).await,
-                Some(Err(_)) | None => Vec::new(),
+                Some(Ok(_)) => known(self.others(&account.name, ours.as_ref()).await),
+                Some(Err(_)) | None => Fact::Known(Vec::new()),
             };
             facts.push(AccountFacts {
                 limits: account.limits,
@@ -148,21 +150,19 @@ impl Doctor {
         Ok(facts)
     }
 
-    /// Other installations whose marker stands in the titles of the newest sessions. What cannot be listed is told by the account's own answer.
+    /// Other installations whose marker stands in the titles of the newest sessions.
     async fn others(
         &self,
         account: &AccountName,
         ours: Option<&InstallationId>,
-    ) -> Vec<(InstallationId, u64)> {
+    ) -> Result<Vec<(InstallationId, u64)>, Failure> {
         let mut counts: BTreeMap<String, (InstallationId, u64)> = BTreeMap::new();
         let mut token: Option<String> = None;
         for _ in 0..SESSION_PAGES {
             let listed = self
                 .sessions
                 .list(account, SESSION_PAGE_SIZE, token.as_deref());
-            let Ok(page) = listed.await else {
-                break;
-            };
+            let page = listed.await?;
             let markers = page
                 .sessions
                 .iter()
@@ -179,7 +179,7 @@ impl Doctor {
         }
         let mut counts: Vec<(InstallationId, u64)> = counts.into_values().collect();
         counts.sort_by_key(|(_, sessions)| std::cmp::Reverse(*sessions));
-        counts
+        Ok(counts)
     }
 
     async fn credential(&self, question: &Question) -> CredentialFacts {
@@ -194,7 +194,7 @@ impl Doctor {
                 self.github.app_hook().await,
             )
         } else {
-            (None, None)
+            (None, Fact::Known(None))
         };
         CredentialFacts {
             kept,
@@ -217,13 +217,9 @@ impl Doctor {
             .and_then(|account| account.connected.as_ref()?.as_ref().ok())
             .is_some_and(|repos| repos.contains(&source.repo));
         let jules_branches = if connected {
-            self.jules
-                .branches(&source.account, &source.repo)
-                .await
-                .ok()
-                .flatten()
+            known(self.branches(&source).await)
         } else {
-            None
+            Fact::Known(None)
         };
         let repository = match &source.branch {
             Some(base) if accepted(github) => {
@@ -242,6 +238,15 @@ impl Doctor {
             repository,
             source,
         })
+    }
+
+    /// The branches that Jules sees; none where it shows the repository in its list alone.
+    async fn branches(&self, source: &Source) -> Result<Option<Vec<BranchName>>, Failure> {
+        let told = self.jules.branches(&source.account, &source.repo).await;
+        match told {
+            Err(failure) if failure.class == FailureClass::NotFound => Ok(None),
+            told => told,
+        }
     }
 
     /// The agents, only those of the wanted sources if some are.
@@ -303,6 +308,15 @@ impl Doctor {
                 })
             })
             .collect()
+    }
+}
+
+fn known<T>(read: Result<T, Failure>) -> Fact<T> {
+    match read {
+        Ok(value) => Fact::Known(value),
+        Err(failure) => Fact::Unknown {
+            why: failure.message,
+        },
     }
 }
 

@@ -177,9 +177,14 @@ impl GithubProbe for Probe {
         asked.unwrap_or_else(|failure| not_known(&failure))
     }
 
-    async fn app_hook(&self) -> Option<Hook> {
-        self.client.app_id()?;
-        hooks::of_app(self).await.ok().flatten()
+    async fn app_hook(&self) -> Fact<Option<Hook>> {
+        if self.client.app_id().is_none() {
+            return Fact::Known(None);
+        }
+        match hooks::of_app(self).await {
+            Err(failure) if failure.class == FailureClass::NotFound => Fact::Known(None),
+            read => fact(read, hooks::HOOKS_READ, false),
+        }
     }
 
     async fn repository(&self, repo: &RepoName, base: &BranchName) -> RepositoryFacts {

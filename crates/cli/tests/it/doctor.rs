@@ -44,7 +44,7 @@ fn programs_get_every_finding_with_its_code_and_people_get_one_line_each() {
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(
         (&report["errors"], &report["warnings"]),
-        (&json!(1), &json!(0))
+        (&json!(2), &json!(0))
     );
     let findings = report["findings"].as_array().unwrap();
     let of = |code: &str| findings.iter().find(|finding| finding["code"] == code);

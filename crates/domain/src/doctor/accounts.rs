@@ -4,6 +4,7 @@ use super::code::Code;
 use super::facts::{AccountFacts, InstallationFacts, Kept};
 use super::finding::{Area, Finding, outside};
 use super::machine::unusable;
+use super::unseen::not_seen;
 use crate::failure::{Failure, FailureClass};
 use crate::governor::Limits;
 
@@ -118,8 +119,11 @@ fn limits(account: &AccountFacts, about: &str) -> Option<Finding> {
 }
 
 fn others(account: &AccountFacts, about: &str) -> Option<Finding> {
-    let (first, sessions) = account.others.first()?;
-    let more = account.others.len().saturating_sub(1);
+    let Some(others) = account.others.known() else {
+        return not_seen(about, "whether others work with it", &account.others);
+    };
+    let (first, sessions) = others.first()?;
+    let more = others.len().saturating_sub(1);
     let among = if more > 0 {
         format!(" (and of {more} other installations)")
     } else {

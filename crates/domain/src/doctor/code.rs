@@ -151,6 +151,12 @@ codes! {
         "Jules starts sessions from branches that it sees, and refuses creates from others",
         "push the branch BRANCH to REPO, or run `gaffer source set REPO --branch NAME`";
 
+    RepoUnseen, "repo_unseen", Error,
+        "nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there",
+        "mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again";
+    NotLookedAt, "not_looked_at", Warning,
+        "what could not be seen may be wrong all the same, and nothing else is said of it",
+        "mend what is told above, give the credential what is missing, or wait a few minutes, and run `gaffer doctor` again";
     RepoAbsent, "repo_absent", Error,
         "GitHub shows the credential no such repository: it does not exist, or the token may not see it",
         "check the name; for a private repository give the token the scope `repo`, or authorize it for the organization (SSO) at https://github.com/settings/tokens";

@@ -17,6 +17,12 @@ pub(super) fn examine(installation: &InstallationFacts, folder: &str) -> Vec<Fin
     vec![problem.unwrap_or_else(|| Finding::ok(Area::Github, ABOUT, whose(credential)))]
 }
 
+/// Whether nothing is wrong with it.
+pub(super) fn is_fine(installation: &InstallationFacts, folder: &str) -> bool {
+    let findings = examine(installation, folder);
+    findings.iter().all(|finding| finding.cause.is_none())
+}
+
 fn kept(credential: &CredentialFacts, folder: &str) -> Option<Finding> {
     match &credential.kept {
         Kept::Missing => {

@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::repository::RepositoryFacts;
 use super::shape::Shape;
+use crate::facts::Fact;
 use crate::failure::Failure;
 use crate::governor::Limits;
 use crate::ids::{AccountName, AgentName, BranchName, InstallationId, RepoName};
@@ -129,7 +130,7 @@ pub struct AccountFacts {
     /// The repositories that are connected to it, or why they could not be listed; none when Jules was not asked.
     pub connected: Option<Result<Vec<RepoName>, Failure>>,
     /// Other installations whose marker stands in the titles of its newest sessions, with the number of sessions.
-    pub others: Vec<(InstallationId, u64)>,
+    pub others: Fact<Vec<(InstallationId, u64)>>,
 }
 
 /// The credential for GitHub.
@@ -142,7 +143,7 @@ pub struct CredentialFacts {
     /// Who GitHub says that it is; none when GitHub was not asked.
     pub identity: Option<Identity>,
     /// The App's own webhook, if it has one.
-    pub hook: Option<super::repository::Hook>,
+    pub hook: Fact<Option<super::repository::Hook>>,
 }
 
 /// Who GitHub says that a credential is.
@@ -222,8 +223,8 @@ pub struct SourceFacts {
     pub account_known: bool,
     /// Whether its agent, if it names one, is there.
     pub agent_known: bool,
-    /// The branches that Jules sees there; none when it was not asked or did not tell.
-    pub jules_branches: Option<Vec<BranchName>>,
+    /// The branches that Jules sees there; none when it was not asked or does not tell.
+    pub jules_branches: Fact<Option<Vec<BranchName>>>,
     /// What GitHub shows; none when it was not asked.
     pub repository: Option<RepositoryFacts>,
 }

@@ -44,11 +44,11 @@ pub(super) fn data(machine: &MachineFacts) -> Vec<Finding> {
         findings.push(Finding::new(Code::GafferTokenKind, "GAFFER_TOKEN", what));
     }
     if findings.is_empty() {
-        findings.push(Finding::ok(
-            Area::Data,
-            about,
-            "it can be read, and its disk has room",
-        ));
+        let what = match machine.disk_free {
+            Some(_) => "it can be read, and its disk has room",
+            None => "it can be read",
+        };
+        findings.push(Finding::ok(Area::Data, about, what));
     }
     findings
 }

@@ -86,7 +86,11 @@ fn checks(source: &Source, repository: &Repository) -> Vec<Finding> {
         app: None,
     }));
     let mut findings = Vec::new();
-    let seen = repository.checks.known();
+    // Where pull requests could not be listed, only the base was looked at, which many checks never see.
+    let seen = repository
+        .checks
+        .known()
+        .filter(|_| repository.pulls.known().is_some());
     let workflows = repository
         .workflows
         .known()

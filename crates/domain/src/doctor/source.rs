@@ -5,7 +5,7 @@ use super::facts::{AccountFacts, InstallationFacts, SourceFacts};
 use super::finding::{Area, Finding, names, outside};
 use super::repository::{Repository, RepositoryFacts};
 use super::shape::Shape;
-use super::{merging, people, webhooks};
+use super::{credential, merging, people, unseen, webhooks};
 use crate::facts::Fact;
 use crate::ids::{BranchName, RepoName};
 use crate::merge::stands_in;
@@ -23,11 +23,13 @@ pub(super) fn examine(installation: &InstallationFacts, folder: &str) -> Vec<Fin
         .collect()
 }
 
+/// What is fine is told only where everything was seen and nothing is wrong.
 fn of(facts: &SourceFacts, installation: &InstallationFacts, folder: &str) -> Vec<Finding> {
     let source = &facts.source;
     let mut findings = settings(facts);
     findings.extend(in_jules(facts, installation));
     findings.extend(merging::policy(source));
+    findings.extend(unseen::examine(facts, installation));
     match &facts.repository {
         Some(RepositoryFacts::Found(repository)) => {
             let kind = installation.github.kept.shape();
@@ -41,7 +43,7 @@ fn of(facts: &SourceFacts, installation: &InstallationFacts, folder: &str) -> Ve
         None => {}
     }
     if !findings.iter().any(|finding| finding.cause.is_some()) {
-        let what = "Jules and GitHub show it, and what is demanded of a merge can be met";
+        let what = fine(facts, installation, folder);
         findings.insert(0, Finding::ok(Area::Source, &source.repo, what));
     }
     let branch = source.branch.as_ref().map_or("main", BranchName::as_str);
@@ -49,6 +51,24 @@ fn of(facts: &SourceFacts, installation: &InstallationFacts, folder: &str) -> Ve
         .into_iter()
         .map(|finding| finding.with("REPO", &source.repo).with("BRANCH", branch))
         .collect()
+}
+
+/// What may be said of a source where nothing is wrong.
+fn fine(facts: &SourceFacts, installation: &InstallationFacts, folder: &str) -> &'static str {
+    if !credential::is_fine(installation, folder) {
+        return "Jules and GitHub show it";
+    }
+    let stood_in = match &facts.repository {
+        Some(RepositoryFacts::Found(repository)) => {
+            forbidden(&repository.protection).is_some() || forbidden(&repository.rules).is_some()
+        }
+        Some(_) | None => false,
+    };
+    if stood_in {
+        "Jules and GitHub show it, and the checks that it lists stand in for the branch's rules, which may not be read"
+    } else {
+        "Jules and GitHub show it, and what is demanded of a merge can be met"
+    }
 }
 
 fn settings(facts: &SourceFacts) -> Vec<Finding> {
@@ -87,7 +107,7 @@ fn in_jules(facts: &SourceFacts, installation: &InstallationFacts) -> Option<Fin
         return Some(Finding::new(Code::NotConnected, &source.repo, what));
     }
     let branch = source.branch.as_ref()?;
-    let branches = facts.jules_branches.as_ref()?;
+    let branches = facts.jules_branches.known()?.as_ref()?;
     if branches.is_empty() || branches.contains(branch) {
         return None;
     }
@@ -136,7 +156,7 @@ fn no_repository(source: &Source, facts: &RepositoryFacts, kind: Option<Shape>) 
         RepositoryFacts::Forbidden { why } => {
             Finding::new(Code::ReadForbidden, about, outside(why))
         }
-        RepositoryFacts::Trouble { why } => Finding::new(Code::GithubTrouble, about, outside(why)),
+        RepositoryFacts::Trouble { why } => Finding::new(Code::RepoUnseen, about, outside(why)),
     })
 }
 
@@ -202,7 +222,7 @@ fn rights(source: &Source, repository: &Repository) -> Vec<Finding> {
     findings
 }
 
-fn forbidden<T>(fact: &Fact<T>) -> Option<&str> {
+pub(super) fn forbidden<T>(fact: &Fact<T>) -> Option<&str> {
     match fact {
         Fact::Forbidden { permission } => Some(permission),
         Fact::Known(_) | Fact::Unknown { .. } => None,

@@ -77,7 +77,7 @@ fn healthy() -> Facts {
                     login: "ann".to_owned(),
                     scopes: Some(vec!["repo".to_owned()]),
                 }),
-                hook: None,
+                hook: Fact::Known(None),
             },
             accounts: vec![AccountFacts {
                 name: "default".parse().unwrap(),
@@ -85,14 +85,14 @@ fn healthy() -> Facts {
                 learned: None,
                 key: Kept::Here(Shape::Google),
                 connected: Some(Ok(vec![repo])),
-                others: Vec::new(),
+                others: Fact::Known(Vec::new()),
             }],
             agents: Vec::new(),
             sources: vec![SourceFacts {
                 source: source(),
                 account_known: true,
                 agent_known: true,
-                jules_branches: None,
+                jules_branches: Fact::Known(None),
                 repository: Some(RepositoryFacts::Found(Box::new(repository()))),
             }],
         }),
@@ -225,11 +225,15 @@ fn limits_fit_a_plan() {
 }
 
 #[test]
-fn what_was_not_seen_is_not_blamed() {
+fn what_was_not_seen_is_neither_blamed_nor_said_to_be_fine() {
     let unknown = || "GitHub did not answer".to_owned();
-    let silent: [fn(&mut Repository, String); 5] = [
+    let silent: [fn(&mut Repository, String); 9] = [
+        |it, why| it.base = Fact::Unknown { why },
         |it, why| it.checks = Fact::Unknown { why },
+        |it, why| it.pulls = Fact::Unknown { why },
         |it, why| it.workflows = Fact::Unknown { why },
+        |it, why| it.rules = Fact::Unknown { why },
+        |it, why| it.protection = Fact::Unknown { why },
         |it, why| it.reviewers = Fact::Unknown { why },
         |it, why| it.hooks = Fact::Unknown { why },
         |it, why| it.jules_label = Fact::Unknown { why },
@@ -239,8 +243,75 @@ fn what_was_not_seen_is_not_blamed() {
             it.rules = demanding(&["build"], 1);
             forget(it, unknown());
         });
-        assert_eq!(found, Vec::<&str>::new());
+        assert_eq!(found, ["not_looked_at"]);
     }
+    // Who may approve matters where approvals are demanded.
+    let found = in_repo(|it, _| it.reviewers = Fact::Unknown { why: unknown() });
+    assert_eq!(found, Vec::<&str>::new());
+    // A check that only pull requests have is not blamed where those could not be listed.
+    let found = in_repo(|it, _| {
+        it.rules = demanding(&["lint"], 0);
+        it.pulls = Fact::Unknown { why: unknown() };
+    });
+    assert_eq!(found, ["not_looked_at"]);
+}
+
+#[test]
+fn what_nobody_was_asked_about_is_not_said_to_be_fine() {
+    let why = || "Jules did not answer".to_owned();
+    let found = codes(|_, it| it.sources[0].repository = None);
+    assert_eq!(found, ["repo_unseen"]);
+    let found = codes(|_, it| {
+        it.sources[0].repository = None;
+        it.sources[0].source.branch = None;
+    });
+    assert_eq!(found, ["no_branch", "not_looked_at"]);
+    let found = codes(|_, it| it.accounts[0].connected = None);
+    assert_eq!(found, ["not_looked_at"]);
+    let found = codes(|_, it| it.sources[0].jules_branches = Fact::Unknown { why: why() });
+    assert_eq!(found, ["not_looked_at"]);
+    let found = codes(|_, it| it.accounts[0].others = Fact::Unknown { why: why() });
+    assert_eq!(found, ["not_looked_at"]);
+}
+
+#[test]
+fn webhooks_that_may_not_be_seen_are_told_where_they_are_meant() {
+    let hidden = |it: &mut InstallationFacts| {
+        let mut found = repository();
+        found.hooks = Fact::Forbidden {
+            permission: "Webhooks: read".to_owned(),
+        };
+        it.sources[0].repository = Some(RepositoryFacts::Found(Box::new(found)));
+    };
+    assert_eq!(codes(|_, it| hidden(it)), Vec::<&str>::new());
+    let meant = codes(|_, it| {
+        hidden(it);
+        it.webhook_url = Some("https://gaffer.example.com/github/webhook".to_owned());
+    });
+    assert_eq!(meant, ["not_looked_at"]);
+    let of_app = codes(|_, it| {
+        it.github.hook = Fact::Unknown {
+            why: "GitHub did not answer".to_owned(),
+        };
+    });
+    assert_eq!(of_app, ["not_looked_at"]);
+}
+
+#[test]
+fn nobody_says_what_is_fine_with_a_credential_that_is_not() {
+    let mut facts = healthy();
+    let installation = facts.installation.as_mut().unwrap();
+    installation.github.identity = Some(Identity::Person {
+        login: "ann".to_owned(),
+        scopes: Some(Vec::new()),
+    });
+    let findings = examine(&facts);
+    let of_source = findings.iter().find(|it| it.code == "source").unwrap();
+    assert_eq!(of_source.what, "Jules and GitHub show it");
+}
+
+#[test]
+fn a_new_repository_is_not_blamed() {
     // A new repository, in which nothing has run yet.
     let found = in_repo(|it, source| {
         it.checks = Fact::Known(SeenChecks::default());

@@ -5,6 +5,7 @@ use super::facts::{InstallationFacts, Kept};
 use super::finding::{Area, Finding, names, outside};
 use super::machine::unusable;
 use super::repository::{Hook, Repository};
+use super::unseen::not_seen;
 use crate::facts::Fact;
 use crate::policy::Source;
 
@@ -34,11 +35,18 @@ pub(super) fn examine(
         return vec![finding];
     }
     let about = &source.repo;
-    let Some(hooks) = all(repository, installation) else {
-        // Who may not see webhooks has none to mend; pull requests are read at intervals all the same.
-        return Vec::new();
-    };
+    let hooks = all(repository, installation);
     let wanted = installation.webhook_url.as_deref();
+    let ours: Vec<&Hook> = hooks
+        .iter()
+        .copied()
+        .filter(|hook| is_ours(hook, wanted))
+        .collect();
+    if ours.is_empty()
+        && let Some(findings) = hidden(source, repository, installation)
+    {
+        return findings;
+    }
     if hooks.is_empty() {
         let code = match (wanted, secret) {
             (Some(_), _) => Code::WebhookElsewhere,
@@ -51,11 +59,6 @@ pub(super) fn examine(
         let finding = Finding::new(code, about, "it has no webhook");
         return vec![finding.with("HOOK", wanted.unwrap_or_default())];
     }
-    let ours: Vec<&Hook> = hooks
-        .iter()
-        .copied()
-        .filter(|hook| is_ours(hook, wanted))
-        .collect();
     if ours.is_empty() {
         return elsewhere(source, &hooks, installation)
             .into_iter()
@@ -77,17 +80,34 @@ pub(super) fn examine(
     findings
 }
 
-/// The repository's own webhooks and the App's.
-fn all<'a>(
-    repository: &'a Repository,
-    installation: &'a InstallationFacts,
-) -> Option<Vec<&'a Hook>> {
-    let own = repository.hooks.known();
-    let of_app = installation.github.hook.as_ref();
-    if own.is_none() && of_app.is_none() {
-        return None;
+/// The repository's own webhooks and the App's, as far as they were seen.
+fn all<'a>(repository: &'a Repository, installation: &'a InstallationFacts) -> Vec<&'a Hook> {
+    let own = repository.hooks.known().into_iter().flatten();
+    let of_app = installation.github.hook.known().and_then(Option::as_ref);
+    own.chain(of_app).collect()
+}
+
+/// Webhooks that may be there and were not seen, ours among them; none when that changes nothing.
+fn hidden(
+    source: &Source,
+    repository: &Repository,
+    installation: &InstallationFacts,
+) -> Option<Vec<Finding>> {
+    let (own, of_app) = (&repository.hooks, &installation.github.hook);
+    let told = |finding: Option<Finding>| finding.into_iter().collect::<Vec<_>>();
+    if let Fact::Unknown { .. } = of_app {
+        return Some(told(not_seen(&source.repo, "the App's webhook", of_app)));
     }
-    Some(own.into_iter().flatten().chain(of_app).collect())
+    let meant = installation.webhook_url.is_some() || installation.webhook_secret != Kept::Missing;
+    match own {
+        Fact::Known(_) => None,
+        Fact::Forbidden { .. } if of_app.known().is_some_and(Option::is_some) => None,
+        // Who may not see webhooks and means none has none to mend; pull requests are read at intervals all the same.
+        Fact::Forbidden { .. } if !meant => Some(Vec::new()),
+        Fact::Forbidden { .. } | Fact::Unknown { .. } => {
+            Some(told(not_seen(&source.repo, "its webhooks", own)))
+        }
+    }
 }
 
 fn is_ours(hook: &Hook, wanted: Option<&str>) -> bool {
@@ -150,8 +170,13 @@ fn of(source: &Source, hook: &Hook, secret: &Kept) -> Vec<Finding> {
 
 /// What the newest deliveries were answered with. Those before the newest success are history.
 fn answers(source: &Source, hook: &Hook, at: &str, secret: &Kept) -> Option<Finding> {
-    let Fact::Known(answers) = &hook.answers else {
-        return None;
+    let answers = match &hook.answers {
+        Fact::Known(answers) => answers,
+        Fact::Forbidden { .. } => return None,
+        Fact::Unknown { .. } => {
+            let what = "what its webhook's deliveries were answered with";
+            return not_seen(&source.repo, what, &hook.answers);
+        }
     };
     let is_success =
         |answer: &Option<u16>| answer.is_some_and(|status| (200..300).contains(&status));

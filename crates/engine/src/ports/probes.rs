@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use domain::doctor::{Hook, Identity, Reach, RepositoryFacts};
+use domain::facts::Fact;
 use domain::failure::Failure;
 use domain::ids::{AccountName, BranchName, RepoName};
 use jiff::SignedDuration;
@@ -28,7 +29,7 @@ pub trait GithubProbe: Send + Sync {
     async fn identity(&self) -> Identity;
 
     /// The App's own webhook; none when there is no App or it has none.
-    async fn app_hook(&self) -> Option<Hook>;
+    async fn app_hook(&self) -> Fact<Option<Hook>>;
 
     /// What GitHub shows of a repository and, there, of a base branch.
     async fn repository(&self, repo: &RepoName, base: &BranchName) -> RepositoryFacts;

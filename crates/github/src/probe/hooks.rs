@@ -14,7 +14,7 @@ const HOOK_PAGES_MAX: usize = 1;
 /// So many of the newest deliveries are looked at.
 const DELIVERIES: usize = 10;
 
-const HOOKS_READ: &str = "Webhooks: read";
+pub(super) const HOOKS_READ: &str = "Webhooks: read";
 
 /// The webhooks of a repository.
 pub(super) async fn of_repository(probe: &Probe, repo: &RepoName) -> Fact<Vec<Hook>> {

@@ -51,6 +51,7 @@ fn a_token_of_githubs_is_the_key() {
     let before = clinic.sandbox.requests().len();
     expect![[r#"
         error    jules_key_kind  account `default`: what is kept as its key is a token of GitHub's | cause: what stands there is no key of Google's; it was not sent to Jules | mend: make a key at https://jules.google.com/settings, run `gaffer account add default --replace-key`, and replace the credential that stood there
+        warning  not_looked_at  acme/shop: its connection to Jules could not be seen: Jules was not asked for account `default` | cause: what could not be seen may be wrong all the same, and nothing else is said of it | mend: mend what is told above, give the credential what is missing, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
     // A credential of another service is not shown to Jules.
     let asked = clinic.sandbox.requests().split_off(before);
@@ -65,6 +66,7 @@ fn gaffers_own_token_is_the_key() {
     let clinic = Clinic::new().set("JULES_API_KEY", "gaf_0123456789abcdef0123456789abcdef");
     expect![[r#"
         error    jules_key_kind  account `default`: what is kept as its key is a token of Gaffer's own door | cause: what stands there is no key of Google's; it was not sent to Jules | mend: make a key at https://jules.google.com/settings, run `gaffer account add default --replace-key`, and replace the credential that stood there
+        warning  not_looked_at  acme/shop: its connection to Jules could not be seen: Jules was not asked for account `default` | cause: what could not be seen may be wrong all the same, and nothing else is said of it | mend: mend what is told above, give the credential what is missing, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
 
@@ -73,6 +75,7 @@ fn jules_refuses_the_key() {
     let clinic = Clinic::new().set("JULES_API_KEY", "wrong-key");
     expect![[r#"
         error    jules_key_refused  account `default`: listing the repositories of account `default`: Jules answered 401 UNAUTHENTICATED; store a valid key for this account: Request had invalid authentication credentials. Expected OAuth 2 access token, lo… | cause: Jules does not accept the key: it was deleted, disabled because it was found in public, or cut while it was copied | mend: make a new key at https://jules.google.com/settings and run `gaffer account add default --replace-key`
+        warning  not_looked_at  acme/shop: its connection to Jules could not be seen: listing the repositories of account `default`: Jules answered 401 UNAUTHENTICATED; store a valid key for this account: Request had invalid authentication credentials. Expected OAuth 2 access token, lo… | cause: what could not be seen may be wrong all the same, and nothing else is said of it | mend: mend what is told above, give the credential what is missing, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
     clinic
         .sandbox
@@ -80,6 +83,7 @@ fn jules_refuses_the_key() {
         .switch(|it| it.bad_key = BadKey::Invalid);
     expect![[r#"
         error    jules_key_refused  account `default`: listing the repositories of account `default`: Jules answered 400 INVALID_ARGUMENT; store a valid key for this account: API key not valid. Please pass a valid API key. | cause: Jules does not accept the key: it was deleted, disabled because it was found in public, or cut while it was copied | mend: make a new key at https://jules.google.com/settings and run `gaffer account add default --replace-key`
+        warning  not_looked_at  acme/shop: its connection to Jules could not be seen: listing the repositories of account `default`: Jules answered 400 INVALID_ARGUMENT; store a valid key for this account: API key not valid. Please pass a valid API key. | cause: what could not be seen may be wrong all the same, and nothing else is said of it | mend: mend what is told above, give the credential what is missing, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
 
@@ -89,6 +93,7 @@ fn jules_lets_nobody_in() {
     answers(&clinic, 403);
     expect![[r#"
         error    jules_forbidden  account `default`: listing the repositories of account `default`: Jules answered 403 PERMISSION_DENIED: The caller does not have permission | cause: Jules knows the key and does not let its owner in | mend: open https://jules.google.com as the key's owner and accept its terms, or use a key of another person
+        warning  not_looked_at  acme/shop: its connection to Jules could not be seen: listing the repositories of account `default`: Jules answered 403 PERMISSION_DENIED: The caller does not have permission | cause: what could not be seen may be wrong all the same, and nothing else is said of it | mend: mend what is told above, give the credential what is missing, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
 
@@ -98,6 +103,7 @@ fn jules_cannot_be_reached() {
     let clinic = Clinic::new().set("JULES_API_BASE", base);
     expect![[r#"
         error    jules_unreachable  account `default`: listing the repositories of account `default`: Jules could not be reached (Connection refused (os error 111)) | cause: no answer came from Jules: the network, a proxy, or the address in JULES_API_BASE | mend: check the network, and unset JULES_API_BASE unless you mean it
+        warning  not_looked_at  acme/shop: its connection to Jules could not be seen: listing the repositories of account `default`: Jules could not be reached (Connection refused (os error 111)) | cause: what could not be seen may be wrong all the same, and nothing else is said of it | mend: mend what is told above, give the credential what is missing, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
 
@@ -107,6 +113,7 @@ fn jules_is_in_trouble() {
     answers(&clinic, 503);
     expect![[r#"
         warning  jules_trouble  account `default`: listing the repositories of account `default`: Jules answered 503 UNAVAILABLE: The service is currently unavailable. | cause: Jules answered with an error that may pass by itself | mend: run `gaffer doctor` again in a few minutes
+        warning  not_looked_at  acme/shop: its connection to Jules could not be seen: listing the repositories of account `default`: Jules answered 503 UNAVAILABLE: The service is currently unavailable. | cause: what could not be seen may be wrong all the same, and nothing else is said of it | mend: mend what is told above, give the credential what is missing, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
 

@@ -191,6 +191,11 @@ impl Clinic {
             lines.iter().all(|line| line.contains(" | mend: ")),
             "{told}"
         );
+        let fine = told.lines().filter(|line| line.starts_with("ok"));
+        for fine in fine {
+            let against = lines.iter().find(|ill| contradict(fine, ill));
+            assert_eq!(against, None, "{fine}: {told}");
+        }
         let has_error = lines.iter().any(|line| line.starts_with("error"));
         assert_eq!(code, i32::from(has_error), "{told}");
         lines.iter().map(|line| format!("{line}\n")).collect()
@@ -306,4 +311,31 @@ impl Clinic {
 pub(super) fn closed_port() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().to_string()
+}
+
+/// A line's code and what it is about.
+fn parts(line: &str) -> (&str, &str) {
+    let (_, line) = line.split_once("  ").unwrap();
+    let (code, rest) = line.trim_start().split_once("  ").unwrap();
+    (code, rest.split_once(": ").unwrap().0)
+}
+
+/// Whether a line says to be fine what cannot be if the other line is true.
+fn contradict(fine: &str, ill: &str) -> bool {
+    let ((area, fine_about), (code, ill_about)) = (parts(fine), parts(ill));
+    let of_credential = ill_about == "GitHub credential" || ill_about == "secret `github`";
+    match area {
+        "source" => {
+            let of_account = ill_about == "account `default`" && code.starts_with("jules_");
+            ill_about == fine_about
+                || of_account
+                || of_credential && (code != "github_scope" || fine.contains("can be met"))
+        }
+        "webhook" => {
+            let of_webhooks =
+                code.starts_with("webhook_") || code == "repo_unseen" || code == "repo_absent";
+            of_webhooks && ill_about == fine_about || of_credential && code != "github_scope"
+        }
+        _other => ill_about == fine_about,
+    }
 }

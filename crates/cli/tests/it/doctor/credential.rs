@@ -37,6 +37,7 @@ fn there_is_none() {
     let clinic = Clinic::new().set("GITHUB_TOKEN", "");
     expect![[r#"
         error    github_missing  GitHub credential: it is not kept and GITHUB_TOKEN is not set | cause: without a credential for GitHub no pull request can be read or merged | mend: set GITHUB_TOKEN to a classic token with the scope `repo`, or run `gaffer github setup` for an App
+        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
 
@@ -45,6 +46,7 @@ fn a_key_of_googles_is_the_token() {
     let clinic = Clinic::new().set("GITHUB_TOKEN", KEY);
     expect![[r#"
         error    github_kind  GitHub credential: what is kept is a key of Google's | cause: what stands there is no credential of GitHub's of the kind that is expected; it was not sent to GitHub | mend: set GITHUB_TOKEN to a token of GitHub's (or GITHUB_APP_KEY to the App's private key when GITHUB_APP_ID is set), and replace the credential that stood there
+        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
 
@@ -53,6 +55,7 @@ fn github_refuses_the_token() {
     let clinic = Clinic::new().set("GITHUB_TOKEN", "ghp_wrong");
     expect![[r#"
         error    github_refused  GitHub credential: asking GitHub whose the token is: GitHub answered 401: Bad credentials; the GitHub credential does not work: store another token or App key | cause: GitHub does not accept the token: it expired, was revoked, or was cut while it was copied | mend: make a new token at https://github.com/settings/tokens with the scope `repo` and set GITHUB_TOKEN
+        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
 
@@ -61,11 +64,13 @@ fn it_is_the_token_of_a_workflow_run() {
     let clinic = with_token("ghs_run", TokenKind::Actions, Permissions::all());
     expect![[r#"
         error    github_actions_token  GitHub credential: it is a token of an installation, as workflow runs get it | cause: a token of a workflow run or of an installation ends within the hour, and merges with the Actions token start no workflows | mend: set GITHUB_TOKEN to a classic token with the scope `repo`, or run `gaffer github setup` for an App
+        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
     // The same without the beginning that gives it away.
     let clinic = with_token("sandboxrun", TokenKind::Actions, Permissions::all());
     expect![[r#"
         error    github_actions_token  GitHub credential: GitHub knows it as an installation's, not as a person's | cause: a token of a workflow run or of an installation ends within the hour, and merges with the Actions token start no workflows | mend: set GITHUB_TOKEN to a classic token with the scope `repo`, or run `gaffer github setup` for an App
+        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
 
@@ -137,27 +142,99 @@ fn github_cannot_be_reached() {
     let clinic = Clinic::new().set("GITHUB_API_BASE", base);
     expect![[r#"
         error    github_unreachable  GitHub credential: asking GitHub whose the token is: GitHub cannot be reached: Connection refused (os error 111) | cause: no usable answer came from GitHub: the network, a proxy, or the address in GITHUB_API_BASE | mend: check the network, and unset GITHUB_API_BASE unless you mean it
+        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
+}
+
+/// GitHub answers this wherever the path contains that.
+fn answers(clinic: &Clinic, path: &str, code: u16, body: Option<&str>) {
+    clinic.sandbox.faults().add(Fault {
+        service: Service::GitHub,
+        path_contains: path.to_owned(),
+        method: None,
+        body_contains: String::new(),
+        kind: FaultKind::Status {
+            code,
+            retry_after_secs: None,
+            body: body.map(|message| serde_json::json!({ "message": message })),
+        },
+        times: Times::Always,
+    });
 }
 
 #[test]
 fn github_is_in_trouble() {
     let clinic = Clinic::new();
-    clinic.sandbox.faults().add(Fault {
-        service: Service::GitHub,
-        path_contains: "/user".to_owned(),
-        method: None,
-        body_contains: String::new(),
-        kind: FaultKind::Status {
-            code: 502,
-            retry_after_secs: None,
-            body: None,
-        },
-        times: Times::Always,
-    });
+    answers(&clinic, "/user", 502, None);
     expect![[r#"
         warning  github_trouble  GitHub credential: asking GitHub whose the token is: GitHub answered 502: Bad Gateway | cause: GitHub answered with an error that may pass by itself | mend: run `gaffer doctor` again in a few minutes
-    "#]].assert_eq(&clinic.ills(&[]));
+        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
+    "#]]
+    .assert_eq(&clinic.ills(&[]));
+}
+
+#[test]
+fn github_is_asked_too_often() {
+    let clinic = Clinic::new();
+    let limit =
+        "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
+    answers(&clinic, "", 403, Some(limit));
+    let ills = clinic.ills(&[]);
+    assert!(
+        ills.contains("  github_trouble  ") && ills.contains("  repo_unseen  "),
+        "{ills}"
+    );
+}
+
+#[test]
+fn nothing_is_shown_of_the_repository() {
+    let clinic = Clinic::new();
+    answers(&clinic, "/repos/acme/shop", 500, None);
+    expect![[r#"
+        error    repo_unseen  acme/shop: looking at acme/shop: GitHub answered 500: Internal Server Error | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
+    "#]]
+    .assert_eq(&clinic.ills(&[]));
+}
+
+#[test]
+fn what_was_not_seen_is_not_said_to_be_fine() {
+    let mut told = String::new();
+    for path in [
+        "/rules/branches/",
+        "/protection",
+        "/check-runs",
+        "/pulls",
+        "/shop/branches/main",
+        "/actions/workflows",
+        "/labels/jules",
+        "/hooks",
+    ] {
+        let clinic = Clinic::new();
+        answers(&clinic, path, 500, None);
+        told.push_str(&clinic.ills(&[]));
+    }
+    expect![[r#"
+        warning  not_looked_at  acme/shop: what rulesets demand could not be seen: reading the rules of acme/shop's branch main: GitHub answered 500: Internal Server Error | cause: what could not be seen may be wrong all the same, and nothing else is said of it | mend: mend what is told above, give the credential what is missing, or wait a few minutes, and run `gaffer doctor` again
+        warning  not_looked_at  acme/shop: what classic protection demands could not be seen: reading the protection of acme/shop's branch main: GitHub answered 500: Internal Server Error | cause: what could not be seen may be wrong all the same, and nothing else is said of it | mend: mend what is told above, give the credential what is missing, or wait a few minutes, and run `gaffer doctor` again
+        warning  not_looked_at  acme/shop: what reports checks could not be seen: looking for checks on a commit of acme/shop: GitHub answered 500: Internal Server Error | cause: what could not be seen may be wrong all the same, and nothing else is said of it | mend: mend what is told above, give the credential what is missing, or wait a few minutes, and run `gaffer doctor` again
+        warning  not_looked_at  acme/shop: its pull requests could not be seen: listing the newest pull requests of acme/shop: GitHub answered 500: Internal Server Error | cause: what could not be seen may be wrong all the same, and nothing else is said of it | mend: mend what is told above, give the credential what is missing, or wait a few minutes, and run `gaffer doctor` again
+        warning  not_looked_at  acme/shop: whether its base branch is there could not be seen: looking for acme/shop's branch main: GitHub answered 500: Internal Server Error | cause: what could not be seen may be wrong all the same, and nothing else is said of it | mend: mend what is told above, give the credential what is missing, or wait a few minutes, and run `gaffer doctor` again
+        warning  not_looked_at  acme/shop: what classic protection demands could not be seen: reading the protection of acme/shop's branch main: GitHub answered 500: Internal Server Error | cause: what could not be seen may be wrong all the same, and nothing else is said of it | mend: mend what is told above, give the credential what is missing, or wait a few minutes, and run `gaffer doctor` again
+        warning  not_looked_at  acme/shop: its workflows could not be seen: listing the workflows of acme/shop: GitHub answered 500: Internal Server Error | cause: what could not be seen may be wrong all the same, and nothing else is said of it | mend: mend what is told above, give the credential what is missing, or wait a few minutes, and run `gaffer doctor` again
+        warning  not_looked_at  acme/shop: whether it has a label `jules` could not be seen: looking for the label `jules` in acme/shop: GitHub answered 500: Internal Server Error | cause: what could not be seen may be wrong all the same, and nothing else is said of it | mend: mend what is told above, give the credential what is missing, or wait a few minutes, and run `gaffer doctor` again
+        warning  not_looked_at  acme/shop: its webhooks could not be seen: listing the webhooks of acme/shop: GitHub answered 500: Internal Server Error | cause: what could not be seen may be wrong all the same, and nothing else is said of it | mend: mend what is told above, give the credential what is missing, or wait a few minutes, and run `gaffer doctor` again
+    "#]]
+    .assert_eq(&told);
+}
+
+/// A private repository of a free plan has no rules, which a merge knows too.
+#[test]
+fn the_plan_has_no_rules() {
+    let clinic = Clinic::new();
+    let plan = "Upgrade to GitHub Pro or make this repository public to enable this feature.";
+    answers(&clinic, "/rules/branches/", 403, Some(plan));
+    answers(&clinic, "/protection", 403, Some(plan));
+    assert_eq!(clinic.ills(&[]), "");
 }
 
 #[test]
@@ -173,6 +250,7 @@ fn the_apps_key_is_of_another_app() {
     let clinic = as_app(AppSetup::default()).set("GITHUB_APP_ID", "99");
     expect![[r#"
         error    app_key_mismatch  GitHub credential: asking GitHub which App this is: GitHub answered 401: A JSON web token could not be decoded; the GitHub credential does not work: store another token or App key | cause: GitHub does not take the App's signature: the private key belongs to another App, was deleted, or the id is wrong | mend: open the App's settings on GitHub, compare its App ID with GITHUB_APP_ID, and make a new private key there
+        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
 
@@ -181,6 +259,7 @@ fn a_token_is_the_apps_key() {
     let clinic = as_app(AppSetup::default()).set("GITHUB_APP_KEY", "ghp_token");
     expect![[r#"
         error    github_kind  GitHub credential: App 4100001 is to sign in, and what is kept is a token of GitHub's | cause: what stands there is no credential of GitHub's of the kind that is expected; it was not sent to GitHub | mend: set GITHUB_TOKEN to a token of GitHub's (or GITHUB_APP_KEY to the App's private key when GITHUB_APP_ID is set), and replace the credential that stood there
+        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
 

@@ -38,6 +38,7 @@ fn it_is_paused_and_has_no_branch() {
     expect![[r#"
         warning  source_paused  acme/shop: it is paused | cause: a person paused the source: nothing is written to Jules or GitHub for it | mend: run `gaffer source resume acme/shop`
         warning  no_branch  acme/shop: it names none | cause: the source has no base branch, so every job has to name one | mend: run `gaffer source set acme/shop --branch NAME`
+        warning  not_looked_at  acme/shop: its repository and its rules could not be seen: the source names no branch to ask for | cause: what could not be seen may be wrong all the same, and nothing else is said of it | mend: mend what is told above, give the credential what is missing, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
 

@@ -1,0 +1,127 @@
+//! What could not be looked at: nothing is said to be fine that was not seen.
+
+use super::code::Code;
+use super::facts::{AccountFacts, InstallationFacts, SourceFacts};
+use super::finding::{Finding, outside};
+use super::merging::demands;
+use super::repository::{Repository, RepositoryFacts};
+use super::source::forbidden;
+use crate::facts::Fact;
+use crate::policy::Source;
+
+/// Something of which nothing can be said; none if it was seen.
+pub(super) fn not_seen<T>(about: impl ToString, what: &str, fact: &Fact<T>) -> Option<Finding> {
+    let why = match fact {
+        Fact::Known(_) => return None,
+        Fact::Forbidden { permission } => format!("`{}` is missing", outside(permission)),
+        Fact::Unknown { why } => outside(why),
+    };
+    let what = format!("{what} could not be seen: {why}");
+    Some(Finding::new(Code::NotLookedAt, about, what))
+}
+
+/// Everything of a source that could not be looked at, and that no other finding tells.
+pub(super) fn examine(facts: &SourceFacts, installation: &InstallationFacts) -> Vec<Finding> {
+    let source = &facts.source;
+    let mut findings: Vec<Finding> = in_jules(facts, installation).into_iter().collect();
+    match &facts.repository {
+        Some(RepositoryFacts::Found(repository)) => findings.extend(in_github(source, repository)),
+        // Why nothing is shown is told by itself.
+        Some(_) => {}
+        None => findings.push(not_asked(source)),
+    }
+    findings
+}
+
+fn in_jules(facts: &SourceFacts, installation: &InstallationFacts) -> Option<Finding> {
+    let source = &facts.source;
+    let of_account = |account: &&AccountFacts| account.name == source.account;
+    // An account that is not there is told by itself.
+    let account = installation.accounts.iter().find(of_account)?;
+    let what = "its connection to Jules";
+    let unknown = |why: &str| Fact::<()>::Unknown {
+        why: why.to_owned(),
+    };
+    match &account.connected {
+        Some(Ok(_)) => not_seen(
+            &source.repo,
+            "which branches Jules sees",
+            &facts.jules_branches,
+        ),
+        Some(Err(failure)) => not_seen(&source.repo, what, &unknown(&failure.message)),
+        None => {
+            let why = format!("Jules was not asked for account `{}`", account.name);
+            not_seen(&source.repo, what, &unknown(&why))
+        }
+    }
+}
+
+/// GitHub is asked about a branch, with a credential that it takes.
+fn not_asked(source: &Source) -> Finding {
+    if source.branch.is_none() {
+        let why = "the source names no branch to ask for".to_owned();
+        let what = "its repository and its rules could not be seen: ";
+        return Finding::new(Code::NotLookedAt, &source.repo, format!("{what}{why}"));
+    }
+    let what = "GitHub was not asked about it; what stands in the way is told of the credential";
+    Finding::new(Code::RepoUnseen, &source.repo, what)
+}
+
+fn in_github(source: &Source, repository: &Repository) -> Vec<Finding> {
+    if repository.base == Fact::Known(false) {
+        // Nothing can be seen of a branch that is not there.
+        return Vec::new();
+    }
+    let about = &source.repo;
+    let mut findings: Vec<Finding> = [
+        unknown(about, "whether its base branch is there", &repository.base),
+        unknown(about, "its pull requests", &repository.pulls),
+        unknown(about, "what reports checks", &repository.checks),
+        unknown(about, "what rulesets demand", &repository.rules),
+        unknown(
+            about,
+            "what classic protection demands",
+            &repository.protection,
+        ),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    // What an App may not read for want of permissions, or such a token of anything, needs no line of its own.
+    let told = !repository.missing.is_empty() || forbidden(&repository.checks).is_some();
+    findings.extend(unless(
+        told,
+        about,
+        ("its workflows", &repository.workflows),
+    ));
+    findings.extend(unless(
+        told,
+        about,
+        ("whether it has a label `jules`", &repository.jules_label),
+    ));
+    if demands(repository).approvals > 0 {
+        findings.extend(unless(
+            told,
+            about,
+            ("who may approve", &repository.reviewers),
+        ));
+    }
+    findings
+}
+
+/// What could not be seen for another reason than a missing permission, which other findings tell.
+fn unknown<T>(about: impl ToString, what: &str, fact: &Fact<T>) -> Option<Finding> {
+    match fact {
+        Fact::Known(_) | Fact::Forbidden { .. } => None,
+        Fact::Unknown { .. } => not_seen(about, what, fact),
+    }
+}
+
+/// The same for missing permissions too, unless those are told already.
+fn unless<T>(told: bool, about: impl ToString, (what, fact): (&str, &Fact<T>)) -> Option<Finding> {
+    if told {
+        unknown(about, what, fact)
+    } else {
+        not_seen(about, what, fact)
+    }
+}

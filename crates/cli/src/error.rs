@@ -166,6 +166,7 @@ fn of_local(error: &local::Error) -> &'static str {
         local::Error::Newer { .. } => "newer",
         local::Error::Exists { .. } => "exists",
         local::Error::NoBackup { .. } => "no_backup",
+        local::Error::IsBackup { .. } => "is_backup",
         local::Error::Damaged { .. } => "damaged",
         local::Error::NotOurs { .. } => "not_ours",
         local::Error::FolderMissing { .. }
@@ -176,10 +177,10 @@ fn of_local(error: &local::Error) -> &'static str {
     }
 }
 
-/// A folder of a newer gaffer is no folder for this one: that is a wrong argument, and trying again is useless.
+/// A folder of a newer gaffer, or with a backup in the place of its database, is no folder for this one: that is a wrong argument, and trying again is useless.
 fn exit_of_local(error: &local::Error) -> u8 {
     match error {
-        local::Error::Newer { .. } => USAGE,
+        local::Error::Newer { .. } | local::Error::IsBackup { .. } => USAGE,
         local::Error::InUse { .. }
         | local::Error::Exists { .. }
         | local::Error::NoBackup { .. }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::database::{FILE_MODE, connect_to_read};
+use crate::database::{FILE_MODE, connect_to_read, refuse_backup};
 use crate::error::Error;
 
 /// What a backup tells of itself. These tables are in backups only, never in a database that is worked with.
@@ -44,6 +44,7 @@ pub fn back_up(
             path: to.to_owned(),
         });
     }
+    refuse_backup(&connect_to_read(database)?, database)?;
     let partial = beside(to);
     let outcome = copy(database, &partial)
         .and_then(|()| describe(&partial, secrets, made_at))
@@ -107,14 +108,19 @@ fn describe(
     }
 }
 
-/// What a database tells of itself as a backup; none if it is no backup.
-pub(crate) fn about(connection: &Connection) -> rusqlite::Result<Option<About>> {
+/// Whether a database is a backup and nothing to work with.
+pub(crate) fn is_backup(connection: &Connection) -> rusqlite::Result<bool> {
     let tables: i64 = connection.query_row(
         "SELECT count(*) FROM sqlite_schema WHERE name IN ('backup_about', 'backup_secrets')",
         [],
         |row| row.get(0),
     )?;
-    if tables != 2 {
+    Ok(tables > 0)
+}
+
+/// What a database tells of itself as a backup; none if it is no backup.
+pub(crate) fn about(connection: &Connection) -> rusqlite::Result<Option<About>> {
+    if !is_backup(connection)? {
         return Ok(None);
     }
     let made_ns: Option<i64> = connection

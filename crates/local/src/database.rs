@@ -11,6 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tokio::sync::Mutex;
 use tokio::task::JoinError;
 
+use crate::backup;
 use crate::error::Error;
 use crate::migrations::{self, Found};
 
@@ -69,6 +70,7 @@ impl Database {
         })?;
         let mut connection = connect(path)?;
         refuse_what_is_not_ours(&connection, path)?;
+        refuse_backup(&connection, path)?;
         std::fs::set_permissions(path, Permissions::from_mode(FILE_MODE)).map_err(|source| {
             Error::File {
                 path: path.to_owned(),
@@ -84,6 +86,7 @@ impl Database {
     /// Meant for whoever reads everything; the file keeps what this still sees, so it is not to be held for long.
     pub fn open_as_it_is(path: &Path) -> Result<Self, Error> {
         let connection = connect_to_read(path)?;
+        refuse_backup(&connection, path)?;
         // The first statement that reads fixes the moment.
         connection
             .execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema;")
@@ -186,6 +189,17 @@ fn refuse_what_is_not_ours(connection: &Connection, path: &Path) -> Result<(), E
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
             Err(refused(path, error))
         }
+        Err(error) => Err(during(path, "reading it")(error)),
+    }
+}
+
+/// A backup that was copied into its place by hand does not know that time has passed, so what was done since would be done once more.
+pub(crate) fn refuse_backup(connection: &Connection, path: &Path) -> Result<(), Error> {
+    match backup::is_backup(connection) {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(Error::IsBackup {
+            path: path.to_owned(),
+        }),
         Err(error) => Err(during(path, "reading it")(error)),
     }
 }

@@ -80,6 +80,14 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// The file is a backup, and was put where a database to work with belongs.
+    #[error(
+        "{path} is a backup that was copied there by hand: what was done since it was made would be done once more; run `gaffer restore {path} --replace` (nothing was changed)"
+    )]
+    IsBackup {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file was damaged.
     #[error("{path} is damaged ({what}); restore another backup (nothing was changed)")]
     Damaged {

@@ -56,10 +56,13 @@ codes! {
         "run `chmod 700 FOLDER`";
     StoreUnreadable, "store_unreadable", Error,
         "the database cannot be read, so nothing can be done or remembered",
-        "free disk space if there is none, check who owns FOLDER/gaffer.db, or put a backup in its place";
+        "free disk space if there is none, check who owns FOLDER/gaffer.db, or run `gaffer restore FILE --replace --data FOLDER` with a backup";
     StoreNewer, "store_newer", Error,
         "a newer Gaffer wrote the database; this one does not know what it means and changes nothing",
-        "run the newer gaffer again, or put a backup of before the upgrade in its place";
+        "run the newer gaffer again, or run `gaffer restore FILE --replace --data FOLDER` with a backup of before the upgrade";
+    StoreIsBackup, "store_is_backup", Error,
+        "a backup that is only copied does not know that time has passed: what was done since it was made would be done once more, so nothing is done over it",
+        "run `gaffer restore FOLDER/gaffer.db --replace --data FOLDER`, which marks what may have been done since";
     DiskFull, "disk_full", Error,
         "without room nothing can be recorded, and what cannot be recorded is not done",
         "free space on the disk of FOLDER, or move the folder and name it with `--data DIR`";

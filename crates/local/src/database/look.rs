@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{BUSY_TIMEOUT, Database, during, refuse_what_is_not_ours, refused};
+use super::{BUSY_TIMEOUT, Database, during, refuse_backup, refuse_what_is_not_ours, refused};
 use crate::error::Error;
 
 impl Database {
@@ -24,6 +24,7 @@ impl Database {
             .pragma_update(None, "query_only", true)
             .map_err(during(path, "opening it"))?;
         refuse_what_is_not_ours(&connection, path)?;
+        refuse_backup(&connection, path)?;
         Ok(Self::of(connection))
     }
 }

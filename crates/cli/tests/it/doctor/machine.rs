@@ -20,6 +20,14 @@ fn empty() -> Clinic {
     Clinic::empty(Scenario::default(), SignedDuration::ZERO)
 }
 
+/// A backup beside the data folder.
+fn backed_up(clinic: &Clinic) -> String {
+    let backup = clinic.world.file("backup.db", "");
+    fs::remove_file(&backup).unwrap();
+    clinic.ok(&["backup", &backup]);
+    backup
+}
+
 #[test]
 fn nothing_was_set_up() {
     let clinic = empty();
@@ -50,23 +58,63 @@ fn others_may_enter_the_data_folder() {
 #[test]
 fn the_database_is_something_else() {
     let clinic = Clinic::new();
+    let backup = backed_up(&clinic);
     fs::write(clinic.world.data().join("gaffer.db"), "x".repeat(8_192)).unwrap();
     expect![[r#"
-        error    store_unreadable  data folder DATA: DATA/gaffer.db is not a database of gaffer; name another data folder, or move the file away | cause: the database cannot be read, so nothing can be done or remembered | mend: free disk space if there is none, check who owns DATA/gaffer.db, or put a backup in its place
+        error    store_unreadable  data folder DATA: DATA/gaffer.db is not a database of gaffer; name another data folder, or move the file away | cause: the database cannot be read, so nothing can be done or remembered | mend: free disk space if there is none, check who owns DATA/gaffer.db, or run `gaffer restore FILE --replace --data DATA` with a backup
     "#]].assert_eq(&clinic.ills(&[]));
+    clinic.ok(&["restore", &backup, "--replace"]);
+    assert_eq!(clinic.ills(&[]), "");
 }
 
 #[test]
 fn a_newer_gaffer_wrote_the_database() {
     let clinic = Clinic::new();
+    let backup = backed_up(&clinic);
     // The schema version stands in SQLite's header, big-endian at offset 60.
     let path = clinic.world.data().join("gaffer.db");
     let mut file = OpenOptions::new().write(true).open(path).unwrap();
     file.seek(SeekFrom::Start(60)).unwrap();
     file.write_all(&99_u32.to_be_bytes()).unwrap();
     expect![[r#"
-        error    store_newer  data folder DATA: the database DATA/gaffer.db has schema 99, this gaffer knows up to 1; upgrade gaffer (nothing was changed) | cause: a newer Gaffer wrote the database; this one does not know what it means and changes nothing | mend: run the newer gaffer again, or put a backup of before the upgrade in its place
+        error    store_newer  data folder DATA: the database DATA/gaffer.db has schema 99, this gaffer knows up to 1; upgrade gaffer (nothing was changed) | cause: a newer Gaffer wrote the database; this one does not know what it means and changes nothing | mend: run the newer gaffer again, or run `gaffer restore FILE --replace --data DATA` with a backup of before the upgrade
     "#]].assert_eq(&clinic.ills(&[]));
+    clinic.ok(&["restore", &backup, "--replace"]);
+    assert_eq!(clinic.ills(&[]), "");
+}
+
+/// Restoring is what makes a store know that it is old; a copy in its place would do things twice.
+#[test]
+fn a_backup_was_copied_over_the_database() {
+    let clinic = Clinic::new();
+    let database = clinic.world.data().join("gaffer.db");
+    let database = database.display().to_string();
+    let backup = backed_up(&clinic);
+    fs::copy(&backup, &database).unwrap();
+    expect![[r#"
+        error    store_is_backup  data folder DATA: its database is a backup that was copied there by hand | cause: a backup that is only copied does not know that time has passed: what was done since it was made would be done once more, so nothing is done over it | mend: run `gaffer restore DATA/gaffer.db --replace --data DATA`, which marks what may have been done since
+    "#]]
+    .assert_eq(&clinic.ills(&[]));
+    let other = clinic.world.data().join("again.db").display().to_string();
+    for command in [
+        &["status"][..],
+        &["up", "--no-webhooks"],
+        &["source", "list"],
+        &["export"],
+        &["backup", &other],
+    ] {
+        let told = clinic.world.refused(command);
+        assert_eq!(
+            (told.exit, told.code.as_str()),
+            (2, "is_backup"),
+            "{told:?}"
+        );
+        assert!(told.error.contains("gaffer restore"), "{told:?}");
+    }
+    assert_eq!(fs::read(&backup).unwrap(), fs::read(&database).unwrap());
+    clinic.ok(&["restore", &database, "--replace"]);
+    assert_eq!(clinic.ills(&[]), "");
+    clinic.ok(&["backup", &other]);
 }
 
 #[test]

@@ -231,7 +231,9 @@ impl Doctor {
             Some(agent) => self.store.agent(agent).await?.is_some(),
             None => true,
         };
+        let number = self.store.reach(&source.repo).await?.value.id;
         Ok(SourceFacts {
+            number,
             account_known: account.is_some(),
             agent_known,
             jules_branches,

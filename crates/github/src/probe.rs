@@ -97,7 +97,7 @@ impl Probe {
             .map_err(|it| trouble(&it))?;
         match received.status.as_u16() {
             404 => return Err(RepositoryFacts::AppNotInstalled),
-            300..=399 => return Err(RepositoryFacts::Renamed { to: None }),
+            300..=399 => return Err(RepositoryFacts::Renamed { to: None, id: None }),
             _other => {}
         }
         let found: wire::Installation = self.read(&received, &doing).map_err(|it| trouble(&it))?;

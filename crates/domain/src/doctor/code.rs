@@ -163,9 +163,15 @@ codes! {
     RepoAbsent, "repo_absent", Error,
         "GitHub shows the credential no such repository: it does not exist, or the token may not see it",
         "check the name; for a private repository give the token the scope `repo`, or authorize it for the organization (SSO) at https://github.com/settings/tokens";
-    RepoRenamed, "repo_renamed", Error,
-        "the repository was renamed or moved; writing to the old name could reach another repository one day",
-        "run `gaffer source add NEWNAME` with the settings of REPO, and pause the old one with `gaffer source pause REPO`";
+    RepoRenamed, "repo_renamed", Warning,
+        "the repository was renamed or moved and is the same one by its number, so the jobs under way go on; what its branch demands was not looked at under the old name",
+        "run `gaffer source add NEWNAME` with the settings of REPO for new jobs, and `gaffer source pause REPO` once its jobs are over";
+    RepoMoved, "repo_moved", Error,
+        "the name leads on to another one, and the repository was never read under the old one: nobody knows whether it is the one that is meant, and nothing is done there",
+        "run `gaffer source add NEWNAME` if that is the one that is meant, and `gaffer source pause REPO`";
+    RepoReplaced, "repo_replaced", Error,
+        "another repository bears the name than the one that was registered, and nothing is done there",
+        "run `gaffer source set REPO --repository-id NUMBER` if the new one is meant, or `gaffer source pause REPO`";
     RepoArchived, "repo_archived", Error,
         "an archived or disabled repository takes no branch, no pull request and no merge",
         "open the repository's settings on GitHub and unarchive it, or run `gaffer source pause REPO`";

@@ -7,7 +7,7 @@ use super::shape::Shape;
 use crate::facts::Fact;
 use crate::failure::Failure;
 use crate::governor::Limits;
-use crate::ids::{AccountName, AgentName, BranchName, InstallationId, RepoName};
+use crate::ids::{AccountName, AgentName, BranchName, InstallationId, RepoId, RepoName};
 use crate::policy::Source;
 
 /// Everything that was looked at.
@@ -230,6 +230,8 @@ pub struct SourceFacts {
     pub agent_known: bool,
     /// The branches that Jules sees there; none when it was not asked or does not tell.
     pub jules_branches: Fact<Option<Vec<BranchName>>>,
+    /// The number under which the repository was registered; none before it was ever read.
+    pub number: Option<RepoId>,
     /// What GitHub shows; none when it was not asked.
     pub repository: Option<RepositoryFacts>,
 }

@@ -1,6 +1,7 @@
 //! What GitHub shows the doctor of one repository, with "may not be read" kept apart from "is not there".
 
 use crate::facts::{Demands, Fact};
+use crate::ids::RepoId;
 use crate::policy::MergeMethod;
 
 /// What GitHub shows of one repository.
@@ -12,6 +13,8 @@ pub enum RepositoryFacts {
     Renamed {
         /// Which, if GitHub told.
         to: Option<String>,
+        /// Its number, if GitHub told.
+        id: Option<RepoId>,
     },
     /// GitHub shows none.
     Absent,
@@ -34,6 +37,8 @@ pub enum RepositoryFacts {
 /// One repository that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repository {
+    /// Its number, if GitHub told.
+    pub id: Option<RepoId>,
     /// Whether it is archived or disabled.
     pub archived: bool,
     /// What the credential may do, if GitHub told.

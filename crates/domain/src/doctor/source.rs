@@ -7,7 +7,7 @@ use super::repository::{Repository, RepositoryFacts};
 use super::shape::Shape;
 use super::{credential, merging, people, unseen, webhooks};
 use crate::facts::Fact;
-use crate::ids::{BranchName, RepoName};
+use crate::ids::{BranchName, RepoId, RepoName};
 use crate::merge::stands_in;
 use crate::policy::Source;
 
@@ -33,12 +33,17 @@ fn of(facts: &SourceFacts, installation: &InstallationFacts, folder: &str) -> Ve
     match &facts.repository {
         Some(RepositoryFacts::Found(repository)) => {
             let kind = installation.github.kept.shape();
+            if let (Some(was), Some(by)) = (facts.number, repository.id)
+                && was != by
+            {
+                findings.push(replaced(source, (was, by)));
+            }
             findings.extend(in_github(source, repository, kind));
             findings.extend(webhooks::examine(source, repository, installation, folder));
         }
         Some(other) => {
             let kind = installation.github.kept.shape();
-            findings.extend(no_repository(source, other, kind));
+            findings.extend(no_repository((source, facts.number), other, kind));
         }
         None => {}
     }
@@ -125,19 +130,42 @@ fn others(connected: &[RepoName]) -> String {
     }
 }
 
-fn no_repository(source: &Source, facts: &RepositoryFacts, kind: Option<Shape>) -> Option<Finding> {
+/// A repository that was registered under its old name goes on under it; another one of that name is never touched.
+fn renamed(
+    source: &Source,
+    (to, id): (Option<&str>, Option<RepoId>),
+    number: Option<RepoId>,
+) -> Finding {
+    // Only a name that is one goes into a command.
+    let to = to.and_then(|to| to.parse::<RepoName>().ok());
+    let (what, name) = match to {
+        Some(to) => (format!("its name is `{to}` now"), to.to_string()),
+        None => ("it has another name now".to_owned(), "OWNER/NEW".to_owned()),
+    };
+    let code = match (number, id) {
+        (None, _) => Code::RepoMoved,
+        (Some(number), Some(id)) if number != id => {
+            return replaced(source, (number, id));
+        }
+        (Some(_), _) => Code::RepoRenamed,
+    };
+    Finding::new(code, &source.repo, what).with("NEWNAME", name)
+}
+
+fn replaced(source: &Source, (was, by): (RepoId, RepoId)) -> Finding {
+    let what = format!("its number is {by}, and {was} was registered");
+    Finding::new(Code::RepoReplaced, &source.repo, what).with("NUMBER", by)
+}
+
+fn no_repository(
+    (source, number): (&Source, Option<RepoId>),
+    facts: &RepositoryFacts,
+    kind: Option<Shape>,
+) -> Option<Finding> {
     let about = &source.repo;
     Some(match facts {
         RepositoryFacts::Found(_) => return None,
-        RepositoryFacts::Renamed { to } => {
-            // Only a name that is one goes into a command.
-            let to = to.as_deref().and_then(|to| to.parse::<RepoName>().ok());
-            let (what, name) = match to {
-                Some(to) => (format!("its name is `{to}` now"), to.to_string()),
-                None => ("it has another name now".to_owned(), "OWNER/NEW".to_owned()),
-            };
-            Finding::new(Code::RepoRenamed, about, what).with("NEWNAME", name)
-        }
+        RepositoryFacts::Renamed { to, id } => renamed(source, (to.as_deref(), *id), number),
         RepositoryFacts::Absent => Finding::new(Code::RepoAbsent, about, "GitHub answers 404"),
         RepositoryFacts::AppNotInstalled => Finding::new(
             Code::AppNotInstalled,

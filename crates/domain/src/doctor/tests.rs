@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::*;
 use crate::facts::{Demands, Fact, RequiredCheck};
 use crate::governor::Limits;
-use crate::ids::RepoName;
+use crate::ids::{RepoId, RepoName};
 use crate::policy::{MergeMethod, MergePolicy, Policy, Source, Timing};
 
 fn source() -> Source {
@@ -23,6 +23,7 @@ fn source() -> Source {
 
 fn repository() -> Repository {
     Repository {
+        id: Some(RepoId(7)),
         archived: false,
         may: Some(May {
             admin: false,
@@ -92,6 +93,7 @@ fn healthy() -> Facts {
                 source: source(),
                 account_known: true,
                 agent_known: true,
+                number: Some(RepoId(7)),
                 jules_branches: Fact::Known(None),
                 repository: Some(RepositoryFacts::Found(Box::new(repository()))),
             }],
@@ -311,6 +313,28 @@ fn nobody_says_what_is_fine_with_a_credential_that_is_not() {
 }
 
 #[test]
+fn a_repository_is_known_by_its_number() {
+    let renamed = |number: Option<u64>, id: Option<u64>| {
+        codes(|_, it| {
+            it.sources[0].number = number.map(RepoId);
+            it.sources[0].repository = Some(RepositoryFacts::Renamed {
+                to: Some("acme/store".to_owned()),
+                id: id.map(RepoId),
+            });
+        })
+    };
+    assert_eq!(renamed(Some(7), Some(7)), ["repo_renamed"]);
+    assert_eq!(renamed(Some(7), None), ["repo_renamed"]);
+    assert_eq!(renamed(Some(7), Some(8)), ["repo_replaced"]);
+    assert_eq!(renamed(None, Some(7)), ["repo_moved"]);
+    assert_eq!(
+        codes(|_, it| it.sources[0].number = Some(RepoId(8))),
+        ["repo_replaced"]
+    );
+    assert_eq!(codes(|_, it| it.sources[0].number = None), [""; 0]);
+}
+
+#[test]
 fn a_new_repository_is_not_blamed() {
     // A new repository, in which nothing has run yet.
     let found = in_repo(|it, source| {
@@ -438,6 +462,7 @@ fn texts_from_outside_hide_no_secret_and_move_no_cursor() {
     let SourceFacts { repository, .. } = &mut installation.sources[0];
     *repository = Some(RepositoryFacts::Renamed {
         to: Some("`rm -rf ~`".to_owned()),
+        id: None,
     });
     for finding in examine(&facts) {
         let text = format!("{finding:?}");

@@ -3,7 +3,7 @@
 use domain::doctor::{May, Repository, RepositoryFacts};
 use domain::facts::Fact;
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{BranchName, RepoName};
+use domain::ids::{BranchName, RepoId, RepoName};
 use domain::policy::MergeMethod;
 
 use super::{Probe, branch, ci, fact, hooks, wire};
@@ -21,7 +21,11 @@ pub(super) async fn read(
 ) -> RepositoryFacts {
     let found = match itself(probe, repo).await {
         Ok(Found::Here(found)) => found,
-        Ok(Found::Elsewhere(to)) => return RepositoryFacts::Renamed { to },
+        Ok(Found::Elsewhere(there)) => {
+            let (to, id) = there.map_or((None, None), |it| (Some(it.full_name), it.id));
+            let id = id.map(RepoId);
+            return RepositoryFacts::Renamed { to, id };
+        }
         Ok(Found::Nowhere) => return RepositoryFacts::Absent,
         Err(failure) => {
             let why = failure.message;
@@ -46,6 +50,7 @@ pub(super) async fn read(
         hooks::of_repository(probe, repo),
     );
     RepositoryFacts::Found(Box::new(Repository {
+        id: found.id.map(RepoId),
         archived: found.archived || found.disabled,
         may: found.permissions.as_ref().map(|may| May {
             admin: may.admin,
@@ -68,7 +73,7 @@ pub(super) async fn read(
 
 enum Found {
     Here(wire::Repository),
-    Elsewhere(Option<String>),
+    Elsewhere(Option<wire::Repository>),
     Nowhere,
 }
 
@@ -82,8 +87,9 @@ async fn itself(probe: &Probe, repo: &RepoName) -> Result<Found, Failure> {
     };
     if found.status.is_redirection() {
         let there = there.and_then(|there| probe.read::<wire::Repository>(&there, &doing).ok());
-        let name = there.map(|there| there.full_name);
-        return Ok(Found::Elsewhere(name.filter(|name| !name.is_empty())));
+        return Ok(Found::Elsewhere(
+            there.filter(|there| !there.full_name.is_empty()),
+        ));
     }
     if matches!(found.status.as_u16(), 404 | 410) {
         return Ok(Found::Nowhere);
@@ -91,7 +97,7 @@ async fn itself(probe: &Probe, repo: &RepoName) -> Result<Found, Failure> {
     let found: wire::Repository = probe.read(&found, &doing)?;
     // Names are compared as GitHub does; another name means that the old one is only led on.
     if !found.full_name.is_empty() && !found.full_name.eq_ignore_ascii_case(&repo.to_string()) {
-        return Ok(Found::Elsewhere(Some(found.full_name)));
+        return Ok(Found::Elsewhere(Some(found)));
     }
     Ok(Found::Here(found))
 }

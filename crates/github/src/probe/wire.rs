@@ -35,6 +35,7 @@ pub(super) struct Installation {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Repository {
+    pub(super) id: Option<u64>,
     pub(super) full_name: String,
     pub(super) archived: bool,
     pub(super) disabled: bool,

@@ -1,5 +1,8 @@
 //! A source: what it names, what Jules sees, and the repository itself.
 
+use domain::ids::RepoId;
+use engine::desk::Place;
+use engine::keys;
 use expect_test::expect;
 use jiff::SignedDuration;
 use sandbox::Scenario;
@@ -72,13 +75,56 @@ fn github_shows_no_such_repository() {
     "#]].assert_eq(&clinic.ills(&["--source", "acme/none"]));
 }
 
+/// Says under which number the repository was registered, as its first reading does.
+fn registered(clinic: &Clinic, id: u64) {
+    clinic.with_desk(async |desk| {
+        let repo = REPO.parse().unwrap();
+        let found = desk.store.reach(&repo).await.unwrap();
+        let mut unit = desk.unit();
+        let list = keys::listed(keys::REACHES, repo.key());
+        let version = (found.version > 0).then_some(found.version);
+        let reach = found.value.meant(RepoId(id));
+        unit.put(
+            keys::reach(&repo),
+            &reach,
+            version,
+            Place { due: None, list },
+        );
+        desk.commit(unit).await.unwrap();
+    });
+}
+
 #[test]
 fn it_was_renamed() {
     let clinic = Clinic::new();
+    let number = clinic.github().repo_id(REPO).unwrap();
     clinic.github().rename_repo(REPO, "acme/store");
     expect![[r#"
-        error    repo_renamed  acme/shop: its name is `acme/store` now | cause: the repository was renamed or moved; writing to the old name could reach another repository one day | mend: run `gaffer source add acme/store` with the settings of acme/shop, and pause the old one with `gaffer source pause acme/shop`
-    "#]].assert_eq(&clinic.ills(&[]));
+        error    repo_moved  acme/shop: its name is `acme/store` now | cause: the name leads on to another one, and the repository was never read under the old one: nobody knows whether it is the one that is meant, and nothing is done there | mend: run `gaffer source add acme/store` if that is the one that is meant, and `gaffer source pause acme/shop`
+    "#]]
+    .assert_eq(&clinic.ills(&[]));
+    // The product goes on in a repository that it has read under its old name.
+    registered(&clinic, number);
+    expect![[r#"
+        warning  repo_renamed  acme/shop: its name is `acme/store` now | cause: the repository was renamed or moved and is the same one by its number, so the jobs under way go on; what its branch demands was not looked at under the old name | mend: run `gaffer source add acme/store` with the settings of acme/shop for new jobs, and `gaffer source pause acme/shop` once its jobs are over
+    "#]]
+    .assert_eq(&clinic.ills(&[]));
+    registered(&clinic, number + 1);
+    assert!(clinic.ills(&[]).contains("  repo_replaced  "));
+}
+
+#[test]
+fn another_one_bears_its_name() {
+    let clinic = Clinic::new();
+    let number = clinic.github().repo_id(REPO).unwrap();
+    registered(&clinic, number);
+    assert_eq!(clinic.ills(&[]), "");
+    registered(&clinic, 77);
+    let ills = clinic.ills(&[]).replace(&number.to_string(), "NEW");
+    expect![[r#"
+        error    repo_replaced  acme/shop: its number is NEW, and 77 was registered | cause: another repository bears the name than the one that was registered, and nothing is done there | mend: run `gaffer source set acme/shop --repository-id NEW` if the new one is meant, or `gaffer source pause acme/shop`
+    "#]]
+    .assert_eq(&ills);
 }
 
 #[test]

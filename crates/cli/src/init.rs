@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
+use domain::doctor::Severity;
 use domain::ids::{AgentName, RepoName};
 use engine::ports::{SecretName, SourceView};
 use engine::settings::Upstreams;
@@ -14,7 +15,7 @@ use crate::args::init::InitArgs;
 use crate::data::Data;
 use crate::error::Error;
 use crate::here::Here;
-use crate::render::{Answer, value};
+use crate::render::{self, Answer, value};
 use crate::{account, doctor, upstreams};
 
 mod notes;
@@ -31,17 +32,36 @@ use secrets::{Chosen, Given, KEY, TOKEN};
 /// What an agent is called when nobody names it.
 const AGENT: &str = "helper";
 
-/// Sets everything up; what is there stays.
-pub(crate) async fn run(args: InitArgs, here: &Here) -> Result<Answer> {
+/// Sets everything up; what is there stays. What the doctor says of it ends the process with 1 if errors are among it.
+pub(crate) async fn run(args: InitArgs, here: &Here, as_json: bool) -> Result<()> {
     let person = person::here(args.yes);
-    set_up(args, here, person).await.context("setting up")
+    let (answer, errors) = set_up(args, here, person).await?;
+    render::answer(&answer, as_json).context("writing what was set up")?;
+    if errors == 0 {
+        return Ok(());
+    }
+    let what = format!(
+        "it is set up, and {errors} {} of the doctor's in the way of work; what is done stays stored",
+        if errors == 1 {
+            "error stands"
+        } else {
+            "errors stand"
+        }
+    );
+    let next = "mend them from the top, then run `gaffer doctor`";
+    Err(Error::refused("unhealthy", what, next).into())
 }
 
-async fn set_up(args: InitArgs, here: &Here, person: Option<Box<dyn Person>>) -> Result<Answer> {
+/// What was set up, and how many errors the doctor found in it.
+async fn set_up(
+    args: InitArgs,
+    here: &Here,
+    person: Option<Box<dyn Person>>,
+) -> Result<(Answer, usize)> {
     let given = Given::read(&args, here)?;
     // What the environment holds is stored as well, so that `gaffer up` finds it in another terminal.
     let here = here.stored_only();
-    let data = here.open().await?;
+    let data = here.open().await.context("setting up")?;
     let mut first_hour = FirstHour {
         data,
         here,
@@ -50,7 +70,11 @@ async fn set_up(args: InitArgs, here: &Here, person: Option<Box<dyn Person>>) ->
         given,
         args,
     };
-    first_hour.run().await
+    let outcome = first_hour.run().await;
+    outcome.with_context(|| match first_hour.notes.stored() {
+        "" => "setting up".to_owned(),
+        stored => format!("setting up (stored so far, and it stays: {stored})"),
+    })
 }
 
 /// One run.
@@ -64,7 +88,7 @@ struct FirstHour {
 }
 
 impl FirstHour {
-    async fn run(&mut self) -> Result<Answer> {
+    async fn run(&mut self) -> Result<(Answer, usize)> {
         let upstreams = self.places().await?;
         let sources = self.jules(&upstreams).await?;
         let repo = self.repo(&sources)?;
@@ -74,16 +98,21 @@ impl FirstHour {
         let agent = self.agent(&repo).await?;
         let branch = seen.default_branch.clone().or(branch);
         let source = source::ensure(self, repo, (agent, branch)).await?;
-        let next = format!(
-            "Start it with `gaffer up`, then `gaffer job create --repo {} --prompt TEXT`.",
-            source.repo
-        );
         let report = self.doctor(&source.repo).await?;
+        let errors = report.count(Severity::Error);
+        let next = if errors == 0 {
+            format!(
+                "Start it with `gaffer up`, then `gaffer job create --repo {} --prompt TEXT`.",
+                source.repo
+            )
+        } else {
+            "It does not work like this yet: mend these, then `gaffer doctor`.".to_owned()
+        };
         let answer = Answer::new(json!({
             "data": self.here.folder, "source": value(&source), "notes": value(&self.notes),
             "doctor": report.json(),
         }));
-        Ok(report.tell(self.notes.tell(answer)).line(next))
+        Ok((report.tell(self.notes.tell(answer)).line(next), errors))
     }
 
     /// Looks at everything once more, as it is stored now.
@@ -120,7 +149,7 @@ impl FirstHour {
             if let Some(is) = is.as_ref().filter(|_| was != is) {
                 let was = was.as_deref().unwrap_or("the usual address");
                 self.notes
-                    .done(format!("{what} is remembered at {is} (before: {was})"));
+                    .stored_now(format!("{what} is remembered at {is} (before: {was})"));
             }
         }
         Ok(after)
@@ -145,10 +174,10 @@ impl FirstHour {
         if known.is_none() {
             account::add(self.account_args(), &self.here, Some(&chosen.secret)).await?;
             self.notes
-                .done(format!("account `{}` is added", self.args.account));
+                .stored_now(format!("account `{}` is added", self.args.account));
         } else if chosen.is_new {
             self.data.secrets.write(&name, &chosen.secret).await?;
-            self.notes.done("the Jules key is stored");
+            self.notes.stored_now("the Jules key is stored");
         } else {
             self.notes.kept(format!("account `{}`", self.args.account));
         }
@@ -219,7 +248,7 @@ impl FirstHour {
         self.notes.done(format!("GitHub lets {repo} be read"));
         if chosen.is_new {
             self.data.secrets.write(&name, &chosen.secret).await?;
-            self.notes.done("the GitHub token is stored");
+            self.notes.stored_now("the GitHub token is stored");
         }
         Ok(Some(branch))
     }
@@ -252,7 +281,7 @@ impl FirstHour {
         }
         crate::agent::add_quietly(&name, url, &self.data).await?;
         let file = self.here.folder.join("secrets/agents").join(name.as_str());
-        self.notes.done(format!(
+        self.notes.stored_now(format!(
             "agent `{name}` is added; what its wakes are signed with is in {}",
             file.display()
         ));

@@ -85,7 +85,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Sandbox(args) => {
             return sandbox_command::run(crate::args::SandboxArgs { json, ..args }).await;
         }
-        Command::Init(args) => Box::pin(init::run(*args, &here()?)).await?,
+        Command::Init(args) => return Box::pin(init::run(*args, &here()?, json)).await,
         Command::Doctor(args) => return Box::pin(doctor::run(*args, &here()?, json)).await,
         Command::Export(args) => return export::run(args, &here()?).await,
         Command::Backup(args) => backup::backup(args, &here()?)?,

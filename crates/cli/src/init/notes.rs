@@ -11,6 +11,9 @@ pub(super) struct Notes {
     kept: Vec<String>,
     differs: Vec<Difference>,
     warnings: Vec<String>,
+    /// Of what was done, what stays even if the rest fails, in one line.
+    #[serde(skip)]
+    stored: String,
 }
 
 /// Something that is there already, and not as it was asked for.
@@ -25,6 +28,21 @@ impl Notes {
     /// Something was done.
     pub(super) fn done(&mut self, what: impl Into<String>) {
         self.done.push(what.into());
+    }
+
+    /// Something was done that is stored by now.
+    pub(super) fn stored_now(&mut self, what: impl Into<String>) {
+        let what = what.into();
+        if !self.stored.is_empty() {
+            self.stored.push_str("; ");
+        }
+        self.stored.push_str(&what);
+        self.done.push(what);
+    }
+
+    /// What is stored by now, in one line.
+    pub(super) fn stored(&self) -> &str {
+        &self.stored
     }
 
     /// Something was there already.

@@ -45,7 +45,7 @@ pub(super) async fn ensure(
         timing: run.args.timing.clone(),
     };
     source::run(SourceCommand::Add(add), &run.here).await?;
-    run.notes.done(format!("source {repo} is added"));
+    run.notes.stored_now(format!("source {repo} is added"));
     let added = run.data.desk.store.source(&repo).await?;
     added
         .map(|it| it.value)

@@ -23,7 +23,7 @@ async fn answered(
     folder: &std::path::Path,
     sandbox: &Sandbox,
     answers: &[&'static str],
-) -> Result<Answer> {
+) -> Result<(Answer, usize)> {
     let args = parsed(&[
         "--jules-base",
         &sandbox.jules_base(),
@@ -50,8 +50,11 @@ async fn what_is_not_given_is_asked_for_once() {
         .unwrap();
     let wake = "http://127.0.0.1:9/wake";
     let all = [DEFAULT_KEY, "", DEFAULT_TOKEN, wake, "on-green"];
-    let first = answered(folder.path(), &sandbox, &all).await.unwrap();
+    let (first, errors) = answered(folder.path(), &sandbox, &all).await.unwrap();
     let told = format!("{first:?}");
+    // Nobody listens where the agent should be woken.
+    assert_eq!(errors, 1, "{told}");
+    assert!(!told.contains("Start it with"), "{told}");
     for said in [
         "Jules takes the key",
         "source acme/shop is added",

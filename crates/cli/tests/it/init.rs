@@ -131,6 +131,12 @@ fn what_is_missing_or_wrong_is_told_with_the_way_out() {
     let absent = world
         .feed(&absent, &env_file(DEFAULT_KEY, DEFAULT_TOKEN))
         .told();
+    // What was stored before it failed is told, since it stays.
+    assert!(
+        absent.error.contains("account `default` is added"),
+        "{absent:?}"
+    );
+    assert!(!bad.error.contains("stored"), "{bad:?}");
     assert_eq!((absent.exit, absent.code.as_str()), (1, "not_connected"));
     assert!(
         absent.error.contains("the nearest are acme/shop")
@@ -165,4 +171,43 @@ fn where_jules_and_github_are_is_remembered() {
         .ok();
     // Neither is said again, and neither Google nor GitHub is asked.
     world.feed(&INIT, "").ok();
+}
+
+/// It ends as the doctor does: whoever reads the exit code alone knows that something stands in the way.
+#[test]
+fn errors_of_the_doctor_end_it_with_1_and_what_is_done_stays() {
+    let unreachable = ["--agent-url", "http://127.0.0.1:9/wake"];
+    let no_branch = ["--branch", "nope"];
+    for (more, token, code) in [
+        (&[][..], "", "github_missing"),
+        (&unreachable, DEFAULT_TOKEN, "agent_address"),
+        (&no_branch, DEFAULT_TOKEN, "base_missing"),
+    ] {
+        let world = world(Scenario::default());
+        let secrets = env_file(DEFAULT_KEY, token);
+        let ran = world.feed(&[&INIT[..], more].concat(), &secrets);
+        assert_eq!(ran.code, 1, "{ran:?}");
+        let answer: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        let findings = answer["doctor"]["findings"].to_string();
+        assert!(findings.contains(code), "{code}: {findings}");
+        assert_eq!(answer["source"]["repo"], "acme/shop");
+        let told: serde_json::Value = serde_json::from_str(&ran.stderr).unwrap();
+        assert_eq!(told["code"], "unhealthy", "{told}");
+        assert!(
+            told["next"].as_str().unwrap().contains("gaffer doctor"),
+            "{told}"
+        );
+        assert_eq!(
+            world.json(&["source", "list"])["sources"][0]["repo"],
+            "acme/shop"
+        );
+        // People are not told to start what does not work.
+        let words: Vec<&str> = INIT.into_iter().filter(|word| *word != "--json").collect();
+        let again = world.feed(&words, "");
+        assert_eq!(again.code, 1, "{again:?}");
+        assert!(
+            !again.says("Start it with") && again.says("then `gaffer doctor`"),
+            "{again:?}"
+        );
+    }
 }

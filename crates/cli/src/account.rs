@@ -10,7 +10,7 @@ use engine::ports::{SecretName, SecretsError};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
-use crate::args::account::{AccountCommand, AddArgs, Plan};
+use crate::args::account::{AccountCommand, AddArgs, LimitArgs, Plan, SetArgs};
 use crate::data::Data;
 use crate::error::Error;
 use crate::here::{Address, Here, busy, must_agent, save};
@@ -24,6 +24,10 @@ pub(crate) async fn run(command: AccountCommand, here: &Here) -> Result<Answer> 
         AccountCommand::Add(args) => {
             let context = format!("adding account `{}`", args.name);
             add(args, here, None).await.context(context)
+        }
+        AccountCommand::Set(args) => {
+            let context = format!("setting account `{}`", args.name);
+            set(&args, here).await.context(context)
         }
         AccountCommand::List => list(here).await.context("listing accounts"),
     }
@@ -65,13 +69,59 @@ pub(crate) async fn add(
         "Account `{name}` {}; {stored}.",
         if known { "has a new key" } else { "is added" }
     );
+    Ok(answer(&account, text))
+}
+
+fn answer(account: &Account, text: String) -> Answer {
     let limits = format!(
         "It runs {} tasks at a time and {} in 24 hours.",
         account.limits.concurrent, account.limits.per_day
     );
-    Ok(Answer::new(json!({ "account": shown(&account) }))
+    Answer::new(json!({ "account": shown(account) }))
         .line(text)
-        .line(limits))
+        .line(limits)
+}
+
+/// Changes limits and agent, without a word about the key.
+async fn set(args: &SetArgs, here: &Here) -> Result<Answer> {
+    let SetArgs {
+        name,
+        limits: asked,
+        agent,
+    } = args;
+    if *asked == LimitArgs::default() && agent.is_none() {
+        let next = "give `--plan`, `--concurrent`, `--per-day` or `--agent`";
+        return Err(Error::usage("nothing is given that could change", next).into());
+    }
+    let data = here.open().await?;
+    if let Some(agent) = agent {
+        must_agent(&data.desk, agent).await?;
+    }
+    for _ in 0..DECIDE_AGAIN_MAX {
+        let Some(found) = data.desk.store.account(name).await? else {
+            return Err(Error::no_such("account", name, "").into());
+        };
+        let known = found.value;
+        let account = Account {
+            limits: limits(asked, Some(known.limits)),
+            agent: agent.clone().or_else(|| known.agent.clone()),
+            ..known
+        };
+        if store(&data, &account, Some(found.version)).await? {
+            return Ok(answer(&account, format!("Account `{name}` is set.")));
+        }
+    }
+    Err(busy().into())
+}
+
+/// Saves an account, which is polled when it is due; answers false when somebody else was quicker.
+async fn store(data: &Data, account: &Account, found: Option<u64>) -> Result<bool> {
+    let at = Address {
+        key: keys::account(&account.name),
+        list: keys::listed(keys::ACCOUNTS, account.name.as_str()),
+    };
+    let place = (found, Some(account.next_poll));
+    save(&data.desk, at, account, place).await
 }
 
 /// Stores the key before the record: an account is polled as soon as it is there.
@@ -100,7 +150,7 @@ async fn save_account(args: &AddArgs, data: &Data) -> Result<Account> {
     for _ in 0..DECIDE_AGAIN_MAX {
         let found = data.desk.store.account(&args.name).await?;
         let account = Account {
-            limits: limits(args, found.as_ref().map(|found| found.value.limits)),
+            limits: limits(&args.limits, found.as_ref().map(|found| found.value.limits)),
             agent: args
                 .agent
                 .clone()
@@ -112,18 +162,7 @@ async fn save_account(args: &AddArgs, data: &Data) -> Result<Account> {
                 |found| found.value.clone(),
             )
         };
-        let at = Address {
-            key: keys::account(&account.name),
-            list: keys::listed(keys::ACCOUNTS, account.name.as_str()),
-        };
-        if save(
-            &data.desk,
-            at,
-            &account,
-            (found.map(|found| found.version), Some(account.next_poll)),
-        )
-        .await?
-        {
+        if store(data, &account, found.map(|found| found.version)).await? {
             return Ok(account);
         }
     }
@@ -143,7 +182,7 @@ fn new(name: &AccountName, now: jiff::Timestamp) -> Account {
     }
 }
 
-fn limits(args: &AddArgs, before: Option<Limits>) -> Limits {
+fn limits(args: &LimitArgs, before: Option<Limits>) -> Limits {
     let base = args.plan.map(Plan::limits).or(before).unwrap_or_default();
     Limits {
         concurrent: args.concurrent.unwrap_or(base.concurrent),
@@ -224,17 +263,11 @@ fn shown(account: &Account) -> Value {
 mod tests {
     use super::*;
 
-    fn args(plan: Option<Plan>, concurrent: Option<u32>) -> AddArgs {
-        let name = crate::settings::default_account();
-        AddArgs {
-            name,
-            key_stdin: false,
-            key_file: None,
+    fn args(plan: Option<Plan>, concurrent: Option<u32>) -> LimitArgs {
+        LimitArgs {
             plan,
             concurrent,
             per_day: None,
-            agent: None,
-            replace_key: false,
         }
     }
 

@@ -9,7 +9,7 @@ use engine::ports::{SecretName, SourceView};
 use engine::settings::Upstreams;
 use serde_json::json;
 
-use crate::args::account::AddArgs as AccountArgs;
+use crate::args::account::{AddArgs as AccountArgs, LimitArgs};
 use crate::args::doctor::DoctorArgs;
 use crate::args::init::InitArgs;
 use crate::data::Data;
@@ -189,9 +189,7 @@ impl FirstHour {
             name: self.args.account.clone(),
             key_stdin: false,
             key_file: None,
-            plan: None,
-            concurrent: None,
-            per_day: None,
+            limits: LimitArgs::default(),
             agent: None,
             replace_key: false,
         }

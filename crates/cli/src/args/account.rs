@@ -14,6 +14,8 @@ pub(crate) enum AccountCommand {
     /// The key is read from standard input, or asked for at a terminal; it is never an argument, since others on this machine can read those.
     /// For the account `default`, JULES_API_KEY in the environment goes before any stored key.
     Add(AddArgs),
+    /// Change what an account may run and who is woken for it; its key stays, and what is not given stays.
+    Set(SetArgs),
     /// List accounts: their limits and how they fare.
     #[command(after_help = "Example:\n  gaffer account list --json")]
     List,
@@ -36,6 +38,38 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    /// Who is woken when something is wrong with the whole account.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<AgentName>,
+
+    /// Replace the key of an account that is already there; its limits change only where they are given.
+    #[arg(long)]
+    pub(crate) replace_key: bool,
+}
+
+/// Changes of an account.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer account set default --plan pro\n  gaffer account set work --concurrent 2 --per-day 50"
+)]
+pub(crate) struct SetArgs {
+    /// Its name.
+    pub(crate) name: AccountName,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    /// Who is woken when something is wrong with the whole account.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<AgentName>,
+}
+
+/// What an account may run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+pub(crate) struct LimitArgs {
     /// What the account's plan allows: free is 3 tasks at a time and 15 in 24 hours, pro 15 and 100, ultra 60 and 300.
     #[arg(long, value_enum)]
     pub(crate) plan: Option<Plan>,
@@ -47,14 +81,6 @@ pub(crate) struct AddArgs {
     /// Tasks in any 24 hours, 1 to 300; goes before the plan's 15, 100 or 300.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=300))]
     pub(crate) per_day: Option<u32>,
-
-    /// Who is woken when something is wrong with the whole account.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) agent: Option<AgentName>,
-
-    /// Replace the key of an account that is already there; its limits change only where they are given.
-    #[arg(long)]
-    pub(crate) replace_key: bool,
 }
 
 /// Google's plans.

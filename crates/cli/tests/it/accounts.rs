@@ -147,3 +147,41 @@ fn an_agent_has_to_be_there() {
         "{told:?}"
     );
 }
+
+#[test]
+fn limits_are_changed_without_the_key() {
+    let world = World::with_account();
+    let set = world.json(&["account", "set", "default", "--plan", "pro"]);
+    let limits = |account: &serde_json::Value| {
+        (
+            account["concurrent"].as_u64().unwrap(),
+            account["per_day"].as_u64().unwrap(),
+        )
+    };
+    assert_eq!(limits(&set["account"]), (15, 100));
+    // What is not given stays, and so does the key.
+    let set = world.json(&["account", "set", "default", "--concurrent", "2"]);
+    assert_eq!(limits(&set["account"]), (2, 100));
+    assert_eq!(
+        limits(&world.json(&["account", "list"])["accounts"][0]),
+        (2, 100)
+    );
+    assert_eq!(world.secret("jules/default"), (KEY.to_owned(), 0o600));
+    for (bad, exit, code) in [
+        (&["account", "set", "default"][..], 2, "usage"),
+        (
+            &["account", "set", "default", "--per-day", "301"],
+            2,
+            "usage",
+        ),
+        (&["account", "set", "work", "--plan", "free"], 1, "no_such"),
+        (
+            &["account", "set", "default", "--agent", "bot"],
+            1,
+            "no_such",
+        ),
+    ] {
+        let told = world.refused(bad);
+        assert_eq!((told.exit, told.code.as_str()), (exit, code), "{told:?}");
+    }
+}

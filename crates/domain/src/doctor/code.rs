@@ -102,10 +102,10 @@ codes! {
         "run `gaffer doctor` again in a few minutes";
     LimitsAbovePlan, "limits_above_plan", Warning,
         "Jules refuses what is above the plan, and each refused create costs time",
-        "run `gaffer account add ACCOUNT --replace-key --plan free`, or the plan that you have: free, pro or ultra";
+        "run `gaffer account set ACCOUNT --plan free`, or the plan that you have: free, pro or ultra";
     OtherInstallation, "other_installation", Warning,
         "another Gaffer works with the same account; both draw on one quota, and neither sees the other's waiting jobs",
-        "stop one of the two, give it a key of another person, or lower the limits of both with `gaffer account add ACCOUNT --replace-key --concurrent N --per-day N`";
+        "stop one of the two, give it a key of another person, or lower the limits of both with `gaffer account set ACCOUNT --concurrent N --per-day N`";
 
     GithubMissing, "github_missing", Error,
         "without a credential for GitHub no pull request can be read or merged",

@@ -127,8 +127,10 @@ fn the_limits_are_above_every_plan() {
         .feed(&[&add[..], &more].concat(), sandbox::DEFAULT_KEY)
         .ok();
     expect![[r#"
-        warning  limits_above_plan  account `work`: no plan allows 60 tasks at a time and 15 in 24 hours | cause: Jules refuses what is above the plan, and each refused create costs time | mend: run `gaffer account add work --replace-key --plan free`, or the plan that you have: free, pro or ultra
+        warning  limits_above_plan  account `work`: no plan allows 60 tasks at a time and 15 in 24 hours | cause: Jules refuses what is above the plan, and each refused create costs time | mend: run `gaffer account set work --plan free`, or the plan that you have: free, pro or ultra
     "#]].assert_eq(&clinic.ills(&[]));
+    clinic.ok(&["account", "set", "work", "--plan", "free"]);
+    assert_eq!(clinic.ills(&[]), "");
 }
 
 #[test]
@@ -143,6 +145,6 @@ fn another_installation_works_with_the_account() {
         ..Scenario::default()
     });
     expect![[r#"
-        warning  other_installation  account `default`: 2 of its newest sessions are of the installation `gother` | cause: another Gaffer works with the same account; both draw on one quota, and neither sees the other's waiting jobs | mend: stop one of the two, give it a key of another person, or lower the limits of both with `gaffer account add default --replace-key --concurrent N --per-day N`
+        warning  other_installation  account `default`: 2 of its newest sessions are of the installation `gother` | cause: another Gaffer works with the same account; both draw on one quota, and neither sees the other's waiting jobs | mend: stop one of the two, give it a key of another person, or lower the limits of both with `gaffer account set default --concurrent N --per-day N`
     "#]].assert_eq(&clinic.ills(&[]));
 }

@@ -126,11 +126,11 @@ pub(crate) struct UpArgs {
     #[arg(long)]
     pub(crate) no_webhooks: bool,
 
-    /// Where Jules is [default: Google's].
+    /// Where Jules is [default: where `gaffer init` was told, else Google's].
     #[arg(long, env = "JULES_API_BASE", hide_env_values = true, value_name = "URL", value_parser = value::jules_base)]
     pub(crate) jules_base: Option<String>,
 
-    /// Where GitHub's API is [default: GitHub's].
+    /// Where GitHub's API is [default: where `gaffer init` was told, else GitHub's].
     #[arg(long, env = "GITHUB_API_BASE", hide_env_values = true, value_name = "URL", value_parser = value::github_base)]
     pub(crate) github_base: Option<String>,
 

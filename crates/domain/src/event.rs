@@ -154,3 +154,32 @@ impl ErrorCause {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = include_str!("../../../docs/agents.md");
+
+    /// All variants by their stored names: serde lists them when it meets one that it does not know.
+    fn causes() -> Vec<ErrorCause> {
+        let error = serde_json::from_str::<ErrorCause>("\"?\"").unwrap_err();
+        let error = error.to_string();
+        let names = error.split('`').skip(3).step_by(2);
+        names
+            .map(|name| serde_json::from_str(&format!("\"{name}\"")).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn the_page_for_agents_names_every_kind() {
+        let causes = causes();
+        assert!(
+            causes.contains(&ErrorCause::SessionFailed) && causes.contains(&ErrorCause::GitHub)
+        );
+        let kinds = causes.iter().map(|cause| cause.as_str());
+        for kind in kinds.chain(["question", "plan_approval", "completed", "stuck"]) {
+            assert!(PAGE.contains(&format!("`{kind}`")), "{kind}");
+        }
+    }
+}

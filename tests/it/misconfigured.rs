@@ -97,7 +97,7 @@ fn cases() -> Vec<Case> {
             ..token
         }),
         // Whoever may not read a pull request at all knows nothing of its checks.
-        with_token("read_forbidden", "working", |token| TokenSetup {
+        with_token("read_forbidden", "github_blocked", |token| TokenSetup {
             permissions: without(Resource::PullRequests),
             ..token
         }),
@@ -105,7 +105,7 @@ fn cases() -> Vec<Case> {
             permissions: Permissions::all().with(Resource::Contents, Access::Read),
             ..token
         }),
-        with_token("repo_absent", "working", |token| TokenSetup {
+        with_token("repo_absent", "github_missing", |token| TokenSetup {
             repos: Some(Vec::new()),
             ..token
         }),

@@ -11,6 +11,7 @@ use serde_json::Value;
 const WITHIN: Duration = Duration::from_secs(120);
 
 #[test]
+#[expect(clippy::print_stdout, reason = "times are printed and never asserted")]
 fn twenty_seeds_lose_nothing_and_do_nothing_twice() {
     let output = Command::new(env!("CARGO_BIN_EXE_gaffer"))
         .args(["demo", "--json", "--chaos", "1", "--seeds", "20"])

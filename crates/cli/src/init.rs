@@ -40,13 +40,9 @@ pub(crate) async fn run(args: InitArgs, here: &Here, as_json: bool) -> Result<()
     if errors == 0 {
         return Ok(());
     }
+    let found = if errors == 1 { "error" } else { "errors" };
     let what = format!(
-        "it is set up, and {errors} {} of the doctor's in the way of work; what is done stays stored",
-        if errors == 1 {
-            "error stands"
-        } else {
-            "errors stand"
-        }
+        "it is set up, but the doctor found {errors} {found} in the way; what was done stays stored"
     );
     let next = "mend them from the top, then run `gaffer doctor`";
     Err(Error::refused("unhealthy", what, next).into())

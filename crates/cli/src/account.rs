@@ -191,7 +191,7 @@ fn limits(args: &LimitArgs, before: Option<Limits>) -> Limits {
 }
 
 async fn list(here: &Here) -> Result<Answer> {
-    let data = here.open().await?;
+    let data = here.found().await?;
     let (mut all, mut rows) = (Vec::new(), Vec::new());
     for account in data.desk.store.accounts().await? {
         let account = account.value;

@@ -31,7 +31,14 @@ const HEADERS: [&str; 3] = ["webhook-id", "webhook-timestamp", "webhook-signatur
 
 /// Runs one of the commands.
 pub(crate) async fn run(command: AgentCommand, here: &Here) -> Result<Answer> {
-    let data = here.open().await?;
+    let data = match &command {
+        AgentCommand::Add { .. } => here.open().await?,
+        AgentCommand::Set(_)
+        | AgentCommand::Test { .. }
+        | AgentCommand::List
+        | AgentCommand::Rotate(_)
+        | AgentCommand::Remove { .. } => here.found().await?,
+    };
     match command {
         AgentCommand::Add { name, url } => add(&name, url, &data)
             .await

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use engine::ports::Clock;
 use jiff::Timestamp;
-use local::{About, DATABASE_FILE, FolderLock, SecretFiles, Staged, SystemClock};
+use local::{About, FolderLock, SecretFiles, Staged, SystemClock};
 use serde_json::json;
 
 use crate::args::recovery::{BackupArgs, RestoreArgs};
@@ -18,7 +18,7 @@ use crate::switch::moment;
 
 /// Writes everything stored into one file.
 pub(crate) fn backup(args: BackupArgs, here: &Here) -> Result<Answer> {
-    let database = database(here)?;
+    let database = here.database()?;
     let secrets = if args.with_secrets {
         SecretFiles::new(&here.folder.join("secrets"), BTreeMap::new())
             .stored()
@@ -44,19 +44,6 @@ pub(crate) fn backup(args: BackupArgs, here: &Here) -> Result<Answer> {
     .line(of_secrets))
 }
 
-/// The database of the data folder, which must be there.
-pub(crate) fn database(here: &Here) -> Result<PathBuf, Error> {
-    let database = here.folder.join(DATABASE_FILE);
-    if database.is_file() {
-        return Ok(database);
-    }
-    Err(Error::refused(
-        "no_data",
-        format!("there is nothing stored in {}", here.folder.display()),
-        "name the data folder with `--data DIR`",
-    ))
-}
-
 /// Puts a backup into the data folder.
 pub(crate) async fn restore(args: RestoreArgs, here: &Here) -> Result<Answer> {
     let folder = &here.folder;
@@ -68,8 +55,7 @@ pub(crate) async fn restore(args: RestoreArgs, here: &Here) -> Result<Answer> {
         .with_context(|| format!("restoring {}", args.file.display()))?;
     let about = staged.about().clone();
     let doubted = mark(&staged, about.made_at).await?;
-    let now = SystemClock.now();
-    let aside = folder.join(now.strftime("before-restore-%Y%m%dT%H%M%SZ").to_string());
+    let aside = aside(folder, SystemClock.now());
     let kept = staged
         .put_in_place(&aside)
         .with_context(|| format!("restoring {}", args.file.display()))?;
@@ -79,6 +65,16 @@ pub(crate) async fn restore(args: RestoreArgs, here: &Here) -> Result<Answer> {
         (&about, doubted),
         kept.then_some(aside),
     ))
+}
+
+/// Where what is replaced goes: a name that is free, also when another restore took place within the same second.
+fn aside(folder: &Path, now: Timestamp) -> PathBuf {
+    let first = now.strftime("before-restore-%Y%m%dT%H%M%SZ").to_string();
+    let more = (2_u32..).map(|count| format!("{first}-{count}"));
+    let mut names = std::iter::once(first.clone()).chain(more);
+    // The lock on the folder is held, so a name that is free stays so.
+    let free = names.find(|name| folder.join(name).symlink_metadata().is_err());
+    folder.join(free.unwrap_or(first))
 }
 
 /// Marks the copy before anybody works with it: what is not over in it may have been done since.

@@ -11,7 +11,6 @@ use local::{Database, SystemClock};
 use serde_json::{Value, json};
 
 use crate::args::recovery::{ExportArgs, Format};
-use crate::backup::database;
 use crate::here::Here;
 use crate::render;
 
@@ -23,7 +22,7 @@ const PAGE: usize = 100;
 
 /// Prints everything that was asked for.
 pub(crate) async fn run(args: ExportArgs, here: &Here) -> Result<()> {
-    let path = database(here)?;
+    let path = here.database()?;
     let now = SystemClock.now();
     let database =
         Database::open_as_it_is(&path).with_context(|| format!("reading {}", path.display()))?;

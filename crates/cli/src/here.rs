@@ -48,6 +48,27 @@ impl Here {
         data::open(&self.folder, self.environment.overlay.clone()).await
     }
 
+    /// Opens a data folder that is there: a command that only looks, or changes what is there, must not make one where a name was mistyped.
+    pub(crate) async fn found(&self) -> Result<Data> {
+        self.database()?;
+        self.open().await
+    }
+
+    /// The database of a data folder that is there.
+    pub(crate) fn database(&self) -> Result<PathBuf, Error> {
+        let database = self.folder.join(local::DATABASE_FILE);
+        // One that may not be looked at is told of by whoever opens it.
+        if !matches!(database.try_exists(), Ok(false)) {
+            return Ok(database);
+        }
+        let what = format!(
+            "there is nothing of Gaffer in the data folder {}",
+            self.folder.display()
+        );
+        let next = "name another one with `--data DIR`, or make one with `gaffer init`";
+        Err(Error::usage(what, next))
+    }
+
     /// The same folder without the keys and tokens that the environment lays over stored ones, so that these can be written.
     pub(crate) fn stored_only(&self) -> Self {
         let mut overlay = self.environment.overlay.clone();

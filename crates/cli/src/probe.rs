@@ -33,7 +33,7 @@ pub(crate) async fn run(args: ProbeArgs, here: &Here, as_json: bool) -> Result<(
 }
 
 async fn probe(args: ProbeArgs, here: &Here, as_json: bool) -> Result<()> {
-    let data = here.open().await?;
+    let data = here.found().await?;
     let account = data.desk.store.account(&args.account).await?;
     let account = account
         .ok_or_else(|| Error::no_such("account", &args.account, ""))?

@@ -18,7 +18,13 @@ mod show;
 
 /// Runs one of the commands.
 pub(crate) async fn run(command: SourceCommand, here: &Here) -> Result<Answer> {
-    let desk = here.open().await?.desk;
+    let desk = match &command {
+        SourceCommand::Add(_) => here.open().await?.desk,
+        SourceCommand::Set(_)
+        | SourceCommand::List
+        | SourceCommand::Pause { .. }
+        | SourceCommand::Resume { .. } => here.found().await?.desk,
+    };
     match command {
         SourceCommand::Add(args) => {
             let context = format!("adding source {}", args.repo);

@@ -21,7 +21,7 @@ const STILL_HELD: &str =
 
 /// Stops writing to Jules and GitHub.
 pub(crate) async fn pause(args: SwitchArgs, here: &Here) -> Result<Answer> {
-    let desk = here.open().await?.desk;
+    let desk = here.found().await?.desk;
     if let Some(repo) = &args.source {
         return paused_source(&desk, repo, true).await;
     }
@@ -35,7 +35,7 @@ pub(crate) async fn pause(args: SwitchArgs, here: &Here) -> Result<Answer> {
 
 /// Goes on.
 pub(crate) async fn resume(args: SwitchArgs, here: &Here) -> Result<Answer> {
-    let desk = here.open().await?.desk;
+    let desk = here.found().await?.desk;
     if let Some(repo) = &args.source {
         return paused_source(&desk, repo, false).await;
     }
@@ -86,7 +86,7 @@ pub(crate) async fn paused_source(desk: &Desk, repo: &RepoName, paused: bool) ->
 
 /// Tells what is going on.
 pub(crate) async fn status(here: &Here) -> Result<Answer> {
-    let data = here.open().await?;
+    let data = here.found().await?;
     let status = data
         .desk
         .status()

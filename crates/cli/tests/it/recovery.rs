@@ -106,12 +106,53 @@ fn what_is_no_backup_changes_nothing() {
         );
     }
     assert_eq!(sources(&world, &folder), before);
+}
+
+#[test]
+fn a_folder_that_was_mistyped_is_named_and_not_made() {
+    let world = with_source();
     let nothing = beside(&world, "nothing");
-    for command in [&["backup", "x.db"][..], &["export"]] {
+    for command in [
+        &["backup", "x.db"][..],
+        &["export"],
+        &["status"],
+        &["probe", "--repo", "acme/shop", "--yes"],
+        &["pause"],
+        &["resume"],
+        &["account", "list"],
+        &["source", "list"],
+        &["source", "pause", "acme/shop"],
+        &["agent", "list"],
+    ] {
         let refused = world.refused(&[command, &["--data", &nothing]].concat());
-        assert_eq!((refused.exit, refused.code.as_str()), (1, "no_data"));
+        let code = (refused.exit, refused.code.as_str());
+        assert_eq!(code, (2, "usage"), "{command:?}: {refused:?}");
+        assert!(refused.error.contains(&nothing), "{refused:?}");
+        assert!(!Path::new(&nothing).exists(), "{command:?}");
     }
+    let doctor = world.run(&["doctor", "--data", &nothing]);
+    assert!(doctor.code == 1 && doctor.says(&nothing), "{doctor:?}");
     assert!(!Path::new(&nothing).exists());
+}
+
+/// Two restores take much less than the second that the first one's folder is named by.
+#[test]
+fn restores_that_follow_each_other_keep_what_was_there_each_time() {
+    let world = with_source();
+    let backup = beside(&world, "backup.db");
+    world.run(&["backup", &backup]).ok();
+    let kept: Vec<String> = (0..4)
+        .map(|_| {
+            let said = world.json(&["restore", &backup, "--replace"]);
+            said["kept"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    let folders: std::collections::BTreeSet<_> = kept.iter().collect();
+    assert_eq!(folders.len(), 4, "{kept:?}");
+    assert!(
+        kept.iter()
+            .all(|it| Path::new(it).join("gaffer.db").is_file())
+    );
 }
 
 #[test]

@@ -59,6 +59,8 @@ fn one_source_is_paused_by_either_command() {
 #[test]
 fn status_tells_people_where_they_are() {
     let world = World::new();
+    let agent = ["agent", "add", "bot", "--url", "https://bot.example.com/x"];
+    world.run(&agent).ok();
     let empty = world.run(&["status"]).ok();
     assert!(
         empty.says("gaffer account add default") && empty.says(&world.data().display().to_string()),

@@ -116,7 +116,8 @@ fn a_data_folder_is_found_or_asked_for() {
     nowhere.env_remove("GAFFER_DATA");
     let told = ran(nowhere, "").told();
     assert_eq!((told.exit, told.code.as_str()), (2, "usage"));
-    let mut home = world.command(&["status", "--json"]);
+    let agent = ["agent", "add", "bot", "--url", "https://bot.example.com/x"];
+    let mut home = world.command(&agent);
     home.env_remove("GAFFER_DATA")
         .env("XDG_DATA_HOME", world.data());
     ran(home, "").ok();

@@ -28,7 +28,9 @@ fn answers(clinic: &Clinic, code: u16) {
 #[test]
 fn there_is_no_account() {
     let clinic = Clinic::empty(Scenario::default(), SignedDuration::ZERO);
-    clinic.ok(&["status"]);
+    // A folder without anything in it.
+    clinic.ok(&["agent", "add", "bot", "--url", "https://bot.example.com/x"]);
+    clinic.ok(&["agent", "remove", "bot"]);
     expect![[r#"
         error    no_account  Jules accounts: there is none | cause: without a Jules account no job can be started | mend: run `gaffer account add default`
         warning  no_source  sources: there is none | cause: there is no repository to work on | mend: run `gaffer source add OWNER/REPO`

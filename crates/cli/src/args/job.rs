@@ -127,6 +127,8 @@ pub(crate) enum Until {
     Ended,
     /// Somebody has to say something, or it ended.
     Waiting,
+    /// Its session is done and its pull request was read, so that `gaffer job merge` can be said, or it is merged; any other end is a failure.
+    InReview,
 }
 
 /// A session of somebody else's.

@@ -16,6 +16,12 @@ use crate::render::Answer;
 /// How often the door is asked: a person does not notice it, and it costs one read of one record.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
+/// The state of a job whose session is done and whose pull request is open, as the door tells it.
+const IN_REVIEW: &str = "in-review";
+
+/// The state of a pull request that was not read yet, as the door tells it.
+const UNREAD: &str = "unread";
+
 /// How a look at a job ends the wait.
 enum Seen {
     /// It has come far enough.
@@ -33,7 +39,11 @@ pub(super) async fn run(client: &Client, args: &WaitArgs) -> Result<Answer> {
     loop {
         beat.tick().await;
         let job = client.job(args.id.as_str()).await?;
-        match seen(&job, args.until) {
+        let reached = match args.until {
+            Until::InReview => in_review(client, &job).await?,
+            Until::Merged | Until::Ended | Until::Waiting => seen(&job, args.until),
+        };
+        match reached {
             Seen::There => return Ok(show::job(&job)),
             Seen::Never => return Err(ended(&job).into()),
             Seen::NotYet if Instant::now() >= until => return Err(too_long(&job, args).into()),
@@ -45,11 +55,25 @@ pub(super) async fn run(client: &Client, args: &WaitArgs) -> Result<Answer> {
 fn seen(job: &JobView, until: Until) -> Seen {
     let merged = job.state == "merged";
     match (until, job.ended.is_some()) {
-        (Until::Merged, _) if merged => Seen::There,
-        (Until::Merged, true) => Seen::Never,
+        (Until::Merged | Until::InReview, _) if merged => Seen::There,
+        (Until::Merged | Until::InReview, true) => Seen::Never,
         (Until::Ended | Until::Waiting, true) => Seen::There,
         (Until::Waiting, false) if job.waiting.is_some() => Seen::There,
-        (Until::Merged | Until::Ended | Until::Waiting, false) => Seen::NotYet,
+        (Until::Merged | Until::InReview | Until::Ended | Until::Waiting, false) => Seen::NotYet,
+    }
+}
+
+/// Whether its pull request waits for somebody's word: one that was never read takes none.
+async fn in_review(client: &Client, job: &JobView) -> Result<Seen> {
+    let Some(pull) = job.pull_request.as_ref().filter(|_| job.state == IN_REVIEW) else {
+        return Ok(seen(job, Until::InReview));
+    };
+    match client.pull_why(pull).await {
+        Ok(why) if why.state == UNREAD => Ok(Seen::NotYet),
+        Ok(_) => Ok(Seen::There),
+        // It is known by its name only.
+        Err(client::Error::Problem(_)) => Ok(Seen::NotYet),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -3,22 +3,25 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
+use sandbox::github::DEFAULT_TOKEN;
+use sandbox::{DEFAULT_KEY, Scenario};
 use serde_json::Value;
 
+use crate::init::serve;
 use crate::world::{Ran, World, ran};
 
 const README: &str = include_str!("../../../../README.md");
 
-/// The section whose first block is typed.
+/// The section whose blocks are typed.
 const SECTION: &str = "## From nothing to a merged pull request";
 
 /// What the README calls the sandbox's address; the test takes a free port instead.
 const SANDBOX: &str = "127.0.0.1:4190";
 
-/// The commands of a section's first block, one each, without their line breaks.
-fn commands() -> Vec<String> {
+/// The commands of one of the section's blocks, one each, without their line breaks.
+fn commands(block: usize) -> Vec<String> {
     let section = README.split_once(SECTION).unwrap().1;
-    let block = section.split_once("```console\n").unwrap().1;
+    let block = section.split("```console\n").nth(block + 1).unwrap();
     let block = block.split_once("\n```").unwrap().0;
     let joined = block.replace("\\\n", " ");
     joined.lines().map(str::to_owned).collect()
@@ -38,6 +41,7 @@ impl Drop for Running {
 struct Typist {
     world: World,
     replaced: Vec<(String, String)>,
+    environment: Vec<(&'static str, String)>,
 }
 
 impl Typist {
@@ -55,6 +59,7 @@ impl Typist {
             .env_clear()
             .env("PATH", path)
             .env("GAFFER_DATA", self.world.data())
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -82,6 +87,26 @@ impl Typist {
     }
 }
 
+impl Typist {
+    /// Types `gaffer up`, on a free port that every later command knows.
+    fn goes_up(&mut self, line: &str) -> Running {
+        let mut replace = |from: &str, to: String| self.replaced.push((from.to_owned(), to));
+        replace("gaffer up", "gaffer up --listen 127.0.0.1:0".to_owned());
+        let (up, door) = self.starts(line);
+        let job = format!("gaffer job --url http://{door}");
+        self.replaced.push(("gaffer job".to_owned(), job));
+        up
+    }
+
+    /// Types the order of a job, whose id every later command knows.
+    fn creates(&mut self, line: &str) {
+        let created = self.types(line).ok();
+        let mut words = created.stdout.split_whitespace();
+        let id = words.find(|word| word.len() == 26).unwrap();
+        self.replaced.push((" ID".to_owned(), format!(" {id}")));
+    }
+}
+
 /// The line with `exec` before its program, behind any variables.
 fn exec(line: &str) -> String {
     line.replacen("gaffer ", "exec gaffer ", 1)
@@ -101,7 +126,7 @@ fn get(address: &str, path: &str) -> Value {
 
 #[test]
 fn the_readme_leads_to_a_merged_pull_request_in_six_commands() {
-    let commands = commands();
+    let commands = commands(0);
     let [sandbox, init, up, create, wait, show] = &commands[..] else {
         panic!("{} commands: {commands:?}", commands.len())
     };
@@ -111,25 +136,14 @@ fn the_readme_leads_to_a_merged_pull_request_in_six_commands() {
             format!("--listen {SANDBOX}"),
             "--listen 127.0.0.1:0".to_owned(),
         )],
+        environment: Vec::new(),
     };
     let (_sandbox, small) = typist.starts(sandbox);
     typist.replaced.push((SANDBOX.to_owned(), small.clone()));
     let init_ran = typist.types(init).ok();
     assert!(init_ran.says("source acme/shop is added"), "{init_ran:?}");
-    typist.replaced.push((
-        "gaffer up".to_owned(),
-        "gaffer up --listen 127.0.0.1:0".to_owned(),
-    ));
-    let (_up, door) = typist.starts(up);
-    let job = format!("gaffer job --url http://{door}");
-    typist.replaced.push(("gaffer job".to_owned(), job));
-    let created = typist.types(create).ok();
-    let id = created
-        .stdout
-        .split_whitespace()
-        .find(|word| word.len() == 26)
-        .unwrap();
-    typist.replaced.push((" ID".to_owned(), format!(" {id}")));
+    let _up = typist.goes_up(up);
+    typist.creates(create);
     typist.types(wait).ok();
     let shown = typist.types(show).ok();
     assert!(
@@ -149,4 +163,40 @@ fn the_readme_leads_to_a_merged_pull_request_in_six_commands() {
         (&1.into(), &1.into(), &0.into()),
         "{counters}"
     );
+}
+
+/// With accounts of one's own: a person approves the plan and the merge. The accounts are a sandbox's, and its waits are short.
+#[test]
+fn the_readme_leads_to_a_merge_that_a_person_approves() {
+    let commands = commands(1);
+    let [init, up, create, asked, approve, reviewed, merge] = &commands[..] else {
+        panic!("{} commands: {commands:?}", commands.len())
+    };
+    let at = serve(Scenario::default());
+    let of = |from: &str, to: &str| (from.to_owned(), to.to_owned());
+    let mut typist = Typist {
+        world: World::new(),
+        replaced: vec![
+            of("OWNER/REPO", "acme/shop"),
+            of("gaffer init", "gaffer init --settle 1s --pull-poll 2s"),
+        ],
+        environment: vec![
+            ("JULES_API_KEY", DEFAULT_KEY.to_owned()),
+            ("GITHUB_TOKEN", DEFAULT_TOKEN.to_owned()),
+            ("JULES_API_BASE", format!("http://{at}/jules/v1alpha")),
+            ("GITHUB_API_BASE", format!("http://{at}/github")),
+        ],
+    };
+    typist.types(init).ok();
+    let _up = typist.goes_up(up);
+    typist.creates(create);
+    let plan = typist.types(asked).ok();
+    assert!(plan.says("plan-waits"), "{plan:?}");
+    typist.types(approve).ok();
+    let review = typist.types(reviewed).ok();
+    assert!(review.says("acme/shop#1"), "{review:?}");
+    typist.types(merge).ok();
+    let end = "gaffer job wait ID --until merged --within 2m";
+    let merged = typist.types(end).ok();
+    assert!(merged.says("merged"), "{merged:?}");
 }

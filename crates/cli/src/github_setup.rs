@@ -4,12 +4,10 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use domain::failure::{Failure, FailureClass};
 use engine::ports::{SecretName, SecretsError};
 use engine::settings::{AppSetup, MadeApp, Upstreams};
 use github::{AppMaker, Installed, NewApp, Wanted};
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::time::Instant;
 
@@ -18,20 +16,19 @@ use crate::data::Data;
 use crate::error::Error;
 use crate::here::Here;
 use crate::render::{self, Answer};
-use crate::{stdin, upstreams};
+use crate::stdin::{self, KeyFrom};
+use crate::upstreams;
 
 mod code;
+mod key;
 mod page;
 mod progress;
+mod report;
+mod token;
 
 use code::Code;
 use page::Page;
-
-/// How a private key begins in PEM.
-const PEM: &str = "-----BEGIN";
-
-/// Longest private key, in bytes: one of 8,192 bits has about 6,400.
-const KEY_BYTES_MAX: u64 = 16 * 1024;
+use report::{End, not_exchanged, not_signed_in, told};
 
 /// How often GitHub is asked whether the App is installed: a person needs longer to click.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -42,6 +39,9 @@ pub(crate) async fn run(command: GithubCommand, here: &Here) -> Result<Answer> {
         GithubCommand::Setup(args) => setup(*args, here)
             .await
             .context("setting up the GitHub App"),
+        GithubCommand::Token(args) => token::replace(args, here)
+            .await
+            .context("replacing the GitHub token"),
     }
 }
 
@@ -66,8 +66,39 @@ async fn setup(args: SetupArgs, here: &Here) -> Result<Answer> {
         base,
     };
     let made = run.made().await?;
-    let installed = run.wait_for_installation(&made).await?;
-    Ok(told(&made, &installed, overlaid))
+    let was_used = run.is_used(&made).await?;
+    // Without another credential nothing is lost by using this one at once.
+    let others = was_used || run.has_other().await?;
+    if !others {
+        run.put_to_use(&made).await?;
+    }
+    let wanted = if was_used {
+        Vec::new()
+    } else {
+        run.owners().await?
+    };
+    let installed = run.wait_for_installation(&made, &wanted).await?;
+    let lacking = lacking(&wanted, &installed);
+    if others && !was_used && lacking.is_empty() && !installed.is_empty() {
+        run.put_to_use(&made).await?;
+    }
+    let end = End {
+        in_use: run.is_used(&made).await?,
+        is_new: !was_used,
+        replaced: others && !was_used,
+        lacking,
+        overlaid,
+    };
+    Ok(told(&made, &installed, &end))
+}
+
+/// Owners that have not installed the App, or have suspended it.
+fn lacking(owners: &[String], installed: &[Installed]) -> Vec<String> {
+    let has = |owner: &&String| {
+        let mut live = installed.iter().filter(|it| it.suspended_at.is_none());
+        live.any(|it| it.account.login.eq_ignore_ascii_case(owner))
+    };
+    owners.iter().filter(|owner| !has(owner)).cloned().collect()
 }
 
 /// One run.
@@ -79,16 +110,24 @@ struct Run {
 }
 
 impl Run {
-    /// Goes on from where the last run stopped until the App's key is stored and in use.
+    /// Goes on from where the last run stopped until the App's key is stored.
     async fn made(&self) -> Result<MadeApp> {
         if let Some(id) = self.args.app_id {
             return self.take_over(id).await;
         }
         let found = progress::read(&self.data.desk).await?;
         let version = found.as_ref().map(|found| found.version);
-        match found.map(|found| found.value).filter(|_| !self.args.again) {
-            Some(AppSetup::Stored(made)) if self.args.code.is_none() => Ok(made),
-            Some(AppSetup::Made(made)) if self.args.code.is_none() => self.rescue(made).await,
+        let stage = found.map(|found| found.value).filter(|_| !self.args.again);
+        if let (Some(_), None | Some(AppSetup::Asked { .. } | AppSetup::Stored(_))) =
+            (&self.args.key_file, &stage)
+        {
+            let what = "`--key-file` says no App: none was made whose key was lost";
+            let next = "give the App's id with `--app-id ID`, or leave `--key-file` out";
+            return Err(Error::usage(what, next).into());
+        }
+        match stage {
+            Some(AppSetup::Stored(made)) if !self.args.code_stdin => Ok(made),
+            Some(AppSetup::Made(made)) if !self.args.code_stdin => self.rescue(made).await,
             Some(AppSetup::Asked { state, port }) => self.ask(version, (state, port)).await,
             Some(AppSetup::Stored(_) | AppSetup::Made(_)) | None => {
                 let state = format!("{:032x}", rand::random::<u128>());
@@ -99,9 +138,11 @@ impl Run {
 
     /// Gets a code, exchanges it, and keeps what comes of it.
     async fn ask(&self, version: Option<u64>, (state, port): (String, u16)) -> Result<MadeApp> {
-        let code = match &self.args.code {
-            Some(text) => code::pasted(text, Some(&state))?,
-            None => self.code(version, (state, port)).await?,
+        let code = if self.args.code_stdin {
+            let text = stdin::key(KeyFrom::StdinOrAsked, "the code")?;
+            code::pasted(text.expose_secret(), Some(&state))?
+        } else {
+            self.code(version, (state, port)).await?
         };
         let made = self.maker.convert(code.expose()).await;
         let new = made.map_err(|failure| not_exchanged(&failure))?;
@@ -121,7 +162,7 @@ impl Run {
         progress::save(&self.data.desk, version, &asked).await?;
         let page = self.page(at, state)?;
         render::note(&format!(
-            "Open http://{at}/ in a browser on this machine and follow it. On another machine, tunnel to that port, or give the code with `gaffer github setup --code CODE`."
+            "Open http://{at}/ in a browser on this machine and follow it. On another machine, tunnel to that port, or give the code with `gaffer github setup --code-stdin`."
         ));
         let within = self.args.within.unsigned_abs();
         let code = page::wait(listener, page, within).await?;
@@ -167,25 +208,61 @@ impl Run {
         })
     }
 
-    /// Notes the App, then keeps its secrets, then puts it to use: a crash in between is found again by the next run.
+    /// Notes the App, then keeps its secrets: a crash in between is found again by the next run.
+    ///
+    /// Its key is not put in the place of another credential, which works until the App is installed.
     async fn keep(&self, new: NewApp) -> Result<MadeApp> {
         let made = MadeApp {
             id: new.id,
             slug: new.slug,
             page: new.html_url,
         };
-        let found = progress::read(&self.data.desk).await?;
-        let version = found.map(|found| found.version);
-        progress::save(&self.data.desk, version, &AppSetup::Made(made.clone())).await?;
+        progress::made(&self.data.desk, &made).await?;
         if let Some(secret) = new.webhook_secret {
             self.keep_webhook_secret(&secret).await?;
         }
-        self.data
-            .secrets
-            .write(&SecretName::GitHub, &new.pem)
-            .await?;
-        progress::finish(&self.data.desk, &made).await?;
+        let name = SecretName::App(made.id);
+        self.data.secrets.write(&name, &new.pem).await?;
         Ok(made)
+    }
+
+    /// Has `gaffer up` use the App from its next start on. The order lets any crash be mended by another run.
+    async fn put_to_use(&self, made: &MadeApp) -> Result<()> {
+        let key = self.data.secrets.read(&SecretName::App(made.id)).await?;
+        self.data.secrets.write(&SecretName::GitHub, &key).await?;
+        progress::finish(&self.data.desk, made).await?;
+        let name = SecretName::App(made.id);
+        Ok(self.data.secrets.remove(&name).await?)
+    }
+
+    /// Whether `gaffer up` uses this App.
+    async fn is_used(&self, made: &MadeApp) -> Result<bool> {
+        let found = progress::read(&self.data.desk).await?;
+        Ok(
+            found
+                .is_some_and(|it| matches!(it.value, AppSetup::Stored(used) if used.id == made.id)),
+        )
+    }
+
+    /// Whether another credential is stored, which is used until now.
+    async fn has_other(&self) -> Result<bool> {
+        match self.data.secrets.read(&SecretName::GitHub).await {
+            Ok(_) => Ok(true),
+            Err(SecretsError::Missing(_)) => Ok(false),
+            Err(error @ SecretsError::Unusable { .. }) => Err(error.into()),
+        }
+    }
+
+    /// Whose repositories are worked on.
+    async fn owners(&self) -> Result<Vec<String>> {
+        let sources = self.data.desk.store.sources().await;
+        let sources = sources.context("reading the sources")?;
+        let owners = sources.iter().filter_map(|it| {
+            let (owner, _) = it.value.repo.as_str().split_once('/')?;
+            Some(owner.to_ascii_lowercase())
+        });
+        let owners: std::collections::BTreeSet<_> = owners.collect();
+        Ok(owners.into_iter().collect())
     }
 
     /// The new secret goes first; what signed until now is still taken.
@@ -202,59 +279,17 @@ impl Run {
         Ok(self.data.secrets.write(&name, &both).await?)
     }
 
-    /// A run stopped between the making and the keeping: the key is there, or it is lost.
-    async fn rescue(&self, made: MadeApp) -> Result<MadeApp> {
-        if let Some(file) = &self.args.key_file {
-            return self.take_key(made, file).await;
-        }
-        let stored = self.data.secrets.read(&SecretName::GitHub).await;
-        let has_key = stored.is_ok_and(|it| it.expose_secret().trim_start().starts_with(PEM));
-        if !has_key {
-            let what = format!(
-                "the App {} was made, and its key was lost before it could be kept",
-                made.slug
-            );
-            let next = format!(
-                "make a private key on its page {} and give it with `gaffer github setup --key-file FILE`, or delete the App there and type `gaffer github setup --again`",
-                made.page
-            );
-            return Err(Error::refused("key_lost", what, next).into());
-        }
-        progress::finish(&self.data.desk, &made).await?;
-        Ok(made)
-    }
-
-    /// An App that somebody has made by hand.
-    async fn take_over(&self, id: u64) -> Result<MadeApp> {
-        let made = MadeApp {
-            id,
-            slug: String::new(),
-            page: String::new(),
+    /// Waits until somebody, and all who are wanted, have installed it.
+    async fn wait_for_installation(
+        &self,
+        made: &MadeApp,
+        wanted: &[String],
+    ) -> Result<Vec<Installed>> {
+        let name = SecretName::App(made.id);
+        let key = match self.data.secrets.read(&name).await {
+            Err(SecretsError::Missing(_)) => self.data.secrets.read(&SecretName::GitHub).await?,
+            kept => kept?,
         };
-        match &self.args.key_file {
-            Some(file) => self.take_key(made, file).await,
-            None => Err(Error::usage(
-                "the App's key is not given",
-                "give it with `--key-file FILE`",
-            )
-            .into()),
-        }
-    }
-
-    /// Keeps a key that fits the App.
-    async fn take_key(&self, made: MadeApp, file: &std::path::Path) -> Result<MadeApp> {
-        let text = stdin::of_file(file, KEY_BYTES_MAX)
-            .with_context(|| format!("reading the private key from {}", file.display()))?;
-        let key = SecretString::from(text);
-        let seen = self.maker.installations((made.id, &key)).await;
-        seen.map_err(|failure| not_signed_in(&failure))?;
-        self.data.secrets.write(&SecretName::GitHub, &key).await?;
-        progress::finish(&self.data.desk, &made).await?;
-        Ok(made)
-    }
-
-    async fn wait_for_installation(&self, made: &MadeApp) -> Result<Vec<Installed>> {
-        let key = self.data.secrets.read(&SecretName::GitHub).await?;
         let until = Instant::now() + self.args.within.unsigned_abs();
         let mut beat = tokio::time::interval(LOOK_EVERY);
         let mut asked = false;
@@ -262,7 +297,8 @@ impl Run {
             beat.tick().await;
             let found = self.maker.installations((made.id, &key)).await;
             let found = found.map_err(|failure| not_signed_in(&failure))?;
-            if !found.is_empty() || Instant::now() >= until {
+            let is_enough = !found.is_empty() && lacking(wanted, &found).is_empty();
+            if is_enough || Instant::now() >= until {
                 return Ok(found);
             }
             if let Some(page) = made.install_page().filter(|_| !asked) {
@@ -271,73 +307,4 @@ impl Run {
             }
         }
     }
-}
-
-fn not_exchanged(failure: &Failure) -> Error {
-    match failure.class {
-        FailureClass::NotFound | FailureClass::Conflict | FailureClass::Invalid => Error::refused(
-            "code_used",
-            "GitHub does not take this code: it was used already, is older than an hour, or belongs to another GitHub",
-            "type `gaffer github setup` and begin at the page it tells; an App that was made meanwhile can be deleted on GitHub, below Settings, Developer settings, GitHub Apps",
-        ),
-        FailureClass::Unauthorized
-        | FailureClass::Forbidden
-        | FailureClass::Precondition
-        | FailureClass::Throttled
-        | FailureClass::Unavailable
-        | FailureClass::Network
-        | FailureClass::Garbled => Error::refused(
-            "not_exchanged",
-            failure.message.clone(),
-            "type `gaffer github setup` again; the code may have been used up, and then GitHub gives another one",
-        ),
-    }
-}
-
-fn not_signed_in(failure: &Failure) -> Error {
-    let (code, next) = match failure.class {
-        FailureClass::Unauthorized | FailureClass::Forbidden | FailureClass::NotFound => (
-            "key_refused",
-            "give the id and a private key of the same App with `gaffer github setup --app-id ID --key-file FILE`",
-        ),
-        FailureClass::Precondition
-        | FailureClass::Conflict
-        | FailureClass::Invalid
-        | FailureClass::Throttled
-        | FailureClass::Unavailable
-        | FailureClass::Network
-        | FailureClass::Garbled => (
-            "github_unreachable",
-            "type `gaffer github setup` again, which goes on from here",
-        ),
-    };
-    Error::refused(code, failure.message.clone(), next)
-}
-
-fn told(made: &MadeApp, installed: &[Installed], overlaid: bool) -> Answer {
-    let accounts: Vec<&str> = installed
-        .iter()
-        .map(|it| it.account.login.as_str())
-        .collect();
-    let mut answer = Answer::new(json!({
-        "app_id": made.id, "slug": made.slug, "page": made.page, "installed_on": accounts,
-    }))
-    .line(format!(
-        "The GitHub App {} {} is set up, and `gaffer up` uses it.",
-        made.id, made.slug
-    ));
-    answer = if accounts.is_empty() {
-        let page = made.install_page();
-        let page = page.as_deref().unwrap_or("its page on GitHub");
-        answer.line(format!(
-            "It is not installed yet: install it at {page}, then go on with `gaffer up`."
-        ))
-    } else {
-        answer.line(format!("It is installed on {}.", accounts.join(", ")))
-    };
-    if overlaid {
-        return answer
-            .line("GITHUB_TOKEN or GITHUB_APP_KEY in the environment goes before it: unset it.");
-    }
-    answer
 }

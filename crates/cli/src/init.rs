@@ -19,9 +19,9 @@ use crate::render::{self, Answer, value};
 use crate::{account, doctor, upstreams};
 
 mod notes;
-mod outside;
+pub(crate) mod outside;
 pub(crate) mod person;
-mod secrets;
+pub(crate) mod secrets;
 mod source;
 
 use notes::Notes;

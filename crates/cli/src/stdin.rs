@@ -56,9 +56,20 @@ fn asked(what: &str) -> std::io::Result<String> {
     terminal.read_secure_line()
 }
 
-/// A whole file of text.
+/// A whole file of text. One that cannot be read was named wrongly.
 pub(crate) fn of_file(file: &Path, bytes_max: u64) -> Result<String> {
-    limited(File::open(file)?, bytes_max)
+    let refuse = |why: String| {
+        let what = format!("{} cannot be read: {why}", file.display());
+        Error::usage(
+            what,
+            "give a file that is there, that is yours and that is text",
+        )
+    };
+    let opened = File::open(file).map_err(|error| refuse(error.to_string()))?;
+    limited(opened, bytes_max).map_err(|error| match error.downcast_ref::<std::io::Error>() {
+        Some(why) => refuse(why.to_string()).into(),
+        None => error,
+    })
 }
 
 /// All of standard input.

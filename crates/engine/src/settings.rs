@@ -59,7 +59,7 @@ pub enum AppSetup {
         /// The port of the page that it goes back to.
         port: u16,
     },
-    /// The App is there; its key may not have reached the secrets.
+    /// The App is there and not used yet; its key may not have reached the secrets, where it is `apps/ID`.
     Made(MadeApp),
     /// The key is stored and in use.
     Stored(MadeApp),

@@ -17,12 +17,25 @@ pub(crate) enum GithubCommand {
     /// It opens one page on this machine, which hands GitHub the App's description; there you confirm it.
     /// An interrupted run goes on where it stopped when the command is typed again.
     Setup(Box<SetupArgs>),
+    /// Store another token: it comes from standard input or is asked for, and is checked before it is kept.
+    Token(TokenArgs),
+}
+
+/// Where the token is checked.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer github token\n  gaffer github token < token.txt\n\nA GitHub App that was in use is kept: `gaffer github setup` goes back to it."
+)]
+pub(crate) struct TokenArgs {
+    /// Where GitHub's API is [default: what `gaffer init` remembered, else GitHub's].
+    #[arg(long, env = "GITHUB_API_BASE", hide_env_values = true, value_name = "URL", value_parser = value::github_base)]
+    pub(crate) github_base: Option<String>,
 }
 
 /// How the App is made.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer github setup\n  gaffer github setup --org acme --webhook-url https://gaffer.example.com/github/webhook\n  gaffer github setup --code 0123456789abcdef\n  gaffer github setup --app-id 12345 --key-file app.pem"
+    after_help = "Examples:\n  gaffer github setup\n  gaffer github setup --org acme --webhook-url https://gaffer.example.com/github/webhook\n  gaffer github setup --code-stdin < address.txt\n  gaffer github setup --app-id 12345 --key-file app.pem"
 )]
 pub(crate) struct SetupArgs {
     /// Make it an organisation's App instead of yours.
@@ -41,16 +54,16 @@ pub(crate) struct SetupArgs {
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
 
-    /// The code, or the whole address, that GitHub went back to: no page is opened then.
-    #[arg(long, value_name = "CODE", conflicts_with_all = ["app_id", "again"])]
-    pub(crate) code: Option<String>,
+    /// Read the code, or the whole address that GitHub went back to, from standard input: no page is opened then.
+    #[arg(long, conflicts_with_all = ["app_id", "again"])]
+    pub(crate) code_stdin: bool,
 
     /// Take an App that is there already; its private key comes from `--key-file`.
     #[arg(long, value_name = "ID", requires = "key_file", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) app_id: Option<u64>,
 
-    /// The App's private key, as GitHub gave it.
-    #[arg(long, value_name = "FILE")]
+    /// The App's private key, as GitHub gave it: of `--app-id`, or of the App that was made and whose key was lost.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["code_stdin", "again"])]
     pub(crate) key_file: Option<PathBuf>,
 
     /// Forget what was begun, and make another App.

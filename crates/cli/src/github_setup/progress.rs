@@ -21,6 +21,12 @@ pub(super) async fn save(desk: &Desk, found: Option<u64>, next: &AppSetup) -> Re
         .context("recording how far the App's setup has come")
 }
 
+/// Records an App that is not used yet.
+pub(super) async fn made(desk: &Desk, made: &MadeApp) -> Result<()> {
+    let found = read(desk).await?.map(|found| found.version);
+    save(desk, found, &AppSetup::Made(made.clone())).await
+}
+
 /// Records that the key is stored, then has `gaffer up` use the App.
 pub(super) async fn finish(desk: &Desk, made: &MadeApp) -> Result<()> {
     crate::upstreams::remember(desk, |known| Upstreams {

@@ -25,14 +25,14 @@ const ALIKE: f64 = 0.75;
 const NAMES_MAX: usize = 5;
 
 /// Jules and GitHub, seen with secrets that need not be stored yet.
-pub(super) struct Outside {
+pub(crate) struct Outside {
     secrets: Arc<dyn Secrets>,
     upstreams: Upstreams,
 }
 
 impl Outside {
     /// `overlay` holds secrets by path; others are read from the data folder.
-    pub(super) fn new(
+    pub(crate) fn new(
         folder: &Path,
         overlay: BTreeMap<String, SecretString>,
         upstreams: Upstreams,
@@ -54,7 +54,7 @@ impl Outside {
     }
 
     /// The default branch of a repository, which the token has to be able to read.
-    pub(super) async fn default_branch(&self, repo: &RepoName) -> Result<BranchName> {
+    pub(crate) async fn default_branch(&self, repo: &RepoName) -> Result<BranchName> {
         let base = self.upstreams.github_base.as_deref();
         let settings = github::Settings::new(base, self.upstreams.github_app_id)
             .context("reading the address of GitHub")?;

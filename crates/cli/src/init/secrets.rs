@@ -15,11 +15,11 @@ use crate::stdin::{self, KeyFrom};
 const STDIN_BYTES_MAX: u64 = 64 * 1024;
 
 /// One of the two secrets, in words.
-pub(super) struct Kind {
+pub(crate) struct Kind {
     /// Its name in the environment and on standard input.
     pub(super) variable: &'static str,
     /// What it is called.
-    pub(super) what: &'static str,
+    pub(crate) what: &'static str,
     /// The option that names a file with it.
     option: &'static str,
     /// Where one is made.
@@ -46,7 +46,7 @@ pub(super) const KEY: Kind = Kind {
 };
 
 /// The GitHub token.
-pub(super) const TOKEN: Kind = Kind {
+pub(crate) const TOKEN: Kind = Kind {
     variable: "GITHUB_TOKEN",
     what: "the GitHub token",
     option: "--github-token-file",
@@ -114,7 +114,7 @@ fn line_of(lines: &str, name: &str) -> Option<SecretString> {
 }
 
 /// Refuses the wrong kind of secret before it is sent anywhere; the secret itself is never told.
-fn checked(secret: SecretString, kind: &Kind) -> Result<SecretString, Error> {
+pub(crate) fn checked(secret: SecretString, kind: &Kind) -> Result<SecretString, Error> {
     let text = secret.expose_secret();
     let next = format!("make one at {}", kind.made_at);
     if let Some((_, other)) = kind
@@ -186,7 +186,8 @@ pub(super) async fn choose(
 fn replacement(name: &SecretName) -> String {
     match name {
         SecretName::Jules(account) => format!("`gaffer account add {account} --replace-key`"),
-        SecretName::GitHub | SecretName::Webhook | SecretName::Agent(_) | SecretName::ApiToken => {
+        SecretName::GitHub => "`gaffer github token`".to_owned(),
+        SecretName::App(_) | SecretName::Webhook | SecretName::Agent(_) | SecretName::ApiToken => {
             format!("the new one in DATA/secrets/{}", name.path())
         }
     }

@@ -111,7 +111,7 @@ fn a_bad_key_is_bad_usage_and_is_not_told() {
         );
     }
     let missing = world.refused(&["account", "add", "default", "--key-file", "no-such-file"]);
-    assert_eq!(missing.exit, 1);
+    assert_eq!(missing.exit, 2);
     assert!(missing.error.contains("no-such-file"), "{missing:?}");
     assert_eq!(world.json(&["account", "list"]), json!({ "accounts": [] }));
 }

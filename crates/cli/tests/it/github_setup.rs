@@ -10,6 +10,8 @@ use serde_json::Value;
 use crate::init::serve;
 use crate::world::{Ran, World};
 
+mod credential;
+
 /// A browser without cookies.
 fn browser() -> reqwest::Client {
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -160,7 +162,11 @@ fn a_code_can_be_pasted_and_works_once() {
     setup.child.kill().unwrap();
     setup.end();
     // The run was interrupted; GitHub's address is still good.
-    let made = world.json(&["github", "setup", "--within", "0s", "--code", &back]);
+    let pasted = |more: &[&str], text: &str| {
+        let setup = ["github", "setup", "--code-stdin", "--json"];
+        world.feed(&[&setup[..], more].concat(), text)
+    };
+    let made = pasted(&["--within", "0s"], &back).ok().json();
     assert_eq!(
         (&made["app_id"], &made["installed_on"]),
         (&APP_ID.into(), &serde_json::json!([]))
@@ -173,7 +179,7 @@ fn a_code_can_be_pasted_and_works_once() {
         .split('&')
         .next()
         .unwrap();
-    let told = world.refused(&["github", "setup", "--code", code]);
+    let told = pasted(&[], code).told();
     assert_eq!(
         (told.exit, told.code.as_str()),
         (1, "code_used"),
@@ -181,14 +187,17 @@ fn a_code_can_be_pasted_and_works_once() {
     );
     assert!(!told.error.contains(code), "{told:?}");
     let foreign = back.replace("state=", "state=f");
-    let told = world.refused(&["github", "setup", "--code", &foreign]);
+    let told = pasted(&[], &foreign).told();
     assert_eq!(
         (told.exit, told.code.as_str()),
         (1, "wrong_state"),
         "{told:?}"
     );
-    let odd = world.refused(&["github", "setup", "--code", "a b"]);
+    let odd = pasted(&[], "a b").told();
     assert_eq!(odd.exit, 2, "{odd:?}");
+    // An argument could be read by everybody on the machine.
+    let argument = world.refused(&["github", "setup", "--code", code]);
+    assert_eq!(argument.exit, 2, "{argument:?}");
 }
 
 #[test]
@@ -279,8 +288,15 @@ fn a_lost_key_is_told_with_the_way_out() {
     setup.end();
     // The folder of secrets cannot be written: the exchange works, the keeping does not.
     let secrets = world.file("data/secrets", "");
-    let code = ["github", "setup", "--within", "0s", "--code", &back];
-    let failed = world.refused(&code);
+    let code = [
+        "github",
+        "setup",
+        "--within",
+        "0s",
+        "--code-stdin",
+        "--json",
+    ];
+    let failed = world.feed(&code, &back).told();
     assert_eq!(failed.exit, 1, "{failed:?}");
     std::fs::remove_file(secrets).unwrap();
     let told = world.refused(&["github", "setup", "--within", "0s"]);

@@ -22,7 +22,7 @@ const TOKEN: &str = "gaf_0123456789abcdef0123456789abcdef";
 /// Every prompt has its own words, so that it is found again.
 const PROMPT: &str = "Add a search box";
 
-struct RandomIds;
+pub(crate) struct RandomIds;
 
 impl Ids for RandomIds {
     fn ulid(&self, now: Timestamp) -> Ulid {

@@ -123,6 +123,7 @@ fn a_folder_that_was_mistyped_is_named_and_not_made() {
         &["source", "list"],
         &["source", "pause", "acme/shop"],
         &["agent", "list"],
+        &["github", "token"],
     ] {
         let refused = world.refused(&[command, &["--data", &nothing]].concat());
         let code = (refused.exit, refused.code.as_str());

@@ -11,6 +11,8 @@ pub enum SecretName {
     Jules(AccountName),
     /// The GitHub token, or the App's private key.
     GitHub,
+    /// The private key of a GitHub App that is not used yet.
+    App(u64),
     /// What GitHub signs webhooks with: the current secret, then the previous after a comma.
     Webhook,
     /// What wakes of an agent are signed with: `whsec_…`, the current one first, then the previous after a comma.
@@ -25,6 +27,7 @@ impl SecretName {
         match self {
             Self::Jules(account) => format!("jules/{account}"),
             Self::GitHub => "github".to_owned(),
+            Self::App(id) => format!("apps/{id}"),
             Self::Webhook => "webhook".to_owned(),
             Self::Agent(agent) => format!("agents/{agent}"),
             Self::ApiToken => "token".to_owned(),

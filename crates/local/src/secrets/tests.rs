@@ -57,6 +57,7 @@ async fn a_secret_is_written_for_its_owner_alone_and_read_back() {
     let names = [
         jules("default"),
         SecretName::GitHub,
+        SecretName::App(7),
         SecretName::Webhook,
         SecretName::Agent("claude".parse::<AgentName>().unwrap()),
         SecretName::ApiToken,

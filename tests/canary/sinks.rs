@@ -41,6 +41,8 @@ pub(super) enum Sink {
 pub(super) struct Heard {
     pub(super) errors: Vec<String>,
     pub(super) answers: Vec<String>,
+    /// Processes that were started, which go on while this is kept.
+    pub(super) children: Vec<std::process::Child>,
 }
 
 /// Everything that was logged or said in a panic, by all stories of this process.
@@ -136,8 +138,20 @@ pub(super) async fn all(world: &World, heard: &Heard) -> Vec<(Sink, String)> {
             .collect(),
     );
     add(Sink::Snapshot, snapshots(world).await);
-    add(Sink::Argument, std::env::args().collect());
+    add(Sink::Argument, arguments());
     found
+}
+
+/// The arguments of this process and of those it has started, as the system shows them to everybody.
+fn arguments() -> Vec<String> {
+    let own = std::process::id().to_string();
+    let listed = std::process::Command::new("ps")
+        .args(["-ww", "-o", "args=", "-p", &own, "--ppid", &own])
+        .output()
+        .expect("the list of processes");
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let lines = listed.lines().map(str::to_owned);
+    lines.chain(std::env::args()).collect()
 }
 
 async fn snapshots(world: &World) -> Vec<String> {

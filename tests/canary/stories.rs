@@ -386,34 +386,31 @@ async fn no_secret_that_is_put_into_the_wrong_place_comes_out_of_our_door() {
     finds(&world, &heard, &canaries, &[]).await;
 }
 
+async fn plant_row(world: &World, secret: &str) {
+    let key = Key {
+        pk: "CFG#leak".to_owned(),
+        sk: "META".to_owned(),
+    };
+    let record = Record {
+        key,
+        version: 0,
+        due: None,
+        list: None,
+        body: json!({ "key": secret }).to_string(),
+    };
+    let put = Write::Put {
+        record,
+        expect: engine::ports::Expect::Any,
+    };
+    let committed = world.desk.store.records().commit(vec![put]).await;
+    committed.expect("a row");
+}
+
 /// Lets a secret out of one place, as a fault of ours would.
 async fn plant(world: &World, heard: &mut Heard, sink: Sink, secret: &str) {
     let now = world.clock.now();
     match sink {
-        Sink::Row => {
-            let key = Key {
-                pk: "CFG#leak".to_owned(),
-                sk: "META".to_owned(),
-            };
-            let record = Record {
-                key,
-                version: 0,
-                due: None,
-                list: None,
-                body: json!({ "key": secret }).to_string(),
-            };
-            let put = Write::Put {
-                record,
-                expect: engine::ports::Expect::Any,
-            };
-            world
-                .desk
-                .store
-                .records()
-                .commit(vec![put])
-                .await
-                .expect("a row");
-        }
+        Sink::Row => plant_row(world, secret).await,
         Sink::Message => world
             .desk
             .queue
@@ -452,12 +449,21 @@ async fn plant(world: &World, heard: &mut Heard, sink: Sink, secret: &str) {
                     .is_success()
             );
         }
-        Sink::Event | Sink::Snapshot | Sink::Argument => {}
+        Sink::Argument => {
+            // It waits for a line that never comes, and ends with its standard input.
+            let child = std::process::Command::new("sh")
+                .args(["-c", "read line", "gaffer", "--key", secret])
+                .stdin(std::process::Stdio::piped())
+                .spawn();
+            heard.children.push(child.expect("a process"));
+        }
+        // The product writes these itself, from what others say: see the story about a word.
+        Sink::Event | Sink::Snapshot => {}
     }
 }
 
-/// Where a leak can be planted without changing the product: events and reasons are rows as well, and arguments are those of this process.
-const PLANTED: [Sink; 8] = [
+/// Where a leak can be planted without changing the product.
+const PLANTED: [Sink; 9] = [
     Sink::Row,
     Sink::Message,
     Sink::Log,
@@ -466,6 +472,7 @@ const PLANTED: [Sink; 8] = [
     Sink::Answer,
     Sink::Wake,
     Sink::Said,
+    Sink::Argument,
 ];
 
 #[tokio::test]
@@ -481,13 +488,40 @@ async fn a_secret_that_is_let_out_anywhere_is_found_there() {
     }
 }
 
+/// A word that is nobody's credential comes out wherever the product writes what others say, and the search finds it in each of these places.
+#[tokio::test]
+async fn a_word_that_the_product_itself_writes_is_found_where_it_stands() {
+    listen();
+    let canaries = Canaries::of(50, true);
+    let word = unlikely(250);
+    let text = format!("the word is {word}");
+    let failing = story(
+        "failing",
+        vec![Step::Fail {
+            after: SECOND * 3,
+            reason: text.clone(),
+        }],
+    );
+    let world = canaries
+        .world(scenario(vec![asking("asking", &text), failing]))
+        .await;
+    for prompt in ["asking", "failing"] {
+        world.submit(prompt).await;
+    }
+    world.pass(MINUTE * 2).await;
+    let found = leaks(&all(&world, &Heard::default()).await, &[word]);
+    for sink in [Sink::Row, Sink::Event, Sink::Wake, Sink::Snapshot] {
+        let is_found = found.iter().any(|(at, _)| *at == sink);
+        assert!(is_found, "{sink:?}: {found:#?}");
+    }
+    finds(&world, &Heard::default(), &canaries, &[]).await;
+}
+
 #[tokio::test]
 async fn a_secret_in_any_sink_is_found_in_every_disguise() {
     let canaries = Canaries::of(30, true);
     let secret = &canaries.github;
-    let sinks = PLANTED
-        .into_iter()
-        .chain([Sink::Event, Sink::Snapshot, Sink::Argument]);
+    let sinks = PLANTED.into_iter().chain([Sink::Event, Sink::Snapshot]);
     for sink in sinks {
         let spaced: String = secret.chars().flat_map(|c| [c, '\n']).collect();
         let hex: String = secret.bytes().map(|b| format!("{b:02x}")).collect();

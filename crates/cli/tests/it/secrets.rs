@@ -88,16 +88,11 @@ impl House {
         let serve = format!("sandbox --listen 127.0.0.1:0 --scenario {scenario}");
         let (sandbox, told) = start(&world, &words(&serve), "sandbox.log");
         let at = address(&told);
-        for line in [
-            "account add default",
-            "source add acme/shop --merge on-green --plan-approval auto --settle 1s --pull-poll 2s",
-        ] {
-            shows_nothing(&world.run(&words(line)));
-        }
         let line = format!(
-            "up --listen 127.0.0.1:0 --jules-base http://{at}/jules/v1alpha --github-base http://{at}/github"
+            "init --repo acme/shop --merge on-green --plan-approval auto --settle 1s --pull-poll 2s --jules-base http://{at}/jules/v1alpha --github-base http://{at}/github"
         );
-        let (up, first) = start(&world, &words(&line), "up.log");
+        shows_nothing(&world.run(&words(&line)));
+        let (up, first) = start(&world, &words("up --listen 127.0.0.1:0"), "up.log");
         let url = format!("http://{}", address(&first));
         Self {
             world,
@@ -168,6 +163,63 @@ fn a_whole_story_of_the_real_processes_shows_no_secret() {
     }
     // The search through the files finds what is there.
     assert!(house.world.stored("Add a search box"));
+}
+
+/// The commands that read or copy everything, and those that take a credential.
+#[test]
+fn what_looks_at_and_copies_everything_shows_no_secret() {
+    let house = House::open();
+    shows_nothing(&house.create("Add a search box"));
+    let file = |name: &str| house.world.file(name, "");
+    let transcript = file("probe.jsonl");
+    let (plain, whole) = (file("plain.db"), file("whole.db"));
+    for backup in [&plain, &whole] {
+        fs::remove_file(backup).unwrap();
+    }
+    let probe = format!(
+        "probe --repo acme/shop --yes --json --patience 1s --every 20ms --burst 3 --transcript {transcript}"
+    );
+    let probed = house.world.run(&words(&probe));
+    assert!(probed.says("tasks_spent"), "{probed:?}");
+    clean("the probe", &format!("{probed:?}"));
+    let said = fs::read_to_string(&transcript).unwrap();
+    assert!(said.contains("sessions"), "{said}");
+    clean("the transcript", &said);
+    for line in ["doctor", "doctor --json"] {
+        let told = house.world.run(&words(line));
+        assert!(told.says("acme/shop"), "{told:?}");
+        clean("the doctor", &format!("{told:?}"));
+    }
+    let exports = ["export --all", "export"].map(|line| house.world.run(&words(line)));
+    assert!(exports[0].says("Add a search box"));
+    exports.iter().for_each(shows_nothing);
+    shows_nothing(&house.world.run(&["backup", &plain]));
+    let copied = fs::read(&plain).unwrap();
+    clean("a backup", &String::from_utf8_lossy(&copied));
+    shows_nothing(&house.world.run(&["backup", &whole, "--with-secrets"]));
+    // The search through a backup finds what is there: secrets that were asked for.
+    let copied = fs::read(&whole).unwrap();
+    assert!(String::from_utf8_lossy(&copied).contains(JULES));
+    let replace = ["account", "add", "default", "--replace-key"];
+    // The environment's key goes before a stored one, so it is refused.
+    let refused = house.world.feed(&replace, JULES);
+    clean("a refusal", &format!("{refused:?}"));
+    shows_nothing(&house.world.feed(&["github", "token"], GITHUB));
+    for secret in [JULES, GITHUB, API] {
+        for misused in [
+            ["probe", "--yes", "--repo", secret],
+            ["init", "--yes", "--repo", secret],
+            ["backup", "--data", secret, "x.db"],
+            ["github", "setup", "--code", secret],
+        ] {
+            let refused = house.world.run(&misused);
+            assert_ne!(refused.code, 0, "{refused:?}");
+            clean("a refusal", &format!("{refused:?}"));
+        }
+    }
+    for secret in ALL {
+        assert!(!house.world.stored(secret), "{secret} is stored");
+    }
 }
 
 #[test]

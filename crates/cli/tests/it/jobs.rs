@@ -115,7 +115,7 @@ fn a_job_is_created_listed_shown_and_explained() {
     for (command, said) in [
         (&["job", "list"][..], "Search"),
         (&["job", "show", id], "acme/shop (develop)"),
-        (&["job", "why", id], "slot of account"),
+        (&["job", "why", id], "has room for it, and it is next"),
         (&["job", "events", id], "Nobody had to know"),
         (
             &["pull", "why", "acme/shop#9"],

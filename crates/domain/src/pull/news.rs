@@ -198,3 +198,22 @@ pub fn wants_clues(pull: &Pull, timing: &Timing, now: Timestamp) -> bool {
     let since = pull.head.as_ref().map(|head| head.since);
     since.is_some_and(|since| plus(now, CLUES_AHEAD).duration_since(since) >= timing.ci_start)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::News;
+
+    #[test]
+    fn news_of_checks_alone_is_not_about_the_pull_request_itself() {
+        for (news, of_the_pull) in [
+            (News::Changed, true),
+            (News::Pushed, true),
+            (News::CheckBegan, false),
+            (News::CheckEnded, false),
+            (News::UnderWay, false),
+            (News::SuiteEnded, false),
+        ] {
+            assert_eq!(news.is_of_the_pull(), of_the_pull, "{news:?}");
+        }
+    }
+}

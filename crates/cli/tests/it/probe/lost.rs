@@ -1,5 +1,6 @@
 //! `gaffer probe` while answers are lost, garbled or wrong: it spends two tasks at most, knows what it spent, and leaves nothing running.
 
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 
 use sandbox::jules::{Jules, Switches, WorkingBranch};
@@ -238,4 +239,31 @@ fn a_transcript_is_its_owners_only_also_when_it_replaces_a_file() {
     assert_eq!(ran.code, 0, "{ran:?}");
     let mode = std::fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn what_was_found_is_told_although_the_transcript_cannot_be_put_in_its_place() {
+    let (world, _) = world(|_| {});
+    let file = world.data().join("probe.jsonl");
+    let arguments = [&ARGUMENTS[..], &[file.to_str().unwrap()]].concat();
+    let mut child = world.command(&arguments).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut first = String::new();
+    said.read_line(&mut first).unwrap();
+    assert!(first.contains("Began session"), "{first}");
+    // The tasks are spent, and now somebody takes the place.
+    std::fs::create_dir_all(file.join("taken")).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (
+            &json["tasks_spent"],
+            json["findings"].as_array().map(Vec::len)
+        ),
+        (&2.into(), Some(18))
+    );
+    let mut rest = String::new();
+    said.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("not_kept"), "{rest}");
 }

@@ -38,7 +38,12 @@ pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
         ),
         JobCommand::Wait(args) => (
             format!("waiting for job {}", args.id),
-            wait::run(&door.client().await?, &args).await,
+            wait::run(
+                &door.client().await?,
+                args.id.as_str(),
+                (args.until, args.within),
+            )
+            .await,
         ),
         JobCommand::Say { id, text } => (
             format!("saying something to job {id}"),
@@ -86,9 +91,15 @@ impl Door<'_> {
             title: args.title,
             agent: args.agent,
         };
-        Ok(show::job(
-            &self.client().await?.create_job(&order, None).await?,
-        ))
+        let client = self.client().await?;
+        let created = client.create_job(&order, None).await?;
+        let Some(until) = args.until else {
+            return Ok(show::job(&created));
+        };
+        // Whoever ends the wait still has to know what to ask about.
+        crate::render::note(&format!("Job {} is created.", created.job_id));
+        let id = created.job_id.to_string();
+        wait::run(&client, &id, (until, args.within)).await
     }
 
     async fn list(&self, repo: Option<RepoName>, limit: u32) -> Result<Answer> {

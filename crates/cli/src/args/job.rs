@@ -154,7 +154,7 @@ pub(crate) struct AdoptArgs {
 /// A new job.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer job create --repo acme/shop --prompt 'Add a search box'\n  gaffer job create --repo acme/shop --branch develop --title Search --prompt-file task.md\n  cat task.md | gaffer job create --repo acme/shop -"
+    after_help = "Examples:\n  gaffer job create --repo acme/shop --prompt 'Add a search box'\n  gaffer job create --repo acme/shop --branch develop --title Search --prompt-file task.md\n  gaffer job create --repo acme/shop --prompt 'Add a search box' --until waiting\n  cat task.md | gaffer job create --repo acme/shop -"
 )]
 pub(crate) struct CreateArgs {
     /// The repository, which has to be a source.
@@ -184,6 +184,14 @@ pub(crate) struct CreateArgs {
     /// `-`: the task comes from standard input.
     #[arg(value_name = "-", value_parser = value::dash)]
     pub(crate) stdin: Option<String>,
+
+    /// Wait until it has come so far, as `gaffer job wait` does.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) until: Option<Until>,
+
+    /// How long to wait at most.
+    #[arg(long, value_name = "DURATION", default_value = "1h", requires = "until", value_parser = value::duration)]
+    pub(crate) within: SignedDuration,
 }
 
 /// What names a job: its own id, or that of one of its sessions.

@@ -5,10 +5,11 @@ use std::time::Duration;
 use anyhow::Result;
 use client::Client;
 use client::wire::JobView;
+use jiff::SignedDuration;
 use tokio::time::Instant;
 
 use super::show;
-use crate::args::job::{Until, WaitArgs};
+use crate::args::job::Until;
 use crate::args::value::short;
 use crate::error::Error;
 use crate::render::Answer;
@@ -33,20 +34,24 @@ enum Seen {
 }
 
 /// Waits, and shows the job as it is then.
-pub(super) async fn run(client: &Client, args: &WaitArgs) -> Result<Answer> {
-    let until = Instant::now() + args.within.unsigned_abs();
+pub(super) async fn run(
+    client: &Client,
+    id: &str,
+    (until, within): (Until, SignedDuration),
+) -> Result<Answer> {
+    let end = Instant::now() + within.unsigned_abs();
     let mut beat = tokio::time::interval(LOOK_EVERY);
     loop {
         beat.tick().await;
-        let job = client.job(args.id.as_str()).await?;
-        let reached = match args.until {
+        let job = client.job(id).await?;
+        let reached = match until {
             Until::InReview => in_review(client, &job).await?,
-            Until::Merged | Until::Ended | Until::Waiting => seen(&job, args.until),
+            Until::Merged | Until::Ended | Until::Waiting => seen(&job, until),
         };
         match reached {
             Seen::There => return Ok(show::job(&job)),
             Seen::Never => return Err(ended(&job).into()),
-            Seen::NotYet if Instant::now() >= until => return Err(too_long(&job, args).into()),
+            Seen::NotYet if Instant::now() >= end => return Err(too_long(&job, within).into()),
             Seen::NotYet => {}
         }
     }
@@ -85,8 +90,8 @@ fn ended(job: &JobView) -> Error {
     Error::refused("ended", format!("it ended and is {}", job.state), next)
 }
 
-fn too_long(job: &JobView, args: &WaitArgs) -> Error {
-    let what = format!("after {} it is still {}", short(args.within), job.state);
+fn too_long(job: &JobView, within: SignedDuration) -> Error {
+    let what = format!("after {} it is still {}", short(within), job.state);
     let next = format!("ask what it waits for with `gaffer job why {}`", job.job_id);
     Error::refused("still_waiting", what, next)
 }

@@ -99,11 +99,14 @@ impl Typist {
     }
 
     /// Types the order of a job, whose id every later command knows.
-    fn creates(&mut self, line: &str) {
-        let created = self.types(line).ok();
+    fn creates(&mut self, line: &str) -> Ran {
+        let created = self.types(line);
+        // One that waits says at once, beside its answer, which job it is about.
+        assert_eq!(created.code, 0, "{created:?}");
         let mut words = created.stdout.split_whitespace();
         let id = words.find(|word| word.len() == 26).unwrap();
         self.replaced.push((" ID".to_owned(), format!(" {id}")));
+        created
     }
 }
 
@@ -169,7 +172,7 @@ fn the_readme_leads_to_a_merged_pull_request_in_six_commands() {
 #[test]
 fn the_readme_leads_to_a_merge_that_a_person_approves() {
     let commands = commands(1);
-    let [init, up, create, asked, approve, reviewed, merge] = &commands[..] else {
+    let [init, up, create, approve, reviewed, merge] = &commands[..] else {
         panic!("{} commands: {commands:?}", commands.len())
     };
     let at = serve(Scenario::default());
@@ -189,8 +192,7 @@ fn the_readme_leads_to_a_merge_that_a_person_approves() {
     };
     typist.types(init).ok();
     let _up = typist.goes_up(up);
-    typist.creates(create);
-    let plan = typist.types(asked).ok();
+    let plan = typist.creates(create);
     assert!(plan.says("plan-waits"), "{plan:?}");
     typist.types(approve).ok();
     let review = typist.types(reviewed).ok();

@@ -21,10 +21,11 @@ fn all() -> Vec<(String, String)> {
     found
 }
 
-/// Splits a line as a shell does, as far as the examples need: single quotes, a pipe before and a redirection after.
+/// Splits a line as a shell does, as far as the examples need: single quotes, a pipe before and a redirection of either way after.
 fn split(line: &str) -> Vec<String> {
     let line = line.rsplit(" | ").next().unwrap_or(line);
     let line = line.split(" > ").next().unwrap_or(line);
+    let line = line.split(" < ").next().unwrap_or(line);
     let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
     for c in line.chars() {
         match c {

@@ -85,7 +85,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         output::line(&format!("\n=== mutants of {}", part.package));
         let folder = root.join(FOLDER).join(part.package);
         mutate(&root, &program, (part, &folder), options.iterate)?;
-        reports.push(Report::read(part.package, &folder, &report::listed(&page))?);
+        let present = present(&root, &program, part)?;
+        let known = (report::listed(&page), present);
+        reports.push(Report::read(part.package, &folder, &known)?);
     }
     output::line(&format!("\n{}", report::table(&reports)));
     let alive: Vec<&String> = reports.iter().flat_map(|report| &report.alive).collect();
@@ -105,6 +107,31 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
+/// The tool, told which files of which package are meant.
+fn mutants_of(program: &Path, part: &Part) -> Command {
+    let mut command = Command::new(program);
+    command.args(["mutants", "--package", part.package]);
+    for file in part.files {
+        command.args(["--file", file]);
+    }
+    command
+}
+
+/// The mutants that there are now, with their places: what an earlier run has seen may be gone or elsewhere.
+fn present(root: &Path, program: &Path, part: &Part) -> Result<Vec<String>> {
+    let mut command = mutants_of(program, part);
+    let output = command.arg("--list").current_dir(root).output();
+    let output = output.context("starting cargo-mutants")?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    ensure!(
+        output.status.success(),
+        "listing the mutants of {}: {complaint}",
+        part.package
+    );
+    let names = String::from_utf8_lossy(&output.stdout);
+    Ok(names.lines().map(str::to_owned).collect())
+}
+
 /// Exit codes of the tool: 0 all caught, 2 some missed, 3 some timed out; others mean that it could not run.
 fn mutate(
     root: &Path,
@@ -113,18 +140,9 @@ fn mutate(
     iterate: bool,
 ) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
-    let mut command = Command::new(program);
-    command.args([
-        "mutants",
-        "--package",
-        part.package,
-        "--test-package",
-        part.package,
-    ]);
+    let mut command = mutants_of(program, part);
+    command.args(["--test-package", part.package]);
     command.args(["--no-shuffle", "--minimum-test-timeout", LEAST_SECONDS]);
-    for file in part.files {
-        command.args(["--file", file]);
-    }
     if iterate {
         command.arg("--iterate");
     }

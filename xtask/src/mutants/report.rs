@@ -1,5 +1,6 @@
 //! What a run found, beside what is known to be no change at all.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -26,13 +27,21 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Reads what the tool left in a folder.
-    pub(super) fn read(package: &str, folder: &Path, listed: &[String]) -> Result<Self> {
+    /// Reads what the tool left in a folder: `listed` are known to change nothing, `present` are all that there are now, with their places.
+    pub(super) fn read(
+        package: &str,
+        folder: &Path,
+        (listed, present): &(Vec<String>, Vec<String>),
+    ) -> Result<Self> {
+        let present: BTreeSet<&str> = present.iter().map(String::as_str).collect();
         let lines = |name: &str| -> Result<Vec<String>> {
             let path = folder.join("mutants.out").join(name);
             let text =
                 fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
-            Ok(text.lines().map(unplaced).collect())
+            let there = text.lines().filter(|name| present.contains(name));
+            // A run that went on from others names some of them twice.
+            let once: BTreeSet<&str> = there.collect();
+            Ok(once.into_iter().map(unplaced).collect())
         };
         // Only a run that goes on from an earlier one has this file; what does not build stands in it too.
         let earlier = lines("previously_caught.txt").unwrap_or_default();
@@ -134,14 +143,31 @@ mod tests {
     #[test]
     fn what_lives_is_told_from_what_changes_nothing() {
         let home = tempfile::tempdir().unwrap();
-        let same = "a.rs:7:1: replace < with <= in f";
-        found(home.path(), &format!("{same}\n{same}\nc.rs:3:4: q\n"));
-        let report = Report::read("domain", home.path(), &listed(PAGE)).unwrap();
+        let same = "replace < with <= in f";
+        let missed = format!("a.rs:7:1: {same}\na.rs:8:1: {same}\nc.rs:3:4: q\n");
+        found(home.path(), &missed);
+        let earlier = "a.rs:5:5: seen\na.rs:4:4: moved away\n";
+        fs::write(
+            home.path().join("mutants.out/previously_caught.txt"),
+            earlier,
+        )
+        .unwrap();
+        let mut present: Vec<String> = missed.lines().map(str::to_owned).collect();
+        for name in [
+            "a.rs:1:2: x",
+            "b.rs:1:2: y",
+            "a.rs:9:9: z",
+            "a.rs:5:5: seen",
+        ] {
+            present.push(name.to_owned());
+        }
+        let known = (listed(PAGE), present);
+        let report = Report::read("domain", home.path(), &known).unwrap();
         assert_eq!(report.equivalent, ["a.rs: replace < with <= in f"]);
         assert_eq!(report.alive, ["a.rs: replace < with <= in f", "c.rs: q"]);
-        assert_eq!(report.row(), "| domain | 6 | 2 | 0 | 1 | 1 | 2 |");
+        assert_eq!(report.row(), "| domain | 7 | 3 | 0 | 1 | 1 | 2 |");
         fs::remove_file(home.path().join("mutants.out/missed.txt")).unwrap();
-        assert!(Report::read("domain", home.path(), &[]).is_err());
+        assert!(Report::read("domain", home.path(), &known).is_err());
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! The App's private key: found again after a run that stopped, or taken from a file, and only if it is that App's.
 
 use anyhow::{Context, Result};
-use domain::failure::FailureClass;
 use engine::ports::{SecretName, SecretsError};
 use engine::settings::MadeApp;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::report::not_signed_in;
+use super::report::{is_refused, not_signed_in};
 use super::{Run, progress};
 use crate::error::Error;
 use crate::stdin;
@@ -54,18 +53,8 @@ impl Run {
     async fn fits(&self, made: &MadeApp, key: &SecretString) -> Result<bool> {
         match self.maker.installations((made.id, key)).await {
             Ok(_) => Ok(true),
-            Err(failure) => match failure.class {
-                FailureClass::Unauthorized | FailureClass::Forbidden | FailureClass::NotFound => {
-                    Ok(false)
-                }
-                FailureClass::Precondition
-                | FailureClass::Conflict
-                | FailureClass::Invalid
-                | FailureClass::Throttled
-                | FailureClass::Unavailable
-                | FailureClass::Network
-                | FailureClass::Garbled => Err(not_signed_in(&failure).into()),
-            },
+            Err(failure) if is_refused(&failure) => Ok(false),
+            Err(failure) => Err(not_signed_in(&failure).into()),
         }
     }
 

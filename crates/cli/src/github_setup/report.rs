@@ -44,23 +44,32 @@ pub(super) fn not_exchanged(failure: &Failure) -> Error {
     }
 }
 
-/// Why a key does not sign the App in, and what to do.
-pub(super) fn not_signed_in(failure: &Failure) -> Error {
-    let (code, next) = match failure.class {
-        FailureClass::Unauthorized | FailureClass::Forbidden | FailureClass::NotFound => (
-            "key_refused",
-            "give the id and a private key of the same App with `gaffer github setup --app-id ID --key-file FILE`",
-        ),
+/// Whether GitHub said that a key is not this App's, and not only that it cannot tell now.
+pub(super) fn is_refused(failure: &Failure) -> bool {
+    match failure.class {
+        FailureClass::Unauthorized | FailureClass::Forbidden | FailureClass::NotFound => true,
         FailureClass::Precondition
         | FailureClass::Conflict
         | FailureClass::Invalid
         | FailureClass::Throttled
         | FailureClass::Unavailable
         | FailureClass::Network
-        | FailureClass::Garbled => (
+        | FailureClass::Garbled => false,
+    }
+}
+
+/// Why a key does not sign the App in, and what to do.
+pub(super) fn not_signed_in(failure: &Failure) -> Error {
+    let (code, next) = if is_refused(failure) {
+        (
+            "key_refused",
+            "give the id and a private key of the same App with `gaffer github setup --app-id ID --key-file FILE`",
+        )
+    } else {
+        (
             "github_unreachable",
             "type `gaffer github setup` again, which goes on from here",
-        ),
+        )
     };
     Error::refused(code, failure.message.clone(), next)
 }

@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{FIRST, PAGE, PAGES_MAX, Probe, Said, TITLE};
+use super::{FIRST, Probe, Said, TITLE};
 use crate::probe::finding::Question;
 use crate::probe::look;
 use crate::probe::talk::{Seen, Verdict, pause};
@@ -157,28 +157,16 @@ impl Probe {
 
     /// Sessions with the probe's titles that were made since it began and are not known yet, with their titles; none when the list cannot be read.
     pub(super) async fn strays(&mut self) -> Result<Option<Vec<(String, String)>>> {
-        let (mut found, mut token) = (Vec::new(), String::new());
-        for _ in 0..PAGES_MAX {
-            let mut query = vec![("pageSize", PAGE)];
-            if !token.is_empty() {
-                query.push(("pageToken", token.as_str()));
-            }
-            let page = self.talk.get("sessions", &query).await?;
-            if !page.is_ok() {
-                return Ok(None);
-            }
-            let new = look::list(&page.body, "sessions").iter();
-            let new = new.filter(|it| self.is_stray(it));
-            found.extend(new.map(|it| {
-                let of = |name| look::text(it, name).to_owned();
-                (of("id"), of("title"))
-            }));
-            token = page.text("/nextPageToken").to_owned();
-            if token.is_empty() {
-                break;
-            }
+        let (sessions, page) = self.newest().await?;
+        if !page.is_ok() {
+            return Ok(None);
         }
-        Ok(Some(found))
+        let new = sessions.iter().filter(|it| self.is_stray(it));
+        let named = new.map(|it| {
+            let of = |name| look::text(it, name).to_owned();
+            (of("id"), of("title"))
+        });
+        Ok(Some(named.collect()))
     }
 
     /// Whether a refusal of one more session may be the account's limit speaking.

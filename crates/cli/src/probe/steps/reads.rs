@@ -86,32 +86,40 @@ impl Probe {
         Ok(())
     }
 
-    /// Counts the account's sessions, if they fit in a few pages. Without the list nothing may be spent: only it tells which sessions are the probe's when an answer is lost.
-    async fn load(&mut self) -> Result<()> {
-        let (mut all, mut token) = (Vec::new(), String::new());
-        for _ in 0..PAGES_MAX {
+    /// The account's newest sessions as far as a few pages reach, and the last page that was read, which may be a refusal.
+    pub(super) async fn newest(&mut self) -> Result<(Vec<Value>, Seen)> {
+        let (mut all, mut token, mut pages) = (Vec::new(), String::new(), 0);
+        loop {
             let mut query = vec![("pageSize", PAGE)];
             if !token.is_empty() {
                 query.push(("pageToken", token.as_str()));
             }
             let page = self.talk.get("sessions", &query).await?;
-            if !page.is_ok() {
-                let line = page.line();
-                bail!("the account's sessions could not be listed, so nothing was begun: {line}");
-            }
             all.extend(look::list(&page.body, "sessions").iter().cloned());
-            let newest = all
-                .iter()
-                .filter_map(|it| look::time(it, "createTime"))
-                .max();
-            let date = page.headers.get("date");
-            let date = date.and_then(|it| jiff::fmt::rfc2822::parse(it).ok());
-            let now = date.map(|it| it.timestamp()).or(newest);
             token = page.text("/nextPageToken").to_owned();
-            if token.is_empty() {
-                self.load = Some(look::load(&all, now));
-                break;
+            pages += 1;
+            if !page.is_ok() || token.is_empty() || pages == PAGES_MAX {
+                return Ok((all, page));
             }
+        }
+    }
+
+    /// Counts the account's sessions, if they fit in a few pages. Without the list nothing may be spent: only it tells which sessions are the probe's when an answer is lost.
+    async fn load(&mut self) -> Result<()> {
+        let (all, page) = self.newest().await?;
+        if !page.is_ok() {
+            let line = page.line();
+            bail!("the account's sessions could not be listed, so nothing was begun: {line}");
+        }
+        let newest = all
+            .iter()
+            .filter_map(|it| look::time(it, "createTime"))
+            .max();
+        let date = page.headers.get("date");
+        let date = date.and_then(|it| jiff::fmt::rfc2822::parse(it).ok());
+        let now = date.map(|it| it.timestamp()).or(newest);
+        if page.text("/nextPageToken").is_empty() {
+            self.load = Some(look::load(&all, now));
         }
         self.seen_before = all;
         Ok(())

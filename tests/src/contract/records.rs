@@ -10,21 +10,21 @@ mod indexes;
 mod limits;
 mod pages;
 
-pub(crate) use indexes::*;
-pub(crate) use limits::*;
-pub(crate) use pages::*;
+pub use indexes::*;
+pub use limits::*;
+pub use pages::*;
 
 /// How many tasks race for one record.
 const RACERS: usize = 16;
 
-pub(crate) fn key(pk: &str, sk: &str) -> Key {
+pub fn key(pk: &str, sk: &str) -> Key {
     Key {
         pk: pk.to_owned(),
         sk: sk.to_owned(),
     }
 }
 
-pub(crate) fn record(pk: &str, sk: &str, body: &str) -> Record {
+pub fn record(pk: &str, sk: &str, body: &str) -> Record {
     Record {
         key: key(pk, sk),
         version: 0,
@@ -34,11 +34,11 @@ pub(crate) fn record(pk: &str, sk: &str, body: &str) -> Record {
     }
 }
 
-pub(crate) fn put(record: Record, expect: Expect) -> Write {
+pub fn put(record: Record, expect: Expect) -> Write {
     Write::Put { record, expect }
 }
 
-pub(crate) async fn put_new(store: &dyn Records, record: Record) {
+pub async fn put_new(store: &dyn Records, record: Record) {
     store
         .commit(vec![put(record, Expect::Absent)])
         .await
@@ -58,7 +58,7 @@ async fn version_of(store: &dyn Records, key: &Key) -> Option<u64> {
 }
 
 /// Adds one to the number in a record, however often somebody else is quicker. Every conflict is somebody's success.
-pub(crate) async fn increment(store: &dyn Records, key: &Key) {
+pub async fn increment(store: &dyn Records, key: &Key) {
     for _ in 0..=RACERS {
         let mut found = store.get(key).await.unwrap().unwrap();
         found.body = (found.body.parse::<u32>().unwrap() + 1).to_string();
@@ -72,14 +72,14 @@ pub(crate) async fn increment(store: &dyn Records, key: &Key) {
     panic!("more conflicts than racers");
 }
 
-pub(crate) async fn an_absent_record_is_none(store: Arc<dyn Records>) {
+pub async fn an_absent_record_is_none(store: Arc<dyn Records>) {
     put_new(&*store, record("JOB#1", "META", "a")).await;
     assert_eq!(store.get(&key("JOB#1", "EV#1")).await.unwrap(), None);
     assert_eq!(store.get(&key("JOB#2", "META")).await.unwrap(), None);
     assert_eq!(store.get(&key("job#1", "META")).await.unwrap(), None);
 }
 
-pub(crate) async fn a_record_is_read_as_it_was_written(store: Arc<dyn Records>) {
+pub async fn a_record_is_read_as_it_was_written(store: Arc<dyn Records>) {
     let written = Record {
         key: key("PR#o/r#1", "ÄÖ 'quoted' % _"),
         version: 99,
@@ -101,7 +101,7 @@ pub(crate) async fn a_record_is_read_as_it_was_written(store: Arc<dyn Records>) 
     );
 }
 
-pub(crate) async fn versions_count_the_puts(store: Arc<dyn Records>) {
+pub async fn versions_count_the_puts(store: Arc<dyn Records>) {
     let key = key("JOB#1", "META");
     for (expect, version) in [
         (Expect::Absent, 1),
@@ -116,7 +116,7 @@ pub(crate) async fn versions_count_the_puts(store: Arc<dyn Records>) {
     }
 }
 
-pub(crate) async fn a_deleted_record_starts_again(store: Arc<dyn Records>) {
+pub async fn a_deleted_record_starts_again(store: Arc<dyn Records>) {
     let key = key("JOB#1", "META");
     put_new(&*store, record("JOB#1", "META", "a")).await;
     commit_one(
@@ -193,7 +193,7 @@ async fn under_each_condition(
     }
 }
 
-pub(crate) async fn puts_happen_only_under_their_condition(store: Arc<dyn Records>) {
+pub async fn puts_happen_only_under_their_condition(store: Arc<dyn Records>) {
     under_each_condition(&*store, put, |present, holds, left| {
         let left = left.map(|record| (record.body, record.version));
         let expected = match (present, holds) {
@@ -207,7 +207,7 @@ pub(crate) async fn puts_happen_only_under_their_condition(store: Arc<dyn Record
     .await;
 }
 
-pub(crate) async fn deletes_happen_only_under_their_condition(store: Arc<dyn Records>) {
+pub async fn deletes_happen_only_under_their_condition(store: Arc<dyn Records>) {
     let delete = |record: Record, expect| Write::Delete {
         key: record.key,
         expect,
@@ -218,7 +218,7 @@ pub(crate) async fn deletes_happen_only_under_their_condition(store: Arc<dyn Rec
     .await;
 }
 
-pub(crate) async fn checks_only_check(store: Arc<dyn Records>) {
+pub async fn checks_only_check(store: Arc<dyn Records>) {
     let check = |record: Record, expect| Write::Check {
         key: record.key,
         expect,
@@ -230,7 +230,7 @@ pub(crate) async fn checks_only_check(store: Arc<dyn Records>) {
     .await;
 }
 
-pub(crate) async fn a_commit_is_all_or_nothing(store: Arc<dyn Records>) {
+pub async fn a_commit_is_all_or_nothing(store: Arc<dyn Records>) {
     put_new(&*store, record("A", "changed", "old")).await;
     put_new(&*store, record("A", "deleted", "old")).await;
     put_new(&*store, record("B", "guard", "old")).await;
@@ -273,7 +273,7 @@ pub(crate) async fn a_commit_is_all_or_nothing(store: Arc<dyn Records>) {
     );
 }
 
-pub(crate) async fn a_conflict_names_the_first_item_that_failed(store: Arc<dyn Records>) {
+pub async fn a_conflict_names_the_first_item_that_failed(store: Arc<dyn Records>) {
     put_new(&*store, record("A", "1", "old")).await;
     let items = vec![
         put(record("A", "0", "new"), Expect::Absent),
@@ -286,7 +286,7 @@ pub(crate) async fn a_conflict_names_the_first_item_that_failed(store: Arc<dyn R
     );
 }
 
-pub(crate) async fn concurrent_increments_are_never_lost(store: Arc<dyn Records>) {
+pub async fn concurrent_increments_are_never_lost(store: Arc<dyn Records>) {
     put_new(&*store, record("COUNT#x", "META", "0")).await;
     let mut tasks = JoinSet::new();
     for _ in 0..RACERS {
@@ -301,7 +301,7 @@ pub(crate) async fn concurrent_increments_are_never_lost(store: Arc<dyn Records>
     );
 }
 
-pub(crate) async fn concurrent_first_puts_have_one_winner(store: Arc<dyn Records>) {
+pub async fn concurrent_first_puts_have_one_winner(store: Arc<dyn Records>) {
     let mut tasks = JoinSet::new();
     for racer in 0..RACERS {
         let store = Arc::clone(&store);

@@ -30,7 +30,7 @@ async fn receive_one(queue: &dyn Queue) -> Delivery {
     received.remove(0)
 }
 
-pub(crate) async fn a_message_is_received_as_it_was_sent(
+pub async fn a_message_is_received_as_it_was_sent(
     queue: Arc<dyn Queue>,
     wait: impl AsyncFn(SignedDuration),
 ) {
@@ -45,7 +45,7 @@ pub(crate) async fn a_message_is_received_as_it_was_sent(
     assert_eq!(second.sent_at, first.sent_at);
 }
 
-pub(crate) async fn a_message_is_hidden_while_in_work(
+pub async fn a_message_is_hidden_while_in_work(
     queue: Arc<dyn Queue>,
     wait: impl AsyncFn(SignedDuration),
 ) {
@@ -56,7 +56,7 @@ pub(crate) async fn a_message_is_hidden_while_in_work(
     assert_eq!(receive_one(&*queue).await.receives, 2);
 }
 
-pub(crate) async fn an_acknowledged_message_never_comes_again(
+pub async fn an_acknowledged_message_never_comes_again(
     queue: Arc<dyn Queue>,
     wait: impl AsyncFn(SignedDuration),
 ) {
@@ -69,7 +69,8 @@ pub(crate) async fn an_acknowledged_message_never_comes_again(
     queue.acknowledge(&received.receipt).await.unwrap();
 }
 
-pub(crate) async fn an_older_receipt_changes_nothing(
+/// SQS may or may not forget a message for a receipt that is out of date; neither is an error, and the newest receipt counts.
+pub async fn an_older_receipt_is_no_error(
     queue: Arc<dyn Queue>,
     wait: impl AsyncFn(SignedDuration),
 ) {
@@ -78,24 +79,16 @@ pub(crate) async fn an_older_receipt_changes_nothing(
     wait(AFTER_VISIBILITY).await;
     let newer = receive_one(&*queue).await;
     assert_ne!(older.receipt, newer.receipt);
+    let hour = SignedDuration::from_hours(1);
+    queue.release(&older.receipt, hour).await.unwrap();
     queue.acknowledge(&older.receipt).await.unwrap();
-    queue
-        .release(&older.receipt, SignedDuration::ZERO)
-        .await
-        .unwrap();
-    assert_eq!(receive(&*queue).await, []);
-    wait(AFTER_VISIBILITY).await;
-    let third = receive_one(&*queue).await;
-    assert_eq!(third.receives, 3);
-    queue.acknowledge(&third.receipt).await.unwrap();
+    queue.acknowledge(&newer.receipt).await.unwrap();
+    queue.acknowledge(&older.receipt).await.unwrap();
     wait(AFTER_VISIBILITY).await;
     assert_eq!(receive(&*queue).await, []);
 }
 
-pub(crate) async fn a_delayed_message_waits(
-    queue: Arc<dyn Queue>,
-    wait: impl AsyncFn(SignedDuration),
-) {
+pub async fn a_delayed_message_waits(queue: Arc<dyn Queue>, wait: impl AsyncFn(SignedDuration)) {
     queue
         .send("later", SignedDuration::from_secs(2))
         .await
@@ -108,7 +101,7 @@ pub(crate) async fn a_delayed_message_waits(
     assert_eq!(receive_one(&*queue).await.body, "later");
 }
 
-pub(crate) async fn a_released_message_comes_again_after_its_delay(
+pub async fn a_released_message_comes_again_after_its_delay(
     queue: Arc<dyn Queue>,
     wait: impl AsyncFn(SignedDuration),
 ) {
@@ -131,7 +124,7 @@ pub(crate) async fn a_released_message_comes_again_after_its_delay(
     assert_eq!(receive_one(&*queue).await.receives, 3);
 }
 
-pub(crate) async fn an_unacknowledged_message_dies_after_five_receives(
+pub async fn an_unacknowledged_message_dies_after_five_receives(
     queue: Arc<dyn Queue>,
     wait: impl AsyncFn(SignedDuration),
 ) {
@@ -147,7 +140,7 @@ pub(crate) async fn an_unacknowledged_message_dies_after_five_receives(
     assert_eq!(queue.depth().await.unwrap(), (0, 1));
 }
 
-pub(crate) async fn a_released_message_dies_after_five_receives(
+pub async fn a_released_message_dies_after_five_receives(
     queue: Arc<dyn Queue>,
     wait: impl AsyncFn(SignedDuration),
 ) {
@@ -166,7 +159,7 @@ pub(crate) async fn a_released_message_dies_after_five_receives(
     assert_eq!(receive(&*queue).await, []);
 }
 
-pub(crate) async fn a_receive_keeps_to_its_limit(
+pub async fn a_receive_keeps_to_its_limit(
     queue: Arc<dyn Queue>,
     wait: impl AsyncFn(SignedDuration),
 ) {
@@ -188,7 +181,7 @@ pub(crate) async fn a_receive_keeps_to_its_limit(
     assert_eq!(receive(&*queue).await, []);
 }
 
-pub(crate) async fn parallel_receivers_share_the_messages(
+pub async fn parallel_receivers_share_the_messages(
     queue: Arc<dyn Queue>,
     wait: impl AsyncFn(SignedDuration),
 ) {

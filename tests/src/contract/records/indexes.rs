@@ -24,7 +24,7 @@ fn partitions(rows: &[DueRow]) -> Vec<&str> {
     rows.iter().map(|row| row.key.pk.as_str()).collect()
 }
 
-pub(crate) async fn due_rows_come_longest_due_first(store: Arc<dyn Records>) {
+pub async fn due_rows_come_longest_due_first(store: Arc<dyn Records>) {
     for (pk, nanoseconds) in [
         ("now", 0),
         ("long ago", -3_600_000_000_000),
@@ -63,7 +63,7 @@ pub(crate) async fn due_rows_come_longest_due_first(store: Arc<dyn Records>) {
     assert_eq!(store.due(at(-7_200_000_000_000), 10).await.unwrap(), []);
 }
 
-pub(crate) async fn a_due_row_goes_with_its_due_time(store: Arc<dyn Records>) {
+pub async fn a_due_row_goes_with_its_due_time(store: Arc<dyn Records>) {
     for pk in ["cleared", "moved", "deleted"] {
         put_new(&*store, due_at(pk, NOON)).await;
     }
@@ -93,7 +93,7 @@ pub(crate) async fn a_due_row_goes_with_its_due_time(store: Arc<dyn Records>) {
     );
 }
 
-pub(crate) async fn the_next_due_time_is_the_earliest(store: Arc<dyn Records>) {
+pub async fn the_next_due_time_is_the_earliest(store: Arc<dyn Records>) {
     assert_eq!(store.next_due().await.unwrap(), None);
     put_new(&*store, record("never", "META", "x")).await;
     assert_eq!(store.next_due().await.unwrap(), None);

@@ -1,0 +1,36 @@
+//! How AWS is reached: one HTTP client with ring for everything, and bounds on how long a call may take.
+
+use std::time::Duration;
+
+use aws_config::retry::RetryConfig;
+use aws_config::timeout::TimeoutConfig;
+use aws_config::{BehaviorVersion, SdkConfig};
+use aws_smithy_http_client::Builder;
+use aws_smithy_http_client::tls::Provider;
+use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
+
+/// Longest wait for a connection: within a region it takes milliseconds.
+pub const CONNECT_WITHIN: Duration = Duration::from_secs(2);
+
+/// Longest wait for one answer, the connection included. The slowest call, a transaction of 100 items, takes well under a second.
+pub const ATTEMPT_WITHIN: Duration = Duration::from_secs(5);
+
+/// How often a call is tried in all; the SDK waits a little longer before each, with jitter.
+pub const ATTEMPTS_MAX: u32 = 3;
+
+/// Settings for every client, out of the environment and the profile as every AWS tool reads them: `AWS_REGION`, `AWS_ENDPOINT_URL`, `AWS_ENDPOINT_URL_DYNAMODB` and so on.
+///
+/// The first hello of the SDK's usual cryptography costs 50 ms of processor time for entropy out of jitter; ring takes the system's and costs a fraction of one.
+pub async fn connect() -> SdkConfig {
+    let tls = Provider::Rustls(CryptoMode::Ring);
+    let timeouts = TimeoutConfig::builder()
+        .connect_timeout(CONNECT_WITHIN)
+        .operation_attempt_timeout(ATTEMPT_WITHIN)
+        .build();
+    aws_config::defaults(BehaviorVersion::latest())
+        .http_client(Builder::new().tls_provider(tls).build_https())
+        .timeout_config(timeouts)
+        .retry_config(RetryConfig::standard().with_max_attempts(ATTEMPTS_MAX))
+        .load()
+        .await
+}

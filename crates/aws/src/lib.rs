@@ -1,0 +1,13 @@
+//! Adapter: records on DynamoDB, queues on SQS and secrets in SSM, behind the ports of the engine.
+
+mod connect;
+mod queue;
+mod records;
+mod secrets;
+mod setup;
+
+pub use connect::{ATTEMPT_WITHIN, ATTEMPTS_MAX, CONNECT_WITHIN, connect};
+pub use queue::{DELAY_MAX, SqsQueue, VISIBILITY_MAX};
+pub use records::Table;
+pub use secrets::Parameters;
+pub use setup::{DUE_INDEX, LIST_INDEX};

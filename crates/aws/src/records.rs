@@ -1,0 +1,94 @@
+//! Records on DynamoDB: one table with two sparse indexes, and transactions under conditions.
+
+use async_trait::async_trait;
+use aws_config::SdkConfig;
+use aws_sdk_dynamodb::Client;
+use engine::ports::{
+    CommitError, DueRow, Key, Page, PageToken, Record, Records, RecordsError, Write, check_limits,
+};
+use jiff::Timestamp;
+
+mod doubt;
+mod failure;
+mod item;
+mod read;
+mod token;
+mod write;
+
+use read::Question;
+
+/// The record store.
+///
+/// A record that was deleted and is put again starts at version 1, as on SQLite.
+/// Lists and what is due are read from indexes, which follow the table after a moment; `get` and `query` read the table as of its last commit.
+#[derive(Debug, Clone)]
+pub struct Table {
+    client: Client,
+    name: String,
+}
+
+impl Table {
+    /// The table of this name.
+    pub fn new(config: &SdkConfig, name: impl Into<String>) -> Self {
+        let settings = aws_sdk_dynamodb::config::Builder::from(config)
+            .retry_classifier(failure::Contention)
+            .build();
+        Self {
+            client: Client::from_conf(settings),
+            name: name.into(),
+        }
+    }
+
+    /// Every record in no particular order, page by page. For exports: a use case asks for what it names.
+    pub async fn scan(&self, after: Option<PageToken>, limit: usize) -> Result<Page, RecordsError> {
+        read::scan(self, after, limit).await
+    }
+}
+
+#[async_trait]
+impl Records for Table {
+    async fn get(&self, key: &Key) -> Result<Option<Record>, RecordsError> {
+        read::get(self, key).await
+    }
+
+    /// A limit of 0 is taken as 1, so that paging always ends.
+    async fn query(
+        &self,
+        pk: &str,
+        prefix: &str,
+        after: Option<PageToken>,
+        limit: usize,
+    ) -> Result<Page, RecordsError> {
+        let after = after.as_ref().map(token::open_query).transpose()?;
+        let question = Question::partition(pk, prefix, after);
+        read::page(self, &question, limit, token::of_query).await
+    }
+
+    /// Records at the same place come in no particular order. A limit of 0 is taken as 1.
+    async fn list(
+        &self,
+        name: &str,
+        newest: bool,
+        after: Option<PageToken>,
+        limit: usize,
+    ) -> Result<Page, RecordsError> {
+        let after = after.as_ref().map(token::open_list).transpose()?;
+        let question = Question::list(name, newest, after);
+        read::page(self, &question, limit, token::of_list).await
+    }
+
+    /// Rows due at the same time come in no particular order.
+    async fn due(&self, at: Timestamp, limit: usize) -> Result<Vec<DueRow>, RecordsError> {
+        read::due(self, Some(at), limit).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Timestamp>, RecordsError> {
+        let first = read::due(self, None, 1).await?;
+        Ok(first.first().map(|row| row.due))
+    }
+
+    async fn commit(&self, items: Vec<Write>) -> Result<(), CommitError> {
+        check_limits(&items)?;
+        write::commit(self, &items).await
+    }
+}

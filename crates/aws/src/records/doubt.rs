@@ -1,0 +1,45 @@
+//! Whether one of a call's tries may have been carried out unheard.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use aws_smithy_runtime_api::box_error::BoxError;
+use aws_smithy_runtime_api::client::interceptors::Intercept;
+use aws_smithy_runtime_api::client::interceptors::context::FinalizerInterceptorContextRef;
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::config_bag::ConfigBag;
+
+/// The lowest status with which a service says that it does not know itself what became of a request.
+const FIRST_SERVER_ERROR: u16 = 500;
+
+/// Remembers whether any try ended without a clear answer: the last one's refusal says nothing about those before it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Doubt(Arc<AtomicBool>);
+
+impl Doubt {
+    pub(super) fn is_there(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Intercept for Doubt {
+    fn name(&self) -> &'static str {
+        "Doubt"
+    }
+
+    fn read_after_attempt(
+        &self,
+        context: &FinalizerInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let failed = matches!(context.output_or_error(), Some(Err(_)));
+        let refused = context
+            .response()
+            .is_some_and(|answer| answer.status().as_u16() < FIRST_SERVER_ERROR);
+        if failed && !refused {
+            self.0.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! What DynamoDB's refusals mean: a conflict, something that may work later, or an outcome that nobody knows.
+
+use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_smithy_runtime_api::client::interceptors::context::InterceptorContext;
+use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
+use aws_smithy_runtime_api::client::retries::classifiers::{ClassifyRetry, RetryAction};
+use engine::ports::{CommitError, Key, RecordsError, Write};
+
+use super::doubt::Doubt;
+
+/// The code of an item whose condition did not hold.
+const CONDITION: &str = "ConditionalCheckFailed";
+
+/// The code of an item that another transaction was changing.
+const CONTENTION: &str = "TransactionConflict";
+
+/// Why a read failed.
+pub(super) fn of_read<E>(doing: &str, error: &SdkError<E, HttpResponse>) -> RecordsError
+where
+    E: std::error::Error + Send + Sync + 'static,
+{
+    RecordsError::Unavailable {
+        doing: doing.to_owned(),
+        message: told(error),
+    }
+}
+
+/// Why one item was not written, or may have been.
+pub(super) fn of_write<E>(
+    key: &Key,
+    error: &SdkError<E, HttpResponse>,
+    doubt: &Doubt,
+) -> CommitError
+where
+    E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
+{
+    let code = error
+        .as_service_error()
+        .and_then(ProvideErrorMetadata::code);
+    match code {
+        Some("ConditionalCheckFailedException") => CommitError::Conflict { key: key.clone() },
+        Some(_) | None => outcome(told(error), doubt),
+    }
+}
+
+/// Why a transaction was not carried out, or may have been.
+pub(super) fn of_transaction(
+    items: &[&Write],
+    error: &SdkError<TransactWriteItemsError, HttpResponse>,
+    doubt: &Doubt,
+) -> CommitError {
+    let codes = reasons(error.as_service_error());
+    let first = |code: &str| {
+        let at = codes.iter().position(|found| found == code)?;
+        items.get(at).map(|item| item.key().clone())
+    };
+    // The token of a transaction tells a try that it was carried out before, so a refused condition is one of somebody else.
+    match first(CONDITION).or_else(|| first(CONTENTION)) {
+        Some(key) => CommitError::Conflict { key },
+        None => outcome(told(error), doubt),
+    }
+}
+
+fn outcome(told: String, doubt: &Doubt) -> CommitError {
+    if doubt.is_there() {
+        CommitError::Unknown(told)
+    } else {
+        CommitError::Unavailable(told)
+    }
+}
+
+fn reasons(error: Option<&TransactWriteItemsError>) -> Vec<String> {
+    let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = error else {
+        return Vec::new();
+    };
+    let reasons = cancelled.cancellation_reasons().iter();
+    reasons
+        .map(|reason| reason.code().unwrap_or_default().to_owned())
+        .collect()
+}
+
+fn told<E>(error: &SdkError<E, HttpResponse>) -> String
+where
+    E: std::error::Error + Send + Sync + 'static,
+{
+    DisplayErrorContext(error).to_string()
+}
+
+/// Has a transaction tried again that lost against another one's locks: nothing was written, and no condition was looked at.
+#[derive(Debug)]
+pub(super) struct Contention;
+
+impl ClassifyRetry for Contention {
+    fn classify_retry(&self, context: &InterceptorContext) -> RetryAction {
+        let Some(Err(error)) = context.output_or_error() else {
+            return RetryAction::NoActionIndicated;
+        };
+        let error = error
+            .as_operation_error()
+            .and_then(|error| error.downcast_ref::<TransactWriteItemsError>());
+        let codes = reasons(error);
+        let contended = codes.iter().any(|code| code == CONTENTION);
+        if contended && !codes.iter().any(|code| code == CONDITION) {
+            RetryAction::transient_error()
+        } else {
+            RetryAction::NoActionIndicated
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        "Contention"
+    }
+}

@@ -1,0 +1,85 @@
+//! A record as an item of the table, and back.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use engine::ports::{DueRow, Key, ListKey, Record, RecordsError};
+use jiff::Timestamp;
+
+use crate::setup::{BODY, DUE_AT, LIST, PK, PLACE, SK, VERSION};
+
+/// Attributes by name.
+pub(super) type Item = HashMap<String, AttributeValue>;
+
+pub(super) fn text(value: impl Into<String>) -> AttributeValue {
+    AttributeValue::S(value.into())
+}
+
+pub(super) fn number(value: impl ToString) -> AttributeValue {
+    AttributeValue::N(value.to_string())
+}
+
+pub(super) fn time(at: Timestamp) -> AttributeValue {
+    number(at.as_nanosecond())
+}
+
+pub(super) fn key(key: &Key) -> Item {
+    HashMap::from([
+        (PK.to_owned(), text(&key.pk)),
+        (SK.to_owned(), text(&key.sk)),
+    ])
+}
+
+pub(super) fn record(item: &Item) -> Result<Record, RecordsError> {
+    let key = key_of(item);
+    let read = || {
+        let list = string(item, LIST).zip(string(item, PLACE));
+        Some(Record {
+            key: key.clone(),
+            version: version_of(item)?,
+            body: string(item, BODY)?,
+            due: match item.get(DUE_AT) {
+                Some(value) => Some(time_of(value)?),
+                None => None,
+            },
+            list: list.map(|(name, sort)| ListKey { name, sort }),
+        })
+    };
+    read().ok_or_else(|| unreadable(&key))
+}
+
+pub(super) fn due_row(item: &Item) -> Result<DueRow, RecordsError> {
+    let key = key_of(item);
+    let version = version_of(item);
+    let due = item.get(DUE_AT).and_then(time_of);
+    match (version, due) {
+        (Some(version), Some(due)) => Ok(DueRow { key, version, due }),
+        (None, _) | (_, None) => Err(unreadable(&key)),
+    }
+}
+
+pub(super) fn string(item: &Item, name: &str) -> Option<String> {
+    item.get(name)?.as_s().ok().cloned()
+}
+
+fn key_of(item: &Item) -> Key {
+    Key {
+        pk: string(item, PK).unwrap_or_default(),
+        sk: string(item, SK).unwrap_or_default(),
+    }
+}
+
+fn version_of(item: &Item) -> Option<u64> {
+    item.get(VERSION)?.as_n().ok()?.parse().ok()
+}
+
+fn time_of(value: &AttributeValue) -> Option<Timestamp> {
+    Timestamp::from_nanosecond(value.as_n().ok()?.parse().ok()?).ok()
+}
+
+fn unreadable(key: &Key) -> RecordsError {
+    RecordsError::Unreadable {
+        key: key.clone(),
+        message: "an attribute that every record has is missing or of another type".to_owned(),
+    }
+}

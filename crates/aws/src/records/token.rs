@@ -1,0 +1,58 @@
+//! Page tokens: the place of the last record that was shown, as JSON in URL-safe Base64, so that a door may pass them through an address.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use engine::ports::{Key, ListKey, PageToken, Record, RecordsError};
+
+/// Where a list goes on: sort text and key of the last record.
+pub(super) type ListPlace = (String, Key);
+
+pub(super) fn of_query(last: &Record) -> PageToken {
+    seal(&serde_json::json!([last.key.sk]))
+}
+
+pub(super) fn of_list(last: &Record) -> PageToken {
+    let sort = match &last.list {
+        Some(ListKey { sort, .. }) => sort.as_str(),
+        None => "",
+    };
+    seal(&serde_json::json!([sort, last.key.pk, last.key.sk]))
+}
+
+pub(super) fn of_scan(last: &Record) -> PageToken {
+    seal(&serde_json::json!([last.key.pk, last.key.sk]))
+}
+
+pub(super) fn open_query(token: &PageToken) -> Result<String, RecordsError> {
+    let [sk] = open(token)?;
+    Ok(sk)
+}
+
+pub(super) fn open_list(token: &PageToken) -> Result<ListPlace, RecordsError> {
+    let [sort, pk, sk] = open(token)?;
+    Ok((sort, Key { pk, sk }))
+}
+
+pub(super) fn open_scan(token: &PageToken) -> Result<Key, RecordsError> {
+    let [pk, sk] = open(token)?;
+    Ok(Key { pk, sk })
+}
+
+fn seal(place: &serde_json::Value) -> PageToken {
+    PageToken(URL_SAFE_NO_PAD.encode(place.to_string()))
+}
+
+/// Tokens come back from outside, so one that is not ours is refused and never guessed at.
+fn open<const PARTS: usize>(token: &PageToken) -> Result<[String; PARTS], RecordsError> {
+    parts(token)
+        .and_then(|parts| parts.try_into().ok())
+        .ok_or_else(|| RecordsError::Unavailable {
+            doing: "turning to the next page".to_owned(),
+            message: "the page token is not from this listing; start again without one".to_owned(),
+        })
+}
+
+fn parts(token: &PageToken) -> Option<Vec<String>> {
+    let json = URL_SAFE_NO_PAD.decode(&token.0).ok()?;
+    serde_json::from_slice(&json).ok()
+}

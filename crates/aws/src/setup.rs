@@ -1,0 +1,29 @@
+//! The names that the code and `infra/foundation.yaml` must agree on.
+
+/// The sparse index of what is due.
+pub const DUE_INDEX: &str = "due";
+
+/// The sparse index of what stands in a list.
+pub const LIST_INDEX: &str = "list";
+
+/// Partition key of the table, text.
+pub(crate) const PK: &str = "pk";
+/// Sort key of the table, text.
+pub(crate) const SK: &str = "sk";
+/// The JSON body, text.
+pub(crate) const BODY: &str = "body";
+/// How often the record was put, a number.
+pub(crate) const VERSION: &str = "version";
+/// Which write put it last, text: what an answer that was lost is recognised by.
+pub(crate) const WRITER: &str = "writer";
+/// Partition key of the due index, the same text in every row that is due.
+pub(crate) const DUE_IN: &str = "due_in";
+/// Sort key of the due index: nanoseconds since 1970, a number.
+pub(crate) const DUE_AT: &str = "due_at";
+/// Partition key of the list index, text.
+pub(crate) const LIST: &str = "list";
+/// Sort key of the list index, text.
+pub(crate) const PLACE: &str = "place";
+
+/// What stands in every row of the due index: one partition takes a thousand writes a second, and there are few accounts and deadlines.
+pub(crate) const ALL: &str = "all";

@@ -1,0 +1,132 @@
+//! The services of AWS on this machine: LocalStack, over the DynamoDB that AWS itself ships for tests.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::{output, tools};
+
+/// Starts LocalStack without a download of its own.
+const LAUNCHER: &str = include_str!("localstack/launch.py");
+
+/// What LocalStack prints when it answers.
+const READY: &str = "Ready.";
+
+/// What a client says where nobody is asked who he is.
+const ANYBODY: &str = "test";
+
+/// A LocalStack that runs until this is dropped.
+pub(crate) struct LocalStack {
+    child: Child,
+    port: u16,
+}
+
+impl LocalStack {
+    /// Starts it, fetching what it needs once, and answers when it is ready.
+    pub(crate) fn start(root: &Path) -> Result<Self> {
+        let packages = tools::localstack(root)?;
+        let dynamodb = tools::dynamodb_local(root)?;
+        java_speaks()?;
+        let launcher = packages.join("launch.py");
+        fs::write(&launcher, LAUNCHER)
+            .with_context(|| format!("writing {}", launcher.display()))?;
+        let log_path = packages.join("localstack.log");
+        let log = fs::File::create(&log_path)
+            .with_context(|| format!("making {}", log_path.display()))?;
+        let port = free_port()?;
+        let mut child = Command::new("python3")
+            .arg(&launcher)
+            .arg(&dynamodb)
+            .current_dir(&packages)
+            .env("PYTHONPATH", &packages)
+            .env("GATEWAY_LISTEN", format!("127.0.0.1:{port}"))
+            .env("GATEWAY_SERVER", "hypercorn")
+            .env("DISABLE_EVENTS", "1")
+            .env("SKIP_SSL_CERT_DOWNLOAD", "1")
+            .env("DYNAMODB_IN_MEMORY", "1")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()
+            .context("starting LocalStack with `python3`")?;
+        let said = child.stdout.take().context("listening to LocalStack")?;
+        let started = Self { child, port };
+        started.wait(BufReader::new(said), &log_path)?;
+        Ok(started)
+    }
+
+    /// Reads what it prints until it is ready, and lets the rest go.
+    fn wait(&self, said: impl BufRead + Send + 'static, log: &Path) -> Result<()> {
+        let mut lines = said.lines();
+        for line in lines.by_ref() {
+            if line.context("listening to LocalStack")?.trim() == READY {
+                std::thread::spawn(move || lines.for_each(drop));
+                return Ok(());
+            }
+        }
+        let told = fs::read_to_string(log).unwrap_or_default();
+        bail!(
+            "LocalStack ended before it was ready; it said:\n{}",
+            told.trim()
+        )
+    }
+
+    /// What its clients need in their environment.
+    pub(crate) fn environment(&self) -> [(&'static str, String); 4] {
+        [
+            (
+                "AWS_ENDPOINT_URL",
+                format!("http://127.0.0.1:{}", self.port),
+            ),
+            ("AWS_REGION", "us-east-1".to_owned()),
+            ("AWS_ACCESS_KEY_ID", ANYBODY.to_owned()),
+            ("AWS_SECRET_ACCESS_KEY", ANYBODY.to_owned()),
+        ]
+    }
+}
+
+impl Drop for LocalStack {
+    fn drop(&mut self) {
+        // Asked to stop, it stops its DynamoDB too; killed, it would leave that behind.
+        let number = self.child.id().to_string();
+        let asked = Command::new("kill").arg(&number).status();
+        if !asked.is_ok_and(|status| status.success()) {
+            let _ = self.child.kill();
+        }
+        let _ = self.child.wait();
+    }
+}
+
+/// `cargo xtask localstack`: runs it until the person ends it.
+pub(crate) fn run() -> Result<()> {
+    let root = tools::workspace()?;
+    let mut started = LocalStack::start(&root)?;
+    output::line("LocalStack answers. In another terminal:");
+    for (name, value) in started.environment() {
+        output::line(&format!("export {name}={value}"));
+    }
+    output::line("End it with Ctrl-C.");
+    let status = started.child.wait().context("waiting for LocalStack")?;
+    bail!("LocalStack ended with {status}")
+}
+
+fn free_port() -> Result<u16> {
+    let listener = TcpListener::bind("127.0.0.1:0").context("looking for a free port")?;
+    Ok(listener.local_addr()?.port())
+}
+
+fn java_speaks() -> Result<()> {
+    let advice = "DynamoDB Local needs Java 17 or later (on Debian: apt-get install openjdk-17-jre-headless). Install it and run this again";
+    let output = Command::new("java").arg("-version").output();
+    let output = output.context("starting `java`").context(advice)?;
+    ensure!(
+        output.status.success(),
+        "`java -version` ended with {}. {advice}",
+        output.status
+    );
+    Ok(())
+}

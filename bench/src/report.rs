@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context, Result};
+use engine::machine::SystemClock;
 use engine::ports::Clock;
-use local::SystemClock;
 use serde::Serialize;
 
 use crate::figure::Figure;

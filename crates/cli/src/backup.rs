@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use engine::machine::SystemClock;
 use engine::ports::Clock;
 use jiff::Timestamp;
-use local::{About, FolderLock, SecretFiles, Staged, SystemClock};
+use local::{About, FolderLock, SecretFiles, Staged};
 use serde_json::json;
 
 use crate::args::recovery::{BackupArgs, RestoreArgs};

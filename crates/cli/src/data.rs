@@ -5,29 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use domain::ids::InstallationId;
-use engine::desk::{Desk, Place};
-use engine::keys;
-use engine::ports::{Clock, Ids, Records, Secrets};
-use engine::settings::Installation;
+use engine::desk::Desk;
+use engine::machine::{RandomIds, SystemClock};
+use engine::ports::{Clock, Records, Secrets};
 use engine::store::Store;
-use jiff::Timestamp;
-use local::{Database, LocalQueue, SecretFiles, SystemClock};
+use local::{Database, LocalQueue, SecretFiles};
 use secrecy::SecretString;
-use ulid::Ulid;
 
 /// The queue of wake-ups.
 pub(crate) const WORK_QUEUE: &str = "work";
-
-/// Draws random ids.
-pub(crate) struct RandomIds;
-
-impl Ids for RandomIds {
-    fn ulid(&self, now: Timestamp) -> Ulid {
-        let millis = u64::try_from(now.as_millisecond()).unwrap_or(0);
-        Ulid::from_parts(millis, rand::random())
-    }
-}
 
 /// Everything that one data folder holds, opened.
 pub(crate) struct Data {
@@ -63,31 +49,17 @@ pub(crate) async fn open_by(
     let records: Arc<dyn Records> = Arc::new(local::Store::new(&database));
     let queue = Arc::new(LocalQueue::new(&database, WORK_QUEUE, clock.clone()));
     let secrets: Arc<dyn Secrets> = Arc::new(SecretFiles::new(&folder.join("secrets"), overlay));
-    let installation = installation(&Store::new(records.clone()), clock.now()).await?;
-    let desk = match installation {
-        Found::Old(id) => Desk::new(
-            records.clone(),
-            queue.clone(),
-            clock.clone(),
-            Arc::new(RandomIds),
-            id,
-        ),
-        Found::New(new) => {
-            let desk = Desk::new(
-                records.clone(),
-                queue.clone(),
-                clock.clone(),
-                Arc::new(RandomIds),
-                new.id.clone(),
-            );
-            let mut unit = desk.unit();
-            unit.put(keys::installation(), &new, None, Place::default());
-            desk.commit(unit)
-                .await
-                .context("recording this installation")?;
-            desk
-        }
-    };
+    let store = Store::new(records.clone());
+    let installation = engine::installation::of(&store, &RandomIds, clock.now())
+        .await
+        .context("finding out which installation this is")?;
+    let desk = Desk::new(
+        records.clone(),
+        queue.clone(),
+        clock.clone(),
+        Arc::new(RandomIds),
+        installation,
+    );
     Ok(Data {
         folder: folder.to_owned(),
         desk,
@@ -104,30 +76,20 @@ pub(crate) async fn of_copy(path: &Path) -> Result<Desk> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let records = Arc::new(local::Store::new(&database));
     let queue = Arc::new(LocalQueue::new(&database, WORK_QUEUE, clock.clone()));
-    let Found::Old(id) = installation(&Store::new(records.clone()), clock.now()).await? else {
+    let known = Store::new(records.clone())
+        .installation()
+        .await
+        .context("reading which installation the backup is of")?;
+    let Some(known) = known else {
         anyhow::bail!(
             "the backup tells of no installation: it was made of a data folder that nobody has used"
         );
     };
-    Ok(Desk::new(records, queue, clock, Arc::new(RandomIds), id))
-}
-
-enum Found {
-    Old(InstallationId),
-    New(Installation),
-}
-
-/// The installation's id, drawn once: another Gaffer on the same Jules account must not take our sessions for its own.
-async fn installation(store: &Store, now: Timestamp) -> Result<Found> {
-    let known = store
-        .installation()
-        .await
-        .context("reading which installation this is")?;
-    Ok(match known {
-        Some(installation) => Found::Old(installation.id),
-        None => Found::New(Installation {
-            id: InstallationId::of(RandomIds.ulid(now)),
-            since: now,
-        }),
-    })
+    Ok(Desk::new(
+        records,
+        queue,
+        clock,
+        Arc::new(RandomIds),
+        known.id,
+    ))
 }

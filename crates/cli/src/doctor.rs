@@ -9,10 +9,11 @@ use anyhow::{Context, Result};
 use domain::doctor::{DataFacts, Facts, Finding, MachineFacts, Severity};
 use engine::desk;
 use engine::doctor::{Doctor, Question, kept};
+use engine::machine::SystemClock;
 use engine::ports::{Clock, RecordsError, SecretName, Secrets};
 use engine::settings::Upstreams;
 use engine::store::Store;
-use local::{Database, LocalQueue, SecretFiles, SystemClock};
+use local::{Database, LocalQueue, SecretFiles};
 use serde_json::{Value, json};
 
 use crate::args::doctor::DoctorArgs;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use domain::redact::redact;
 use engine::dossier::Dossier;
+use engine::machine::SystemClock;
 use engine::ports::{Clock, Record};
 use engine::store::{BODY_SCHEMA, Store};
-use local::{Database, SystemClock};
+use local::Database;
 use serde_json::{Value, json};
 
 use crate::args::recovery::{ExportArgs, Format};

@@ -34,6 +34,7 @@ pub mod account;
 pub mod governor;
 
 pub mod cadence;
+pub mod tick;
 
 pub mod wake;
 

@@ -63,6 +63,15 @@ pub struct Eyes {
     pub pulls: Arc<dyn PullsRead>,
 }
 
+/// What is to become of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attended {
+    /// It can go: it was handled, or no try will ever help.
+    Done,
+    /// It comes again after [`TRY_AGAIN`].
+    Again,
+}
+
 /// Handles wake-ups.
 pub struct Dispatcher {
     desk: Desk,
@@ -87,24 +96,30 @@ impl Dispatcher {
 
     /// Handles one message: acknowledged when done or hopeless, shown again when trying again can help.
     async fn receive(&self, delivery: &Delivery) -> Result<(), Error> {
+        let queue = &self.desk.queue;
+        match self.attend(delivery).await {
+            Attended::Done => queue.acknowledge(&delivery.receipt).await?,
+            Attended::Again => queue.release(&delivery.receipt, TRY_AGAIN).await?,
+        }
+        Ok(())
+    }
+
+    /// Handles one message for whoever received it, and says what is to become of it.
+    pub async fn attend(&self, delivery: &Delivery) -> Attended {
         let Ok(work) = serde_json::from_str::<Work>(&delivery.body) else {
             tracing::error!(
                 bytes = delivery.body.len(),
                 "a malformed message was dropped"
             );
-            return Ok(self.desk.queue.acknowledge(&delivery.receipt).await?);
+            return Attended::Done;
         };
         match self.handle(&work).await {
-            Ok(()) => self.desk.queue.acknowledge(&delivery.receipt).await?,
+            Ok(()) => Attended::Done,
             Err(error) => {
                 tracing::warn!(%error, ?work, receives = delivery.receives, "a wake-up could not be handled; it comes again");
-                self.desk
-                    .queue
-                    .release(&delivery.receipt, TRY_AGAIN)
-                    .await?;
+                Attended::Again
             }
         }
-        Ok(())
     }
 
     /// Handles one wake-up. Handling it twice does nothing twice.

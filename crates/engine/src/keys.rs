@@ -205,6 +205,11 @@ pub fn lane(repo: &RepoName, base: &str) -> Key {
     key(format!("LEASE#lane#{}#{base}", repo.key()), META)
 }
 
+/// Who may tick next, where nothing runs all the time.
+pub fn tick() -> Key {
+    key("LEASE#tick", META)
+}
+
 /// A list of an account's jobs: `queued` or `watched`.
 pub fn jobs_of(which: &str, account: &AccountName) -> String {
     format!("{which}:{account}")

@@ -17,10 +17,13 @@ pub mod dossier;
 mod gap;
 
 pub mod poller;
+pub mod ticks;
 
 pub mod dispatcher;
 
+pub mod installation;
 pub mod jobs;
+pub mod machine;
 mod resume;
 pub mod settings;
 pub mod status;

@@ -49,6 +49,11 @@ impl Poller {
 
     /// Handles whatever is due now. One bad row never stops the others.
     pub async fn tick(&self) -> Result<Tick, Error> {
+        self.tick_until(Timestamp::MAX).await
+    }
+
+    /// The same, by somebody whose time is limited: nothing is begun any more at `until`, and what is left is due still.
+    pub async fn tick_until(&self, until: Timestamp) -> Result<Tick, Error> {
         let mut tick = Tick::default();
         let rows = self
             .desk
@@ -57,6 +62,9 @@ impl Poller {
             .due(self.desk.now(), ROWS_PER_TICK)
             .await?;
         for some in rows.chunks(ROWS_AT_ONCE) {
+            if self.desk.now() >= until {
+                break;
+            }
             let mut handling = Vec::with_capacity(some.len());
             for row in some {
                 handling.push(self.handle(row));

@@ -5,7 +5,6 @@
 mod error;
 
 mod backup;
-mod clock;
 mod database;
 mod lock;
 mod look;
@@ -16,7 +15,6 @@ mod secrets;
 mod store;
 
 pub use backup::{About, back_up};
-pub use clock::SystemClock;
 pub use database::{Database, prepare_folder};
 pub use error::Error;
 pub use lock::{FolderLock, LOCK_FILE};

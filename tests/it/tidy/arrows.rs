@@ -20,11 +20,11 @@ use Allowed::{Anything, Only};
 
 /// What a function that only wires may use: the core and the adapters, never another door.
 const DOOR: Allowed = Only(&[
-    "agents", "api", "aws", "client", "domain", "engine", "github", "jules", "local",
+    "agents", "api", "aws", "client", "domain", "engine", "github", "jules", "lambda", "local",
 ]);
 
 /// Every crate of the workspace, those to come included.
-const ARROWS: [(&str, Allowed); 19] = [
+const ARROWS: [(&str, Allowed); 20] = [
     ("domain", Only(&[])),
     ("engine", Only(&["domain"])),
     // Adapters never see each other.
@@ -33,6 +33,8 @@ const ARROWS: [(&str, Allowed); 19] = [
     ("github", Only(&["domain", "engine"])),
     ("jules", Only(&["domain", "engine"])),
     ("local", Only(&["domain", "engine"])),
+    // What the functions share: it reads their environment and opens what they work on.
+    ("lambda", Only(&["aws", "domain", "engine"])),
     // The wire types carry the domain's ids.
     ("client", Only(&["domain"])),
     ("scaffold", Only(&["domain"])),

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{AccountName, BranchName, RepoName};
+use engine::machine::SystemClock;
 use engine::ports::{Clock, PullsRead, Secrets, SessionsRead, SourceView};
 use engine::settings::Upstreams;
-use local::{SecretFiles, SystemClock};
+use local::SecretFiles;
 use secrecy::SecretString;
 
 use super::secrets::{KEY, TOKEN};

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use api::DoorState;
 use engine::desk::Desk;
+use engine::machine::{RandomIds, SystemClock};
 use engine::ports::Ids;
 use jiff::Timestamp;
-use local::{Database, LocalQueue, SystemClock};
+use local::{Database, LocalQueue};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use ulid::Ulid;
@@ -21,14 +22,6 @@ const TOKEN: &str = "gaf_0123456789abcdef0123456789abcdef";
 
 /// Every prompt has its own words, so that it is found again.
 const PROMPT: &str = "Add a search box";
-
-pub(crate) struct RandomIds;
-
-impl Ids for RandomIds {
-    fn ulid(&self, now: Timestamp) -> Ulid {
-        Ulid::from_parts(u64::try_from(now.as_millisecond()).unwrap(), rand::random())
-    }
-}
 
 /// Serves the door on a free port until the test process ends.
 fn serve(world: &World) -> SocketAddr {

@@ -10,9 +10,10 @@ use std::thread;
 use domain::policy::Source;
 use engine::desk::{Desk, Place};
 use engine::keys;
+use engine::machine::{RandomIds, SystemClock};
 use engine::ports::{Clock, Ids};
 use jiff::{SignedDuration, Timestamp};
-use local::{Database, LocalQueue, SecretFiles, SystemClock};
+use local::{Database, LocalQueue, SecretFiles};
 use sandbox::github::{GitHub, RepoSetup};
 use sandbox::{Drive, Options, Sandbox, Scenario};
 use secrecy::SecretString;
@@ -34,14 +35,6 @@ const ON_A_DISK: &str = r#"
     cp -a "$data.copy/." "$data" &&
     exec "$@"
 "#;
-
-struct RandomIds;
-
-impl Ids for RandomIds {
-    fn ulid(&self, now: Timestamp) -> Ulid {
-        Ulid::from_parts(u64::try_from(now.as_millisecond()).unwrap(), rand::random())
-    }
-}
 
 /// An installation and the sandbox that it works with.
 pub(super) struct Clinic {

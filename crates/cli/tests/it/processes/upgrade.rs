@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use domain::ids::RepoName;
+use engine::machine::SystemClock;
 use engine::ports::{Clock, Key, ListKey, Record};
 use jiff::{SignedDuration, Timestamp};
-use local::SystemClock;
 use sandbox::github::{NewPull, RepoSetup};
 use sandbox::story::Step;
 use sandbox::{Author, Foreign, ForeignPull, ForeignSession, Scenario};

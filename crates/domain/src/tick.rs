@@ -1,0 +1,133 @@
+//! The chain of ticks where nothing runs all the time: of several chains exactly one lives, whatever becomes of their messages.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// How often the schedule calls. What is due later than that needs no message of its own.
+pub const SCHEDULE_EVERY: SignedDuration = SignedDuration::from_mins(1);
+
+/// The shortest wait from one tick to the next.
+pub const TICK_EVERY: SignedDuration = SignedDuration::from_secs(10);
+
+/// How long one tick may take; until then nobody begins another chain.
+pub const TICK_WITHIN: SignedDuration = SignedDuration::from_secs(50);
+
+/// A message may come this much late before its chain counts as broken: queues delay to the second, and a function may have to start.
+pub const LATE: SignedDuration = SignedDuration::from_secs(15);
+
+/// Who may tick next.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lease {
+    /// Counts every tick that was begun; a message names the one that it continues.
+    #[serde(rename = "gen")]
+    pub generation: u64,
+    /// When the chain goes on at the latest; none while only the schedule ticks.
+    pub next_at: Option<Timestamp>,
+}
+
+/// Who asks for a tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "tick")]
+pub enum Call {
+    /// The schedule, which comes whether or not anything is due.
+    Schedule,
+    /// The message that a tick left for the next one.
+    Next {
+        /// The tick that left it.
+        #[serde(rename = "gen")]
+        generation: u64,
+    },
+}
+
+/// The lease of whoever may tick now; none for a message of a chain that has been replaced, one that comes twice, and the schedule while a chain lives.
+pub fn begin(lease: &Lease, call: Call, now: Timestamp) -> Option<Lease> {
+    let may = match call {
+        Call::Schedule => lease.next_at.is_none_or(|at| now > at + LATE),
+        Call::Next { generation } => generation == lease.generation && lease.next_at.is_some(),
+    };
+    may.then(|| Lease {
+        generation: lease.generation + 1,
+        next_at: Some(now + TICK_WITHIN),
+    })
+}
+
+/// What a tick leaves behind: the lease, and how long the message waits that continues the chain. None when the schedule comes early enough.
+pub fn end(
+    lease: &Lease,
+    next_due: Option<Timestamp>,
+    now: Timestamp,
+) -> (Lease, Option<SignedDuration>) {
+    let wait = next_due
+        .map(|due| due.duration_since(now).max(TICK_EVERY))
+        .filter(|wait| *wait < SCHEDULE_EVERY);
+    let left = Lease {
+        generation: lease.generation,
+        next_at: wait.map(|wait| now + wait),
+    };
+    (left, wait)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::fixture::at;
+
+    fn next(lease: &Lease) -> Call {
+        let generation = lease.generation;
+        Call::Next { generation }
+    }
+
+    /// A chain whose last tick ended at second 0, with something due at second 5.
+    fn chain() -> Lease {
+        let begun = begin(&Lease::default(), Call::Schedule, at(0)).unwrap();
+        let (lease, wait) = end(&begun, Some(at(5)), at(0));
+        assert_eq!(wait, Some(TICK_EVERY));
+        assert_eq!(lease.next_at, Some(at(10)));
+        lease
+    }
+
+    #[test]
+    fn a_message_that_comes_twice_ticks_once() {
+        let lease = chain();
+        let message = next(&lease);
+        let begun = begin(&lease, message, at(10)).unwrap();
+        assert_eq!(begin(&begun, message, at(10)), None);
+        let (ended, _) = end(&begun, Some(at(11)), at(11));
+        assert_eq!(begin(&ended, message, at(21)), None);
+        assert!(begin(&ended, next(&ended), at(21)).is_some());
+    }
+
+    #[test]
+    fn the_schedule_leaves_a_living_chain_alone_and_replaces_a_broken_one() {
+        let lease = chain();
+        assert_eq!(begin(&lease, Call::Schedule, at(10 + 15)), None);
+        let replaced = begin(&lease, Call::Schedule, at(10 + 16)).unwrap();
+        // The lost message turns up after all.
+        assert_eq!(begin(&replaced, next(&lease), at(27)), None);
+        // Nor does the schedule interrupt a tick that takes long.
+        assert_eq!(begin(&replaced, Call::Schedule, at(26 + 50 + 15)), None);
+        assert!(begin(&replaced, Call::Schedule, at(26 + 50 + 16)).is_some());
+    }
+
+    #[test]
+    fn what_is_due_later_is_left_to_the_schedule() {
+        let lease = chain();
+        let wait = |due: Option<i64>| end(&lease, due.map(at), at(100)).1;
+        assert_eq!(wait(None), None);
+        assert_eq!(wait(Some(160)), None);
+        assert_eq!(wait(Some(159)), Some(SignedDuration::from_secs(59)));
+        assert_eq!(wait(Some(50)), Some(TICK_EVERY));
+        let (rests, _) = end(&lease, None, at(100));
+        assert_eq!(rests.next_at, None);
+        assert_eq!(begin(&rests, next(&rests), at(101)), None);
+        assert!(begin(&rests, Call::Schedule, at(101)).is_some());
+    }
+
+    #[test]
+    fn calls_are_written_as_their_messages_are() {
+        let call = Call::Next { generation: 7 };
+        let body = serde_json::to_string(&call).unwrap();
+        assert_eq!(body, r#"{"tick":"next","gen":7}"#);
+        assert_eq!(serde_json::from_str::<Call>(&body).unwrap(), call);
+    }
+}

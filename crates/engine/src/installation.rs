@@ -1,0 +1,41 @@
+//! Which installation a store belongs to.
+
+use domain::ids::InstallationId;
+use jiff::Timestamp;
+
+use crate::desk::Error;
+use crate::keys;
+use crate::ports::{CommitError, Expect, Ids, Record, Records, Write};
+use crate::settings::Installation;
+use crate::store::{Store, encode};
+
+/// The installation's id, drawn and recorded at the first call: another Gaffer on the same Jules account must not take our sessions for its own.
+pub async fn of(store: &Store, ids: &dyn Ids, now: Timestamp) -> Result<InstallationId, Error> {
+    loop {
+        if let Some(known) = store.installation().await? {
+            return Ok(known.id);
+        }
+        let drawn = Installation {
+            id: InstallationId::of(ids.ulid(now)),
+            since: now,
+        };
+        match record(store.records(), &drawn).await {
+            Ok(()) => return Ok(drawn.id),
+            // Somebody else was first, or the answer was lost: what stands there counts.
+            Err(CommitError::Conflict { .. } | CommitError::Unknown(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+async fn record(records: &dyn Records, drawn: &Installation) -> Result<(), CommitError> {
+    let record = Record {
+        key: keys::installation(),
+        version: 0,
+        body: encode(drawn),
+        due: None,
+        list: None,
+    };
+    let expect = Expect::Absent;
+    records.commit(vec![Write::Put { record, expect }]).await
+}

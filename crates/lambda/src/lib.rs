@@ -1,0 +1,13 @@
+//! What the functions share: settings out of the environment, the desk over AWS, logs, figures, and the time that an invocation has left.
+
+mod figures;
+mod logs;
+mod place;
+mod settings;
+mod time;
+
+pub use figures::{Figure, NAMESPACE, Unit, emit};
+pub use logs::log_as_json;
+pub use place::{OpenError, Place};
+pub use settings::{QueueAddress, Settings, SettingsError};
+pub use time::until;

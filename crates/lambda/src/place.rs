@@ -1,0 +1,86 @@
+//! The desk over AWS, out of a function's settings.
+
+use std::sync::Arc;
+
+use aws::{Parameters, SqsQueue, Table};
+use aws_config::SdkConfig;
+use engine::desk::Desk;
+use engine::machine::{RandomIds, SystemClock};
+use engine::ports::{Clock, Queue, Records, Secrets};
+use engine::store::Store;
+
+use crate::settings::{QueueAddress, Settings};
+
+/// Why a function could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Its settings lack what it needs.
+    #[error(
+        "beginning: this function needs {0}, which its deployment does not name; deploy it again with its stack"
+    )]
+    Unnamed(&'static str),
+    /// The table does not answer.
+    #[error("beginning: which installation this is could not be read: {0}")]
+    Desk(#[from] engine::desk::Error),
+}
+
+/// Where a function works.
+pub struct Place {
+    config: SdkConfig,
+    settings: Settings,
+}
+
+impl Place {
+    /// The place that the settings name.
+    pub fn new(config: SdkConfig, settings: Settings) -> Self {
+        Self { config, settings }
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The time.
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        Arc::new(SystemClock)
+    }
+
+    /// Secrets of this stack, as far as the function's role may read them.
+    pub fn secrets(&self) -> Arc<dyn Secrets> {
+        Arc::new(Parameters::new(&self.config, &self.settings.stack))
+    }
+
+    /// The queue of wake-ups.
+    pub fn work(&self) -> Arc<dyn Queue> {
+        self.queue(&self.settings.work)
+    }
+
+    /// The queue of ticks.
+    pub fn ticks(&self) -> Result<Arc<dyn Queue>, OpenError> {
+        let ticks = self.settings.ticks.as_ref();
+        Ok(self.queue(ticks.ok_or(OpenError::Unnamed("the queue of ticks"))?))
+    }
+
+    /// Store, queue, time and ids. Reading which installation this is also opens the connection to the table before the first invocation needs it.
+    pub async fn desk(&self) -> Result<Desk, OpenError> {
+        let table = self.settings.table.as_ref();
+        let table = table.ok_or(OpenError::Unnamed("the table"))?;
+        let records: Arc<dyn Records> = Arc::new(Table::new(&self.config, table));
+        let clock = self.clock();
+        let store = Store::new(records.clone());
+        let installation = engine::installation::of(&store, &RandomIds, clock.now()).await?;
+        let desk = Desk::new(
+            records,
+            self.work(),
+            clock,
+            Arc::new(RandomIds),
+            installation,
+        );
+        Ok(desk.observing(self.settings.observe_only))
+    }
+
+    fn queue(&self, address: &QueueAddress) -> Arc<dyn Queue> {
+        Arc::new(SqsQueue::new(&self.config, &address.url, &address.dead_url))
+    }
+}

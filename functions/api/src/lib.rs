@@ -1,0 +1,14 @@
+//! The HTTP door as a function. It holds no credential of Jules or GitHub: whatever must happen outside is an effect that the dispatcher performs.
+
+use axum::Router;
+use engine::ports::SecretName;
+use lambda::{Place, Settings};
+use lambda_http::Error;
+
+/// The door that the environment describes, its connection to the table opened.
+pub async fn from_env() -> Result<Router, Error> {
+    let place = Place::new(aws::connect().await, Settings::from_env()?);
+    let desk = place.desk().await?;
+    let token = place.secrets().read(&SecretName::ApiToken).await?;
+    Ok(api::router(api::DoorState::new(desk, vec![token])))
+}

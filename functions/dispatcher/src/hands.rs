@@ -1,0 +1,38 @@
+//! The adapters that read and write outside. Besides `gaffer up` this is the one place that makes writing ones.
+
+use std::sync::Arc;
+
+use engine::dispatcher::{Eyes, Hands};
+use engine::settings::Upstreams;
+use lambda::Place;
+use lambda_runtime::Error;
+
+/// Eyes and hands at the places that the environment names, else those that the table knows.
+pub(super) fn of(place: &Place, upstreams: Upstreams) -> Result<(Eyes, Hands), Error> {
+    let settings = place.settings();
+    let jules_base = settings.jules_base.clone().or(upstreams.jules_base);
+    let github_base = settings.github_base.clone().or(upstreams.github_base);
+    let app_id = settings.github_app_id.or(upstreams.github_app_id);
+    let (at, warnings) = jules::Settings::at(jules_base.as_deref().unwrap_or(jules::BASE))?;
+    for warning in warnings {
+        tracing::warn!("{warning}");
+    }
+    let jules = jules::Client::new(at, place.secrets(), place.clock())?;
+    let at = github::Settings::new(github_base.as_deref(), app_id)?;
+    let github = github::Client::new(&at, place.secrets(), place.clock())?;
+    let mut allow = Vec::with_capacity(settings.allow_hosts.len());
+    for host in &settings.allow_hosts {
+        allow.push(host.parse()?);
+    }
+    let sender = agents::Sender::new(agents::Settings { allow }, place.secrets())?;
+    let eyes = Eyes {
+        sessions: Arc::new(jules::Reader::new(jules.clone())),
+        pulls: Arc::new(github::Reader::new(github.clone())),
+    };
+    let hands = Hands {
+        sessions: Arc::new(jules::Writer::new(jules)),
+        pulls: Arc::new(github::Writer::new(github)),
+        agents: Arc::new(sender),
+    };
+    Ok((eyes, hands))
+}

@@ -1,0 +1,113 @@
+//! The poller as a function: the schedule or a tick's message calls, and whatever is due is looked at. It reads Jules and writes nothing outside.
+
+use std::sync::Arc;
+
+use domain::tick::Call;
+use engine::desk::Desk;
+use engine::machine::SystemClock;
+use engine::poller::{Poller, Tick};
+use engine::ports::{Clock, Queue, SessionsRead};
+use engine::ticks::Ticks;
+use jiff::SignedDuration;
+use lambda::{Place, Settings, Unit};
+use lambda_runtime::{Error, LambdaEvent};
+use serde_json::Value;
+
+/// No account is polled any more when less than this is left: one poll takes at most as long as a slow answer of Jules.
+const KEPT: SignedDuration = SignedDuration::from_secs(20);
+
+/// The poller.
+pub struct Function {
+    desk: Desk,
+    ticks: Ticks,
+}
+
+impl Function {
+    /// The poller over a desk, its eyes on Jules, and the queue of ticks.
+    pub fn new(desk: Desk, sessions: Arc<dyn SessionsRead>, ticks: Arc<dyn Queue>) -> Self {
+        let poller = Poller::new(desk.clone(), sessions);
+        let ticks = Ticks::new(desk.clone(), poller, ticks);
+        Self { desk, ticks }
+    }
+
+    /// The poller that the environment describes, its connections opened.
+    pub async fn from_env() -> Result<Self, Error> {
+        let place = Place::new(aws::connect().await, Settings::from_env()?);
+        let desk = place.desk().await?;
+        let upstreams = desk.store.upstreams().await?.value;
+        let base = place.settings().jules_base.clone();
+        let base = base.or(upstreams.jules_base);
+        let base = base.as_deref().unwrap_or(jules::BASE);
+        let (settings, warnings) = jules::Settings::at(base)?;
+        for warning in warnings {
+            tracing::warn!("{warning}");
+        }
+        let client = jules::Client::new(settings, place.secrets(), place.clock())?;
+        let sessions = Arc::new(jules::Reader::new(client));
+        Ok(Self::new(desk, sessions, place.ticks()?))
+    }
+
+    /// Answers one invocation. A call that fails is not repeated: the schedule finds that the chain broke.
+    pub async fn handle(&self, event: LambdaEvent<Value>) -> Result<(), Error> {
+        let (event, context) = event.into_parts();
+        let began = self.desk.now();
+        let until = lambda::until(&context, (SystemClock.now(), began), KEPT);
+        let mut done = Tick::default();
+        for call in calls(&event) {
+            if let Some(tick) = self.ticks.called(call, until).await? {
+                done.polled += tick.polled;
+                done.passed_on += tick.passed_on;
+                done.failed += tick.failed;
+            }
+        }
+        let now = self.desk.now();
+        let took = now.duration_since(began).as_millis();
+        let figures = [
+            ("AccountsPolled", Unit::Count, u64::from(done.polled)),
+            ("RowsPassedOn", Unit::Count, u64::from(done.passed_on)),
+            ("RowsFailed", Unit::Count, u64::from(done.failed)),
+            (
+                "TickTook",
+                Unit::Milliseconds,
+                u64::try_from(took).unwrap_or(0),
+            ),
+        ];
+        lambda::emit("poller", now, &figures);
+        Ok(())
+    }
+}
+
+/// Who calls: the messages of a batch, or else the schedule, whatever it sends. A message that is none of ours is recorded, and goes.
+fn calls(event: &Value) -> Vec<Call> {
+    let Some(records) = event.get("Records").and_then(Value::as_array) else {
+        return vec![Call::Schedule];
+    };
+    let call = |record: &Value| {
+        let body = record.get("body").and_then(Value::as_str);
+        let call = body.and_then(|body| serde_json::from_str(body).ok());
+        if call.is_none() {
+            tracing::error!("a message in the queue of ticks is none of ours, and was dropped");
+        }
+        call
+    };
+    records.iter().filter_map(call).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_batch_is_its_messages_and_all_else_the_schedule() {
+        assert_eq!(calls(&json!({"source": "aws.scheduler"})), [Call::Schedule]);
+        assert_eq!(calls(&Value::Null), [Call::Schedule]);
+        let batch = json!({"Records": [
+            {"messageId": "1", "body": r#"{"tick":"next","gen":7}"#},
+            {"messageId": "2", "body": "tick"},
+            {"messageId": "3"},
+        ]});
+        assert_eq!(calls(&batch), [Call::Next { generation: 7 }]);
+        assert!(calls(&json!({"Records": []})).is_empty());
+    }
+}

@@ -1,0 +1,22 @@
+//! The webhook as a function: deliveries of GitHub are verified and put in the queue. It knows one secret and can do nothing else.
+
+use std::sync::Arc;
+
+use axum::Router;
+use engine::ports::SecretName;
+use lambda::{Place, Settings};
+use lambda_http::Error;
+
+/// The door for GitHub's webhooks that the environment describes, its connections opened.
+pub async fn from_env() -> Result<Router, Error> {
+    let place = Place::new(aws::connect().await, Settings::from_env()?);
+    let door = api::WebhookDoor {
+        queue: place.work(),
+        clock: place.clock(),
+        secrets: place.secrets(),
+        counters: Arc::default(),
+    };
+    // Opens both connections before the first delivery needs them. GitHub waits ten seconds; what fails here is tried again then.
+    let (_, _) = tokio::join!(door.queue.depth(), door.secrets.read(&SecretName::Webhook));
+    Ok(api::webhook_router(door))
+}

@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 
-use crate::place;
+use tests::cloud;
 
 /// Makes a test of each check of the record contract, over a table of its own.
 macro_rules! on_tables {
@@ -10,7 +10,7 @@ macro_rules! on_tables {
         mod records {
             $(#[tokio::test]
             async fn $check() {
-                tests::contract::records::$check(crate::place::table().await).await;
+                tests::contract::records::$check(tests::cloud::table().await).await;
             })*
         }
     };
@@ -22,7 +22,7 @@ macro_rules! on_queues {
         mod queues {
             $(#[tokio::test]
             async fn $check() {
-                tests::contract::queue::$check(crate::place::queue().await, super::waiting).await;
+                tests::contract::queue::$check(tests::cloud::queue().await, super::waiting).await;
             })*
         }
     };
@@ -41,7 +41,7 @@ async fn waiting(time: SignedDuration) {
 
 #[tokio::test]
 async fn tables_are_scanned_page_by_page() {
-    let table = place::new_table().await;
+    let table = cloud::new_table().await;
     let mut written: Vec<String> = (0..25).map(|at| format!("JOB#{at:02}")).collect();
     for pk in &written {
         tests::contract::records::put_new(

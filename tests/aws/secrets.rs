@@ -4,11 +4,11 @@ use aws::Parameters;
 use engine::ports::{SecretName, Secrets, SecretsError};
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::place;
+use tests::cloud;
 
 #[tokio::test]
 async fn a_secret_is_kept_replaced_and_forgotten() {
-    let secrets = Parameters::new(&place::config().await, &place::name("stack"));
+    let secrets = Parameters::new(&cloud::config().await, &cloud::name("stack"));
     let name = SecretName::Jules("default".parse().expect("a name"));
     let missing = secrets.read(&name).await.expect_err("no secret");
     assert_eq!(missing, SecretsError::Missing(secrets.path(&name)));

@@ -71,6 +71,7 @@ kinds! {
     Slots "slots",
     Source "source",
     Switches "switches",
+    Tick "tick",
     Upstreams "upstreams",
     Wake "wake",
 }
@@ -98,6 +99,7 @@ impl Kind {
             Self::Job => again::<Job>(it),
             Self::JobListed | Self::Session => again::<JobId>(it),
             Self::Lane => again::<Lane>(it),
+            Self::Tick => again::<domain::tick::Lease>(it),
             Self::Merges => again::<Merges>(it),
             Self::Once => again::<Carried>(it),
             Self::Outbox => again::<Work>(it),
@@ -131,7 +133,7 @@ const BELOW: [(&str, Kind); 9] = [
 ];
 
 /// The aggregates, by how their partition begins.
-const AGGREGATES: [(&str, Kind); 18] = [
+const AGGREGATES: [(&str, Kind); 19] = [
     ("JOB#", Kind::Job),
     ("PR#", Kind::Pull),
     ("CFG#account#", Kind::Account),
@@ -150,6 +152,7 @@ const AGGREGATES: [(&str, Kind); 18] = [
     ("RATE#github", Kind::Budgets),
     ("COUNT#merges#", Kind::Merges),
     ("LEASE#lane#", Kind::Lane),
+    ("LEASE#tick", Kind::Tick),
 ];
 
 /// The kind of a record; panics at one that is new here.

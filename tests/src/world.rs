@@ -1,8 +1,11 @@
-//! A whole Gaffer in one process on a hand-moved clock: the real engine, adapters and SQLite, around the sandbox's real sockets.
+//! A whole Gaffer in one process on a hand-moved clock: the real engine, adapters and SQLite, around the sandbox's real sockets; or the functions over AWS.
 
+mod address;
 mod decisions;
 mod fate;
 mod finish;
+mod functions;
+mod ground;
 mod ledger;
 mod look;
 mod mail;
@@ -10,6 +13,7 @@ mod mortal;
 mod redo;
 mod restore;
 mod scenes;
+mod time;
 mod vault;
 mod wiring;
 
@@ -28,13 +32,15 @@ use engine::keys;
 use engine::poller::Poller;
 use engine::ports::{Clock, Ids};
 use engine::settings::Agent;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use local::{Database, LocalQueue};
 use sandbox::{ManualClock, Options, Sandbox, Scenario};
 use ulid::Ulid;
 
 pub use decisions::{differences, without_texts};
 pub use fate::{Fate, Moment};
+use functions::Functions;
+pub use ground::{Ground, Whole};
 pub use ledger::Ledger;
 pub use mail::Postman;
 pub use scenes::{
@@ -52,9 +58,6 @@ pub const AGENT: &str = "helper";
 pub const WEBHOOK_SECRET: &str = "hook-secret-of-the-tests";
 /// When every story begins.
 pub const BEGIN: Timestamp = Timestamp::constant(1_772_355_600, 0);
-/// Steps of virtual time: fine enough for every story, coarse enough to be quick.
-const STEP: SignedDuration = SignedDuration::from_secs(1);
-
 /// The sandbox's clock as the engine's port.
 struct SharedClock(ManualClock);
 
@@ -107,6 +110,20 @@ impl Default for Setup {
     }
 }
 
+/// Whether worlds keep their records in DynamoDB and their wake-ups in SQS, and functions do the work. The same stories are told either way.
+#[expect(clippy::disallowed_methods, reason = "a test begins here")]
+fn is_cloud() -> bool {
+    std::env::var_os("GAFFER_TESTS_ON").is_some_and(|ground| ground == "aws")
+}
+
+/// What handles all there is.
+enum Work {
+    /// Loops in one process, over a queue in its database.
+    Loops(LocalQueue),
+    /// Functions, over a queue of AWS.
+    Functions(Box<Functions>),
+}
+
 /// A whole Gaffer and the world around it.
 pub struct World {
     /// The clock of everything.
@@ -127,7 +144,7 @@ pub struct World {
     pub fate: Fate,
     /// What the webhook's door does; it never dies.
     pub postbox: Fate,
-    queue: LocalQueue,
+    work: Work,
     eyes: Eyes,
     hands: Hands,
     ids: Arc<CountingIds>,
@@ -164,13 +181,22 @@ impl World {
             None => Database::in_memory(),
         }
         .expect("a database");
-        let queue = LocalQueue::new(&database, "work", port.clone());
+        let local = LocalQueue::new(&database, "work", port.clone());
+        let is_cloud = is_cloud();
+        let ground = if is_cloud {
+            crate::cloud::ground(port.clone()).await
+        } else {
+            Ground {
+                records: Arc::new(local::Store::new(&database)),
+                queue: Arc::new(local.clone()),
+            }
+        };
         let fate = Fate::default();
-        let ledger = Arc::new(Ledger::new(local::Store::new(&database), fate.clone()));
+        let ledger = Arc::new(Ledger::new(ground.records, fate.clone()));
         let ids = Arc::new(CountingIds::default());
         let installation: InstallationId = "tests".parse().expect("an id");
         let mortal_queue = Arc::new(ledger::MortalQueue {
-            queue: queue.clone(),
+            queue: ground.queue.clone(),
             fate: fate.clone(),
         });
         let desk = Desk::new(
@@ -187,12 +213,19 @@ impl World {
         let postbox = Fate::default();
         let door = if setup.webhooks {
             let mailbox = Arc::new(ledger::MortalQueue {
-                queue: queue.clone(),
+                queue: ground.queue.clone(),
                 fate: postbox.clone(),
             });
-            Some(open_door(&sandbox, mailbox, secrets.clone(), &port).await)
+            let place = (&sandbox, is_cloud);
+            Some(open_door(place, mailbox, secrets.clone(), &port).await)
         } else {
             None
+        };
+        let work = if is_cloud {
+            let functions = Functions::new(&desk, eyes.clone(), hands.clone(), port.clone());
+            Work::Functions(Box::new(functions))
+        } else {
+            Work::Loops(local)
         };
         let world = Self {
             poller: Poller::new(desk.clone(), eyes.sessions.clone()),
@@ -204,7 +237,7 @@ impl World {
             ledger,
             fate,
             postbox,
-            queue,
+            work,
             eyes,
             hands,
             ids,
@@ -334,77 +367,5 @@ impl World {
     /// Where webhooks go.
     pub fn webhook_url(&self) -> &str {
         &self.door.as_ref().expect("a world with webhooks").0
-    }
-
-    /// Lets virtual time pass; whatever becomes due happens at its second, and the seconds between are skipped.
-    pub async fn pass(&self, time: SignedDuration) {
-        let until = self.clock.now() + time;
-        while self.clock.now() < until {
-            let next = self.next_moment().await.min(until);
-            self.clock.advance(next.duration_since(self.clock.now()));
-            self.step().await;
-        }
-    }
-
-    /// When anything happens next: at least one step from now, at whole steps.
-    async fn next_moment(&self) -> Timestamp {
-        let now = self.clock.now();
-        let soon = now + STEP;
-        if self.webhooks {
-            return soon;
-        }
-        let due = self.desk.store.records().next_due().await.expect("a store");
-        let visible = self.queue.next_visible().await.expect("a queue");
-        let Some(at) = [due, visible].into_iter().flatten().min() else {
-            return soon;
-        };
-        let whole = Timestamp::from_second(at.as_second() + i64::from(at.subsec_nanosecond() > 0))
-            .unwrap_or(soon);
-        whole.max(soon)
-    }
-
-    /// Lets time pass until something holds; panics after `within`.
-    pub async fn until(
-        &self,
-        within: SignedDuration,
-        what: &str,
-        mut holds: impl AsyncFnMut(&Self) -> bool,
-    ) {
-        let end = self.clock.now() + within;
-        while !holds(self).await {
-            assert!(
-                self.clock.now() < end,
-                "{what}: not within {within:#}\n{}",
-                self.story().await
-            );
-            self.clock.advance(STEP);
-            self.step().await;
-        }
-    }
-
-    /// One step at the present time: the world moves, then Gaffer handles all there is. A process that dies is started again, with nothing in its memory.
-    pub async fn step(&self) {
-        self.sandbox.advance();
-        if self.webhooks {
-            self.sandbox.deliver_webhooks().await;
-        }
-        let outcome = self.live().await;
-        assert!(outcome.is_ok() || self.fate.is_dead(), "{outcome:?}");
-        self.fate.revive();
-    }
-
-    /// The same, but only one batch of messages is handled.
-    pub async fn step_once(&self) {
-        self.sandbox.advance();
-        self.poller.tick().await.expect("a tick");
-        self.dispatcher.drain().await.expect("a batch");
-    }
-
-    async fn live(&self) -> Result<(), engine::desk::Error> {
-        self.poller.tick().await?;
-        while self.dispatcher.drain().await? > 0 {
-            self.sandbox.advance();
-        }
-        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! The store and the queue of a mortal process, and the book of every key that was ever written.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use engine::ports::{
@@ -8,20 +8,20 @@ use engine::ports::{
     Records, RecordsError, Write,
 };
 use jiff::{SignedDuration, Timestamp};
-use local::{LocalQueue, Store};
 
 use super::fate::{Acted, Fate};
+use super::ground::Whole;
 
 /// Records that remember every write.
 pub struct Ledger {
-    store: Store,
+    store: Arc<dyn Whole>,
     fate: Fate,
     written: Mutex<Vec<Key>>,
     bodies: Mutex<Vec<String>>,
 }
 
 impl Ledger {
-    pub(super) fn new(store: Store, fate: Fate) -> Self {
+    pub(super) fn new(store: Arc<dyn Whole>, fate: Fate) -> Self {
         Self {
             store,
             fate,
@@ -48,10 +48,7 @@ impl Ledger {
 
     /// Everything that is stored.
     pub async fn everything(&self) -> Vec<Record> {
-        self.store
-            .scan(None, usize::MAX)
-            .await
-            .expect("a readable store")
+        self.store.everything().await
     }
 
     fn alive(&self) -> Result<(), RecordsError> {
@@ -154,7 +151,7 @@ impl Records for Ledger {
 
 /// A queue whose messages a dead process neither sends nor removes.
 pub(super) struct MortalQueue {
-    pub(super) queue: LocalQueue,
+    pub(super) queue: Arc<dyn Queue>,
     pub(super) fate: Fate,
 }
 

@@ -10,7 +10,7 @@ use engine::ports::Clock;
 use local::{DATABASE_FILE, Database, LocalQueue, Staged, Store};
 
 use super::ledger::{Ledger, MortalQueue};
-use super::{SharedClock, World};
+use super::{SharedClock, Work, World};
 
 impl World {
     /// Writes a backup as `gaffer backup` does, while everything goes on.
@@ -43,22 +43,26 @@ impl World {
     /// Puts everything that remembers anything over another database.
     pub fn work_over(&mut self, database: &Database) {
         let clock: Arc<dyn Clock> = Arc::new(SharedClock(self.clock.clone()));
-        self.queue = LocalQueue::new(database, "work", clock.clone());
-        self.ledger = Arc::new(Ledger::new(Store::new(database), self.fate.clone()));
-        let queue = Arc::new(MortalQueue {
-            queue: self.queue.clone(),
+        let queue = LocalQueue::new(database, "work", clock.clone());
+        self.ledger = Arc::new(Ledger::new(
+            Arc::new(Store::new(database)),
+            self.fate.clone(),
+        ));
+        let mortal_queue = Arc::new(MortalQueue {
+            queue: Arc::new(queue.clone()),
             fate: self.fate.clone(),
         });
         let installation = self.desk.installation.clone();
         let observe_only = self.desk.observe_only;
         self.desk = Desk::new(
             self.ledger.clone(),
-            queue,
+            mortal_queue,
             clock,
             self.ids.clone(),
             installation,
         )
         .observing(observe_only);
+        self.work = Work::Loops(queue);
         self.poller = Poller::new(self.desk.clone(), self.eyes.sessions.clone());
         self.dispatcher = Dispatcher::new(self.desk.clone(), self.eyes.clone(), self.hands.clone());
     }

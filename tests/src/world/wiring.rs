@@ -8,6 +8,7 @@ use engine::ports::{Clock, Queue, Secrets};
 use sandbox::Sandbox;
 
 use super::WEBHOOK_SECRET;
+use super::address::function_url;
 
 pub(super) fn adapters(
     (sandbox, github_app): (&Sandbox, Option<u64>),
@@ -33,9 +34,9 @@ pub(super) fn adapters(
     (eyes, hands)
 }
 
-/// The webhook door on a socket of its own, a process apart, and GitHub told about it.
+/// The webhook door on a socket of its own, a process apart, and GitHub told about it. A function's is behind a function URL.
 pub(super) async fn open_door(
-    sandbox: &Sandbox,
+    (sandbox, is_function): (&Sandbox, bool),
     queue: Arc<dyn Queue>,
     secrets: Arc<dyn Secrets>,
     clock: &Arc<dyn Clock>,
@@ -57,9 +58,13 @@ pub(super) async fn open_door(
         url: url.clone(),
         secret: WEBHOOK_SECRET.to_owned(),
     });
+    let mut router = api::webhook_router(door);
+    if is_function {
+        router = function_url(router);
+    }
     let server = tokio::spawn(async move {
         // The server ends with its world.
-        drop(axum::serve(listener, api::webhook_router(door)).await);
+        drop(axum::serve(listener, router).await);
     });
     (url, server)
 }

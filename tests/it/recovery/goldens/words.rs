@@ -133,6 +133,7 @@ pub(super) fn of(kind: Kind, it: &Value) -> Vec<&'static str> {
         | Kind::Installation
         | Kind::JobListed
         | Kind::Lane
+        | Kind::Tick
         | Kind::Merges
         | Kind::Once
         | Kind::Repository

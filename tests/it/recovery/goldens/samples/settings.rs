@@ -39,6 +39,13 @@ pub(super) fn put(samples: &mut Samples) {
         until: AT,
     };
     samples.put(keys::lane(&pull_ref().repo, "main"), &lane);
+    for next_at in [Some(AT), None] {
+        let lease = domain::tick::Lease {
+            generation: 7,
+            next_at,
+        };
+        samples.put(keys::tick(), &lease);
+    }
 }
 
 fn put_switches(samples: &mut Samples) {

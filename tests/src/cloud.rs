@@ -1,4 +1,6 @@
-//! Where the services are, and tables and queues of a test's own.
+//! Tables and queues of a test's own, on the services that `AWS_ENDPOINT_URL` names.
+
+mod delays;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,15 +13,18 @@ use aws_sdk_dynamodb::types::{
     ProjectionType, ScalarAttributeType,
 };
 use aws_sdk_sqs::types::QueueAttributeName;
-use engine::ports::{Queue, Records};
+use engine::ports::{Clock, Queue, Records};
 use ulid::Ulid;
+
+use crate::world::Ground;
+use delays::Delays;
 
 /// Longest wait for a new table: real ones take ten seconds.
 const TABLE_WITHIN: Duration = Duration::from_secs(60);
 
 /// What every client of the tests is made of.
-#[expect(clippy::disallowed_methods, reason = "the tests' own main")]
-pub(crate) async fn config() -> SdkConfig {
+#[expect(clippy::disallowed_methods, reason = "a test begins here")]
+pub async fn config() -> SdkConfig {
     assert!(
         std::env::var_os("AWS_ENDPOINT_URL").is_some(),
         "AWS_ENDPOINT_URL is not set: run `cargo xtask test --only aws`, or `cargo xtask localstack` and what it says"
@@ -28,17 +33,17 @@ pub(crate) async fn config() -> SdkConfig {
 }
 
 /// A name that nobody else has.
-pub(crate) fn name(what: &str) -> String {
+pub fn name(what: &str) -> String {
     format!("{what}-{}", Ulid::generate().to_string().to_lowercase())
 }
 
 /// An empty table, as the engine sees it.
-pub(crate) async fn table() -> Arc<dyn Records> {
+pub async fn table() -> Arc<dyn Records> {
     Arc::new(new_table().await)
 }
 
 /// An empty table.
-pub(crate) async fn new_table() -> Table {
+pub async fn new_table() -> Table {
     let config = config().await;
     let client = aws_sdk_dynamodb::Client::new(&config);
     let name = name("table");
@@ -84,8 +89,16 @@ fn index(name: &str, (hash, range): (&str, &str)) -> GlobalSecondaryIndex {
         .expect("an index")
 }
 
+/// An empty table and an empty queue for a world of this clock.
+pub async fn ground(clock: Arc<dyn Clock>) -> Ground {
+    Ground {
+        records: Arc::new(new_table().await),
+        queue: Arc::new(Delays::new(queue().await, clock)),
+    }
+}
+
 /// An empty queue with dead letters after five receives.
-pub(crate) async fn queue() -> Arc<dyn Queue> {
+pub async fn queue() -> Arc<dyn Queue> {
     let config = config().await;
     let client = aws_sdk_sqs::Client::new(&config);
     let name = name("queue");

@@ -1,0 +1,100 @@
+//! How time passes in a world, and what is handled at each of its seconds.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::functions::Functions;
+use super::{Work, World};
+
+/// Steps of virtual time: fine enough for every story, coarse enough to be quick.
+const STEP: SignedDuration = SignedDuration::from_secs(1);
+
+impl World {
+    /// Lets virtual time pass; whatever becomes due happens at its second, and the seconds between are skipped.
+    pub async fn pass(&self, time: SignedDuration) {
+        let until = self.clock.now() + time;
+        while self.clock.now() < until {
+            let next = self.next_moment().await.min(until);
+            self.clock.advance(next.duration_since(self.clock.now()));
+            self.step().await;
+        }
+    }
+
+    /// When anything happens next: at least one step from now, at whole steps.
+    async fn next_moment(&self) -> Timestamp {
+        let now = self.clock.now();
+        let soon = now + STEP;
+        if self.webhooks {
+            return soon;
+        }
+        let due = self.desk.store.records().next_due().await.expect("a store");
+        let Work::Loops(queue) = &self.work else {
+            return soon;
+        };
+        let visible = queue.next_visible().await.expect("a queue");
+        let Some(at) = [due, visible].into_iter().flatten().min() else {
+            return soon;
+        };
+        let whole = Timestamp::from_second(at.as_second() + i64::from(at.subsec_nanosecond() > 0))
+            .unwrap_or(soon);
+        whole.max(soon)
+    }
+
+    /// Lets time pass until something holds; panics after `within`.
+    pub async fn until(
+        &self,
+        within: SignedDuration,
+        what: &str,
+        mut holds: impl AsyncFnMut(&Self) -> bool,
+    ) {
+        let end = self.clock.now() + within;
+        while !holds(self).await {
+            assert!(
+                self.clock.now() < end,
+                "{what}: not within {within:#}\n{}",
+                self.story().await
+            );
+            self.clock.advance(STEP);
+            self.step().await;
+        }
+    }
+
+    /// One step at the present time: the world moves, then Gaffer handles all there is. A process that dies is started again, with nothing in its memory.
+    pub async fn step(&self) {
+        self.sandbox.advance();
+        if self.webhooks {
+            self.sandbox.deliver_webhooks().await;
+        }
+        let outcome = match &self.work {
+            Work::Loops(_) => self.live().await.map_err(|error| error.to_string()),
+            Work::Functions(functions) => {
+                let outcome = self.live_by(functions).await;
+                outcome.map_err(|error| error.to_string())
+            }
+        };
+        assert!(outcome.is_ok() || self.fate.is_dead(), "{outcome:?}");
+        self.fate.revive();
+    }
+
+    /// The same, but only one batch of messages is handled.
+    pub async fn step_once(&self) {
+        self.sandbox.advance();
+        self.poller.tick().await.expect("a tick");
+        self.dispatcher.drain().await.expect("a batch");
+    }
+
+    async fn live_by(&self, functions: &Functions) -> Result<(), lambda_runtime::Error> {
+        functions.poll(self.clock.now()).await?;
+        while functions.dispatch(self.desk.queue.as_ref()).await? > 0 {
+            self.sandbox.advance();
+        }
+        Ok(())
+    }
+
+    async fn live(&self) -> Result<(), engine::desk::Error> {
+        self.poller.tick().await?;
+        while self.dispatcher.drain().await? > 0 {
+            self.sandbox.advance();
+        }
+        Ok(())
+    }
+}

@@ -23,7 +23,6 @@ use delays::Delays;
 const TABLE_WITHIN: Duration = Duration::from_secs(60);
 
 /// What every client of the tests is made of.
-#[expect(clippy::disallowed_methods, reason = "a test begins here")]
 pub async fn config() -> SdkConfig {
     assert!(
         std::env::var_os("AWS_ENDPOINT_URL").is_some(),

@@ -111,9 +111,27 @@ impl Default for Setup {
 }
 
 /// Whether worlds keep their records in DynamoDB and their wake-ups in SQS, and functions do the work. The same stories are told either way.
-#[expect(clippy::disallowed_methods, reason = "a test begins here")]
 fn is_cloud() -> bool {
     std::env::var_os("GAFFER_TESTS_ON").is_some_and(|ground| ground == "aws")
+}
+
+/// Where a world as set up keeps everything, and the queue of its own database, which only loops work on.
+async fn found(setup: &Setup, clock: &Arc<dyn Clock>) -> (Ground, LocalQueue) {
+    let database = match &setup.folder {
+        Some(folder) => Database::open(&folder.join(local::DATABASE_FILE)),
+        None => Database::in_memory(),
+    }
+    .expect("a database");
+    let local = LocalQueue::new(&database, "work", clock.clone());
+    let ground = if is_cloud() {
+        crate::cloud::ground(clock.clone()).await
+    } else {
+        Ground {
+            records: Arc::new(local::Store::new(&database)),
+            queue: Arc::new(local.clone()),
+        }
+    };
+    (ground, local)
 }
 
 /// What handles all there is.
@@ -176,21 +194,8 @@ impl World {
             .await
             .expect("the sandbox starts");
         let port: Arc<dyn Clock> = Arc::new(SharedClock(clock.clone()));
-        let database = match &setup.folder {
-            Some(folder) => Database::open(&folder.join(local::DATABASE_FILE)),
-            None => Database::in_memory(),
-        }
-        .expect("a database");
-        let local = LocalQueue::new(&database, "work", port.clone());
         let is_cloud = is_cloud();
-        let ground = if is_cloud {
-            crate::cloud::ground(port.clone()).await
-        } else {
-            Ground {
-                records: Arc::new(local::Store::new(&database)),
-                queue: Arc::new(local.clone()),
-            }
-        };
+        let (ground, local) = found(&setup, &port).await;
         let fate = Fate::default();
         let ledger = Arc::new(Ledger::new(ground.records, fate.clone()));
         let ids = Arc::new(CountingIds::default());

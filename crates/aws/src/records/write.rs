@@ -1,5 +1,6 @@
 //! Writing: one item as an update, several as a transaction, each under its condition.
 
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{
     ConditionCheck, Delete, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
@@ -138,10 +139,10 @@ async fn put(table: &Table, record: &Record, expect: Expect) -> Result<(), Commi
     let Err(error) = answer else {
         return Ok(());
     };
-    let found = error.as_service_error().and_then(|error| match error {
-        aws_sdk_dynamodb::operation::update_item::UpdateItemError::ConditionalCheckFailedException(refused) => refused.item(),
-        _ => None,
-    });
+    let found = match error.as_service_error() {
+        Some(UpdateItemError::ConditionalCheckFailedException(refused)) => refused.item(),
+        Some(_) | None => None,
+    };
     if found.is_some_and(|found| is_by(found, writer)) {
         return Ok(());
     }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use engine::desk::{Desk, Place};
 use engine::keys;
+use engine::machine::{RandomIds, SystemClock};
 use engine::settings::{AppSetup, MadeApp};
-use local::{Database, LocalQueue, SystemClock};
+use local::{Database, LocalQueue};
 use sandbox::Scenario;
 use sandbox::github::{APP_ID, DEFAULT_TOKEN};
 
 use super::{Setup, address, browser, clicked, get, wait};
 use crate::init::serve;
-use crate::jobs::RandomIds;
 use crate::world::World;
 
 const PEM: &str = include_str!("../../../../sandbox/src/github/routes/app.pem");

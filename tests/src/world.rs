@@ -187,6 +187,11 @@ impl World {
 
     /// A world as set up.
     pub async fn with(setup: Setup) -> Self {
+        // Whoever tells a story need not carry all that it takes to begin one.
+        Box::pin(Self::begun(setup)).await
+    }
+
+    async fn begun(setup: Setup) -> Self {
         // Another world may have installed it first, which serves as well.
         drop(rustls::crypto::ring::default_provider().install_default());
         let clock = ManualClock::new(BEGIN);

@@ -9,12 +9,9 @@ use std::time::Duration;
 use api::DoorState;
 use engine::desk::Desk;
 use engine::machine::{RandomIds, SystemClock};
-use engine::ports::Ids;
-use jiff::Timestamp;
 use local::{Database, LocalQueue};
 use secrecy::SecretString;
 use serde_json::{Value, json};
-use ulid::Ulid;
 
 use crate::world::{KEY, World};
 

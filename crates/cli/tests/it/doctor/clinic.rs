@@ -11,13 +11,12 @@ use domain::policy::Source;
 use engine::desk::{Desk, Place};
 use engine::keys;
 use engine::machine::{RandomIds, SystemClock};
-use engine::ports::{Clock, Ids};
+use engine::ports::Clock;
 use jiff::{SignedDuration, Timestamp};
 use local::{Database, LocalQueue, SecretFiles};
 use sandbox::github::{GitHub, RepoSetup};
 use sandbox::{Drive, Options, Sandbox, Scenario};
 use secrecy::SecretString;
-use ulid::Ulid;
 
 use crate::world::{Ran, World, ran};
 

@@ -9,6 +9,7 @@ mod code;
 mod prose;
 mod purity;
 mod shape;
+mod told;
 mod tree;
 mod writers;
 
@@ -142,6 +143,12 @@ fn only_the_dispatcher_gets_hands() -> Outcome {
 #[test]
 fn the_hands_are_where_the_rule_looks_for_them() -> Outcome {
     none(&writers::watched(&tree::files(&tree::root()?)?));
+    Ok(())
+}
+
+#[test]
+fn stories_that_are_told_on_aws_are_there() -> Outcome {
+    none(&told::listed(&tree::files(&tree::root()?)?));
     Ok(())
 }
 

@@ -5,17 +5,18 @@ mod delays;
 use std::sync::Arc;
 use std::time::Duration;
 
-use aws::{DUE_INDEX, LIST_INDEX, SqsQueue, Table};
+use aws::{SqsQueue, Table};
 use aws_config::SdkConfig;
 use aws_sdk_dynamodb::client::Waiters;
 use aws_sdk_dynamodb::types::{
-    AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection,
-    ProjectionType, ScalarAttributeType,
+    AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, Projection,
 };
 use aws_sdk_sqs::types::QueueAttributeName;
 use engine::ports::{Clock, Queue, Records};
+use serde_norway::Value;
 use ulid::Ulid;
 
+use crate::infra;
 use crate::world::Ground;
 use delays::Delays;
 
@@ -41,49 +42,62 @@ pub async fn table() -> Arc<dyn Records> {
     Arc::new(new_table().await)
 }
 
-/// An empty table.
+/// An empty table, made as `infra/foundation.yaml` says.
 pub async fn new_table() -> Table {
     let config = config().await;
     let client = aws_sdk_dynamodb::Client::new(&config);
     let name = name("table");
-    let text = ScalarAttributeType::S;
+    let template = infra::properties(&infra::template("foundation.yaml"), "Table");
+    let indexes = infra::items(&template, "GlobalSecondaryIndexes");
     let request = client
         .create_table()
         .table_name(&name)
         .billing_mode(BillingMode::PayPerRequest)
-        .attribute_definitions(attribute("pk", text.clone()))
-        .attribute_definitions(attribute("sk", text.clone()))
-        .attribute_definitions(attribute("due_in", text.clone()))
-        .attribute_definitions(attribute("due_at", ScalarAttributeType::N))
-        .attribute_definitions(attribute("list", text.clone()))
-        .attribute_definitions(attribute("place", text))
-        .key_schema(part("pk", KeyType::Hash))
-        .key_schema(part("sk", KeyType::Range))
-        .global_secondary_indexes(index(DUE_INDEX, ("due_in", "due_at")))
-        .global_secondary_indexes(index(LIST_INDEX, ("list", "place")));
+        .set_attribute_definitions(Some(attributes(&template)))
+        .set_key_schema(Some(key(&template)))
+        .set_global_secondary_indexes(Some(indexes.iter().map(index).collect()));
     request.send().await.expect("a new table");
     let there = client.wait_until_table_exists().table_name(&name);
     there.wait(TABLE_WITHIN).await.expect("the new table");
     Table::new(&config, name)
 }
 
-fn attribute(name: &str, of: ScalarAttributeType) -> AttributeDefinition {
-    let attribute = AttributeDefinition::builder().attribute_name(name);
-    attribute.attribute_type(of).build().expect("an attribute")
+fn attributes(table: &Value) -> Vec<AttributeDefinition> {
+    let attribute = |of: &Value| {
+        AttributeDefinition::builder()
+            .attribute_name(infra::text(of, "AttributeName"))
+            .attribute_type(infra::text(of, "AttributeType").into())
+            .build()
+            .expect("an attribute")
+    };
+    let all = infra::items(table, "AttributeDefinitions").iter();
+    all.map(attribute).collect()
 }
 
-fn part(name: &str, of: KeyType) -> KeySchemaElement {
-    let part = KeySchemaElement::builder().attribute_name(name);
-    part.key_type(of).build().expect("a part of a key")
+fn key(of: &Value) -> Vec<KeySchemaElement> {
+    let part = |of: &Value| {
+        KeySchemaElement::builder()
+            .attribute_name(infra::text(of, "AttributeName"))
+            .key_type(infra::text(of, "KeyType").into())
+            .build()
+            .expect("a part of a key")
+    };
+    infra::items(of, "KeySchema").iter().map(part).collect()
 }
 
-fn index(name: &str, (hash, range): (&str, &str)) -> GlobalSecondaryIndex {
-    let all = Projection::builder().projection_type(ProjectionType::All);
+fn index(of: &Value) -> GlobalSecondaryIndex {
+    let projection = &of["Projection"];
+    let mut shown =
+        Projection::builder().projection_type(infra::text(projection, "ProjectionType").into());
+    if projection["NonKeyAttributes"].is_sequence() {
+        for name in infra::items(projection, "NonKeyAttributes") {
+            shown = shown.non_key_attributes(name.as_str().expect("a name"));
+        }
+    }
     GlobalSecondaryIndex::builder()
-        .index_name(name)
-        .key_schema(part(hash, KeyType::Hash))
-        .key_schema(part(range, KeyType::Range))
-        .projection(all.build())
+        .index_name(infra::text(of, "IndexName"))
+        .set_key_schema(Some(key(of)))
+        .projection(shown.build())
         .build()
         .expect("an index")
 }

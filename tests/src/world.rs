@@ -40,7 +40,7 @@ use ulid::Ulid;
 pub use decisions::{differences, without_texts};
 pub use fate::{Fate, Moment};
 use functions::Functions;
-pub use ground::{Ground, Whole};
+pub use ground::{Ground, Ripening, Whole};
 pub use ledger::Ledger;
 pub use mail::Postman;
 pub use scenes::{
@@ -115,30 +115,27 @@ fn is_cloud() -> bool {
     std::env::var_os("GAFFER_TESTS_ON").is_some_and(|ground| ground == "aws")
 }
 
-/// Where a world as set up keeps everything, and the queue of its own database, which only loops work on.
-async fn found(setup: &Setup, clock: &Arc<dyn Clock>) -> (Ground, LocalQueue) {
+/// Where a world as set up keeps everything.
+async fn found(setup: &Setup, clock: &Arc<dyn Clock>) -> Ground {
+    if is_cloud() {
+        return crate::cloud::ground(clock.clone()).await;
+    }
     let database = match &setup.folder {
         Some(folder) => Database::open(&folder.join(local::DATABASE_FILE)),
         None => Database::in_memory(),
     }
     .expect("a database");
-    let local = LocalQueue::new(&database, "work", clock.clone());
-    let ground = if is_cloud() {
-        crate::cloud::ground(clock.clone()).await
-    } else {
-        Ground {
-            records: Arc::new(local::Store::new(&database)),
-            queue: Arc::new(local.clone()),
-        }
-    };
-    (ground, local)
+    Ground {
+        records: Arc::new(local::Store::new(&database)),
+        queue: Arc::new(LocalQueue::new(&database, "work", clock.clone())),
+    }
 }
 
 /// What handles all there is.
 enum Work {
-    /// Loops in one process, over a queue in its database.
-    Loops(LocalQueue),
-    /// Functions, over a queue of AWS.
+    /// Loops in one process.
+    Loops,
+    /// Functions.
     Functions(Box<Functions>),
 }
 
@@ -163,6 +160,7 @@ pub struct World {
     /// What the webhook's door does; it never dies.
     pub postbox: Fate,
     work: Work,
+    messages: Arc<dyn Ripening>,
     eyes: Eyes,
     hands: Hands,
     ids: Arc<CountingIds>,
@@ -200,7 +198,7 @@ impl World {
             .expect("the sandbox starts");
         let port: Arc<dyn Clock> = Arc::new(SharedClock(clock.clone()));
         let is_cloud = is_cloud();
-        let (ground, local) = found(&setup, &port).await;
+        let ground = found(&setup, &port).await;
         let fate = Fate::default();
         let ledger = Arc::new(Ledger::new(ground.records, fate.clone()));
         let ids = Arc::new(CountingIds::default());
@@ -235,7 +233,7 @@ impl World {
             let functions = Functions::new(&desk, eyes.clone(), hands.clone(), port.clone());
             Work::Functions(Box::new(functions))
         } else {
-            Work::Loops(local)
+            Work::Loops
         };
         let world = Self {
             poller: Poller::new(desk.clone(), eyes.sessions.clone()),
@@ -248,6 +246,7 @@ impl World {
             fate,
             postbox,
             work,
+            messages: ground.queue,
             eyes,
             hands,
             ids,

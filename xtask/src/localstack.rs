@@ -1,5 +1,6 @@
 //! The services of AWS on this machine: LocalStack, over the DynamoDB that AWS itself ships for tests.
 
+use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
@@ -19,10 +20,52 @@ const READY: &str = "Ready.";
 /// What a client says where nobody is asked who he is.
 const ANYBODY: &str = "test";
 
+/// What the tests use of it, started before anybody asks.
+const USED: &str = "dynamodb,sqs,ssm,s3";
+
 /// A LocalStack that runs until this is dropped.
 pub(crate) struct LocalStack {
     child: Child,
     port: u16,
+    /// The door of its DynamoDB itself.
+    dynamodb_port: u16,
+}
+
+/// What the tests need running, started by the first that asks; nothing if somebody says in `AWS_ENDPOINT_URL` where else it is.
+#[derive(Default)]
+pub(crate) struct Services {
+    localstack: Option<LocalStack>,
+}
+
+impl Services {
+    /// What clients of LocalStack need in their environment.
+    pub(crate) fn behind_one_door(&mut self, root: &Path) -> Result<Vec<(&'static str, String)>> {
+        let Some(started) = self.started(root)? else {
+            return Ok(Vec::new());
+        };
+        Ok(started.environment().to_vec())
+    }
+
+    /// The same, but LocalStack's DynamoDB is asked itself, which answers in a fifth of the time.
+    pub(crate) fn each_by_its_own_door(
+        &mut self,
+        root: &Path,
+    ) -> Result<Vec<(&'static str, String)>> {
+        let mut places = self.behind_one_door(root)?;
+        if let Some(started) = &self.localstack {
+            let url = format!("http://127.0.0.1:{}", started.dynamodb_port);
+            places.push(("AWS_ENDPOINT_URL_DYNAMODB", url));
+        }
+        Ok(places)
+    }
+
+    fn started(&mut self, root: &Path) -> Result<Option<&LocalStack>> {
+        let is_elsewhere = env::var_os("AWS_ENDPOINT_URL").is_some();
+        if self.localstack.is_none() && !is_elsewhere {
+            self.localstack = Some(LocalStack::start(root)?);
+        }
+        Ok(self.localstack.as_ref())
+    }
 }
 
 impl LocalStack {
@@ -37,7 +80,7 @@ impl LocalStack {
         let log_path = packages.join("localstack.log");
         let log = fs::File::create(&log_path)
             .with_context(|| format!("making {}", log_path.display()))?;
-        let port = free_port()?;
+        let (port, dynamodb_port) = free_ports()?;
         let mut child = Command::new("python3")
             .arg(&launcher)
             .arg(&dynamodb)
@@ -48,13 +91,20 @@ impl LocalStack {
             .env("DISABLE_EVENTS", "1")
             .env("SKIP_SSL_CERT_DOWNLOAD", "1")
             .env("DYNAMODB_IN_MEMORY", "1")
+            .env("DYNAMODB_LOCAL_PORT", dynamodb_port.to_string())
+            .env("SERVICES", USED)
+            .env("EAGER_SERVICE_LOADING", "1")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log)
             .spawn()
             .context("starting LocalStack with `python3`")?;
         let said = child.stdout.take().context("listening to LocalStack")?;
-        let started = Self { child, port };
+        let started = Self {
+            child,
+            port,
+            dynamodb_port,
+        };
         started.wait(BufReader::new(said), &log_path)?;
         Ok(started)
     }
@@ -114,9 +164,11 @@ pub(crate) fn run() -> Result<()> {
     bail!("LocalStack ended with {status}")
 }
 
-fn free_port() -> Result<u16> {
-    let listener = TcpListener::bind("127.0.0.1:0").context("looking for a free port")?;
-    Ok(listener.local_addr()?.port())
+/// Two that are free, and not the same.
+fn free_ports() -> Result<(u16, u16)> {
+    let bind = || TcpListener::bind("127.0.0.1:0").context("looking for a free port");
+    let (one, other) = (bind()?, bind()?);
+    Ok((one.local_addr()?.port(), other.local_addr()?.port()))
 }
 
 fn java_speaks() -> Result<()> {

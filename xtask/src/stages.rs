@@ -10,8 +10,11 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
-use crate::localstack::LocalStack;
+use crate::localstack::Services;
 use crate::tools;
+
+/// Those of the stories that take few ticks, one a line: each tick costs a dozen calls. `GAFFER_TESTS_ON=aws` with any other name tells others there.
+const TOLD_ON_AWS: &str = include_str!("../../tests/aws/stories.txt");
 
 /// One stage, named on the command line by its lower-case name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -22,6 +25,8 @@ pub(crate) enum Stage {
     Clippy,
     /// Every test, doc tests included.
     Test,
+    /// Stories told through the functions, on DynamoDB and SQS.
+    Aws,
     /// The documentation of all items, with warnings as errors.
     Doc,
     /// Licences, banned crates and sources of the dependencies.
@@ -30,10 +35,11 @@ pub(crate) enum Stage {
 
 impl Stage {
     /// All stages, quick ones that fail often first.
-    pub(crate) const ALL: [Stage; 5] = [
+    pub(crate) const ALL: [Stage; 6] = [
         Stage::Fmt,
         Stage::Clippy,
         Stage::Test,
+        Stage::Aws,
         Stage::Doc,
         Stage::Deny,
     ];
@@ -44,6 +50,7 @@ impl Stage {
             Stage::Fmt => "fmt",
             Stage::Clippy => "clippy",
             Stage::Test => "test",
+            Stage::Aws => "aws",
             Stage::Doc => "doc",
             Stage::Deny => "deny",
         }
@@ -63,6 +70,9 @@ impl Stage {
                 "warnings",
             ],
             Stage::Test => &["cargo", "test", "--workspace"],
+            Stage::Aws => &[
+                "cargo", "test", "-p", "tests", "--test", "it", "--", "--exact",
+            ],
             Stage::Doc => &[
                 "cargo",
                 "doc",
@@ -78,8 +88,18 @@ impl Stage {
     fn environment(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Stage::Doc => &[("RUSTDOCFLAGS", "-D warnings")],
+            Stage::Aws => &[("GAFFER_TESTS_ON", "aws")],
             Stage::Fmt | Stage::Clippy | Stage::Test | Stage::Deny => &[],
         }
+    }
+
+    /// What else it names, too much to be printed.
+    fn names(self) -> impl Iterator<Item = &'static str> {
+        let names = match self {
+            Stage::Aws => TOLD_ON_AWS,
+            Stage::Fmt | Stage::Clippy | Stage::Test | Stage::Doc | Stage::Deny => "",
+        };
+        names.lines()
     }
 
     /// What a person would type to run the stage alone.
@@ -91,32 +111,31 @@ impl Stage {
         environment.collect::<String>() + &self.command_line().join(" ")
     }
 
-    /// The services that the tests ask for, unless somebody says in `AWS_ENDPOINT_URL` where others are.
-    fn services(self, root: &Path) -> Result<Option<LocalStack>> {
-        let elsewhere = env::var_os("AWS_ENDPOINT_URL").is_some();
+    /// Where the services are that the tests ask for. They run until the last stage is over.
+    fn places(self, services: &mut Services, root: &Path) -> Result<Vec<(&'static str, String)>> {
         match self {
-            Stage::Test if !elsewhere => LocalStack::start(root).map(Some),
-            Stage::Test | Stage::Fmt | Stage::Clippy | Stage::Doc | Stage::Deny => Ok(None),
+            Stage::Test => services.behind_one_door(root),
+            Stage::Aws => services.each_by_its_own_door(root),
+            Stage::Fmt | Stage::Clippy | Stage::Doc | Stage::Deny => Ok(Vec::new()),
         }
     }
 
     /// Runs the stage in `root`; its output goes straight through.
-    pub(crate) fn run(self, root: &Path) -> Result<()> {
+    pub(crate) fn run(self, root: &Path, services: &mut Services) -> Result<()> {
         let [program, arguments @ ..] = self.command_line() else {
             bail!("the stage has no command");
         };
         let mut command = match self {
             Stage::Deny => Command::new(tools::cargo_deny(root)?),
-            Stage::Fmt | Stage::Clippy | Stage::Test | Stage::Doc => Command::new(program),
+            Stage::Fmt | Stage::Clippy | Stage::Test | Stage::Aws | Stage::Doc => {
+                Command::new(program)
+            }
         };
         forget_outer_package(&mut command);
-        // It runs until the stage is over.
-        let services = self.services(root)?;
-        if let Some(services) = &services {
-            command.envs(services.environment());
-        }
+        command.envs(self.places(services, root)?);
         command
             .args(arguments)
+            .args(self.names())
             .envs(self.environment().iter().copied())
             .current_dir(root);
         let status = command

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use crate::localstack::Services;
 use crate::output;
 use crate::stages::Stage;
 use crate::tools;
@@ -37,7 +38,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     let root = tools::workspace()?;
     let began = Instant::now();
-    let (endings, outcome) = run_each(&stages, |stage| stage.run(&root));
+    let mut services = Services::default();
+    let (endings, outcome) = run_each(&stages, |stage| stage.run(&root, &mut services));
+    drop(services);
     output::line(&table(&endings, began.elapsed()));
     outcome
 }
@@ -146,7 +149,12 @@ mod tests {
             "stage `clippy` failed: a lint"
         );
         let words: Vec<_> = endings.iter().map(|(_, ending)| word(ending)).collect();
-        assert_eq!(words, ["passed", "failed", "not run", "not run", "not run"]);
+        assert_eq!(
+            words,
+            [
+                "passed", "failed", "not run", "not run", "not run", "not run"
+            ]
+        );
     }
 
     fn word(ending: &Ending) -> &'static str {

@@ -10,4 +10,3 @@ pub use connect::{ATTEMPT_WITHIN, ATTEMPTS_MAX, CONNECT_WITHIN, connect};
 pub use queue::{DELAY_MAX, SqsQueue, VISIBILITY_MAX};
 pub use records::Table;
 pub use secrets::Parameters;
-pub use setup::{DUE_INDEX, LIST_INDEX};

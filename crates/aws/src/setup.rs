@@ -1,10 +1,10 @@
 //! The names that the code and `infra/foundation.yaml` must agree on.
 
 /// The sparse index of what is due.
-pub const DUE_INDEX: &str = "due";
+pub(crate) const DUE_INDEX: &str = "due";
 
 /// The sparse index of what stands in a list.
-pub const LIST_INDEX: &str = "list";
+pub(crate) const LIST_INDEX: &str = "list";
 
 /// Partition key of the table, text.
 pub(crate) const PK: &str = "pk";

@@ -51,13 +51,22 @@ pub fn begin(lease: &Lease, call: Call, now: Timestamp) -> Option<Lease> {
     })
 }
 
+/// When the chain has something to do next, as far as is known at the end of a tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// The tick passed rows on, and whoever handles them may make anything due.
+    Soon,
+    /// The earliest row that is due; none if there is none.
+    Due(Option<Timestamp>),
+}
+
 /// What a tick leaves behind: the lease, and how long the message waits that continues the chain. None when the schedule comes early enough.
-pub fn end(
-    lease: &Lease,
-    next_due: Option<Timestamp>,
-    now: Timestamp,
-) -> (Lease, Option<SignedDuration>) {
-    let wait = next_due
+pub fn end(lease: &Lease, next: Next, now: Timestamp) -> (Lease, Option<SignedDuration>) {
+    let due = match next {
+        Next::Soon => Some(now),
+        Next::Due(at) => at,
+    };
+    let wait = due
         .map(|due| due.duration_since(now).max(TICK_EVERY))
         .filter(|wait| *wait < SCHEDULE_EVERY);
     let left = Lease {
@@ -80,7 +89,7 @@ mod tests {
     /// A chain whose last tick ended at second 0, with something due at second 5.
     fn chain() -> Lease {
         let begun = begin(&Lease::default(), Call::Schedule, at(0)).unwrap();
-        let (lease, wait) = end(&begun, Some(at(5)), at(0));
+        let (lease, wait) = end(&begun, Next::Due(Some(at(5))), at(0));
         assert_eq!(wait, Some(TICK_EVERY));
         assert_eq!(lease.next_at, Some(at(10)));
         lease
@@ -92,7 +101,7 @@ mod tests {
         let message = next(&lease);
         let begun = begin(&lease, message, at(10)).unwrap();
         assert_eq!(begin(&begun, message, at(10)), None);
-        let (ended, _) = end(&begun, Some(at(11)), at(11));
+        let (ended, _) = end(&begun, Next::Due(Some(at(11))), at(11));
         assert_eq!(begin(&ended, message, at(21)), None);
         assert!(begin(&ended, next(&ended), at(21)).is_some());
     }
@@ -112,15 +121,21 @@ mod tests {
     #[test]
     fn what_is_due_later_is_left_to_the_schedule() {
         let lease = chain();
-        let wait = |due: Option<i64>| end(&lease, due.map(at), at(100)).1;
+        let wait = |due: Option<i64>| end(&lease, Next::Due(due.map(at)), at(100)).1;
         assert_eq!(wait(None), None);
         assert_eq!(wait(Some(160)), None);
         assert_eq!(wait(Some(159)), Some(SignedDuration::from_secs(59)));
         assert_eq!(wait(Some(50)), Some(TICK_EVERY));
-        let (rests, _) = end(&lease, None, at(100));
+        let (rests, _) = end(&lease, Next::Due(None), at(100));
         assert_eq!(rests.next_at, None);
         assert_eq!(begin(&rests, next(&rests), at(101)), None);
         assert!(begin(&rests, Call::Schedule, at(101)).is_some());
+    }
+
+    #[test]
+    fn what_was_passed_on_is_followed_by_another_tick() {
+        let (lease, wait) = end(&chain(), Next::Soon, at(100));
+        assert_eq!((lease.next_at, wait), (Some(at(110)), Some(TICK_EVERY)));
     }
 
     #[test]

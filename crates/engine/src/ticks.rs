@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::tick::{self, Call, Lease};
+use domain::tick::{self, Call, Lease, Next};
 use jiff::Timestamp;
 
 use crate::desk::{Desk, Error, Place};
@@ -36,7 +36,7 @@ impl Ticks {
             return Ok(None);
         };
         let tick = self.poller.tick_until(until).await?;
-        self.end(&lease).await?;
+        self.end(&lease, tick).await?;
         Ok(Some(tick))
     }
 
@@ -51,13 +51,17 @@ impl Ticks {
     }
 
     /// Leaves a message for the next tick, unless somebody else has begun one since. A crash before it is sent breaks the chain, which the schedule mends.
-    async fn end(&self, begun: &Lease) -> Result<(), Error> {
+    async fn end(&self, begun: &Lease, done: Tick) -> Result<(), Error> {
         let found = self.lease().await?;
         if found.value.generation != begun.generation {
             return Ok(());
         }
-        let next_due = self.desk.store.records().next_due().await?;
-        let (lease, wait) = tick::end(begun, next_due, self.desk.now());
+        let next = if done.passed_on > 0 {
+            Next::Soon
+        } else {
+            Next::Due(self.desk.store.records().next_due().await?)
+        };
+        let (lease, wait) = tick::end(begun, next, self.desk.now());
         if !self.put(&lease, found.version).await? {
             return Ok(());
         }

@@ -1,12 +1,15 @@
 //! A queue of SQS in a world whose clock is moved by hand: what is to wait, waits by that clock before it is sent.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use engine::dispatcher::{BATCH, VISIBILITY};
 use engine::ports::{Clock, Delivery, Queue, QueueError, Receipt};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use local::{Database, LocalQueue};
+
+use crate::world::Ripening;
 
 /// Separates a receipt of SQS from the body it is of.
 const OF: char = ' ';
@@ -15,13 +18,33 @@ const OF: char = ' ';
 pub(super) struct Delays {
     real: Arc<dyn Queue>,
     waiting: LocalQueue,
+    clock: Arc<dyn Clock>,
+    /// Messages that SQS has of us. A queue that nobody else sends to need not be asked while there is none.
+    there: AtomicU64,
 }
 
 impl Delays {
     pub(super) fn new(real: Arc<dyn Queue>, clock: Arc<dyn Clock>) -> Self {
         let database = Database::in_memory().expect("a database");
-        let waiting = LocalQueue::new(&database, "waiting", clock);
-        Self { real, waiting }
+        let waiting = LocalQueue::new(&database, "waiting", clock.clone());
+        let there = AtomicU64::default();
+        Self {
+            real,
+            waiting,
+            clock,
+            there,
+        }
+    }
+
+    async fn pass_on(&self, body: &str) -> Result<(), QueueError> {
+        self.there.fetch_add(1, Ordering::Relaxed);
+        self.real.send(body, SignedDuration::ZERO).await
+    }
+
+    async fn take_out(&self, real: &Receipt) -> Result<(), QueueError> {
+        self.real.acknowledge(real).await?;
+        self.there.fetch_sub(1, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Sends what has waited long enough.
@@ -32,7 +55,7 @@ impl Delays {
                 return Ok(());
             }
             for message in ripe {
-                self.real.send(&message.body, SignedDuration::ZERO).await?;
+                self.pass_on(&message.body).await?;
                 self.waiting.acknowledge(&message.receipt).await?;
             }
         }
@@ -45,7 +68,7 @@ impl Queue for Delays {
         if delay > SignedDuration::ZERO {
             self.waiting.send(body, delay).await
         } else {
-            self.real.send(body, delay).await
+            self.pass_on(body).await
         }
     }
 
@@ -55,6 +78,9 @@ impl Queue for Delays {
         visibility: SignedDuration,
     ) -> Result<Vec<Delivery>, QueueError> {
         self.forward().await?;
+        if self.there.load(Ordering::Relaxed) == 0 {
+            return Ok(Vec::new());
+        }
         let mut batch = self.real.receive(limit, visibility).await?;
         for message in &mut batch {
             // Whoever releases it has to send it again.
@@ -65,7 +91,7 @@ impl Queue for Delays {
 
     async fn acknowledge(&self, receipt: &Receipt) -> Result<(), QueueError> {
         let (real, _) = parts(receipt);
-        self.real.acknowledge(&real).await
+        self.take_out(&real).await
     }
 
     /// A message that is shown again later counts its receives anew.
@@ -73,7 +99,7 @@ impl Queue for Delays {
         let (real, body) = parts(receipt);
         if delay > SignedDuration::ZERO {
             self.waiting.send(&body, delay).await?;
-            self.real.acknowledge(&real).await
+            self.take_out(&real).await
         } else {
             self.real.release(&real, delay).await
         }
@@ -83,6 +109,17 @@ impl Queue for Delays {
         let (waiting, _) = self.waiting.depth().await?;
         let (real, dead) = self.real.depth().await?;
         Ok((waiting + real, dead))
+    }
+}
+
+#[async_trait]
+impl Ripening for Delays {
+    async fn next_visible(&self) -> Option<Timestamp> {
+        if self.there.load(Ordering::Relaxed) > 0 {
+            return Some(self.clock.now());
+        }
+        let waiting = self.waiting.next_visible().await;
+        waiting.expect("a readable queue")
     }
 }
 

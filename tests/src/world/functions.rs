@@ -1,6 +1,6 @@
 //! The functions over one desk, called as Lambda calls them: by a schedule, and with batches of messages.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::desk::Desk;
@@ -56,6 +56,14 @@ impl Functions {
         Ok(())
     }
 
+    /// When the poller is called next.
+    pub(super) async fn next_call(&self) -> Timestamp {
+        let message = self.ticks.next_visible().await.expect("a readable queue");
+        let scheduled = self.last_scheduled();
+        let scheduled = scheduled.map_or(Timestamp::MIN, |at| at + domain::tick::SCHEDULE_EVERY);
+        message.map_or(scheduled, |at| at.min(scheduled))
+    }
+
     /// Calls the dispatcher with one batch of the queue; answers how many messages there were.
     pub(super) async fn dispatch(&self, queue: &dyn Queue) -> Result<usize, Error> {
         let batch = queue.receive(BATCH, VISIBILITY).await?;
@@ -79,15 +87,18 @@ impl Functions {
 
     /// Once in each minute of the world.
     fn is_scheduled(&self, now: Timestamp) -> bool {
-        let mut last = self
-            .scheduled
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last_scheduled();
         let due = last.is_none_or(|last| now.duration_since(last) >= domain::tick::SCHEDULE_EVERY);
         if due {
             *last = Some(now);
         }
         due
+    }
+
+    fn last_scheduled(&self) -> MutexGuard<'_, Option<Timestamp>> {
+        self.scheduled
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

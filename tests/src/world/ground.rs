@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use engine::ports::{Queue, Record, Records};
+use jiff::Timestamp;
+use local::LocalQueue;
 
 /// Records that can be read all together, as an export reads them.
 #[async_trait]
@@ -34,11 +36,25 @@ impl Whole for aws::Table {
     }
 }
 
+/// A queue that knows when its next message can be received.
+#[async_trait]
+pub trait Ripening: Queue {
+    /// That time, by the clock of the world; none while it is empty.
+    async fn next_visible(&self) -> Option<Timestamp>;
+}
+
+#[async_trait]
+impl Ripening for LocalQueue {
+    async fn next_visible(&self) -> Option<Timestamp> {
+        Self::next_visible(self).await.expect("a readable queue")
+    }
+}
+
 /// A table and a queue of AWS. What works there is the functions.
 #[derive(Clone)]
 pub struct Ground {
     /// The table.
     pub records: Arc<dyn Whole>,
     /// The queue of wake-ups.
-    pub queue: Arc<dyn Queue>,
+    pub queue: Arc<dyn Ripening>,
 }

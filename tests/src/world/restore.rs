@@ -62,7 +62,8 @@ impl World {
             installation,
         )
         .observing(observe_only);
-        self.work = Work::Loops(queue);
+        self.work = Work::Loops;
+        self.messages = Arc::new(queue);
         self.poller = Poller::new(self.desk.clone(), self.eyes.sessions.clone());
         self.dispatcher = Dispatcher::new(self.desk.clone(), self.eyes.clone(), self.hands.clone());
     }

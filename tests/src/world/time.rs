@@ -8,6 +8,9 @@ use super::{Work, World};
 /// Steps of virtual time: fine enough for every story, coarse enough to be quick.
 const STEP: SignedDuration = SignedDuration::from_secs(1);
 
+/// How often it is looked at least whether something holds that only the sandbox knows.
+const LOOK_EVERY: SignedDuration = SignedDuration::from_secs(10);
+
 impl World {
     /// Lets virtual time pass; whatever becomes due happens at its second, and the seconds between are skipped.
     pub async fn pass(&self, time: SignedDuration) {
@@ -26,11 +29,11 @@ impl World {
         if self.webhooks {
             return soon;
         }
-        let due = self.desk.store.records().next_due().await.expect("a store");
-        let Work::Loops(queue) = &self.work else {
-            return soon;
+        let due = match &self.work {
+            Work::Loops => self.desk.store.records().next_due().await.expect("a store"),
+            Work::Functions(functions) => Some(functions.next_call().await),
         };
-        let visible = queue.next_visible().await.expect("a queue");
+        let visible = self.messages.next_visible().await;
         let Some(at) = [due, visible].into_iter().flatten().min() else {
             return soon;
         };
@@ -53,8 +56,18 @@ impl World {
                 "{what}: not within {within:#}\n{}",
                 self.story().await
             );
-            self.clock.advance(STEP);
+            let next = self.next_look().await.min(end);
+            self.clock.advance(next.duration_since(self.clock.now()));
             self.step().await;
+        }
+    }
+
+    /// When to look again whether something holds: at the next second. Each look at AWS costs several calls, so there it is when something happens.
+    async fn next_look(&self) -> Timestamp {
+        let now = self.clock.now();
+        match &self.work {
+            Work::Loops => now + STEP,
+            Work::Functions(_) => self.next_moment().await.min(now + LOOK_EVERY),
         }
     }
 
@@ -65,7 +78,7 @@ impl World {
             self.sandbox.deliver_webhooks().await;
         }
         let outcome = match &self.work {
-            Work::Loops(_) => self.live().await.map_err(|error| error.to_string()),
+            Work::Loops => self.live().await.map_err(|error| error.to_string()),
             Work::Functions(functions) => {
                 let outcome = self.live_by(functions).await;
                 outcome.map_err(|error| error.to_string())

@@ -1,0 +1,35 @@
+//! What `cargo xtask` can be asked for.
+
+use anyhow::Result;
+use clap::Parser;
+
+use crate::{bench, chaos, localstack, mutants, test};
+
+/// Automation for the Gaffer workspace.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask")]
+pub(crate) enum Xtask {
+    /// Checks the whole workspace, stage by stage, and stops at the first failure.
+    Test(test::Options),
+    /// Measures Gaffer and prints the figures beside their targets.
+    Bench(bench::Options),
+    /// Plays the stories with every fault on and Gaffer killed and restarted, seed by seed; or proves that a guard is needed.
+    Chaos(chaos::Options),
+    /// Mutates what decides and what guards, and names every change that no test notices. Takes hours.
+    Mutants(mutants::Options),
+    /// Runs the services of AWS on this machine, for the tests that need them, until it is ended.
+    Localstack,
+}
+
+impl Xtask {
+    /// Does it.
+    pub(crate) fn run(&self) -> Result<()> {
+        match self {
+            Self::Test(options) => test::run(options),
+            Self::Bench(options) => bench::run(options),
+            Self::Chaos(options) => chaos::run(options),
+            Self::Mutants(options) => mutants::run(options),
+            Self::Localstack => localstack::run(),
+        }
+    }
+}

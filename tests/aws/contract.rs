@@ -40,6 +40,18 @@ async fn waiting(time: SignedDuration) {
 }
 
 #[tokio::test]
+async fn no_account_is_polled_twice_in_an_interval() {
+    let table = std::sync::Arc::new(cloud::new_table().await);
+    tests::contract::pollers::no_account_is_polled_twice_in_an_interval(table.clone(), table).await;
+}
+
+#[tokio::test]
+async fn dead_letters_are_put_back_to_work_once() {
+    let queue = std::sync::Arc::new(cloud::new_queue().await);
+    tests::contract::dead::dead_letters_are_put_back_to_work_once(queue.clone(), queue).await;
+}
+
+#[tokio::test]
 async fn tables_are_scanned_page_by_page() {
     let table = cloud::new_table().await;
     let mut written: Vec<String> = (0..25).map(|at| format!("JOB#{at:02}")).collect();

@@ -44,9 +44,35 @@ pub async fn table() -> Arc<dyn Records> {
 
 /// An empty table, made as `infra/foundation.yaml` says.
 pub async fn new_table() -> Table {
+    table_named(name("table")).await
+}
+
+/// The table and the queues of a stack, called as the foundation calls them; answers its name.
+pub async fn new_stack() -> String {
+    let name = name("stack");
+    table_named(name.clone()).await;
+    let client = aws_sdk_sqs::Client::new(&config().await);
+    for end in ["work", "work-dead", "ticks", "ticks-dead"] {
+        made(&client, &format!("{name}-{end}"), None).await;
+    }
+    name
+}
+
+/// An empty table and an empty queue whose calls are counted.
+pub async fn metered(counters: aws::Counters) -> (Table, SqsQueue) {
+    let (config, name) = (config().await, name("table"));
+    table_named(name.clone()).await;
+    let client = aws_sdk_sqs::Client::new(&config);
+    let (dead, url) = (format!("{name}-dead"), format!("{name}-queue"));
+    let dead = made(&client, &dead, None).await;
+    let url = made(&client, &url, None).await;
+    let queue = SqsQueue::metered(&config, (url, dead), counters.clone());
+    (Table::metered(&config, name, counters), queue)
+}
+
+async fn table_named(name: String) -> Table {
     let config = config().await;
     let client = aws_sdk_dynamodb::Client::new(&config);
-    let name = name("table");
     let template = infra::properties(&infra::template("foundation.yaml"), "Table");
     let indexes = infra::items(&template, "GlobalSecondaryIndexes");
     let request = client
@@ -110,8 +136,13 @@ pub async fn ground(clock: Arc<dyn Clock>) -> Ground {
     }
 }
 
-/// An empty queue with dead letters after five receives.
+/// An empty queue with dead letters after five receives, as the engine sees it.
 pub async fn queue() -> Arc<dyn Queue> {
+    Arc::new(new_queue().await)
+}
+
+/// An empty queue with dead letters after five receives.
+pub async fn new_queue() -> SqsQueue {
     let config = config().await;
     let client = aws_sdk_sqs::Client::new(&config);
     let name = name("queue");
@@ -126,7 +157,7 @@ pub async fn queue() -> Arc<dyn Queue> {
         .expect("its name");
     let redrive = format!(r#"{{"deadLetterTargetArn":"{arn}","maxReceiveCount":"5"}}"#);
     let url = made(&client, &name, Some(redrive)).await;
-    Arc::new(SqsQueue::new(&config, url, dead))
+    SqsQueue::new(&config, url, dead)
 }
 
 async fn made(client: &aws_sdk_sqs::Client, name: &str, redrive: Option<String>) -> String {

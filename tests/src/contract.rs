@@ -9,6 +9,8 @@
     reason = "a check is a test of whatever it is handed: it fails by panicking, and its name is what it says"
 )]
 
+pub mod dead;
+pub mod pollers;
 pub mod queue;
 pub mod records;
 

@@ -9,5 +9,6 @@ pub mod cloud;
 pub mod contract;
 pub mod infra;
 pub mod memory;
+pub mod reader;
 pub mod records;
 pub mod world;

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use domain::account::Account;
 use domain::effect::{Effect, Gap};
 use domain::event::Event;
+use domain::feed::Feed;
 use domain::governor::Slots;
 use domain::ids::{JobId, RepoName};
 use domain::job::Job;
 use domain::policy::Source;
 use domain::reach::{Access, Reach};
 use domain::wake::Wake;
+use engine::import::Importing;
 use engine::jobs::Carried;
 use engine::jobs::adoption::Adoption;
 use engine::keys;
@@ -19,6 +21,7 @@ use engine::settings::{
     Agent, AppSetup, Budgets, Installation, Lane, Merges, ReadArtifacts, Switches, TrackedPull,
     Upstreams,
 };
+use engine::usage::Consumption;
 use engine::work::Work;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -55,8 +58,10 @@ kinds! {
     Budgets "budgets",
     Effect "effect",
     Event "event",
+    Feed "feed",
     Evidence "evidence",
     Gap "gap",
+    Importing "importing",
     Installation "installation",
     Job "job",
     JobListed "job-listed",
@@ -73,6 +78,7 @@ kinds! {
     Switches "switches",
     Tick "tick",
     Upstreams "upstreams",
+    Usage "usage",
     Wake "wake",
 }
 
@@ -92,9 +98,11 @@ impl Kind {
             Self::Budgets => again::<Budgets>(it),
             Self::Effect => again::<Effect>(it),
             Self::Event => again::<Event>(it),
+            Self::Feed => again::<Feed>(it),
             // Kept for people and exports; nothing reads it back.
             Self::Evidence => again::<BTreeMap<String, Value>>(it),
             Self::Gap => again::<Gap>(it),
+            Self::Importing => again::<Importing>(it),
             Self::Installation => again::<Installation>(it),
             Self::Job => again::<Job>(it),
             Self::JobListed | Self::Session => again::<JobId>(it),
@@ -110,6 +118,7 @@ impl Kind {
             Self::Source => again::<Source>(it),
             Self::Switches => again::<Switches>(it),
             Self::Upstreams => again::<Upstreams>(it),
+            Self::Usage => again::<Consumption>(it),
             Self::Wake => again::<Wake>(it),
         }
     }
@@ -120,7 +129,7 @@ fn again<T: DeserializeOwned + Serialize>(it: &Value) -> Result<Value, serde_jso
 }
 
 /// What stands beneath an aggregate, by how its sort key begins.
-const BELOW: [(&str, Kind); 9] = [
+const BELOW: [(&str, Kind); 10] = [
     (keys::EFFECT, Kind::Effect),
     (keys::EVENT, Kind::Event),
     (keys::EVIDENCE, Kind::Evidence),
@@ -130,10 +139,11 @@ const BELOW: [(&str, Kind); 9] = [
     ("LISTED", Kind::JobListed),
     ("ARTIFACTS", Kind::Artifacts),
     ("GITHUB", Kind::Reach),
+    (keys::FEED, Kind::Feed),
 ];
 
 /// The aggregates, by how their partition begins.
-const AGGREGATES: [(&str, Kind); 19] = [
+const AGGREGATES: [(&str, Kind); 21] = [
     ("JOB#", Kind::Job),
     ("PR#", Kind::Pull),
     ("CFG#account#", Kind::Account),
@@ -142,6 +152,7 @@ const AGGREGATES: [(&str, Kind); 19] = [
     ("CFG#installation", Kind::Installation),
     ("CFG#switches", Kind::Switches),
     ("CFG#gap", Kind::Gap),
+    ("CFG#import", Kind::Importing),
     ("CFG#github", Kind::Access),
     ("CFG#upstreams", Kind::Upstreams),
     ("CFG#app-setup", Kind::AppSetup),
@@ -151,6 +162,7 @@ const AGGREGATES: [(&str, Kind); 19] = [
     ("RATE#slots#", Kind::Slots),
     ("RATE#github", Kind::Budgets),
     ("COUNT#merges#", Kind::Merges),
+    ("COUNT#usage#", Kind::Usage),
     ("LEASE#lane#", Kind::Lane),
     ("LEASE#tick", Kind::Tick),
 ];

@@ -10,6 +10,7 @@ mod ledger;
 mod look;
 mod mail;
 mod mortal;
+mod moving;
 mod redo;
 mod restore;
 mod scenes;
@@ -293,6 +294,8 @@ impl World {
             next_poll: now,
             list: ListWeight::default(),
             activity_reads: BTreeMap::new(),
+            passed_over: BTreeMap::new(),
+            tally: domain::account::Tally::default(),
         };
         let mut unit = self.desk.unit();
         unit.put(

@@ -65,6 +65,9 @@ impl Stage {
                 "clippy",
                 "--workspace",
                 "--all-targets",
+                // Other stages leave it out, as a first build does.
+                "--features",
+                "cli/aws",
                 "--",
                 "-D",
                 "warnings",

@@ -133,6 +133,8 @@ impl Town {
             next_poll: now,
             list: ListWeight::default(),
             activity_reads: BTreeMap::new(),
+            passed_over: BTreeMap::new(),
+            tally: domain::account::Tally::default(),
         };
         let source = Source {
             repo: REPO.parse()?,
@@ -233,6 +235,7 @@ impl Town {
             prompt: place.to_string(),
             title: None,
             agent: None,
+            priority: None,
         };
         self.desk.create_job(order).await?;
         Ok(())

@@ -16,7 +16,7 @@ use crate::auth::{self, Tokens};
 use crate::orders::{self, Verb};
 use crate::refusal::Refused;
 use crate::webhook::WebhookCounters;
-use crate::{adopt, jobs, outcome, report, trace};
+use crate::{adopt, jobs, metrics, outcome, report, trace};
 
 /// Longest body of an order, in bytes: the longest prompt fits however it is escaped.
 pub const JOB_BODY_BYTES_MAX: usize = 1024 * 1024;
@@ -86,6 +86,7 @@ pub fn router(state: DoorState) -> Router {
 fn orders_and_reports() -> Router<Arc<Inner>> {
     let mut router = Router::new()
         .route("/status", get(report::status))
+        .route("/metrics", get(metrics::metrics))
         .route("/events/{event}/ack", post(report::acknowledge))
         .route("/jobs", get(jobs::list).post(jobs::create))
         .route("/jobs/adopt", post(adopt::adopt))

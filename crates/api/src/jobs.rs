@@ -39,6 +39,7 @@ pub(crate) async fn create(
         prompt: wanted.prompt,
         title: wanted.title,
         agent: wanted.agent,
+        priority: wanted.priority,
     };
     let created = match once {
         Some(once) => door.desk.create_job_once(order, &once).await,

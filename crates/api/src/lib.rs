@@ -15,6 +15,7 @@ mod view;
 mod adopt;
 mod jobs;
 mod merge;
+mod metrics;
 mod orders;
 mod outcome;
 mod report;

@@ -4,12 +4,12 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use client::wire::{
-    AccountView, Acknowledge, Acknowledged, BudgetView, GitHubView, Health, QueueView, Status,
-    UsageView, Used,
+    AccountView, Acknowledge, Acknowledged, BudgetView, FeedView, GitHubView, Health, QueueView,
+    Status, UsageView, Used,
 };
 use domain::ids::EventId;
 use engine::ports::Budget;
-use engine::status::{AccountStatus, GitHubStatus};
+use engine::status::{AccountStatus, FeedStatus, GitHubStatus};
 
 use crate::body::{self, Parts, Sent};
 use crate::door::Door;
@@ -36,7 +36,13 @@ pub(crate) async fn status(State(door): Door) -> Result<Json<Status>, Refused> {
         jobs: status.jobs,
         accounts: status.accounts.into_iter().map(account).collect(),
         paused_sources: status.paused_sources,
-        queue: QueueView { waiting, dead },
+        last_tick: status.last_tick,
+        feeds: status.feeds.into_iter().map(feed).collect(),
+        queue: QueueView {
+            waiting,
+            dead,
+            oldest: status.oldest,
+        },
         github: github(status.github),
     }))
 }
@@ -50,6 +56,13 @@ fn github(status: GitHubStatus) -> GitHubView {
             requests: status.usage.requests,
             not_modified: status.usage.not_modified,
         },
+    }
+}
+
+fn feed(feed: FeedStatus) -> FeedView {
+    FeedView {
+        repo: feed.repo,
+        health: feed.health,
     }
 }
 

@@ -40,6 +40,7 @@ pub(crate) fn job(job: &Job) -> JobView {
         created_at: job.created_at,
         pull_request: job.pull().cloned(),
         agent: job.agent.clone(),
+        priority: job.priority,
         account: job.account.clone(),
         last_activity: watch.map(|watch| watch.progress_at),
         waiting: watch.and_then(waiting),

@@ -1,12 +1,17 @@
 //! Adapter: records on DynamoDB, queues on SQS and secrets in SSM, behind the ports of the engine.
 
 mod connect;
+mod dead;
+mod meter;
 mod queue;
 mod records;
 mod secrets;
 mod setup;
+mod stack;
 
 pub use connect::{ATTEMPT_WITHIN, ATTEMPTS_MAX, CONNECT_WITHIN, connect};
+pub use meter::Counters;
 pub use queue::{DELAY_MAX, SqsQueue, VISIBILITY_MAX};
 pub use records::Table;
 pub use secrets::Parameters;
+pub use stack::{Stack, StackError};

@@ -4,11 +4,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use aws_config::SdkConfig;
+use aws_config::timeout::TimeoutConfig;
 use aws_sdk_sqs::Client;
 use aws_sdk_sqs::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName, QueueAttributeName};
 use engine::ports::{Delivery, Queue, QueueError, Receipt};
 use jiff::{SignedDuration, Timestamp};
+
+use crate::connect::{ATTEMPT_WITHIN, CONNECT_WITHIN};
+use crate::meter::{Counters, OfQueue};
 
 /// The longest that SQS delays a message; what is due later than that waits in the table.
 pub const DELAY_MAX: SignedDuration = SignedDuration::from_mins(15);
@@ -16,8 +20,11 @@ pub const DELAY_MAX: SignedDuration = SignedDuration::from_mins(15);
 /// The longest that SQS hides a message.
 pub const VISIBILITY_MAX: SignedDuration = SignedDuration::from_hours(12);
 
+/// How long a receive waits for a message: four workers then ask a million times in a month, which is what AWS gives for nothing.
+const RECEIVE_WAIT: SignedDuration = SignedDuration::from_secs(10);
+
 /// The most messages of one receive.
-const RECEIVE_MAX: usize = 10;
+pub(crate) const RECEIVE_MAX: usize = 10;
 
 /// How SQS says that a receipt is of an older receive, or of a message that is gone.
 const STALE_RECEIPT: [&str; 3] = [
@@ -32,9 +39,10 @@ const FOREIGN_RECEIPT: [&str; 2] = ["ReceiptHandleIsInvalid", "InvalidAddress"];
 /// One queue and its dead letters.
 #[derive(Debug, Clone)]
 pub struct SqsQueue {
-    client: Client,
-    url: String,
-    dead_url: String,
+    pub(crate) client: Client,
+    pub(crate) url: String,
+    pub(crate) dead_url: String,
+    wait: SignedDuration,
 }
 
 impl SqsQueue {
@@ -44,7 +52,41 @@ impl SqsQueue {
             client: Client::new(config),
             url: url.into(),
             dead_url: dead_url.into(),
+            wait: SignedDuration::ZERO,
         }
+    }
+
+    /// The same, whose calls are counted.
+    pub fn metered(
+        config: &SdkConfig,
+        (url, dead_url): (impl Into<String>, impl Into<String>),
+        counters: Counters,
+    ) -> Self {
+        let settings = aws_sdk_sqs::config::Builder::from(config)
+            .interceptor(OfQueue(counters))
+            .build();
+        Self {
+            client: Client::from_conf(settings),
+            ..Self::new(config, url, dead_url)
+        }
+    }
+
+    /// The same, waiting in each receive until there is a message: for a process that asks all the time, since each asking costs.
+    pub fn waiting(self) -> Self {
+        Self {
+            wait: RECEIVE_WAIT,
+            ..self
+        }
+    }
+
+    /// A receive that waits may take so much longer than any other call.
+    fn patience(&self) -> aws_sdk_sqs::config::Builder {
+        let wait = Duration::try_from(self.wait).unwrap_or_default();
+        let timeouts = TimeoutConfig::builder()
+            .connect_timeout(CONNECT_WITHIN)
+            .operation_attempt_timeout(ATTEMPT_WITHIN + wait)
+            .build();
+        aws_sdk_sqs::config::Builder::new().timeout_config(timeouts)
     }
 
     async fn counted(&self, url: &str, names: &[QueueAttributeName]) -> Result<u64, QueueError> {
@@ -98,8 +140,11 @@ impl Queue for SqsQueue {
             .queue_url(&self.url)
             .max_number_of_messages(most)
             .visibility_timeout(seconds(visibility, VISIBILITY_MAX))
+            .wait_time_seconds(seconds(self.wait, RECEIVE_WAIT))
             .message_system_attribute_names(MessageSystemAttributeName::SentTimestamp)
             .message_system_attribute_names(MessageSystemAttributeName::ApproximateReceiveCount)
+            .customize()
+            .config_override(self.patience())
             .send()
             .await;
         let answer = answer.map_err(|error| failed("receiving", &error))?;
@@ -193,7 +238,7 @@ where
     }
 }
 
-fn failed<E, R>(doing: &str, error: &SdkError<E, R>) -> QueueError
+pub(crate) fn failed<E, R>(doing: &str, error: &SdkError<E, R>) -> QueueError
 where
     E: std::error::Error + Send + Sync + 'static,
     R: std::fmt::Debug + Send + Sync + 'static,
@@ -201,7 +246,7 @@ where
     unavailable(doing, DisplayErrorContext(error).to_string())
 }
 
-fn unavailable(doing: &str, message: String) -> QueueError {
+pub(crate) fn unavailable(doing: &str, message: String) -> QueueError {
     QueueError {
         doing: doing.to_owned(),
         message,

@@ -8,6 +8,8 @@ use engine::ports::{
 };
 use jiff::Timestamp;
 
+use crate::meter::{Counters, OfTable};
+
 mod doubt;
 mod failure;
 mod item;
@@ -32,6 +34,18 @@ impl Table {
     pub fn new(config: &SdkConfig, name: impl Into<String>) -> Self {
         let settings = aws_sdk_dynamodb::config::Builder::from(config)
             .retry_classifier(failure::Contention)
+            .build();
+        Self {
+            client: Client::from_conf(settings),
+            name: name.into(),
+        }
+    }
+
+    /// The table of this name, whose calls are counted.
+    pub fn metered(config: &SdkConfig, name: impl Into<String>, counters: Counters) -> Self {
+        let settings = aws_sdk_dynamodb::config::Builder::from(config)
+            .retry_classifier(failure::Contention)
+            .interceptor(OfTable(counters))
             .build();
         Self {
             client: Client::from_conf(settings),

@@ -179,6 +179,8 @@ fn new(name: &AccountName, now: jiff::Timestamp) -> Account {
         next_poll: now,
         list: ListWeight::default(),
         activity_reads: std::collections::BTreeMap::new(),
+        passed_over: std::collections::BTreeMap::new(),
+        tally: domain::account::Tally::default(),
     }
 }
 

@@ -10,17 +10,22 @@ use clap_complete::Shell;
 use domain::ids::RepoName;
 use secrecy::SecretString;
 
+use stack::StackArgs;
+
 pub(crate) mod account;
 pub(crate) mod agent;
 pub(crate) mod chaos;
+pub(crate) mod dlq;
 pub(crate) mod doctor;
 pub(crate) mod github;
 pub(crate) mod init;
 pub(crate) mod job;
+pub(crate) mod operations;
 pub(crate) mod probe;
 pub(crate) mod pull;
 pub(crate) mod recovery;
 pub(crate) mod source;
+pub(crate) mod stack;
 pub(crate) mod value;
 
 /// The foreman of Google's Jules coding agent: hand it work and go idle.
@@ -90,8 +95,14 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  gaffer resume\n  gaffer resume --source acme/shop")]
     Resume(SwitchArgs),
     /// Tell what is going on.
-    #[command(after_help = "Example:\n  gaffer status --json")]
-    Status,
+    Status(operations::StatusArgs),
+    /// Tell what was done for one job, in order: events, effects with their outcomes, wakes.
+    Logs(operations::LogsArgs),
+    /// Tell what running on AWS has used and costs, and what is left of the plans.
+    Cost(operations::CostArgs),
+    /// Dead letters: messages that were given up, and putting them back to work.
+    #[command(after_help = "Example:\n  gaffer dlq list")]
+    Dlq(dlq::DlqArgs),
     /// Look at everything this installation needs: what is wrong, why, and what mends it.
     Doctor(Box<doctor::DoctorArgs>),
     /// Write everything stored into one file, while `gaffer up` goes on.
@@ -100,6 +111,8 @@ pub(crate) enum Command {
     Restore(recovery::RestoreArgs),
     /// Print what is stored as JSON lines, while `gaffer up` goes on. Secrets are never in it.
     Export(recovery::ExportArgs),
+    /// Fill an empty store, here or on AWS, with what `gaffer export --all` printed.
+    Import(recovery::ImportArgs),
     /// Print the completions for a shell.
     #[command(after_help = "Example:\n  gaffer completions bash > gaffer.bash")]
     Completions {
@@ -111,7 +124,7 @@ pub(crate) enum Command {
 /// How `gaffer up` runs.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer up\n  gaffer up --observe-only\n  gaffer up --listen 127.0.0.1:4180 --data data --jules-base http://127.0.0.1:4190/jules/v1alpha --github-base http://127.0.0.1:4190/github"
+    after_help = "Examples:\n  gaffer up\n  gaffer up --observe-only\n  gaffer up --aws\n  gaffer up --listen 127.0.0.1:4180 --data data --jules-base http://127.0.0.1:4190/jules/v1alpha --github-base http://127.0.0.1:4190/github"
 )]
 pub(crate) struct UpArgs {
     /// Where the HTTP door listens.
@@ -146,6 +159,10 @@ pub(crate) struct UpArgs {
         value_delimiter = ','
     )]
     pub(crate) allow_hosts: Vec<HostRule>,
+
+    /// Which Gaffer.
+    #[command(flatten)]
+    pub(crate) stack: StackArgs,
 
     /// The data folder, from `--data`.
     #[arg(skip)]

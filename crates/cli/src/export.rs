@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use async_trait::async_trait;
 use domain::redact::redact;
 use engine::dossier::Dossier;
 use engine::machine::SystemClock;
-use engine::ports::{Clock, Record};
+use engine::ports::{Clock, Key, Record, Records, RecordsError};
 use engine::store::{BODY_SCHEMA, Store};
 use local::Database;
 use serde_json::{Value, json};
@@ -16,18 +17,23 @@ use crate::here::Here;
 use crate::render;
 
 /// The version of the lines' own form: it grows when a field changes its meaning or goes away.
-const EXPORT_SCHEMA: u32 = 1;
+pub(crate) const EXPORT_SCHEMA: u32 = 1;
 
 /// Records or jobs read at once: a page of the largest bodies has 6 MB.
 const PAGE: usize = 100;
 
 /// Prints everything that was asked for.
 pub(crate) async fn run(args: ExportArgs, here: &Here) -> Result<()> {
-    let path = here.database()?;
     let now = SystemClock.now();
-    let database =
-        Database::open_as_it_is(&path).with_context(|| format!("reading {}", path.display()))?;
-    let records = local::Store::new(&database);
+    let whole: Arc<dyn Whole> = match args.stack.name() {
+        Some(name) => on_aws(name).await?,
+        None => {
+            let path = here.database()?;
+            let database = Database::open_as_it_is(&path)
+                .with_context(|| format!("reading {}", path.display()))?;
+            Arc::new(local::Store::new(&database))
+        }
+    };
     let what = if args.all { "records" } else { "jobs" };
     match args.format {
         Format::Jsonl => line(json!({
@@ -36,28 +42,90 @@ pub(crate) async fn run(args: ExportArgs, here: &Here) -> Result<()> {
         }))?,
     }
     let lines = if args.all {
-        export_records(&records).await?
+        export_records(whole.as_ref()).await?
     } else {
-        export_jobs(&Store::new(Arc::new(records))).await?
+        export_jobs(&Store::new(whole)).await?
     };
     // Whoever finds no last line has only a part.
     line(json!({ "line": "end", "lines": lines }))
 }
 
-async fn export_records(records: &local::Store) -> Result<u64> {
+/// A store that can be read from one end to the other.
+#[async_trait]
+pub(crate) trait Whole: Records {
+    /// A page of all records, and where the next one begins.
+    async fn page(
+        &self,
+        after: Option<After>,
+    ) -> Result<(Vec<Record>, Option<After>), RecordsError>;
+}
+
+/// Where a page of all records begins.
+pub(crate) enum After {
+    /// After this record.
+    Key(Key),
+    /// Where the table said.
+    #[cfg(feature = "aws")]
+    Token(engine::ports::PageToken),
+}
+
+#[async_trait]
+impl Whole for local::Store {
+    async fn page(
+        &self,
+        after: Option<After>,
+    ) -> Result<(Vec<Record>, Option<After>), RecordsError> {
+        let after = after.and_then(|after| match after {
+            After::Key(key) => Some(key),
+            #[cfg(feature = "aws")]
+            After::Token(_) => None,
+        });
+        let page = self.scan(after, PAGE).await?;
+        let last = page.last().map(|last| After::Key(last.key.clone()));
+        Ok((page, last))
+    }
+}
+
+#[cfg(feature = "aws")]
+#[async_trait]
+impl Whole for aws::Table {
+    /// A scan is not of one moment: whatever changes meanwhile may be in it or not.
+    async fn page(
+        &self,
+        after: Option<After>,
+    ) -> Result<(Vec<Record>, Option<After>), RecordsError> {
+        let after = after.and_then(|after| match after {
+            After::Token(token) => Some(token),
+            After::Key(_) => None,
+        });
+        let page = self.scan(after, PAGE).await?;
+        Ok((page.records, page.next.map(After::Token)))
+    }
+}
+
+#[cfg(feature = "aws")]
+async fn on_aws(name: &str) -> Result<Arc<dyn Whole>> {
+    let cloud = crate::cloud::Cloud::find(name).await?;
+    Ok(Arc::new(cloud.stack.table()))
+}
+
+#[cfg(not(feature = "aws"))]
+async fn on_aws(name: &str) -> Result<Arc<dyn Whole>> {
+    Err(crate::site::without_aws(name).into())
+}
+
+async fn export_records(whole: &dyn Whole) -> Result<u64> {
     let (mut after, mut lines) = (None, 0);
     loop {
-        let page = records
-            .scan(after, PAGE)
-            .await
-            .context("reading the records")?;
+        let page = whole.page(after).await;
+        let (page, next) = page.context("reading the records")?;
         for record in &page {
             line(of_record(record))?;
             lines += 1;
         }
-        match page.into_iter().next_back() {
-            Some(last) => after = Some(last.key),
-            None => return Ok(lines),
+        after = next;
+        if after.is_none() {
+            return Ok(lines);
         }
     }
 }

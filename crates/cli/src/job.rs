@@ -90,6 +90,7 @@ impl Door<'_> {
             branch: args.branch,
             title: args.title,
             agent: args.agent,
+            priority: args.priority,
         };
         let client = self.client().await?;
         let created = client.create_job(&order, None).await?;

@@ -12,8 +12,8 @@ use crate::here::Here;
 use crate::render::{self, Answer};
 use crate::settings::Environment;
 use crate::{
-    account, agent, backup, demo, doctor, export, github_setup, init, job, probe, sandbox_command,
-    source, switch, up, why,
+    account, agent, backup, cost, demo, dlq, doctor, export, github_setup, import, init, job, logs,
+    probe, sandbox_command, source, switch, up, why,
 };
 
 /// The whole program.
@@ -88,6 +88,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Init(args) => return Box::pin(init::run(*args, &here()?, json)).await,
         Command::Doctor(args) => return Box::pin(doctor::run(*args, &here()?, json)).await,
         Command::Export(args) => return export::run(args, &here()?).await,
+        Command::Import(args) => import::run(args, &here()?).await?,
         Command::Backup(args) => backup::backup(args, &here()?)?,
         Command::Restore(args) => backup::restore(args, &here()?).await?,
         Command::Completions { shell } => return completions(shell),
@@ -100,7 +101,10 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Pull(args) => why::pull(args, &here()?).await?,
         Command::Pause(args) => switch::pause(args, &here()?).await?,
         Command::Resume(args) => switch::resume(args, &here()?).await?,
-        Command::Status => switch::status(&here()?).await?,
+        Command::Status(args) => switch::status(args, &here()?).await?,
+        Command::Logs(args) => logs::run(args, &here()?).await?,
+        Command::Cost(args) => cost::run(args, &here()?).await?,
+        Command::Dlq(args) => dlq::run(args, &here()?).await?,
     };
     print(&answer, json)
 }

@@ -2,17 +2,20 @@
 
 use anyhow::{Context, Result};
 use domain::account::Health;
+use domain::feed::FeedHealth;
 use domain::ids::RepoName;
 use engine::desk::Desk;
 use engine::keys;
 use engine::settings::Switches;
-use engine::status::{AccountStatus, GitHubStatus, Status};
+use engine::status::{AccountStatus, FeedStatus, GitHubStatus, Status};
 use jiff::Timestamp;
 use serde_json::json;
 
 use crate::args::SwitchArgs;
+use crate::args::operations::StatusArgs;
 use crate::here::{Address, Here, change};
 use crate::render::{Answer, value};
+use crate::site::Site;
 use crate::source;
 
 /// What is the case when nobody could be told to go on at once.
@@ -85,14 +88,11 @@ pub(crate) async fn paused_source(desk: &Desk, repo: &RepoName, paused: bool) ->
 }
 
 /// Tells what is going on.
-pub(crate) async fn status(here: &Here) -> Result<Answer> {
-    let data = here.found().await?;
-    let status = data
-        .desk
-        .status()
-        .await
-        .context("reading what is going on")?;
-    Ok(shown(&status, &here.folder.display().to_string()))
+pub(crate) async fn status(args: StatusArgs, here: &Here) -> Result<Answer> {
+    let site = Site::of(&args.stack, here).await?;
+    let status = site.desk.status().await;
+    let status = status.context("reading what is going on")?;
+    Ok(shown(&status, &site.place))
 }
 
 /// What stands in the way on GitHub, and what is left of its budgets.
@@ -141,7 +141,6 @@ fn shown(status: &Status, folder: &str) -> Answer {
         .map(ToString::to_string)
         .collect::<Vec<_>>()
         .join(", ");
-    let (waiting, dead) = status.queue;
     let pairs = vec![
         ("data", folder.to_owned()),
         (
@@ -159,22 +158,60 @@ fn shown(status: &Status, folder: &str) -> Answer {
                 jobs
             },
         ),
-        ("queue", format!("{waiting} waiting, {dead} given up")),
+        ("queue", queue_words(status)),
+        (
+            "last poll",
+            status.last_tick.map_or("never".to_owned(), moment),
+        ),
         ("GitHub", github_words(&status.github)),
     ];
     let rows = status.accounts.iter().map(account_row).collect();
     let json = json!({
         "now": status.now, "paused_since": status.paused_since, "jobs": status.jobs, "paused_sources": status.paused_sources,
         "accounts": status.accounts.iter().map(account_json).collect::<Vec<_>>(),
-        "queue": { "waiting": waiting, "dead": dead },
+        "queue": { "waiting": status.queue.0, "dead": status.queue.1, "oldest": status.oldest },
+        "last_tick": status.last_tick,
+        "feeds": status.feeds,
         "github": status.github,
     });
     let none = "No account yet: `gaffer account add default`.";
-    Answer::new(json).pairs(pairs).line("").table(
+    let answer = Answer::new(json).pairs(pairs).line("").table(
         &["account", "health", "next poll", "slots", "last 24 h"],
         rows,
         none,
+    );
+    if status.feeds.is_empty() {
+        return answer;
+    }
+    let feeds = status.feeds.iter().map(feed_row).collect();
+    answer.line("").table(&["source", "news"], feeds, "")
+}
+
+fn queue_words(status: &Status) -> String {
+    let (waiting, dead) = status.queue;
+    let since = status.oldest.map(|oldest| {
+        let age = status.now.duration_since(oldest).as_secs().max(0);
+        format!(", the oldest for {age} s")
+    });
+    let look = if dead > 0 { " (`gaffer dlq list`)" } else { "" };
+    format!(
+        "{waiting} waiting{}, {dead} given up{look}",
+        since.unwrap_or_default()
     )
+}
+
+fn feed_row(feed: &FeedStatus) -> Vec<String> {
+    let words = match feed.health {
+        FeedHealth::Polled => "no webhook so far: read at intervals".to_owned(),
+        FeedHealth::Webhooks { last } => {
+            format!("webhooks arrive, the last about {}", moment(last))
+        }
+        FeedHealth::Silent { last } => format!(
+            "no webhook since about {}: read at intervals; `gaffer doctor` looks why",
+            moment(last)
+        ),
+    };
+    vec![feed.repo.to_string(), words]
 }
 
 fn account_json(account: &AccountStatus) -> serde_json::Value {

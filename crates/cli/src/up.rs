@@ -1,8 +1,9 @@
-//! `gaffer up`: poller, dispatcher and doors in one process over one data folder.
+//! `gaffer up`: poller, dispatcher and doors in one process, over one data folder or over a stack's table and queues.
 
 mod loops;
 mod token;
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,11 +12,13 @@ use std::time::Duration;
 use agents::HostRule;
 use anyhow::{Context, Result};
 use domain::effect::CALL_TIMEOUT;
+use engine::desk::Desk;
 use engine::dispatcher::{Dispatcher, Eyes, Hands};
 use engine::poller::Poller;
-use engine::ports::SecretName;
+use engine::ports::{Clock, Queue, SecretName, Secrets};
 use engine::settings::Upstreams;
 use jiff::SignedDuration;
+use local::LocalQueue;
 use secrecy::SecretString;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -39,16 +42,26 @@ const STOP_WITHIN: Duration = Duration::from_secs(30);
 pub(crate) async fn run(args: UpArgs) -> Result<()> {
     log_to_stderr();
     let token = args.overlay.get(&SecretName::ApiToken.path()).cloned();
-    // Held until the process ends: two of these on one folder would be two hands, and a restore must not happen beneath one.
-    let _lock = local::FolderLock::take(&args.data)?;
-    let data = data::open(&args.data, args.overlay.clone()).await?;
+    let (base, place, _lock, rhythm) = match args.stack.name() {
+        Some(name) => {
+            let base = on_aws(name, args.overlay.clone()).await?;
+            (base, format!("the stack {name}"), None, aws_rhythm())
+        }
+        None => {
+            // Held until the process ends: two of these on one folder would be two hands, and a restore must not happen beneath one.
+            let lock = local::FolderLock::take(&args.data)?;
+            let data = data::open(&args.data, args.overlay.clone()).await?;
+            let place = args.data.display().to_string();
+            (data.into(), place, Some(lock), Rhythm::default())
+        }
+    };
     let typed = Upstreams {
         jules_base: args.jules_base,
         github_base: args.github_base,
         github_app_id: args.github_app_id,
     };
     let overlaid = |name: &SecretName| args.overlay.contains_key(&name.path());
-    let upstreams = upstreams::in_force(&data.desk, typed, overlaid).await?;
+    let upstreams = upstreams::in_force(&base.desk, typed, overlaid).await?;
     let elsewhere = elsewhere(&upstreams);
     let settings = Settings {
         listen: args.listen,
@@ -59,11 +72,11 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
         github_app_id: upstreams.github_app_id,
         allow_hosts: args.allow_hosts,
         token,
-        rhythm: Rhythm::default(),
+        rhythm,
         call_timeout: CALL_TIMEOUT,
     };
-    let running = start(data, settings).await?;
-    announce(&running, (&args.data, &elsewhere), args.json)?;
+    let running = start(base, settings).await?;
+    announce(&running, (&place, &elsewhere), args.json)?;
     told_to_stop().await?;
     running.stop().await;
     Ok(())
@@ -92,11 +105,7 @@ fn elsewhere(upstreams: &Upstreams) -> Vec<String> {
     told.collect()
 }
 
-fn announce(
-    running: &Running,
-    (folder, elsewhere): (&std::path::Path, &[String]),
-    as_json: bool,
-) -> Result<()> {
+fn announce(running: &Running, (place, elsewhere): (&str, &[String]), as_json: bool) -> Result<()> {
     let made = if running.token.new {
         ", made just now"
     } else {
@@ -104,14 +113,13 @@ fn announce(
     };
     let answer = Answer::new(serde_json::json!({
         "url": format!("http://{}", running.addr),
-        "data": folder,
+        "data": place,
         "token": running.token.place,
         "token_is_new": running.token.new,
     }))
     .line(format!(
         "Gaffer is up at http://{} over {}.",
-        running.addr,
-        folder.display()
+        running.addr, place
     ))
     .line(format!(
         "Its bearer token is in {}{made}.",
@@ -154,6 +162,57 @@ pub(crate) struct Settings {
     pub(crate) call_timeout: SignedDuration,
 }
 
+/// What one process works on.
+pub(crate) struct Base {
+    /// Store, queue and time.
+    pub(crate) desk: Desk,
+    /// Where webhooks go.
+    pub(crate) queue: Arc<dyn Queue>,
+    /// The queue again, where this process is told of new messages.
+    pub(crate) bell: Option<Arc<LocalQueue>>,
+    /// Secrets by name.
+    pub(crate) secrets: Arc<dyn Secrets>,
+    /// The time.
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Where people find the bearer token, in words.
+    pub(crate) token_place: String,
+}
+
+impl From<Data> for Base {
+    fn from(data: Data) -> Self {
+        let secrets = data.folder.join("secrets");
+        let token = secrets.join(SecretName::ApiToken.path());
+        Self {
+            desk: data.desk,
+            queue: data.queue.clone(),
+            bell: Some(data.queue),
+            secrets: data.secrets,
+            clock: data.clock,
+            token_place: token.display().to_string(),
+        }
+    }
+}
+
+#[cfg(feature = "aws")]
+async fn on_aws(name: &str, overlay: BTreeMap<String, SecretString>) -> Result<Base> {
+    crate::cloud::Cloud::find(name).await?.base(overlay).await
+}
+
+#[cfg(not(feature = "aws"))]
+async fn on_aws(name: &str, _: BTreeMap<String, SecretString>) -> Result<Base> {
+    Err(crate::site::without_aws(name).into())
+}
+
+#[cfg(feature = "aws")]
+fn aws_rhythm() -> Rhythm {
+    Rhythm::on_aws()
+}
+
+#[cfg(not(feature = "aws"))]
+fn aws_rhythm() -> Rhythm {
+    Rhythm::default()
+}
+
 /// A running process.
 pub(crate) struct Running {
     /// Where its doors are.
@@ -165,16 +224,17 @@ pub(crate) struct Running {
 }
 
 /// Starts everything; answers once the doors are open.
-pub(crate) async fn start(data: Data, settings: Settings) -> Result<Running> {
+pub(crate) async fn start(base: impl Into<Base>, settings: Settings) -> Result<Running> {
+    let base: Base = base.into();
     let listener = TcpListener::bind(settings.listen)
         .await
         .with_context(|| format!("listening on {}", settings.listen))?;
     let addr = listener
         .local_addr()
         .context("reading the address of the door")?;
-    let token = token::find(&data, settings.token.clone()).await?;
-    let (eyes, hands) = adapters(&data, &settings)?;
-    let desk = data.desk.clone().observing(settings.observe_only);
+    let token = token::find(&base, settings.token.clone()).await?;
+    let (eyes, hands) = adapters(&base, &settings)?;
+    let desk = base.desk.clone().observing(settings.observe_only);
     let (stop, stopped) = watch::channel(false);
 
     let poller = Poller::new(desk.clone(), eyes.sessions.clone());
@@ -187,7 +247,7 @@ pub(crate) async fn start(data: Data, settings: Settings) -> Result<Running> {
     for _ in 0..WORKERS {
         let working = loops::keep_working(
             dispatcher.clone(),
-            data.queue.clone(),
+            base.bell.clone(),
             (settings.rhythm, stopped.clone()),
         );
         tasks.push(tokio::spawn(working));
@@ -197,9 +257,9 @@ pub(crate) async fn start(data: Data, settings: Settings) -> Result<Running> {
     let mut router = api::router(state);
     if settings.webhooks {
         let door = api::WebhookDoor {
-            queue: data.queue.clone(),
-            clock: data.clock.clone(),
-            secrets: data.secrets.clone(),
+            queue: base.queue.clone(),
+            clock: base.clock.clone(),
+            secrets: base.secrets.clone(),
             counters,
         };
         router = router.merge(api::webhook_router(door));
@@ -241,26 +301,26 @@ impl Running {
 }
 
 /// The adapters. This is the one place besides the dispatcher function that makes writing ones.
-fn adapters(data: &Data, settings: &Settings) -> Result<(Eyes, Hands)> {
-    let base = settings.jules_base.as_deref().unwrap_or(jules::BASE);
+fn adapters(base: &Base, settings: &Settings) -> Result<(Eyes, Hands)> {
+    let address = settings.jules_base.as_deref().unwrap_or(jules::BASE);
     let (mut jules_settings, warnings) =
-        jules::Settings::at(base).context("reading the address of Jules")?;
+        jules::Settings::at(address).context("reading the address of Jules")?;
     jules_settings.call_timeout = settings.call_timeout;
     for warning in warnings {
         tracing::warn!("{warning}");
     }
-    let jules = jules::Client::new(jules_settings, data.secrets.clone(), data.clock.clone())
+    let jules = jules::Client::new(jules_settings, base.secrets.clone(), base.clock.clone())
         .context("preparing to talk to Jules")?;
     let mut github_settings =
         github::Settings::new(settings.github_base.as_deref(), settings.github_app_id)
             .context("reading the address of GitHub")?;
     github_settings.call_timeout = settings.call_timeout;
-    let github = github::Client::new(&github_settings, data.secrets.clone(), data.clock.clone())
+    let github = github::Client::new(&github_settings, base.secrets.clone(), base.clock.clone())
         .context("preparing to talk to GitHub")?;
     let agent_settings = agents::Settings {
         allow: settings.allow_hosts.clone(),
     };
-    let sender = agents::Sender::new(agent_settings, data.secrets.clone())
+    let sender = agents::Sender::new(agent_settings, base.secrets.clone())
         .context("preparing to wake agents")?;
     let eyes = Eyes {
         sessions: Arc::new(jules::Reader::new(jules.clone())),

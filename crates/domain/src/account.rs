@@ -1,9 +1,13 @@
 //! An account: one Jules key, how its polls go, and when the next one is due.
 
+mod tally;
+
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+
+pub use tally::Tally;
 
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
 use crate::failure::{Failure, FailureClass};
@@ -63,6 +67,12 @@ pub struct Account {
     pub list: ListWeight,
     /// When the activities of each watched session were last read.
     pub activity_reads: BTreeMap<SessionId, Timestamp>,
+    /// How many polls in a row wanted to read a session and did not come to it; empty while there is room for all.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub passed_over: BTreeMap<SessionId, u32>,
+    /// What has come of its polls so far.
+    #[serde(default)]
+    pub tally: Tally,
 }
 
 /// How the polls of an account go.
@@ -142,6 +152,7 @@ pub fn polled(account: &Account, poll: &Poll, now: Timestamp) -> Step<Account> {
             gap
         }
     };
+    step.aggregate.tally = account.tally.after(poll, (gap, account.pace.tick), now);
     step.aggregate.next_poll = plus(now, gap);
     step.due = Some(step.aggregate.next_poll);
     step
@@ -258,6 +269,8 @@ mod tests {
             next_poll: at(0),
             list: ListWeight::default(),
             activity_reads: BTreeMap::new(),
+            passed_over: BTreeMap::new(),
+            tally: Tally::default(),
         }
     }
 
@@ -292,6 +305,32 @@ mod tests {
         );
         assert!(gaps.iter().all(|gap| (20..=1125).contains(gap)), "{gaps:?}");
         assert_eq!(ten(FailureClass::Unavailable).1, 0);
+    }
+
+    #[test]
+    fn the_tally_counts_polls_failures_and_what_was_waited_for_them() {
+        let polls = [
+            fail(FailureClass::Throttled),
+            fail(FailureClass::Throttled),
+            fail(FailureClass::Network),
+        ];
+        let mut account = account();
+        let mut waited = 0;
+        for poll in &polls {
+            account = polled(&account, poll, at(0)).aggregate;
+            waited += account.next_poll.duration_since(at(0)).as_secs() - 10;
+        }
+        let answered = Poll::Answered {
+            list: ListWeight::default(),
+            reads: BTreeMap::new(),
+            active: true,
+        };
+        let tally = polled(&account, &answered, at(7)).aggregate.tally;
+        let failed = [(FailureClass::Throttled, 2), (FailureClass::Network, 1)];
+        assert_eq!((tally.polls, tally.last), (4, Some(at(7))));
+        assert_eq!(tally.failed, failed);
+        assert!(waited > 0);
+        assert_eq!(i64::try_from(tally.backoff_secs), Ok(waited));
     }
 
     #[test]

@@ -25,6 +25,9 @@ const LIGHT_BYTES_PER_SESSION: u64 = 32 * 1024;
 /// The log of a resting session is read this much less often than that of a quiet one: it only shows a restart that no poll has seen.
 const RESTING_SLOWER: i32 = 12;
 
+/// Most sessions that one poll reads by themselves: as many as the largest plan works on at once. More would outlast the time for which the account's row is claimed, and meet Jules's limits.
+pub const READS_MAX: usize = 60;
+
 /// How sessions are looked at in one poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
@@ -189,6 +192,7 @@ mod tests {
             title: None,
             prompt: "x".to_owned(),
             agent: None,
+            priority: crate::priority::Priority::default(),
         };
         let job = adopt(new, &shown(state), at(0)).unwrap().aggregate;
         let Phase::Watching(watch) = job.phase else {

@@ -56,6 +56,24 @@ pub struct Failure {
     pub retry_after: Option<SignedDuration>,
 }
 
+impl FailureClass {
+    /// The class as it is stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unauthorized => "unauthorized",
+            Self::Forbidden => "forbidden",
+            Self::NotFound => "not_found",
+            Self::Precondition => "precondition",
+            Self::Conflict => "conflict",
+            Self::Invalid => "invalid",
+            Self::Throttled => "throttled",
+            Self::Unavailable => "unavailable",
+            Self::Network => "network",
+            Self::Garbled => "garbled",
+        }
+    }
+}
+
 impl Failure {
     /// A failure of which the class alone tells whether anything happened.
     pub fn new(class: FailureClass, message: impl Into<String>) -> Self {

@@ -6,6 +6,7 @@ mod completion;
 mod log;
 mod observe;
 mod orders;
+mod queue;
 mod rest;
 mod silence;
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub use log::ACTIVITY_OVERLAP;
 pub(crate) use observe::newest_pull;
 pub use observe::{Sight, Snapshot, observe};
 pub use orders::{MESSAGE_BYTES_MAX, NotNow, approve, order_failed, said, say};
+pub use queue::start_place;
 pub use rest::rest;
 pub use silence::deadline;
 pub(crate) use silence::silence_deadline;
@@ -33,6 +35,7 @@ use crate::ids::{
     SessionId,
 };
 use crate::marker::Marker;
+use crate::priority::Priority;
 use crate::session::SessionState;
 
 /// One piece of work, kept under one id over all its sessions.
@@ -54,6 +57,9 @@ pub struct Job {
     pub prompt: String,
     /// Who is woken; without one, the source's agent, then a person.
     pub agent: Option<AgentName>,
+    /// How much it matters among the others of its account.
+    #[serde(default)]
+    pub priority: Priority,
     /// How it came to us.
     pub origin: Origin,
     /// When it came to us.

@@ -33,11 +33,14 @@ pub mod account;
 
 pub mod governor;
 
+pub mod priority;
+
 pub mod cadence;
 pub mod tick;
 
 pub mod wake;
 
+pub mod feed;
 pub mod fence;
 pub mod reach;
 pub mod redact;

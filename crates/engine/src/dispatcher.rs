@@ -3,6 +3,7 @@
 mod adopt;
 mod artifacts;
 mod effects;
+mod heard;
 mod hooks;
 mod meaning;
 mod perform;
@@ -77,12 +78,18 @@ pub struct Dispatcher {
     desk: Desk,
     eyes: Eyes,
     hands: Hands,
+    heard: heard::Heard,
 }
 
 impl Dispatcher {
     /// A dispatcher.
     pub fn new(desk: Desk, eyes: Eyes, hands: Hands) -> Self {
-        Self { desk, eyes, hands }
+        Self {
+            desk,
+            eyes,
+            hands,
+            heard: heard::Heard::default(),
+        }
     }
 
     /// Receives one batch and handles it; answers how many messages there were.

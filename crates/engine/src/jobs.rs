@@ -14,6 +14,7 @@ use domain::ids::{
 };
 use domain::job::{self, Job, NotNow};
 use domain::policy::{Source, Timing};
+use domain::priority::Priority;
 use domain::pull::{self, Pull};
 use domain::redact::presentable;
 use domain::step::Step;
@@ -54,6 +55,8 @@ pub struct Order {
     pub title: Option<String>,
     /// Who is woken; the source's agent without one.
     pub agent: Option<AgentName>,
+    /// How much it matters; the usual without one.
+    pub priority: Option<Priority>,
 }
 
 /// A job or one of its sessions, as people name them.

@@ -26,6 +26,8 @@ pub const EVENTS: &str = "events";
 pub const META: &str = "META";
 /// The sort key of a wish to adopt.
 pub const ADOPTION: &str = "ADOPTION";
+/// The sort key of when a source's webhooks came.
+pub const FEED: &str = "FEED";
 /// Begins the sort key of an effect.
 pub const EFFECT: &str = "FX#";
 /// Begins the sort key of an event.
@@ -150,6 +152,11 @@ pub fn reach(repo: &RepoName) -> Key {
     key(format!("CFG#source#{}", repo.key()), "GITHUB")
 }
 
+/// When a source's webhooks came.
+pub fn feed(repo: &RepoName) -> Key {
+    key(format!("CFG#source#{}", repo.key()), FEED)
+}
+
 /// How GitHub takes our credential.
 pub fn access() -> Key {
     key("CFG#github", META)
@@ -180,6 +187,11 @@ pub fn gap() -> Key {
     key("CFG#gap", META)
 }
 
+/// An import that is not through yet.
+pub fn importing() -> Key {
+    key("CFG#import", META)
+}
+
 /// The switch that pauses everything.
 pub fn switches() -> Key {
     key("CFG#switches", META)
@@ -198,6 +210,11 @@ pub fn app_setup() -> Key {
 /// Merges of a source in the last 24 hours.
 pub fn merges(repo: &RepoName) -> Key {
     key(format!("COUNT#merges#{}", repo.key()), META)
+}
+
+/// What a role has used on AWS.
+pub fn usage(role: &str) -> Key {
+    key(format!("COUNT#usage#{role}"), META)
 }
 
 /// Who may merge into a branch just now.

@@ -8,13 +8,17 @@ pub mod keys;
 pub mod store;
 pub mod work;
 
+pub mod dead;
 pub mod desk;
 pub mod doctor;
 mod save;
 
 pub mod dossier;
+pub mod figures;
+pub mod journal;
 
 mod gap;
+pub mod import;
 
 pub mod poller;
 pub mod ticks;
@@ -27,4 +31,5 @@ pub mod machine;
 mod resume;
 pub mod settings;
 pub mod status;
+pub mod usage;
 pub mod why;

@@ -3,6 +3,7 @@
 mod listing;
 mod poll;
 mod sweep;
+mod turn;
 
 use std::sync::Arc;
 

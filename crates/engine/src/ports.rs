@@ -2,6 +2,7 @@
 
 mod agents;
 mod clock;
+mod dead;
 mod ids;
 mod probes;
 mod pulls;
@@ -12,6 +13,7 @@ mod sessions;
 
 pub use agents::{AgentsWrite, Delivered, Envelope};
 pub use clock::Clock;
+pub use dead::{DeadLetter, DeadLetters};
 pub use ids::Ids;
 pub use probes::{AgentsProbe, GithubProbe, JulesProbe};
 pub use pulls::{

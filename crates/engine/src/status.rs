@@ -1,6 +1,7 @@
 //! What is going on, all in all.
 
-use domain::account::Health;
+use domain::account::{Health, Tally};
+use domain::feed::{self, FeedHealth};
 use domain::ids::{AccountName, RepoName};
 use domain::job::{Attention, How, Job, Phase};
 use domain::session::SessionState;
@@ -28,6 +29,12 @@ pub struct Status {
     pub paused_sources: Vec<RepoName>,
     /// Messages that wait, and dead letters.
     pub queue: (u64, u64),
+    /// When the message was sent that waits longest for being handled, where the queue tells.
+    pub oldest: Option<Timestamp>,
+    /// When an account was last polled.
+    pub last_tick: Option<Timestamp>,
+    /// How news of each source reaches us.
+    pub feeds: Vec<FeedStatus>,
     /// How GitHub lets us work.
     pub github: GitHubStatus,
 }
@@ -45,6 +52,16 @@ pub struct GitHubStatus {
     pub usage: Usage,
 }
 
+/// How news of one source reaches us.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FeedStatus {
+    /// The repository.
+    pub repo: RepoName,
+    /// How its news reaches us.
+    #[serde(flatten)]
+    pub health: FeedHealth,
+}
+
 /// One account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountStatus {
@@ -58,6 +75,9 @@ pub struct AccountStatus {
     pub slots: (u64, u32),
     /// Tasks of the last 24 hours and allowed.
     pub today: (u64, u32),
+    /// What has come of its polls so far.
+    #[serde(default)]
+    pub tally: Tally,
 }
 
 /// A job's state in one word, for people and for lists.
@@ -103,14 +123,24 @@ impl Desk {
                 name: account.name,
                 health: account.health,
                 next_poll: account.next_poll,
+                tally: account.tally,
             });
         }
         let sources = self.store.sources().await?;
+        let mut feeds = Vec::new();
+        for source in &sources {
+            let repo = source.value.repo.clone();
+            let health = feed::health(self.store.feed(&repo).await?, self.now());
+            feeds.push(FeedStatus { repo, health });
+        }
         Ok(Status {
             now: self.now(),
             paused_since: self.store.switches().await?.value.paused_since,
             observe_only: self.observe_only,
             jobs,
+            last_tick: accounts.iter().filter_map(|it| it.tally.last).max(),
+            feeds,
+            oldest: self.queue.oldest().await?,
             accounts,
             paused_sources: sources
                 .into_iter()

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use domain::account::Account;
 use domain::effect::{Effect, Gap};
 use domain::event::Event;
+use domain::feed::Feed;
 use domain::governor::Slots;
 use domain::ids::{
     AccountName, AgentName, EffectId, EventId, JobId, PullRef, RepoId, RepoName, SessionId,
@@ -248,6 +249,12 @@ impl Store {
             value: Reach::new(repo.clone()),
             version: 0,
         }))
+    }
+
+    /// When a source's webhooks came; none before the first.
+    pub async fn feed(&self, repo: &RepoName) -> Result<Option<Feed>, RecordsError> {
+        let found = self.read(&keys::feed(repo)).await?;
+        Ok(found.map(|found| found.value))
     }
 
     /// How GitHub answers about all repositories that were read.

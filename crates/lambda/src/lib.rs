@@ -10,4 +10,4 @@ pub use figures::{Figure, NAMESPACE, Unit, emit};
 pub use logs::log_as_json;
 pub use place::{OpenError, Place};
 pub use settings::{QueueAddress, Settings, SettingsError};
-pub use time::until;
+pub use time::{until, used};

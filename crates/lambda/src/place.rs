@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use aws::{Parameters, SqsQueue, Table};
+use aws::{Counters, Parameters, SqsQueue, Table};
 use aws_config::SdkConfig;
 use engine::desk::Desk;
 use engine::machine::{RandomIds, SystemClock};
 use engine::ports::{Clock, Queue, Records, Secrets};
 use engine::store::Store;
+use engine::usage::Recorder;
 
 use crate::settings::{QueueAddress, Settings};
 
@@ -28,17 +29,27 @@ pub enum OpenError {
 pub struct Place {
     config: SdkConfig,
     settings: Settings,
+    counters: Counters,
 }
 
 impl Place {
     /// The place that the settings name.
     pub fn new(config: SdkConfig, settings: Settings) -> Self {
-        Self { config, settings }
+        Self {
+            config,
+            settings,
+            counters: Counters::default(),
+        }
     }
 
     /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Stores what this role uses, now and then.
+    pub fn recorder(&self, role: &'static str) -> Recorder {
+        Recorder::new(role, Arc::new(self.counters.clone()))
     }
 
     /// The time.
@@ -66,7 +77,8 @@ impl Place {
     pub async fn desk(&self) -> Result<Desk, OpenError> {
         let table = self.settings.table.as_ref();
         let table = table.ok_or(OpenError::Unnamed("the table"))?;
-        let records: Arc<dyn Records> = Arc::new(Table::new(&self.config, table));
+        let records: Arc<dyn Records> =
+            Arc::new(Table::metered(&self.config, table, self.counters.clone()));
         let clock = self.clock();
         let store = Store::new(records.clone());
         let installation = engine::installation::of(&store, &RandomIds, clock.now()).await?;
@@ -81,6 +93,8 @@ impl Place {
     }
 
     fn queue(&self, address: &QueueAddress) -> Arc<dyn Queue> {
-        Arc::new(SqsQueue::new(&self.config, &address.url, &address.dead_url))
+        let addresses = (&address.url, &address.dead_url);
+        let counters = self.counters.clone();
+        Arc::new(SqsQueue::metered(&self.config, addresses, counters))
     }
 }

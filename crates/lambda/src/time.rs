@@ -17,6 +17,12 @@ pub fn until(
     now.checked_add(left).unwrap_or(Timestamp::MAX)
 }
 
+/// What an invocation that took so long is charged for: milliseconds and megabytes.
+pub fn used(context: &Context, took_ms: i128) -> (u64, u64) {
+    let memory = u64::try_from(context.env_config.memory).unwrap_or(0);
+    (u64::try_from(took_ms).unwrap_or(0), memory)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

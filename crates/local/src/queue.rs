@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 
 use crate::database::Database;
 
+mod dead;
 mod messages;
 
 use messages::Held;
@@ -133,6 +134,14 @@ impl Queue for LocalQueue {
     async fn depth(&self) -> Result<(u64, u64), QueueError> {
         self.run("counting", |connection, name| {
             messages::depth(connection, name)
+        })
+        .await
+    }
+
+    async fn oldest(&self) -> Result<Option<Timestamp>, QueueError> {
+        let now = self.clock.now();
+        self.run("looking for the oldest message", move |connection, name| {
+            messages::oldest(connection, name, now)
         })
         .await
     }

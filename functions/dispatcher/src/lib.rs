@@ -7,6 +7,7 @@ use engine::desk::Desk;
 use engine::dispatcher::{Attended, Dispatcher, Eyes, Hands, TRY_AGAIN};
 use engine::machine::SystemClock;
 use engine::ports::{Clock, Delivery, Receipt};
+use engine::usage::Recorder;
 use futures::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use lambda::{Place, Settings, Unit};
@@ -22,6 +23,7 @@ const AT_ONCE: usize = 4;
 pub struct Function {
     desk: Desk,
     dispatcher: Dispatcher,
+    recorder: Option<Recorder>,
 }
 
 /// What became of one message.
@@ -37,7 +39,11 @@ impl Function {
     /// The dispatcher over a desk.
     pub fn new(desk: Desk, eyes: Eyes, hands: Hands) -> Self {
         let dispatcher = Dispatcher::new(desk.clone(), eyes, hands);
-        Self { desk, dispatcher }
+        Self {
+            desk,
+            dispatcher,
+            recorder: None,
+        }
     }
 
     /// The dispatcher that the environment describes, its connection to the table opened.
@@ -46,7 +52,11 @@ impl Function {
         let desk = place.desk().await?;
         let upstreams = desk.store.upstreams().await?.value;
         let (eyes, hands) = hands::of(&place, upstreams)?;
-        Ok(Self::new(desk, eyes, hands))
+        let recorder = Some(place.recorder("dispatcher"));
+        Ok(Self {
+            recorder,
+            ..Self::new(desk, eyes, hands)
+        })
     }
 
     /// Handles one batch, and says which messages have to come again. Lambda deletes the others.
@@ -71,6 +81,11 @@ impl Function {
             }
         }
         self.figures((handled, answer.batch_item_failures.len()), began);
+        if let Some(recorder) = &self.recorder {
+            let took = self.desk.now().duration_since(began).as_millis();
+            let used = lambda::used(&context, took);
+            recorder.invoked(&self.desk, used).await;
+        }
         answer
     }
 

@@ -8,6 +8,7 @@ use engine::machine::SystemClock;
 use engine::poller::{Poller, Tick};
 use engine::ports::{Clock, Queue, SessionsRead};
 use engine::ticks::Ticks;
+use engine::usage::Recorder;
 use jiff::SignedDuration;
 use lambda::{Place, Settings, Unit};
 use lambda_runtime::{Error, LambdaEvent};
@@ -20,6 +21,7 @@ const KEPT: SignedDuration = SignedDuration::from_secs(20);
 pub struct Function {
     desk: Desk,
     ticks: Ticks,
+    recorder: Option<Recorder>,
 }
 
 impl Function {
@@ -27,7 +29,11 @@ impl Function {
     pub fn new(desk: Desk, sessions: Arc<dyn SessionsRead>, ticks: Arc<dyn Queue>) -> Self {
         let poller = Poller::new(desk.clone(), sessions);
         let ticks = Ticks::new(desk.clone(), poller, ticks);
-        Self { desk, ticks }
+        Self {
+            desk,
+            ticks,
+            recorder: None,
+        }
     }
 
     /// The poller that the environment describes, its connections opened.
@@ -44,7 +50,16 @@ impl Function {
         }
         let client = jules::Client::new(settings, place.secrets(), place.clock())?;
         let sessions = Arc::new(jules::Reader::new(client));
-        Ok(Self::new(desk, sessions, place.ticks()?))
+        let function = Self::new(desk, sessions, place.ticks()?);
+        Ok(function.recording(place.recorder("poller")))
+    }
+
+    /// The same, storing what it uses.
+    fn recording(self, recorder: Recorder) -> Self {
+        Self {
+            recorder: Some(recorder),
+            ..self
+        }
     }
 
     /// Answers one invocation. A call that fails is not repeated: the schedule finds that the chain broke.
@@ -73,6 +88,10 @@ impl Function {
             ),
         ];
         lambda::emit("poller", now, &figures);
+        if let Some(recorder) = &self.recorder {
+            let used = lambda::used(&context, took);
+            recorder.invoked(&self.desk, used).await;
+        }
         Ok(())
     }
 }

@@ -1,9 +1,13 @@
 //! Quotas: kept before they are hit, and learned from refusals.
 
 use domain::governor::Limits;
+use domain::ids::JobId;
+use domain::priority::START_INTERVAL;
+use engine::jobs::Order;
+use jiff::SignedDuration;
 use sandbox::Scenario;
 use sandbox::jules::{AccountSetup, QuotaRefusal, Switches};
-use tests::world::{MINUTE, Setup, World, hour, on_green};
+use tests::world::{MINUTE, REPO, SECOND, Setup, World, asking, hour, on_green, scenario};
 
 fn account(concurrent: u32, per_24h: u32) -> Scenario {
     Scenario {
@@ -67,6 +71,72 @@ async fn six_jobs_share_three_slots() {
         (6, 6)
     );
     world.finish().await;
+}
+
+/// Hands over a piece of work that matters so much.
+async fn submit_at(world: &World, prompt: &str, priority: u8) -> JobId {
+    let order = Order {
+        repo: REPO.parse().expect("a repository"),
+        branch: None,
+        prompt: prompt.to_owned(),
+        title: None,
+        agent: None,
+        priority: Some(priority.try_into().expect("a priority")),
+    };
+    world.desk.create_job(order).await.expect("a job").id
+}
+
+/// One job holds the only slot while others come: the last of them after a wait. Answers in which order the others started.
+async fn started_after(wait: SignedDuration) -> Vec<String> {
+    let scenario = scenario(vec![asking("first", "Which database?")]);
+    let world = world_of(Scenario {
+        accounts: account(1, 300).accounts,
+        ..scenario
+    })
+    .await;
+    let limits = Limits {
+        concurrent: 1,
+        per_day: 300,
+    };
+    world.limit("default", limits).await;
+    let first = world.submit("first").await;
+    world
+        .until(MINUTE * 10, "asking", async |world| {
+            world.state(&first).await == "asking"
+        })
+        .await;
+    let mut jobs = Vec::new();
+    for (prompt, priority) in [("low", 0), ("usual", 5)] {
+        jobs.push(submit_at(&world, prompt, priority).await);
+    }
+    world.pass(wait).await;
+    jobs.push(submit_at(&world, "high", 9).await);
+    world
+        .say(&first, "PostgreSQL", "answer")
+        .await
+        .expect("said");
+    world
+        .until(MINUTE * 30, "all merged", async |world| {
+            world.all_merged(&jobs).await
+        })
+        .await;
+    let sessions = world.sandbox.jules().sessions();
+    let words = sessions
+        .iter()
+        .skip(1)
+        .filter_map(|it| it.title.rsplit(' ').next());
+    words.map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn higher_priorities_start_first() {
+    assert_eq!(started_after(SECOND).await, ["high", "usual", "low"]);
+}
+
+#[tokio::test]
+async fn after_three_intervals_nobody_who_came_later_starts_first() {
+    let wait = START_INTERVAL * 3;
+    assert_eq!(started_after(wait).await, ["low", "usual", "high"]);
 }
 
 #[tokio::test]

@@ -7,7 +7,14 @@ use serde_json::{Map, Value, json};
 use super::World;
 
 /// Fields that tell how often and how long something was looked at, and not what was decided.
-const LOOKS: [&str; 4] = ["read_at", "list", "activity_reads", "next_poll"];
+const LOOKS: [&str; 6] = [
+    "read_at",
+    "list",
+    "activity_reads",
+    "passed_over",
+    "tally",
+    "next_poll",
+];
 
 impl World {
     /// Everything that was decided and done: calls that write, what is stored, what agents got, what sessions were told.
@@ -20,6 +27,8 @@ impl World {
             .into_iter()
             // What is left of GitHub's budgets tells how often it was asked.
             .filter(|record| record.key != keys::budgets())
+            // When webhooks came is about them, and not about what was decided.
+            .filter(|record| record.key.sk != keys::FEED)
             .map(|record| {
                 // Every world has another port.
                 let body = record.body.replace(&here, "the sandbox");

@@ -47,7 +47,13 @@ async fn every_token_opens_and_nothing_else_does() {
 #[tokio::test]
 async fn without_a_token_not_even_the_routes_are_told() {
     let world = World::new().await;
-    for path in ["/nothing", "/status", "/jobs/x/why", "/jobs/%ff"] {
+    for path in [
+        "/nothing",
+        "/status",
+        "/metrics",
+        "/jobs/x/why",
+        "/jobs/%ff",
+    ] {
         assert_eq!(
             knock(&world, path, None).await.code(401),
             "no_token",

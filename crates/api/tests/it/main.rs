@@ -6,6 +6,7 @@ mod answers;
 mod auth;
 mod bad_input;
 mod merging;
+mod metrics;
 mod ordering;
 mod over_the_wire;
 mod reading;

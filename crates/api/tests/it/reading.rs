@@ -37,7 +37,7 @@ async fn a_job_is_shown_by_its_id_and_by_its_session() {
             "job_id": id.to_string(), "state": "asking", "session_id": SESSION,
             "session_state": "AWAITING_USER_FEEDBACK", "url": "https://jules.google.com/session/1",
             "repo": "acme/shop", "branch": "main", "title": "Tidy the shop.", "attempt": 1,
-            "created_at": "2026-03-01T12:00:00Z", "pull_request": "acme/shop#7", "agent": null,
+            "created_at": "2026-03-01T12:00:00Z", "pull_request": "acme/shop#7", "agent": null, "priority": 5,
             "account": "default", "last_activity": "2026-03-01T12:00:00Z",
             "waiting": {"for": "question", "since": "2026-03-01T12:00:00Z", "text": "May I use [secret]?"},
             "ended": null,
@@ -187,7 +187,10 @@ async fn status_counts_jobs_and_messages() {
     world.job("acme/shop").await;
     let status = world.get("/status").await.ok(200);
     assert_eq!(status["jobs"], json!({"queued": 1}));
-    assert_eq!(status["queue"], json!({"waiting": 1, "dead": 0}));
+    assert_eq!(
+        status["queue"],
+        json!({"waiting": 1, "dead": 0, "oldest": "2026-03-01T12:00:00Z"})
+    );
     assert_eq!(status["observe_only"], false);
 }
 

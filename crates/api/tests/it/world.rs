@@ -242,6 +242,7 @@ impl World {
             prompt: "Tidy the shop.".to_owned(),
             title: None,
             agent: None,
+            priority: None,
         };
         self.desk.create_job(order).await.unwrap().id
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use domain::ids::{AgentName, BranchName, CommitSha, JobId, RepoName, SessionId};
+use domain::priority::Priority;
 use jiff::SignedDuration;
 use url::Url;
 
@@ -154,7 +155,7 @@ pub(crate) struct AdoptArgs {
 /// A new job.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer job create --repo acme/shop --prompt 'Add a search box'\n  gaffer job create --repo acme/shop --branch develop --title Search --prompt-file task.md\n  gaffer job create --repo acme/shop --prompt 'Add a search box' --until waiting\n  cat task.md | gaffer job create --repo acme/shop -"
+    after_help = "Examples:\n  gaffer job create --repo acme/shop --prompt 'Add a search box'\n  gaffer job create --repo acme/shop --branch develop --title Search --prompt-file task.md\n  gaffer job create --repo acme/shop --prompt 'Mend the login' --priority 9\n  gaffer job create --repo acme/shop --prompt 'Add a search box' --until waiting\n  cat task.md | gaffer job create --repo acme/shop -"
 )]
 pub(crate) struct CreateArgs {
     /// The repository, which has to be a source.
@@ -172,6 +173,10 @@ pub(crate) struct CreateArgs {
     /// Who is woken; the source's agent without one.
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<AgentName>,
+
+    /// How much it matters among the jobs of its account, from 0 to 9; 9 goes first [default: 5].
+    #[arg(long, value_name = "0-9")]
+    pub(crate) priority: Option<Priority>,
 
     /// The task.
     #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new(), required_unless_present_any = ["prompt_file", "stdin"], conflicts_with_all = ["prompt_file", "stdin"])]

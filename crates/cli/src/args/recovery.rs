@@ -1,8 +1,10 @@
-//! `gaffer backup`, `gaffer restore` and `gaffer export`.
+//! `gaffer backup`, `gaffer restore`, `gaffer export` and `gaffer import`.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+
+use super::stack::StackArgs;
 
 /// Where a backup goes.
 #[derive(Debug, Clone, Args)]
@@ -35,7 +37,7 @@ pub(crate) struct RestoreArgs {
 /// What is exported, and how.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer export > jobs.jsonl\n  gaffer export --all > everything.jsonl"
+    after_help = "Examples:\n  gaffer export > jobs.jsonl\n  gaffer export --all > everything.jsonl\n  gaffer export --all --stack gaffer > everything.jsonl"
 )]
 pub(crate) struct ExportArgs {
     /// A line for each job, with its events, its effects, its pull request and what that was judged by. This is the default.
@@ -46,9 +48,27 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     pub(crate) all: bool,
 
+    /// Which Gaffer.
+    #[command(flatten)]
+    pub(crate) stack: StackArgs,
+
     /// How the lines are written.
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     pub(crate) format: Format,
+}
+
+/// What is imported, and where to.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer import everything.jsonl --data DIR\n  gaffer export --all | gaffer import --stack gaffer\n  gaffer export --all --stack gaffer | gaffer import --data DIR"
+)]
+pub(crate) struct ImportArgs {
+    /// What `gaffer export --all` printed; standard input without it, or with `-`.
+    pub(crate) file: Option<PathBuf>,
+
+    /// Which Gaffer.
+    #[command(flatten)]
+    pub(crate) stack: StackArgs,
 }
 
 /// How an export is written.

@@ -135,6 +135,8 @@ async fn furnish(desk: &Desk, sandbox: &Sandbox) -> Result<()> {
         next_poll: now,
         list: ListWeight::default(),
         activity_reads: BTreeMap::new(),
+        passed_over: BTreeMap::new(),
+        tally: domain::account::Tally::default(),
     };
     let agent = Agent {
         name: AGENT.parse().context("naming the agent")?,

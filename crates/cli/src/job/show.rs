@@ -30,6 +30,7 @@ pub(super) fn job(job: &JobView) -> Answer {
             "pull request",
             or_empty(job.pull_request.as_ref().map(ToString::to_string)),
         ),
+        ("priority", job.priority.to_string()),
         ("account", job.account.to_string()),
         (
             "agent",

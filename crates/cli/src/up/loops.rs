@@ -12,6 +12,10 @@ use tokio::sync::watch;
 /// Longest wait for the next due row: other processes on the same folder may add one.
 const LOOK_AT_LEAST_EVERY: Duration = Duration::from_secs(1);
 
+/// The same where each look is paid for.
+#[cfg(feature = "aws")]
+const LOOK_ON_AWS_EVERY: Duration = Duration::from_secs(5);
+
 /// Shortest wait, so that a row that cannot be handled does not keep a core busy.
 const BREATH: Duration = Duration::from_millis(20);
 
@@ -29,6 +33,17 @@ impl Default for Rhythm {
         Self {
             breath: BREATH,
             at_least_every: LOOK_AT_LEAST_EVERY,
+        }
+    }
+}
+
+impl Rhythm {
+    /// Over a table and queues of AWS.
+    #[cfg(feature = "aws")]
+    pub(crate) fn on_aws() -> Self {
+        Self {
+            breath: BREATH,
+            at_least_every: LOOK_ON_AWS_EVERY,
         }
     }
 }
@@ -59,14 +74,20 @@ pub(super) async fn keep_ticking(
     }
 }
 
-/// Handles messages as they come.
+/// Handles messages as they come; `bell` is the queue, where this process can be told of new ones.
 pub(super) async fn keep_working(
     dispatcher: Arc<Dispatcher>,
-    queue: Arc<LocalQueue>,
+    bell: Option<Arc<LocalQueue>>,
     (rhythm, mut stopped): (Rhythm, watch::Receiver<bool>),
 ) {
     while !*stopped.borrow() {
-        let changed = queue.changed();
+        let changed = async {
+            match &bell {
+                Some(queue) => queue.changed().await,
+                // A queue of AWS waits in its receive.
+                None => std::future::pending().await,
+            }
+        };
         match dispatcher.drain().await {
             Ok(handled) if handled > 0 => continue,
             Ok(_) => {}

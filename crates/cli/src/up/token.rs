@@ -1,10 +1,10 @@
-//! The bearer token of our own doors: from the environment, from the data folder, or made on the first start.
+//! The bearer token of our own doors: from the environment, from the stored secrets, or made on the first start.
 
 use anyhow::{Context, Result};
 use engine::ports::{SecretName, SecretsError};
 use secrecy::SecretString;
 
-use crate::data::Data;
+use super::Base;
 
 /// The token and where it is.
 pub(crate) struct Token {
@@ -17,7 +17,7 @@ pub(crate) struct Token {
 }
 
 /// Finds the token, or makes one.
-pub(super) async fn find(data: &Data, from_environment: Option<SecretString>) -> Result<Token> {
+pub(super) async fn find(base: &Base, from_environment: Option<SecretString>) -> Result<Token> {
     if let Some(value) = from_environment {
         return Ok(Token {
             value,
@@ -25,13 +25,8 @@ pub(super) async fn find(data: &Data, from_environment: Option<SecretString>) ->
             new: false,
         });
     }
-    let place = data
-        .folder
-        .join("secrets")
-        .join(SecretName::ApiToken.path())
-        .display()
-        .to_string();
-    match data.secrets.read(&SecretName::ApiToken).await {
+    let place = base.token_place.clone();
+    match base.secrets.read(&SecretName::ApiToken).await {
         Ok(value) => Ok(Token {
             value,
             place,
@@ -43,7 +38,7 @@ pub(super) async fn find(data: &Data, from_environment: Option<SecretString>) ->
                 rand::random::<u128>(),
                 rand::random::<u128>()
             ));
-            data.secrets
+            base.secrets
                 .write(&SecretName::ApiToken, &value)
                 .await
                 .context("storing the first API token")?;

@@ -73,6 +73,9 @@ fn status_tells_people_where_they_are() {
         (&account["name"], &account["slots"]),
         (&json!("default"), &json!({ "used": 0, "of": 3 }))
     );
-    assert_eq!(status["queue"], json!({ "waiting": 0, "dead": 0 }));
+    assert_eq!(
+        status["queue"],
+        json!({ "waiting": 0, "dead": 0, "oldest": null })
+    );
     assert!(world.run(&["status"]).ok().says("0 of 15"));
 }

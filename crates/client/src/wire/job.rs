@@ -3,6 +3,7 @@
 use domain::ids::{
     AccountName, AgentName, BranchName, CommitSha, JobId, PlanId, PullRef, RepoName, SessionId,
 };
+use domain::priority::Priority;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,9 @@ pub struct CreateJob {
     /// Who is woken; the source's agent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
+    /// How much it matters, from 0 to 9; 9 goes first, and 5 is meant without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<Priority>,
 }
 
 /// A job.
@@ -52,6 +56,9 @@ pub struct JobView {
     pub pull_request: Option<PullRef>,
     /// Who is woken; none when the source decides.
     pub agent: Option<AgentName>,
+    /// How much it matters, from 0 to 9.
+    #[serde(default)]
+    pub priority: Priority,
     /// The Jules account.
     pub account: AccountName,
     /// When its session last did anything that we saw.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::account;
+use domain::feed::FeedHealth;
 use domain::ids::{AccountName, JobId, PullRef, RepoName};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -52,9 +53,25 @@ pub struct Status {
     pub paused_sources: Vec<RepoName>,
     /// The queue of wake-ups.
     pub queue: QueueView,
+    /// When an account was last polled.
+    #[serde(default)]
+    pub last_tick: Option<Timestamp>,
+    /// How news of each source reaches us.
+    #[serde(default)]
+    pub feeds: Vec<FeedView>,
     /// How GitHub lets us work.
     #[serde(default)]
     pub github: GitHubView,
+}
+
+/// How news of one source reaches us.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FeedView {
+    /// The repository.
+    pub repo: RepoName,
+    /// How its news reaches us: `polled`, `webhooks` or `silent`.
+    #[serde(flatten)]
+    pub health: FeedHealth,
 }
 
 /// How GitHub lets us work.
@@ -129,6 +146,9 @@ pub struct QueueView {
     pub waiting: u64,
     /// Messages that were given up.
     pub dead: u64,
+    /// When the one was sent that waits longest for being handled; none when there is none, and where the queue does not tell.
+    #[serde(default)]
+    pub oldest: Option<Timestamp>,
 }
 
 /// `GET /healthz`: the process answers.

@@ -18,6 +18,7 @@ use crate::ids::{
 };
 use crate::marker::Marker;
 use crate::policy::Timing;
+use crate::priority::Priority;
 use crate::redact::holds_secret;
 use crate::session::SessionView;
 use crate::step::{Look, Step};
@@ -57,6 +58,8 @@ pub struct NewJob {
     pub prompt: String,
     /// Who is woken.
     pub agent: Option<AgentName>,
+    /// How much it matters.
+    pub priority: Priority,
 }
 
 /// A new job, waiting for a slot.
@@ -99,6 +102,7 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
         title,
         prompt: prompt.to_owned(),
         agent: new.agent,
+        priority: new.priority,
         origin: Origin::Created,
         created_at: now,
         attempt: 1,

@@ -159,6 +159,7 @@ fn new_job() -> Job {
         title: None,
         prompt: "Fix the cart".to_owned(),
         agent: None,
+        priority: crate::priority::Priority::default(),
     };
     let queued = create(new, at(0)).unwrap().aggregate;
     start(&queued, at(0)).unwrap().aggregate

@@ -59,6 +59,8 @@ fn account(tick: SignedDuration, health: Health) -> Account {
         next_poll: at(0),
         list: ListWeight::default(),
         activity_reads: BTreeMap::new(),
+        passed_over: BTreeMap::new(),
+        tally: crate::account::Tally::default(),
     }
 }
 

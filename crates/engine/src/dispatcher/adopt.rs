@@ -5,6 +5,7 @@ use domain::ids::{BranchName, JobId};
 use domain::job::{self, NewJob, NotNow};
 use domain::marker::Marker;
 use domain::policy::Source;
+use domain::priority::Priority;
 use domain::session::SessionView;
 
 use super::Dispatcher;
@@ -84,6 +85,7 @@ impl Dispatcher {
             title: Some(view.title.clone()).filter(|title| !title.trim().is_empty()),
             prompt: format!("Adopted session {}", view.id),
             agent: asked.value.agent.clone(),
+            priority: Priority::default(),
         };
         let step = match job::adopt(new, view, self.desk.now()) {
             Ok(step) => step,

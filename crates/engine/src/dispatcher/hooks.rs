@@ -32,6 +32,7 @@ impl Dispatcher {
             tracing::debug!(repo = %hooked.repo, id = %hooked.repo_id, "a webhook is about no repository of ours");
         }
         for repo in names {
+            self.heard_of(&repo, hooked.received_at).await?;
             match (hooked.number, hooked.sha) {
                 (Some(number), _) => {
                     let pull = PullRef { repo, number };

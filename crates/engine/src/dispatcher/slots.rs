@@ -12,7 +12,7 @@ use crate::store::Versioned;
 use crate::work::Work;
 
 impl Dispatcher {
-    /// Gives free slots to the jobs that have waited longest. Several dispatchers may try: the version of the slots lets one win.
+    /// Gives free slots to the jobs whose turn it is. Several dispatchers may try: the version of the slots lets one win.
     pub(super) async fn slots(&self, account: &AccountName) -> Result<(), Error> {
         let Some(limits) = self
             .desk
@@ -27,7 +27,7 @@ impl Dispatcher {
         let now = self.desk.now();
         let slots = self.free_the_finished(account).await?;
         let mut next: Option<Timestamp> = None;
-        for found in self.desk.store.queued(account).await? {
+        for found in in_turn(self.desk.store.queued(account).await?, now) {
             let Phase::Queued { not_before, .. } = found.value.phase else {
                 continue;
             };
@@ -156,6 +156,12 @@ impl Dispatcher {
             outcome => outcome,
         }
     }
+}
+
+/// The jobs that wait for a slot, whose turn it is first.
+fn in_turn(mut queued: Vec<Versioned<Job>>, now: Timestamp) -> Vec<Versioned<Job>> {
+    queued.sort_by_cached_key(|found| job::start_place(&found.value, now));
+    queued
 }
 
 fn earliest(known: Option<Timestamp>, at: Timestamp) -> Option<Timestamp> {

@@ -90,6 +90,7 @@ impl Desk {
             title: order.title,
             prompt: order.prompt,
             agent: order.agent,
+            priority: order.priority.unwrap_or_default(),
         })
     }
 }

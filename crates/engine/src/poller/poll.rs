@@ -29,7 +29,9 @@ const UNREADABLE_MAX: usize = 5;
 pub(super) struct Gathered {
     pub(super) weight: ListWeight,
     pub(super) views: BTreeMap<SessionId, SessionView>,
-    reads: BTreeMap<SessionId, Timestamp>,
+    pub(super) reads: BTreeMap<SessionId, Timestamp>,
+    /// Who wanted to be read and was not yet, with how often in a row.
+    pub(super) passed_over: BTreeMap<SessionId, u32>,
     rules: BTreeMap<RepoName, Arc<(Policy, Timing)>>,
     answered: usize,
     unread: Vec<Failure>,
@@ -42,8 +44,16 @@ impl Poller {
             return Ok(());
         };
         let jobs = self.desk.store.watched(name).await?;
-        let outcome = match self.look_at_all(&found.value, &jobs).await {
-            Ok(gathered) => Poll::Answered {
+        let account = &found.value;
+        let mut gathered = Gathered {
+            weight: account.list.clone(),
+            passed_over: account.passed_over.clone(),
+            ..Gathered::default()
+        };
+        let looked = self.look_at_all(account, &jobs, &mut gathered).await;
+        let passed_over = gathered.passed_over;
+        let outcome = match looked {
+            Ok(()) => Poll::Answered {
                 active: jobs.iter().any(is_active),
                 list: gathered.weight,
                 reads: gathered.reads,
@@ -51,15 +61,24 @@ impl Poller {
             Err(LookError::Outside(failure)) => Poll::Failed(failure),
             Err(LookError::Inside(error)) => return Err(error),
         };
-        self.save_poll(name, &outcome).await
+        self.save_poll(name, &outcome, &passed_over).await
     }
 
-    async fn save_poll(&self, name: &AccountName, outcome: &Poll) -> Result<(), Error> {
+    async fn save_poll(
+        &self,
+        name: &AccountName,
+        outcome: &Poll,
+        passed_over: &BTreeMap<SessionId, u32>,
+    ) -> Result<(), Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
             let Some(found) = self.desk.store.account(name).await? else {
                 return Ok(());
             };
-            let step = account::polled(&found.value, outcome, self.desk.now());
+            let account = Account {
+                passed_over: passed_over.clone(),
+                ..found.value
+            };
+            let step = account::polled(&account, outcome, self.desk.now());
             let mut unit = self.desk.unit();
             let place = Place {
                 due: step.due,
@@ -89,11 +108,8 @@ impl Poller {
         &self,
         account: &Account,
         jobs: &[Versioned<Job>],
-    ) -> Result<Gathered, LookError> {
-        let mut gathered = Gathered {
-            weight: account.list.clone(),
-            ..Gathered::default()
-        };
+        gathered: &mut Gathered,
+    ) -> Result<(), LookError> {
         let wanted: BTreeSet<SessionId> = jobs
             .iter()
             .filter_map(|job| job.value.session().cloned())
@@ -102,7 +118,7 @@ impl Poller {
         let listing = || cadence::look(&account.list, wanted.len() as u64) == Look::List;
         // A twin may turn up when its job has ended, so a sweep needs nothing to watch.
         if sweep.lists || !wanted.is_empty() && listing() {
-            match self.list(account, (&wanted, &sweep), &mut gathered).await {
+            match self.list(account, (&wanted, &sweep), gathered).await {
                 Err(failure) if !is_about_the_account(failure.class) => {
                     // Lists can be too heavy to be answered while single sessions are not: those are read until the next sweep.
                     tracing::warn!(%failure, account = %account.name, "the sessions cannot be listed; reading them one by one");
@@ -111,8 +127,8 @@ impl Poller {
                 outcome => outcome?,
             }
         }
-        self.put_twins_away(&gathered).await?;
-        self.look_at_each(account, jobs, &mut gathered).await?;
+        self.put_twins_away(gathered).await?;
+        self.look_at_each(account, jobs, gathered).await?;
         if sweep.links {
             self.remind_of_pulls(jobs).await?;
         }
@@ -120,7 +136,7 @@ impl Poller {
             // Nothing to watch: the key is still proved to work, with the smallest question there is.
             self.sessions.list(&account.name, 1, None).await?;
         }
-        Ok(gathered)
+        Ok(())
     }
 
     /// Looks at every job. What is wrong with one session alone does not stop the others.
@@ -130,10 +146,7 @@ impl Poller {
         jobs: &[Versioned<Job>],
         gathered: &mut Gathered,
     ) -> Result<(), LookError> {
-        for found in jobs {
-            let Phase::Watching(watch) = &found.value.phase else {
-                continue;
-            };
+        for (found, watch) in self.in_turn(account, jobs, gathered).await? {
             match self.look_at(account, found, watch, gathered).await {
                 Err(LookError::Outside(failure)) if !is_about_the_account(failure.class) => {
                     tracing::warn!(%failure, job.id = %found.value.id, "the session cannot be read now");
@@ -144,6 +157,7 @@ impl Poller {
                     gathered.answered += 1;
                 }
             }
+            gathered.passed_over.remove(&watch.session);
             if gathered.answered == 0 && gathered.unread.len() >= UNREADABLE_MAX {
                 break;
             }
@@ -260,7 +274,7 @@ impl Poller {
     }
 
     /// The rules of a job's source, which one poll reads once.
-    async fn known_rules(
+    pub(super) async fn known_rules(
         &self,
         job: &Job,
         gathered: &mut Gathered,

@@ -51,4 +51,9 @@ pub trait Queue: Send + Sync {
 
     /// How many messages wait, and how many are dead letters.
     async fn depth(&self) -> Result<(u64, u64), QueueError>;
+
+    /// When the message was sent that waits longest, of those that may be received now; none when there is none, and where the service does not tell.
+    async fn oldest(&self) -> Result<Option<Timestamp>, QueueError> {
+        Ok(None)
+    }
 }

@@ -4,7 +4,7 @@ use domain::account::{Account, Health};
 use domain::effect::{Action, EffectState};
 use domain::failure::FailureClass;
 use domain::governor::{self, Admission};
-use domain::job::{Attention, How, Job, Phase, Watch, deadline};
+use domain::job::{self, Attention, How, Job, Phase, Watch, deadline};
 use domain::policy::{PlanApproval, Source, Timing};
 use domain::session::SessionState;
 use jiff::Timestamp;
@@ -132,7 +132,9 @@ impl Desk {
 
     async fn ahead_of(&self, job: &Job) -> Result<usize, Error> {
         let queued = self.store.queued(&job.account).await?;
-        let before = |other: &Job| (other.created_at, &other.id) < (job.created_at, &job.id);
+        let now = self.now();
+        let place = job::start_place(job, now);
+        let before = |other: &Job| job::start_place(other, now) < place;
         let waits = |other: &Job| matches!(other.phase, Phase::Queued { .. });
         let ahead = queued.iter().map(|found| &found.value);
         Ok(ahead.filter(|other| waits(other) && before(other)).count())

@@ -25,6 +25,7 @@ const DROP_DEAD: &str =
 const FORGET_DEAD: &str = "DELETE FROM dead_letters WHERE queue = ?1 AND died_ns < ?2";
 
 const NEXT_VISIBLE: &str = "SELECT min(visible_ns) FROM messages WHERE queue = ?1";
+const OLDEST: &str = "SELECT min(sent_ns) FROM messages WHERE queue = ?1 AND visible_ns <= ?2";
 const DEPTH: &str = "SELECT (SELECT count(*) FROM messages WHERE queue = ?1), (SELECT count(*) FROM dead_letters WHERE queue = ?1)";
 
 /// Which receive of which message.
@@ -130,6 +131,17 @@ pub(super) fn next_visible(
     Ok(found.map(timestamp))
 }
 
+pub(super) fn oldest(
+    connection: &Connection,
+    queue: &str,
+    now: Timestamp,
+) -> rusqlite::Result<Option<Timestamp>> {
+    let found: Option<i64> = connection
+        .prepare_cached(OLDEST)?
+        .query_row(params![queue, nanoseconds(now)], |row| row.get(0))?;
+    Ok(found.map(timestamp))
+}
+
 pub(super) fn depth(connection: &Connection, queue: &str) -> rusqlite::Result<(u64, u64)> {
     let counts: (i64, i64) = connection
         .prepare_cached(DEPTH)?
@@ -207,12 +219,12 @@ fn bury(transaction: &Transaction<'_>, queue: &str, now: Timestamp) -> rusqlite:
 }
 
 /// Times that SQLite's integers cannot hold (before 1677, after 2262) become the nearest that they can: as good as always and never.
-fn nanoseconds(at: Timestamp) -> i64 {
+pub(super) fn nanoseconds(at: Timestamp) -> i64 {
     let ns = at.as_nanosecond();
     i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX })
 }
 
 /// Every 64-bit number of nanoseconds is a time that jiff can hold.
-fn timestamp(ns: i64) -> Timestamp {
+pub(super) fn timestamp(ns: i64) -> Timestamp {
     Timestamp::from_nanosecond(i128::from(ns)).unwrap_or(Timestamp::MAX)
 }

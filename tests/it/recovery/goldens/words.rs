@@ -129,7 +129,9 @@ pub(super) fn of(kind: Kind, it: &Value) -> Vec<&'static str> {
         | Kind::Artifacts
         | Kind::Budgets
         | Kind::Evidence
+        | Kind::Feed
         | Kind::Gap
+        | Kind::Importing
         | Kind::Installation
         | Kind::JobListed
         | Kind::Lane
@@ -140,7 +142,8 @@ pub(super) fn of(kind: Kind, it: &Value) -> Vec<&'static str> {
         | Kind::Session
         | Kind::Slots
         | Kind::Switches
-        | Kind::Upstreams => Vec::new(),
+        | Kind::Upstreams
+        | Kind::Usage => Vec::new(),
     }
 }
 

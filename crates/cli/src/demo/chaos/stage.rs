@@ -190,6 +190,8 @@ fn account(desk: &Desk) -> Result<Account> {
         next_poll: desk.now(),
         list: ListWeight::default(),
         activity_reads: BTreeMap::new(),
+        passed_over: BTreeMap::new(),
+        tally: domain::account::Tally::default(),
     })
 }
 

@@ -104,6 +104,7 @@ fn job(origin: Origin, phase: Phase) -> Job {
         title: "Add a search box".to_owned(),
         prompt: "Add a search box to the shop".to_owned(),
         agent: Some("helper".parse().expect("a name")),
+        priority: 7.try_into().expect("a priority"),
         origin,
         created_at: AT,
         attempt: 2,

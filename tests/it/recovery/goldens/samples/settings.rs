@@ -2,17 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use domain::account::{Account, Health, ListWeight, Pace};
+use domain::account::{Account, Health, ListWeight, Pace, Tally};
 use domain::effect::Gap;
+use domain::failure::FailureClass;
+use domain::feed::Feed;
 use domain::governor::{Learned, Limits, Slots};
 use domain::ids::{EffectId, RepoId};
 use domain::policy::{MergeMethod, MergePolicy, PlanApproval, Policy, Source, Timing};
 use domain::reach::{Access, Lost, Obstacle, Reach, Renamed, Trouble};
+use engine::import::Importing;
 use engine::keys;
 use engine::ports::{Budget, Usage};
 use engine::settings::{
     Agent, AppSetup, Budgets, Disabled, Installation, Lane, MadeApp, Merges, Switches, Upstreams,
 };
+use engine::usage::{Consumption, Used};
 
 use super::{AT, REPO_ID, Samples, job_id, pull_ref, session_id};
 
@@ -34,6 +38,15 @@ pub(super) fn put(samples: &mut Samples) {
         at: BTreeMap::from([(EffectId::of("merge:acme/shop#7@aaaa"), AT)]),
     };
     samples.put(keys::merges(&pull_ref().repo), &merges);
+    let used = Used {
+        read_halves: 7,
+        write_halves: 4,
+        queue_requests: 3,
+        invocations: 2,
+        mb_ms: 2_560,
+    };
+    let usage = Consumption::default().with(used, AT);
+    samples.put(keys::usage("poller"), &usage);
     let lane = Lane {
         holder: pull_ref(),
         until: AT,
@@ -63,6 +76,12 @@ fn put_switches(samples: &mut Samples) {
         paused_since: Some(AT),
     };
     samples.put(keys::switches(), &switches);
+    let importing = Importing {
+        from: AT,
+        records: 40,
+    };
+    samples.put(keys::importing(), &importing);
+    samples.put(keys::feed(&pull_ref().repo), &Feed { webhook_at: AT });
     let upstreams = Upstreams {
         jules_base: Some("http://127.0.0.1:4190/jules/v1alpha".to_owned()),
         github_base: Some("http://127.0.0.1:4190/github".to_owned()),
@@ -172,6 +191,13 @@ fn account(health: Health) -> Account {
             sessions: 3,
         },
         activity_reads: BTreeMap::from([(session_id(), AT)]),
+        passed_over: BTreeMap::from([(session_id(), 2)]),
+        tally: Tally {
+            last: Some(AT),
+            polls: 40,
+            failed: vec![(FailureClass::Throttled, 2)],
+            backoff_secs: 90,
+        },
     }
 }
 

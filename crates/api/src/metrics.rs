@@ -1,0 +1,247 @@
+//! `GET /metrics`: figures in Prometheus's text format 0.0.4.
+//!
+//! Source: Prometheus, "Exposition formats", text-based format. All figures come out of the store, so every process tells the same, except those that say "of this process".
+
+use std::fmt::{Display, Write};
+
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use client::wire::WebhookCounts;
+use engine::figures::Figures;
+use engine::status::{AccountStatus, Status};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::door::Door;
+use crate::refusal::Refused;
+
+/// What a scraper is told it gets.
+const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// How a figure behaves.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    /// It only grows.
+    Counter,
+    /// It goes up and down.
+    Gauge,
+    /// Quantiles, with a sum and a count.
+    Summary,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Counter => "counter",
+            Self::Gauge => "gauge",
+            Self::Summary => "summary",
+        }
+    }
+}
+
+/// `GET /metrics`.
+pub(crate) async fn metrics(State(door): Door) -> Result<Response, Refused> {
+    let figures = door.desk.figures().await?;
+    let text = page(&figures, door.webhooks.counts());
+    Ok(([(CONTENT_TYPE, FORMAT)], text).into_response())
+}
+
+/// A page of figures being written.
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    /// Begins a figure. `help` is one line without backslashes.
+    fn figure(&mut self, name: &'static str, kind: Kind, help: &'static str) -> Samples<'_> {
+        let kind = kind.name();
+        // Writing into a string cannot fail.
+        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        Samples { page: self, name }
+    }
+}
+
+/// The samples of one figure.
+struct Samples<'a> {
+    page: &'a mut Page,
+    name: &'static str,
+}
+
+impl Samples<'_> {
+    fn add(&mut self, labels: &[(&str, &str)], value: impl Display) {
+        self.named("", labels, value);
+    }
+
+    fn named(&mut self, end: &str, labels: &[(&str, &str)], value: impl Display) {
+        let labels: Vec<String> = labels
+            .iter()
+            .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)))
+            .collect();
+        let labels = if labels.is_empty() {
+            String::new()
+        } else {
+            format!("{{{}}}", labels.join(","))
+        };
+        let _ = writeln!(self.page.0, "{}{end}{labels} {value}", self.name);
+    }
+}
+
+/// A label's value: three characters have to be escaped, all others may stand.
+fn escaped(value: &str) -> String {
+    let value = value.replace('\\', "\\\\").replace('"', "\\\"");
+    value.replace('\n', "\\n")
+}
+
+fn page(figures: &Figures, webhooks: WebhookCounts) -> String {
+    let mut page = Page::default();
+    let status = &figures.status;
+    page.figure("gaffer_info", Kind::Gauge, "The version that answers.")
+        .add(&[("version", env!("CARGO_PKG_VERSION"))], 1.0);
+    work(&mut page, status);
+    polls(&mut page, &status.accounts);
+    wakes(&mut page, figures);
+    github(&mut page, status);
+    let mut samples = page.figure(
+        "gaffer_webhooks_total",
+        Kind::Counter,
+        "Webhook deliveries of this process.",
+    );
+    samples.add(&[("result", "accepted")], webhooks.accepted);
+    samples.add(&[("result", "ignored")], webhooks.ignored);
+    samples.add(&[("result", "refused")], webhooks.refused);
+    page.0
+}
+
+fn work(page: &mut Page, status: &Status) {
+    let help = "Jobs by state, of the newest thousand.";
+    let mut samples = page.figure("gaffer_jobs", Kind::Gauge, help);
+    for (state, count) in &status.jobs {
+        samples.add(&[("state", state)], *count);
+    }
+    let paused = u8::from(status.paused_since.is_some());
+    page.figure(
+        "gaffer_paused",
+        Kind::Gauge,
+        "Whether everything is paused.",
+    )
+    .add(&[], paused);
+    let (waiting, dead) = status.queue;
+    page.figure("gaffer_queue_messages", Kind::Gauge, "Wake-ups that wait.")
+        .add(&[("queue", "work")], waiting);
+    page.figure(
+        "gaffer_dead_letters",
+        Kind::Gauge,
+        "Wake-ups that were given up.",
+    )
+    .add(&[("queue", "work")], dead);
+    if let Some(oldest) = status.oldest {
+        let help = "How long the oldest wake-up waits.";
+        page.figure("gaffer_queue_oldest_seconds", Kind::Gauge, help)
+            .add(
+                &[("queue", "work")],
+                seconds(status.now.duration_since(oldest)),
+            );
+    }
+    if let Some(last) = status.last_tick {
+        let help = "When an account was last polled.";
+        page.figure("gaffer_last_poll_timestamp_seconds", Kind::Gauge, help)
+            .add(&[], unix(last));
+    }
+}
+
+fn polls(page: &mut Page, accounts: &[AccountStatus]) {
+    let mut samples = page.figure("gaffer_polls_total", Kind::Counter, "Polls of Jules.");
+    for account in accounts {
+        samples.add(&[("account", account.name.as_str())], account.tally.polls);
+    }
+    let help = "Polls of Jules that failed, by what was wrong.";
+    let mut samples = page.figure("gaffer_poll_errors_total", Kind::Counter, help);
+    for account in accounts {
+        for (class, count) in &account.tally.failed {
+            let labels = [("account", account.name.as_str()), ("code", class.as_str())];
+            samples.add(&labels, *count);
+        }
+    }
+    let help = "Seconds that polls waited because of failures, besides the tick.";
+    let mut samples = page.figure("gaffer_backoff_seconds_total", Kind::Counter, help);
+    for account in accounts {
+        let labels = [("account", account.name.as_str())];
+        samples.add(&labels, account.tally.backoff_secs);
+    }
+    allowances(page, accounts);
+}
+
+fn allowances(page: &mut Page, accounts: &[AccountStatus]) {
+    let of = |account: &AccountStatus| [("concurrent", account.slots), ("day", account.today)];
+    let mut samples = page.figure(
+        "gaffer_tasks",
+        Kind::Gauge,
+        "Tasks that count against the plan.",
+    );
+    for account in accounts {
+        for (window, (used, _)) in of(account) {
+            let labels = [("account", account.name.as_str()), ("window", window)];
+            samples.add(&labels, used);
+        }
+    }
+    let help = "Tasks that the plan allows.";
+    let mut samples = page.figure("gaffer_tasks_allowed", Kind::Gauge, help);
+    for account in accounts {
+        for (window, (_, allowed)) in of(account) {
+            let labels = [("account", account.name.as_str()), ("window", window)];
+            samples.add(&labels, u64::from(allowed));
+        }
+    }
+}
+
+fn wakes(page: &mut Page, figures: &Figures) {
+    let help = "Events by kind, of the newest five hundred.";
+    let mut samples = page.figure("gaffer_events", Kind::Gauge, help);
+    for ((event, kind), count) in &figures.events {
+        samples.add(&[("event", event), ("kind", kind)], *count);
+    }
+    let help = "From seeing an event to its acknowledgement, of the newest events.";
+    let mut samples = page.figure("gaffer_wake_latency_seconds", Kind::Summary, help);
+    for (label, percent) in [("0.5", 50), ("0.9", 90), ("1", 100)] {
+        if let Some(wait) = quantile(&figures.wakes, percent) {
+            samples.add(&[("quantile", label)], seconds(wait));
+        }
+    }
+    let sum: f64 = figures.wakes.iter().copied().map(seconds).sum();
+    samples.named("_sum", &[], sum);
+    samples.named("_count", &[], figures.wakes.len());
+}
+
+/// The smallest that so many percent of them do not exceed.
+fn quantile(ascending: &[SignedDuration], percent: usize) -> Option<SignedDuration> {
+    let place = (ascending.len() * percent).div_ceil(100);
+    ascending.get(place.saturating_sub(1)).copied()
+}
+
+fn github(page: &mut Page, status: &Status) {
+    let budgets = &status.github.budgets;
+    let help = "Requests that GitHub still grants until the reset.";
+    let mut samples = page.figure("gaffer_github_budget_remaining", Kind::Gauge, help);
+    for budget in budgets {
+        let labels = [("owner", &*budget.owner), ("resource", &*budget.resource)];
+        samples.add(&labels, budget.remaining);
+    }
+    let help = "Requests that GitHub grants in each window.";
+    let mut samples = page.figure("gaffer_github_budget_limit", Kind::Gauge, help);
+    for budget in budgets {
+        let labels = [("owner", &*budget.owner), ("resource", &*budget.resource)];
+        samples.add(&labels, budget.limit);
+    }
+    let usage = &status.github.usage;
+    let help = "Requests to GitHub of the process that told its budgets last.";
+    page.figure("gaffer_github_requests_total", Kind::Counter, help)
+        .add(&[], usage.requests);
+}
+
+fn seconds(wait: SignedDuration) -> f64 {
+    wait.as_secs_f64()
+}
+
+/// Seconds since 1970, to the second: a float could not hold more for sure.
+fn unix(at: Timestamp) -> i64 {
+    at.as_second()
+}

@@ -1,0 +1,53 @@
+//! `gaffer dlq`.
+
+use clap::{Args, Subcommand};
+
+use super::stack::StackArgs;
+
+/// What to do with messages that were given up.
+#[derive(Debug, Args)]
+pub(crate) struct DlqArgs {
+    /// Which Gaffer.
+    #[command(flatten)]
+    pub(crate) stack: StackArgs,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: DlqCommand,
+}
+
+/// What to do with messages that were given up.
+#[derive(Debug, Subcommand)]
+pub(crate) enum DlqCommand {
+    /// List them, the oldest first.
+    #[command(after_help = "Examples:\n  gaffer dlq list\n  gaffer dlq --stack gaffer list")]
+    List,
+    /// Show one as it was sent.
+    #[command(after_help = "Example:\n  gaffer dlq show 7")]
+    Show(OneLetter),
+    /// Put one back to work, or all that can be read.
+    #[command(after_help = "Examples:\n  gaffer dlq redrive 7\n  gaffer dlq redrive --all")]
+    Redrive(RedriveArgs),
+    /// Remove one for good.
+    #[command(after_help = "Example:\n  gaffer dlq drop 7")]
+    Drop(OneLetter),
+}
+
+/// Which message.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct OneLetter {
+    /// The id that `gaffer dlq list` shows.
+    pub(crate) id: String,
+}
+
+/// Which messages go back to work.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RedriveArgs {
+    /// The id that `gaffer dlq list` shows.
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    pub(crate) id: Option<String>,
+
+    /// All that can be read; malformed ones stay.
+    #[arg(long)]
+    pub(crate) all: bool,
+}

@@ -1,0 +1,146 @@
+//! `gaffer dlq`: messages that were given up, and putting them back to work.
+
+use anyhow::{Context, Result};
+use domain::redact::presentable;
+use engine::dead::{self, Letter};
+use serde_json::{Value, json};
+
+use crate::args::dlq::{DlqArgs, DlqCommand, OneLetter};
+use crate::error::Error;
+use crate::here::Here;
+use crate::render::Answer;
+use crate::site::Site;
+use crate::switch::moment;
+
+/// Most of a body that a list shows, in characters.
+const SHORT_CHARS_MAX: usize = 100;
+
+/// Most of a body that is shown at all, in characters: our own messages have a few hundred.
+const BODY_CHARS_MAX: usize = 4_000;
+
+/// Runs one of the commands.
+pub(crate) async fn run(args: DlqArgs, here: &Here) -> Result<Answer> {
+    let site = Site::of(&args.stack, here).await?;
+    match args.command {
+        DlqCommand::List => list(&site).await,
+        DlqCommand::Show(OneLetter { id }) => Ok(shown(&find(&site, &id).await?)),
+        DlqCommand::Redrive(args) => redrive(&site, args.id.as_deref()).await,
+        DlqCommand::Drop(OneLetter { id }) => drop_one(&site, &id).await,
+    }
+}
+
+async fn letters(site: &Site) -> Result<Vec<Letter>> {
+    let found = dead::letters(site.dead.as_ref()).await;
+    found.with_context(|| format!("looking at the dead letters of {}", site.place))
+}
+
+async fn list(site: &Site) -> Result<Answer> {
+    let found = letters(site).await?;
+    let row = |letter: &Letter| {
+        vec![
+            letter.id.clone(),
+            moment(letter.sent_at),
+            letter.died_at.map_or_else(|| "-".to_owned(), moment),
+            what(letter).to_owned(),
+            presentable(&letter.body, SHORT_CHARS_MAX),
+        ]
+    };
+    let head = ["id", "sent", "given up", "is", "body"];
+    let none = "No message was given up.";
+    let all: Vec<Value> = found.iter().map(|it| told(it, SHORT_CHARS_MAX)).collect();
+    Ok(Answer::new(json!({ "dead_letters": all })).table(
+        &head,
+        found.iter().map(row).collect(),
+        none,
+    ))
+}
+
+fn what(letter: &Letter) -> &'static str {
+    if letter.work.is_some() {
+        "a wake-up"
+    } else {
+        "malformed"
+    }
+}
+
+/// The body is text from outside: cut, and without hidden characters and secrets.
+fn told(letter: &Letter, chars_max: usize) -> Value {
+    json!({
+        "id": letter.id, "sent_at": letter.sent_at, "died_at": letter.died_at,
+        "malformed": letter.work.is_none(), "bytes": letter.body.len(),
+        "body": presentable(&letter.body, chars_max),
+    })
+}
+
+async fn find(site: &Site, id: &str) -> Result<Letter> {
+    let found = letters(site).await?;
+    let found = found.into_iter().find(|letter| letter.id == id);
+    found.ok_or_else(|| gone(id).into())
+}
+
+fn gone(id: &str) -> Error {
+    Error::refused(
+        "no_such",
+        format!(
+            "there is no dead letter `{}`",
+            presentable(id, SHORT_CHARS_MAX)
+        ),
+        "list them with `gaffer dlq list`; somebody else may have put it back to work",
+    )
+}
+
+fn shown(letter: &Letter) -> Answer {
+    let pairs = vec![
+        ("id", letter.id.clone()),
+        ("is", what(letter).to_owned()),
+        ("sent", moment(letter.sent_at)),
+        ("given up", letter.died_at.map(moment).unwrap_or_default()),
+        ("bytes", letter.body.len().to_string()),
+    ];
+    Answer::new(told(letter, BODY_CHARS_MAX))
+        .pairs(pairs)
+        .line("")
+        .line(presentable(&letter.body, BODY_CHARS_MAX))
+}
+
+async fn redrive(site: &Site, only: Option<&str>) -> Result<Answer> {
+    let came = dead::redrive(site.dead.as_ref(), only).await;
+    let came = came.with_context(|| format!("redriving dead letters of {}", site.place))?;
+    if let Some(id) = only.filter(|_| came.redriven.is_empty()) {
+        return Err(if came.malformed.is_empty() {
+            gone(id).into()
+        } else {
+            malformed(id).into()
+        });
+    }
+    let answer = Answer::new(json!({ "redriven": came.redriven, "malformed": came.malformed }))
+        .line(format!(
+            "{} messages wait for the dispatcher again.",
+            came.redriven.len()
+        ));
+    if came.malformed.is_empty() {
+        return Ok(answer);
+    }
+    let ids: Vec<&str> = came.malformed.iter().map(String::as_str).collect();
+    Ok(answer.line(format!(
+        "Malformed ones stay: {}. Look with `gaffer dlq show ID`, remove with `gaffer dlq drop ID`.",
+        ids.join(", ")
+    )))
+}
+
+fn malformed(id: &str) -> Error {
+    Error::refused(
+        "malformed",
+        format!("dead letter `{id}` is no message that the dispatcher could read"),
+        format!("look at it with `gaffer dlq show {id}`; remove it with `gaffer dlq drop {id}`"),
+    )
+}
+
+async fn drop_one(site: &Site, id: &str) -> Result<Answer> {
+    let ids = [id.to_owned()].into();
+    let removed = site.dead.remove(&ids).await;
+    if removed.context("removing a dead letter")?.is_empty() {
+        return Err(gone(id).into());
+    }
+    Ok(Answer::new(json!({ "dropped": id })).line(format!("Dead letter {id} is removed.")))
+}

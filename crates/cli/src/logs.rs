@@ -1,0 +1,61 @@
+//! `gaffer logs`: what was done for one job, in order.
+
+use anyhow::{Context, Result};
+use domain::redact::presentable;
+use engine::journal::{About, Entry};
+use serde_json::{Value, json};
+
+use crate::args::operations::LogsArgs;
+use crate::here::Here;
+use crate::render::Answer;
+use crate::site::Site;
+use crate::switch::moment;
+
+/// Most of a text that is shown in a line, in characters.
+const LINE_CHARS_MAX: usize = 200;
+
+/// Most of a text that programs get, in characters.
+const TEXT_CHARS_MAX: usize = 2_000;
+
+/// Tells what was done.
+pub(crate) async fn run(args: LogsArgs, here: &Here) -> Result<Answer> {
+    let site = Site::of(&args.stack, here).await?;
+    let reading = || format!("reading what was done for job {}", args.id);
+    let named = site.desk.find(args.id.as_str()).await;
+    let job = named.with_context(reading)?.job;
+    let entries = site.desk.journal(&job).await.with_context(reading)?;
+    let all: Vec<Value> = entries.iter().map(told).collect();
+    let answer = Answer::new(json!({ "job_id": job, "entries": all }));
+    let head = ["at", "what", "", "over", "outcome"];
+    let rows = entries.iter().map(row).collect();
+    Ok(answer.table(&head, rows, "Nothing yet."))
+}
+
+fn about(entry: &Entry) -> &'static str {
+    match entry.about {
+        About::Job => "job",
+        About::Event => "event",
+        About::Effect => "effect",
+        About::Wake => "wake",
+    }
+}
+
+/// What others wrote is cut, and without hidden characters and secrets.
+fn told(entry: &Entry) -> Value {
+    json!({
+        "at": entry.at, "over_at": entry.over_at, "about": about(entry), "id": entry.id,
+        "what": presentable(&entry.what, TEXT_CHARS_MAX),
+        "outcome": presentable(&entry.outcome, TEXT_CHARS_MAX),
+    })
+}
+
+fn row(entry: &Entry) -> Vec<String> {
+    let one_line = |text: &str| presentable(&text.replace('\n', " "), LINE_CHARS_MAX);
+    vec![
+        moment(entry.at),
+        about(entry).to_owned(),
+        one_line(&entry.what),
+        entry.over_at.map_or_else(|| "-".to_owned(), moment),
+        one_line(&entry.outcome),
+    ]
+}

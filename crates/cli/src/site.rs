@@ -1,0 +1,59 @@
+//! The Gaffer that a command is about: the one of the data folder, or the one of a stack on AWS.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use engine::desk::Desk;
+use engine::ports::DeadLetters;
+
+use crate::args::stack::StackArgs;
+use crate::here::Here;
+
+/// What commands that only look need of a Gaffer.
+pub(crate) struct Site {
+    /// Its store, queue and time.
+    pub(crate) desk: Desk,
+    /// Its messages that were given up.
+    pub(crate) dead: Arc<dyn DeadLetters>,
+    /// Where it is, for people.
+    pub(crate) place: String,
+}
+
+impl Site {
+    /// The Gaffer that is meant. It has to be there.
+    pub(crate) async fn of(stack: &StackArgs, here: &Here) -> Result<Self> {
+        if let Some(name) = stack.name() {
+            return on_aws(name).await;
+        }
+        let data = here.found().await?;
+        Ok(Self {
+            place: here.folder.display().to_string(),
+            dead: data.queue.clone(),
+            desk: data.desk,
+        })
+    }
+}
+
+#[cfg(feature = "aws")]
+async fn on_aws(name: &str) -> Result<Site> {
+    let cloud = crate::cloud::Cloud::find(name).await?;
+    Ok(Site {
+        place: format!("the stack {name}"),
+        dead: Arc::new(cloud.stack.work()),
+        desk: cloud.desk().await?,
+    })
+}
+
+#[cfg(not(feature = "aws"))]
+async fn on_aws(name: &str) -> Result<Site> {
+    Err(without_aws(name).into())
+}
+
+/// What this build cannot do.
+#[cfg(not(feature = "aws"))]
+pub(crate) fn without_aws(name: &str) -> crate::error::Error {
+    crate::error::Error::usage(
+        format!("this gaffer was built without AWS, so it cannot reach the stack `{name}`"),
+        "build one that can: `cargo install --path crates/cli --features aws`",
+    )
+}

@@ -1,0 +1,47 @@
+//! What has come of an account's polls so far: a handful of numbers, however long it goes on.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::Poll;
+use crate::failure::FailureClass;
+
+/// What has come of the polls so far. It is part of the account's row, which every poll writes anyway.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tally {
+    /// When the last one ended.
+    pub last: Option<Timestamp>,
+    /// Polls.
+    pub polls: u64,
+    /// Polls that failed, by the class of the failure.
+    pub failed: Vec<(FailureClass, u64)>,
+    /// Seconds that were waited because of failures, in place of the tick.
+    pub backoff_secs: u64,
+}
+
+impl Tally {
+    /// The tally after one more poll, which is followed by this gap.
+    pub(super) fn after(
+        &self,
+        poll: &Poll,
+        (gap, tick): (SignedDuration, SignedDuration),
+        now: Timestamp,
+    ) -> Self {
+        let mut next = self.clone();
+        next.last = Some(now);
+        next.polls = next.polls.saturating_add(1);
+        if let Poll::Failed(failure) = poll {
+            next.count(failure.class);
+            let longer = (gap - tick).as_secs();
+            next.backoff_secs += u64::try_from(longer).unwrap_or(0);
+        }
+        next
+    }
+    fn count(&mut self, class: FailureClass) {
+        match self.failed.iter_mut().find(|(known, _)| *known == class) {
+            Some((_, count)) => *count = count.saturating_add(1),
+            None => self.failed.push((class, 1)),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! How news of a repository reaches us: by webhooks, or only because we look.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// How exactly the last webhook is remembered: a busy repository must not cost a write for each.
+pub const NOTED_EVERY: SignedDuration = SignedDuration::from_mins(5);
+
+/// A repository that has sent webhooks, and then none for so long, has probably stopped sending them.
+pub const SILENT_AFTER: SignedDuration = SignedDuration::from_hours(24);
+
+/// When a repository's webhooks came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Feed {
+    /// When the last one came that was noted.
+    pub webhook_at: Timestamp,
+}
+
+/// How news of a repository reaches us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "feed")]
+pub enum FeedHealth {
+    /// No webhook ever came: pull requests are read at intervals.
+    Polled,
+    /// Webhooks arrive.
+    Webhooks {
+        /// About when the last one came.
+        last: Timestamp,
+    },
+    /// Webhooks came, and have not for long: pull requests are read at intervals.
+    Silent {
+        /// About when the last one came.
+        last: Timestamp,
+    },
+}
+
+/// What to remember of a webhook that came; none when the last one that was noted is young enough.
+pub fn note(known: Option<Feed>, at: Timestamp) -> Option<Feed> {
+    let young = |known: Feed| at.duration_since(known.webhook_at) < NOTED_EVERY;
+    (!known.is_some_and(young)).then_some(Feed { webhook_at: at })
+}
+
+/// How news reaches us, by what is remembered.
+pub fn health(known: Option<Feed>, now: Timestamp) -> FeedHealth {
+    let Some(Feed { webhook_at: last }) = known else {
+        return FeedHealth::Polled;
+    };
+    if now.duration_since(last) < SILENT_AFTER {
+        FeedHealth::Webhooks { last }
+    } else {
+        FeedHealth::Silent { last }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + second).unwrap()
+    }
+
+    #[test]
+    fn a_webhook_is_noted_now_and_then() {
+        let noted = note(None, at(0));
+        assert_eq!(noted, Some(Feed { webhook_at: at(0) }));
+        assert_eq!(note(noted, at(299)), None);
+        assert_eq!(note(noted, at(-10)), None, "a late one");
+        assert_eq!(
+            note(noted, at(300)),
+            Some(Feed {
+                webhook_at: at(300)
+            })
+        );
+    }
+
+    #[test]
+    fn a_feed_is_healthy_while_webhooks_come() {
+        let last = at(0);
+        let known = Some(Feed { webhook_at: last });
+        let day = 24 * 3_600;
+        assert_eq!(health(None, at(0)), FeedHealth::Polled);
+        assert_eq!(health(known, at(day - 1)), FeedHealth::Webhooks { last });
+        assert_eq!(health(known, at(day)), FeedHealth::Silent { last });
+    }
+}

@@ -1,0 +1,22 @@
+//! The place of a job among those of its account that wait for a slot.
+
+use std::cmp::Reverse;
+
+use jiff::Timestamp;
+
+use super::{Job, Phase};
+use crate::ids::JobId;
+use crate::priority;
+
+/// Where a job stands among those that wait for a slot of the same account; the lowest place goes first.
+pub fn start_place(job: &Job, now: Timestamp) -> (Reverse<u32>, Timestamp, JobId) {
+    let (since, refused) = match &job.phase {
+        Phase::Queued {
+            since, refusals, ..
+        }
+        | Phase::Creating { since, refusals } => (*since, *refusals > 0),
+        Phase::Watching(_) | Phase::Ended(_) => (job.created_at, false),
+    };
+    let (rank, since) = priority::start_place((job.priority, refused), since, now);
+    (rank, since, job.id.clone())
+}

@@ -1,0 +1,83 @@
+//! Dead letters, as people look at them: what each asks for, and which may be put back to work.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+
+use crate::ports::{DeadLetter, DeadLetters, QueueError};
+use crate::work::Work;
+
+/// Most dead letters that are looked at in one go: whoever has more puts these back first.
+pub const LETTERS_MAX: usize = 1_000;
+
+/// One dead letter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Letter {
+    /// Names it.
+    pub id: String,
+    /// When it was first sent.
+    pub sent_at: Timestamp,
+    /// When it was given up, where that is known.
+    pub died_at: Option<Timestamp>,
+    /// Its body: text from outside.
+    pub body: String,
+    /// What it asks for; none when it is no message of this version.
+    pub work: Option<Work>,
+}
+
+impl From<DeadLetter> for Letter {
+    fn from(dead: DeadLetter) -> Self {
+        Self {
+            work: serde_json::from_str(&dead.body).ok(),
+            id: dead.id,
+            sent_at: dead.sent_at,
+            died_at: dead.died_at,
+            body: dead.body,
+        }
+    }
+}
+
+/// What came of putting dead letters back to work.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Redriven {
+    /// Those that wait for the dispatcher again.
+    pub redriven: BTreeSet<String>,
+    /// Those that no dispatcher can read: they stay until somebody drops them.
+    pub malformed: BTreeSet<String>,
+    /// Those that are not there, or that somebody else took.
+    pub gone: BTreeSet<String>,
+}
+
+/// All dead letters, the oldest first.
+pub async fn letters(dead: &dyn DeadLetters) -> Result<Vec<Letter>, QueueError> {
+    let found = dead.list(LETTERS_MAX).await?;
+    Ok(found.into_iter().map(Letter::from).collect())
+}
+
+/// Puts one dead letter back to work, or all that can be read. What is malformed would only be dropped by the dispatcher, so it stays where a person sees it.
+pub async fn redrive(dead: &dyn DeadLetters, only: Option<&str>) -> Result<Redriven, QueueError> {
+    let found = letters(dead).await?;
+    let asked = |letter: &&Letter| only.is_none_or(|id| letter.id == id);
+    let (good, bad): (Vec<&Letter>, Vec<&Letter>) = found
+        .iter()
+        .filter(asked)
+        .partition(|letter| letter.work.is_some());
+    let ids = |letters: Vec<&Letter>| -> BTreeSet<String> {
+        letters
+            .into_iter()
+            .map(|letter| letter.id.clone())
+            .collect()
+    };
+    let (good, malformed) = (ids(good), ids(bad));
+    let redriven = dead.redrive(&good).await?;
+    let mut gone: BTreeSet<String> = good.difference(&redriven).cloned().collect();
+    gone.extend(
+        only.map(str::to_owned)
+            .filter(|id| !good.contains(id) && !malformed.contains(id)),
+    );
+    Ok(Redriven {
+        redriven,
+        malformed,
+        gone,
+    })
+}

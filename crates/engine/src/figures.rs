@@ -1,0 +1,55 @@
+//! Figures for whoever watches Gaffer from outside, out of the store alone: whichever process is asked tells the same.
+
+use std::collections::BTreeMap;
+
+use domain::wake::WakeState;
+use jiff::SignedDuration;
+
+use crate::desk::{Desk, Error};
+use crate::status::Status;
+
+/// Events that are counted by their kind: one page of the newest.
+pub const EVENTS_COUNTED: usize = 500;
+
+/// The newest events whose wakes are looked at: each costs a read for every agent.
+pub const WAKES_TIMED: usize = 50;
+
+/// Figures of the moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Figures {
+    /// What is going on.
+    pub status: Status,
+    /// How many of the newest [`EVENTS_COUNTED`] events are of each name and kind.
+    pub events: BTreeMap<(&'static str, &'static str), u64>,
+    /// From the observation of an event to its acknowledgement, of the acknowledged wakes of the newest [`WAKES_TIMED`] events, ascending.
+    pub wakes: Vec<SignedDuration>,
+}
+
+impl Desk {
+    /// Figures of the moment.
+    pub async fn figures(&self) -> Result<Figures, Error> {
+        let recent = self.store.recent_events(EVENTS_COUNTED).await?;
+        let mut events = BTreeMap::new();
+        for event in &recent {
+            let kind = (event.what.name(), event.what.kind());
+            *events.entry(kind).or_insert(0) += 1;
+        }
+        let agents = self.store.agents().await?;
+        let mut wakes = Vec::new();
+        for event in recent.iter().take(WAKES_TIMED) {
+            for agent in &agents {
+                let wake = self.store.wake(&agent.value.name, &event.id).await?;
+                let state = wake.map(|wake| wake.value.state);
+                if let Some(WakeState::Acknowledged { at }) = state {
+                    wakes.push(at.duration_since(event.observed_at));
+                }
+            }
+        }
+        wakes.sort();
+        Ok(Figures {
+            status: self.status().await?,
+            events,
+            wakes,
+        })
+    }
+}

@@ -1,0 +1,160 @@
+//! Taking over everything that another store held: as it was, with whatever was not over in doubt.
+//!
+//! Nothing is due before everything is there, and everything is paused until the end, so that whoever works on the store meanwhile does nothing.
+//! An import that broke off is begun again with the same records and comes to the same end.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::desk::{Desk, Error, Place};
+use crate::keys;
+use crate::ports::{CommitError, Expect, Key, Record, Records, RecordsError, Write};
+use crate::settings::Switches;
+use crate::store::{encode, refuse_newer};
+
+/// Records in one commit: the largest bodies there are then stay within its bytes.
+const BATCH: usize = 25;
+
+/// Says that a store is being filled; gone when all is through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Importing {
+    /// When the export was made.
+    pub from: Timestamp,
+    /// How many records it has.
+    pub records: u64,
+}
+
+/// Why nothing, or not everything, was taken over.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The store is in use.
+    #[error("the store is not empty: it holds {key:?}")]
+    Occupied {
+        /// Something that it holds.
+        key: Key,
+    },
+    /// Another import was begun there.
+    #[error("another import into this store was begun, of an export made at {from}")]
+    Another {
+        /// When that export was made.
+        from: Timestamp,
+    },
+    /// It could not be read or written.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+impl From<RecordsError> for ImportError {
+    fn from(error: RecordsError) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+impl From<CommitError> for ImportError {
+    fn from(error: CommitError) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+/// Whether a record means nothing outside of the process that wrote it, and is not taken over: who may tick next.
+fn stays_behind(key: &Key) -> bool {
+    *key == keys::tick() || *key == keys::importing()
+}
+
+/// Begins: refuses a store that is in use, or one into which something else is being imported. `some` are a few of its records.
+///
+/// What a Gaffer writes when it first looks at an empty store is no use of it.
+pub async fn begin(
+    records: &dyn Records,
+    some: &[Record],
+    importing: Importing,
+) -> Result<(), ImportError> {
+    if let Some(found) = records.get(&keys::importing()).await? {
+        let found: Importing = crate::store::decode(&found)?.value;
+        if found == importing {
+            return Ok(());
+        }
+        return Err(ImportError::Another { from: found.from });
+    }
+    let first_look = [keys::installation(), keys::tick()];
+    let used = some.iter().find(|record| !first_look.contains(&record.key));
+    if let Some(record) = used {
+        let key = record.key.clone();
+        return Err(ImportError::Occupied { key });
+    }
+    let marker = plain(keys::importing(), encode(&importing));
+    records.commit(vec![put(marker, Expect::Absent)]).await?;
+    Ok(())
+}
+
+/// Fills the store: first everything without a due, with everything paused, then what is due.
+pub async fn fill(
+    records: &dyn Records,
+    all: &[Record],
+    now: Timestamp,
+) -> Result<(), ImportError> {
+    for record in all {
+        refuse_newer(record)?;
+    }
+    let paused = Switches {
+        paused_since: Some(now),
+    };
+    let switches = plain(keys::switches(), encode(&paused));
+    records.commit(vec![put(switches, Expect::Any)]).await?;
+    let taken = |record: &&Record| !stays_behind(&record.key) && record.key != keys::switches();
+    let taken: Vec<&Record> = all.iter().filter(taken).collect();
+    for some in taken.chunks(BATCH) {
+        let quiet = some.iter().map(|record| Record {
+            due: None,
+            ..(*record).clone()
+        });
+        put_all(records, quiet).await?;
+    }
+    let due: Vec<&Record> = taken.into_iter().filter(|it| it.due.is_some()).collect();
+    for some in due.chunks(BATCH) {
+        put_all(records, some.iter().map(|record| (*record).clone())).await?;
+    }
+    Ok(())
+}
+
+async fn put_all(
+    records: &dyn Records,
+    some: impl Iterator<Item = Record>,
+) -> Result<(), CommitError> {
+    let writes = some.map(|record| put(record, Expect::Any));
+    records.commit(writes.collect()).await
+}
+
+fn put(record: Record, expect: Expect) -> Write {
+    Write::Put { record, expect }
+}
+
+fn plain(key: Key, body: String) -> Record {
+    Record {
+        key,
+        version: 0,
+        body,
+        due: None,
+        list: None,
+    }
+}
+
+impl Desk {
+    /// Ends an import over a desk of the installation that was taken over: doubts what was not over, and lets things go on as they did before. Answers how many effects are in doubt.
+    pub async fn end_import(&self, all: &[Record], from: Timestamp) -> Result<u64, Error> {
+        let doubted = self.put_back(from).await?;
+        let before = all.iter().find(|record| record.key == keys::switches());
+        let switches = match before {
+            Some(record) => crate::store::decode(record)?.value,
+            None => Switches::default(),
+        };
+        let mut unit = self.unit();
+        unit.put_if(keys::switches(), &switches, Expect::Any, Place::default());
+        self.commit(unit).await?;
+        let key = keys::importing();
+        let expect = Expect::Any;
+        let records = self.store.records();
+        records.commit(vec![Write::Delete { key, expect }]).await?;
+        Ok(doubted)
+    }
+}

@@ -1,0 +1,148 @@
+//! What was done for one job, in order: its events, what was wished for outside and what became of it, and who was woken.
+
+use domain::effect::{Effect, EffectState};
+use domain::event::{Event, Occurrence};
+use domain::ids::JobId;
+use domain::job::Job;
+use domain::wake::{Wake, WakeState};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::desk::{Desk, Error};
+use crate::keys;
+use crate::status::state_of;
+
+/// What an entry tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum About {
+    /// The job itself.
+    Job,
+    /// Something that somebody had to know.
+    Event,
+    /// Something that was wished for outside.
+    Effect,
+    /// An event on its way to an agent.
+    Wake,
+}
+
+/// One thing that was done, or is to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// When it began.
+    pub at: Timestamp,
+    /// When it was over; none while it is not.
+    pub over_at: Option<Timestamp>,
+    /// What it tells of.
+    pub about: About,
+    /// Its id, where it has one.
+    pub id: String,
+    /// What it is. Parts of it may be text from outside.
+    pub what: String,
+    /// What became of it. Parts of it may be text from outside.
+    pub outcome: String,
+}
+
+impl Desk {
+    /// Everything that is stored of what was done for a job, in order of its beginning.
+    pub async fn journal(&self, id: &JobId) -> Result<Vec<Entry>, Error> {
+        let job = self.must_job(id).await?.value;
+        let mut entries = vec![of_job(&job)];
+        let events = self.store.events(id).await?;
+        entries.extend(events.iter().map(of_event));
+        for agent in self.store.agents().await? {
+            for event in &events {
+                let wake = self.store.wake(&agent.value.name, &event.id).await?;
+                entries.extend(wake.map(|wake| of_wake(&wake.value)));
+            }
+        }
+        let mut partitions = vec![keys::job_pk(id)];
+        partitions.extend(job.pull().map(keys::pull_pk));
+        for pk in &partitions {
+            let effects = self.store.effects(pk).await?;
+            entries.extend(effects.iter().map(|effect| of_effect(&effect.value)));
+        }
+        entries.sort_by(|a, b| (a.at, a.about, &a.id).cmp(&(b.at, b.about, &b.id)));
+        Ok(entries)
+    }
+}
+
+fn of_job(job: &Job) -> Entry {
+    Entry {
+        at: job.created_at,
+        over_at: None,
+        about: About::Job,
+        id: job.id.to_string(),
+        what: format!("handed over: {}", job.title),
+        outcome: state_of(job).to_owned(),
+    }
+}
+
+fn of_event(event: &Event) -> Entry {
+    let words = match &event.what {
+        Occurrence::Question { text } => text.clone(),
+        Occurrence::PlanApproval { .. } | Occurrence::Completed { .. } => None,
+        Occurrence::Error { reason, .. } => Some(reason.clone()),
+        Occurrence::Stuck { last_words } => last_words.clone(),
+    };
+    Entry {
+        at: event.observed_at,
+        over_at: Some(event.observed_at),
+        about: About::Event,
+        id: event.id.to_string(),
+        what: format!("{} ({})", event.what.name(), event.what.kind()),
+        outcome: words.unwrap_or_default(),
+    }
+}
+
+fn of_wake(wake: &Wake) -> Entry {
+    let (over_at, outcome) = match &wake.state {
+        WakeState::Pending {
+            attempt,
+            not_before,
+        } => (None, format!("try {attempt} from {not_before} on")),
+        WakeState::Sending { attempt, .. } => (None, format!("try {attempt} is being made")),
+        WakeState::Leased { attempt, until } => {
+            let told = format!("received at try {attempt}, to be acknowledged until {until}");
+            (None, told)
+        }
+        WakeState::Acknowledged { at } => (Some(*at), "acknowledged".to_owned()),
+        WakeState::Dead { at, why } => (Some(*at), format!("given up: {why}")),
+    };
+    Entry {
+        at: wake.event.observed_at,
+        over_at,
+        about: About::Wake,
+        id: wake.event.id.to_string(),
+        what: format!("{} to {}", wake.event.what.name(), wake.agent),
+        outcome,
+    }
+}
+
+fn of_effect(effect: &Effect) -> Entry {
+    let (over_at, outcome) = match &effect.state {
+        EffectState::Intent {
+            attempt,
+            not_before,
+        } => (None, format!("attempt {attempt} from {not_before} on")),
+        EffectState::Started { attempt, .. } => (None, format!("attempt {attempt} is being made")),
+        EffectState::Unknown { attempt, .. } => {
+            let told = format!("nobody knows what became of attempt {attempt}; it is looked for");
+            (None, told)
+        }
+        EffectState::Done { at } => (Some(*at), "done".to_owned()),
+        EffectState::Failed {
+            at,
+            attempt,
+            failure,
+        } => (Some(*at), format!("failed at attempt {attempt}: {failure}")),
+    };
+    Entry {
+        at: effect.created_at,
+        over_at,
+        about: About::Effect,
+        id: effect.id.to_string(),
+        what: effect.action.to_string(),
+        outcome,
+    }
+}

@@ -1,0 +1,78 @@
+//! Which sessions are read in a poll, and in which order: not all of them when there are many, and the first of them when Jules stops answering.
+
+use std::collections::BTreeMap;
+
+use domain::account::Account;
+use domain::cadence::{self, READS_MAX};
+use domain::job::{Job, Phase, Watch};
+use domain::priority::{self, Waiting};
+
+use super::Poller;
+use super::poll::Gathered;
+use crate::desk::Error;
+use crate::store::Versioned;
+
+/// A job with what is known of its session.
+type Watched<'a> = (&'a Versioned<Job>, &'a Watch);
+
+impl Poller {
+    /// The jobs to look at: first those that cost no request, then those whose turn it is. The others are passed over until a later poll.
+    pub(super) async fn in_turn<'a>(
+        &self,
+        account: &Account,
+        jobs: &'a [Versioned<Job>],
+        gathered: &mut Gathered,
+    ) -> Result<Vec<Watched<'a>>, Error> {
+        let (mut looked_at, mut asking) = (Vec::new(), Vec::new());
+        for found in jobs {
+            let Phase::Watching(watch) = &found.value.phase else {
+                continue;
+            };
+            // Unless it is read in this poll, it was last read when it was.
+            let last_read = account.activity_reads.get(&watch.session);
+            let last_read = last_read.map(|at| (watch.session.clone(), *at));
+            gathered.reads.extend(last_read);
+            if self.costs(account, (found, watch), gathered).await? {
+                asking.push((found, watch.as_ref()));
+            } else {
+                looked_at.push((found, watch.as_ref()));
+            }
+        }
+        let before = &account.passed_over;
+        let waiting: Vec<Waiting> = asking.iter().map(|one| waiting(*one, before)).collect();
+        let order = priority::reads(&waiting, READS_MAX);
+        let turns = order.iter().filter_map(|at| asking.get(*at));
+        looked_at.extend(turns.copied());
+        // Whoever is read goes out of this again; what is left when the poll ends was passed over.
+        let passed = asking.iter().zip(&waiting);
+        gathered.passed_over = passed
+            .map(|((_, watch), one)| (watch.session.clone(), one.passed_over.saturating_add(1)))
+            .collect();
+        Ok(looked_at)
+    }
+
+    /// Whether looking at a session takes a request of its own.
+    async fn costs(
+        &self,
+        account: &Account,
+        (found, watch): Watched<'_>,
+        gathered: &mut Gathered,
+    ) -> Result<bool, Error> {
+        let rules = self.known_rules(&found.value, gathered).await?;
+        let Some(view) = gathered.views.get(&watch.session) else {
+            return Ok(true);
+        };
+        let last_read = account.activity_reads.get(&watch.session).copied();
+        let now = self.desk.now();
+        Ok(cadence::wants_activities(
+            watch, view, last_read, now, &rules.1,
+        ))
+    }
+}
+
+fn waiting((found, watch): Watched<'_>, before: &BTreeMap<domain::ids::SessionId, u32>) -> Waiting {
+    Waiting {
+        priority: found.value.priority,
+        passed_over: before.get(&watch.session).copied().unwrap_or(0),
+    }
+}

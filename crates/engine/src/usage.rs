@@ -1,0 +1,183 @@
+//! What running on AWS has used, by day: counted by the adapters, and kept in one small record for each role.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::desk::{Desk, Error, Place};
+use crate::keys;
+use crate::ports::RecordsError;
+use crate::store::{Store, Versioned};
+
+/// Days that are kept: a whole month of any length.
+pub const DAYS_KEPT: usize = 31;
+
+/// How often what was counted is stored: two more requests in ten minutes are next to nothing.
+pub const STORED_EVERY: SignedDuration = SignedDuration::from_mins(10);
+
+/// What was used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Used {
+    /// Halves of DynamoDB's read request units.
+    pub read_halves: u64,
+    /// Halves of DynamoDB's write request units.
+    pub write_halves: u64,
+    /// Requests to SQS.
+    pub queue_requests: u64,
+    /// Invocations of the function.
+    pub invocations: u64,
+    /// Memory times time of these, in megabytes times milliseconds.
+    pub mb_ms: u64,
+}
+
+impl AddAssign for Used {
+    fn add_assign(&mut self, other: Self) {
+        self.read_halves += other.read_halves;
+        self.write_halves += other.write_halves;
+        self.queue_requests += other.queue_requests;
+        self.invocations += other.invocations;
+        self.mb_ms += other.mb_ms;
+    }
+}
+
+/// What a role has used, by day in UTC (`2026-11-22`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Consumption {
+    /// The days.
+    pub days: BTreeMap<String, Used>,
+}
+
+impl Consumption {
+    /// With so much more on a day; the oldest days go.
+    pub fn with(&self, used: Used, at: Timestamp) -> Self {
+        let mut next = self.clone();
+        let day = at.to_zoned(TimeZone::UTC).date().to_string();
+        *next.days.entry(day).or_default() += used;
+        while next.days.len() > DAYS_KEPT {
+            next.days.pop_first();
+        }
+        next
+    }
+
+    /// All days together.
+    pub fn total(&self) -> Used {
+        let mut total = Used::default();
+        self.days.values().for_each(|day| total += *day);
+        total
+    }
+}
+
+/// Whoever counts what calls are charged for.
+pub trait Meter: Send + Sync {
+    /// What was used since the last time this was asked.
+    fn take(&self) -> Used;
+}
+
+/// The roles that count what they use.
+pub const ROLES: [&str; 2] = ["poller", "dispatcher"];
+
+/// Stores what one role of this process uses, now and then.
+pub struct Recorder {
+    role: &'static str,
+    meter: Arc<dyn Meter>,
+    pending: Mutex<(Used, Option<Timestamp>)>,
+}
+
+impl Recorder {
+    /// A recorder for a role, one of [`ROLES`].
+    pub fn new(role: &'static str, meter: Arc<dyn Meter>) -> Self {
+        Self {
+            role,
+            meter,
+            pending: Mutex::default(),
+        }
+    }
+
+    /// One more invocation, which took so many milliseconds with so many megabytes. Failing to store it is no failure of the work: it is stored the next time.
+    pub async fn invoked(&self, desk: &Desk, (took_ms, memory_mb): (u64, u64)) {
+        let mut used = self.meter.take();
+        used.invocations += 1;
+        used.mb_ms += took_ms * memory_mb;
+        let Some(all) = self.ripe(used, desk.now()) else {
+            return;
+        };
+        if let Err(error) = store(desk, self.role, all).await {
+            tracing::warn!(%error, "what was used could not be stored; it is tried again later");
+            self.pending().0 += all;
+        }
+    }
+
+    /// Everything that waits to be stored, if it is time; else it goes on waiting. The first time only begins the wait.
+    fn ripe(&self, used: Used, now: Timestamp) -> Option<Used> {
+        let mut pending = self.pending();
+        pending.0 += used;
+        let since = *pending.1.get_or_insert(now);
+        if now.duration_since(since) < STORED_EVERY {
+            return None;
+        }
+        pending.1 = Some(now);
+        Some(std::mem::take(&mut pending.0))
+    }
+
+    fn pending(&self) -> std::sync::MutexGuard<'_, (Used, Option<Timestamp>)> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Adds to what a role has used; whoever loses a race tries the next time.
+async fn store(desk: &Desk, role: &str, used: Used) -> Result<(), Error> {
+    let found = desk.store.usage(role).await?;
+    let next = found.value.with(used, desk.now());
+    let mut unit = desk.unit();
+    unit.put(
+        keys::usage(role),
+        &next,
+        Some(found.version),
+        Place::default(),
+    );
+    desk.commit(unit).await
+}
+
+impl Store {
+    /// What a role has used; nothing before it was first stored (version 0).
+    pub async fn usage(&self, role: &str) -> Result<Versioned<Consumption>, RecordsError> {
+        let found = self.read(&keys::usage(role)).await?;
+        Ok(found.unwrap_or_else(|| Versioned {
+            value: Consumption::default(),
+            version: 0,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_month_is_kept() {
+        let mut usage = Consumption::default();
+        let begin = Timestamp::constant(1_772_355_600, 0);
+        let used = Used {
+            invocations: 1,
+            ..Used::default()
+        };
+        for hour in 0..(40 * 24) {
+            usage = usage.with(used, begin + SignedDuration::from_hours(hour));
+        }
+        assert_eq!(usage.days.len(), DAYS_KEPT);
+        assert_eq!(usage.days.first_key_value().unwrap().0, "2026-03-11");
+        assert!(usage.total().invocations <= 31 * 24);
+        assert_eq!(
+            usage.days["2026-03-12"],
+            Used {
+                invocations: 24,
+                ..used
+            }
+        );
+    }
+}

@@ -1,0 +1,47 @@
+//! A laptop's state moves to AWS in the middle of a story, and back.
+
+use tests::world::{MINUTE, Setup, World, asking, hour, on_green, scenario};
+
+#[tokio::test]
+async fn a_story_half_told_on_sqlite_is_finished_by_the_functions_and_goes_home() {
+    let mut world = World::with(Setup {
+        scenario: scenario(vec![asking("ask me", "Which database?")]),
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
+    let job = world.submit("ask me").await;
+    world
+        .until(MINUTE * 30, "asking", async |world| {
+            world.state(&job).await == "asking"
+        })
+        .await;
+    // The answer is wished for, and not given yet, when the state moves.
+    world.say(&job, "PostgreSQL", "answer").await.expect("said");
+    assert_eq!(world.move_to_aws().await, 1);
+    world
+        .until(hour(1), "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
+    let counters = world.sandbox.counters();
+    assert_eq!(
+        (counters.creates, counters.messages, counters.merges),
+        (1, 1, 1)
+    );
+    let before = world.desk.journal(&job).await.expect("a journal").len();
+
+    world.move_to_sqlite().await;
+    assert_eq!(world.state(&job).await, "merged");
+    let journal = world.desk.journal(&job).await.expect("a journal");
+    assert_eq!(journal.len(), before);
+    let next = world.submit("another").await;
+    world
+        .until(hour(1), "the next merged", async |world| {
+            world.state(&next).await == "merged"
+        })
+        .await;
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.merges), (2, 2));
+    world.finish().await;
+}

@@ -1,0 +1,104 @@
+//! What an operator is told: the journal of a job, how news arrives, and dead letters.
+
+use std::sync::Arc;
+
+use domain::feed::{FeedHealth, SILENT_AFTER};
+use engine::journal::{About, Entry};
+use engine::ports::{Clock, DeadLetters, Queue};
+use local::{Database, LocalQueue};
+use tests::clock::FakeClock;
+use tests::contract::dead;
+use tests::world::{MINUTE, Setup, World, asking, on_green, scenario};
+
+#[tokio::test]
+async fn dead_letters_are_put_back_to_work_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for database in [
+        Database::in_memory().expect("a database"),
+        Database::open(&folder.path().join("gaffer.db")).expect("a database"),
+    ] {
+        let clock: Arc<dyn Clock> = Arc::new(FakeClock::default());
+        let queue = Arc::new(LocalQueue::new(&database, "work", clock));
+        let letters: Arc<dyn DeadLetters> = queue.clone();
+        let queue: Arc<dyn Queue> = queue;
+        dead::dead_letters_are_put_back_to_work_once(queue, letters).await;
+    }
+}
+
+async fn merged(webhooks: bool) -> (World, domain::ids::JobId) {
+    let world = World::with(Setup {
+        scenario: scenario(vec![asking("ask me", "Which database?")]),
+        source: on_green(),
+        webhooks,
+        ..Setup::default()
+    })
+    .await;
+    let job = world.submit("ask me").await;
+    world
+        .until(MINUTE * 30, "asking", async |world| {
+            world.state(&job).await == "asking"
+        })
+        .await;
+    world.say(&job, "PostgreSQL", "answer").await.expect("said");
+    world
+        .until(MINUTE * 60, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
+    (world, job)
+}
+
+#[tokio::test]
+async fn the_journal_of_a_job_tells_everything_in_order() {
+    let (world, job) = merged(true).await;
+    world.pass(MINUTE * 10).await;
+    let journal = world.desk.journal(&job).await.expect("a journal");
+    let times: Vec<_> = journal.iter().map(|entry| entry.at).collect();
+    assert!(times.is_sorted(), "{journal:?}");
+    let place = |about: About, begins: &str| {
+        let it = |entry: &Entry| entry.about == about && entry.what.starts_with(begins);
+        let found = journal.iter().position(it);
+        found.unwrap_or_else(|| panic!("no {begins}: {journal:#?}"))
+    };
+    let order = [
+        place(About::Job, "handed over"),
+        place(About::Effect, "create:"),
+        place(About::Event, "question"),
+        place(About::Effect, "say:"),
+        place(About::Event, "completed"),
+        place(About::Effect, "merge:"),
+    ];
+    assert!(order.is_sorted(), "{journal:#?}");
+    let question = &journal[place(About::Event, "question")];
+    assert!(question.outcome.contains("Which database?"), "{question:?}");
+    let wakes = journal.iter().filter(|entry| entry.about == About::Wake);
+    assert_eq!(wakes.clone().count(), 2);
+    assert!(wakes.clone().all(|wake| wake.outcome == "acknowledged"));
+    let effects = journal.iter().filter(|entry| entry.about == About::Effect);
+    assert!(
+        effects
+            .clone()
+            .all(|effect| effect.outcome == "done" && effect.over_at.is_some())
+    );
+    assert_eq!(journal[0].outcome, "merged");
+}
+
+#[tokio::test]
+async fn how_news_of_a_repository_arrives_is_told() {
+    let (world, _) = merged(false).await;
+    let status = world.desk.status().await.expect("a status");
+    assert_eq!(status.feeds[0].health, FeedHealth::Polled);
+    let tally = &status.accounts[0].tally;
+    assert!(tally.polls > 3 && tally.failed.is_empty(), "{tally:?}");
+    assert_eq!(status.last_tick, tally.last);
+
+    let (world, _) = merged(true).await;
+    let status = world.desk.status().await.expect("a status");
+    let FeedHealth::Webhooks { last } = status.feeds[0].health else {
+        panic!("{:?}", status.feeds);
+    };
+    assert!(world.clock.now().duration_since(last) < MINUTE * 30);
+    world.clock.advance(SILENT_AFTER);
+    let status = world.desk.status().await.expect("a status");
+    assert_eq!(status.feeds[0].health, FeedHealth::Silent { last });
+}

@@ -1,0 +1,140 @@
+//! Who is read when not everybody can be, and several pollers at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use domain::account::{Account, Health, ListWeight, Pace};
+use domain::cadence::READS_MAX;
+use domain::governor::Limits;
+use domain::ids::{JobId, SessionId};
+use domain::job::{self, NewJob};
+use domain::priority::INTERVALS_MAX;
+use engine::desk::{Desk, Place};
+use engine::keys;
+use engine::machine::RandomIds;
+use engine::poller::Poller;
+use jiff::{SignedDuration, Timestamp};
+use local::Database;
+use tests::clock::FakeClock;
+use tests::contract::pollers;
+use tests::memory::{MemoryQueue, MemoryRecords};
+use tests::reader::{Reader, working};
+
+/// One minute after the full hour: no sweep lists sessions there.
+const BEGIN: Timestamp = Timestamp::constant(1_772_355_660, 0);
+
+#[tokio::test]
+async fn no_account_is_polled_twice_in_an_interval() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = || {
+        let database = Database::open(&folder.path().join("gaffer.db")).expect("a database");
+        Arc::new(local::Store::new(&database))
+    };
+    pollers::no_account_is_polled_twice_in_an_interval(store(), store()).await;
+}
+
+/// An account with so many jobs that matter and so many that do not, whose sessions are read one by one.
+async fn watching(clock: &Arc<FakeClock>, (high, low): (usize, usize)) -> Desk {
+    let records = Arc::new(MemoryRecords::default());
+    let queue = Arc::new(MemoryQueue::new(clock.clone()));
+    let installation = "tests".parse().expect("an id");
+    let desk = Desk::new(
+        records,
+        queue,
+        clock.clone(),
+        Arc::new(RandomIds),
+        installation,
+    );
+    let account = Account {
+        name: "default".parse().expect("a name"),
+        limits: Limits::default(),
+        agent: None,
+        pace: Pace::default(),
+        health: Health::Working,
+        next_poll: BEGIN,
+        list: ListWeight {
+            bytes_per_session: Some(u64::MAX),
+            sessions: 1,
+        },
+        activity_reads: BTreeMap::new(),
+        passed_over: BTreeMap::new(),
+        tally: domain::account::Tally::default(),
+    };
+    let mut unit = desk.unit();
+    let place = Place {
+        due: Some(BEGIN),
+        list: keys::listed(keys::ACCOUNTS, "default"),
+    };
+    unit.put(keys::account(&account.name), &account, None, place);
+    desk.commit(unit).await.expect("an account");
+    for at in 0..high + low {
+        watch(&desk, at, if at < low { 0 } else { 9 }).await;
+    }
+    desk
+}
+
+async fn watch(desk: &Desk, at: usize, priority: u8) {
+    let new = NewJob {
+        id: JobId::of(ulid::Ulid(at as u128)),
+        installation: desk.installation.clone(),
+        account: "default".parse().expect("a name"),
+        repo: "acme/shop".parse().expect("a repository"),
+        branch: "main".parse().expect("a branch"),
+        title: None,
+        prompt: "Tidy".to_owned(),
+        agent: None,
+        priority: priority.try_into().expect("a priority"),
+    };
+    let job = job::adopt(new, &working(&session(at)), BEGIN).expect("a job");
+    let job = job.aggregate;
+    let mut unit = desk.unit();
+    let place = Place {
+        due: None,
+        list: keys::listed(keys::jobs_of("watched", &job.account), job.id.as_str()),
+    };
+    unit.put(keys::job(&job.id), &job, None, place);
+    desk.commit(unit).await.expect("a job");
+}
+
+fn session(at: usize) -> SessionId {
+    (1_000_000 + at).to_string().parse().expect("a session")
+}
+
+/// Polls as often as nobody may be passed over, and answers who was read each time.
+async fn three_polls(reader: Reader, jobs: (usize, usize)) -> Vec<Vec<SessionId>> {
+    let clock = Arc::new(FakeClock::at(BEGIN));
+    let reader = Arc::new(reader);
+    let desk = watching(&clock, jobs).await;
+    let poller = Poller::new(desk, reader.clone());
+    let mut polls = Vec::new();
+    for _ in 0..INTERVALS_MAX {
+        assert_eq!(poller.tick().await.expect("a tick").polled, 1);
+        polls.push(reader.take_reads());
+        // Longer than a throttled account waits, and in no sweep's turn.
+        clock.advance(SignedDuration::from_secs(130));
+    }
+    polls
+}
+
+fn all(polls: &[Vec<SessionId>]) -> BTreeSet<&SessionId> {
+    polls.iter().flatten().collect()
+}
+
+#[tokio::test]
+async fn a_poll_reads_the_highest_first_and_all_within_three() {
+    let polls = three_polls(Reader::default(), (READS_MAX, 10)).await;
+    let high: BTreeSet<SessionId> = (10..READS_MAX + 10).map(session).collect();
+    let first: BTreeSet<SessionId> = polls[0].iter().cloned().collect();
+    assert_eq!(polls[0].len(), READS_MAX);
+    assert_eq!(first, high);
+    assert_eq!(all(&polls).len(), READS_MAX + 10);
+    assert!(polls.iter().all(|reads| reads.len() <= READS_MAX));
+}
+
+#[tokio::test]
+async fn where_jules_stops_answering_the_others_go_on_the_next_time() {
+    let polls = three_polls(Reader::throttling_after(30), (60, 10)).await;
+    assert!(polls.iter().all(|reads| reads.len() == 30));
+    assert!(polls[0].iter().all(|read| *read >= session(10)));
+    assert_eq!(all(&polls).len(), 70);
+}

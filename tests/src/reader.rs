@@ -1,0 +1,120 @@
+//! A Jules that only answers reads, and remembers them: what pollers are watched by.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{AccountName, SessionId};
+use domain::marker::Marker;
+use domain::session::{Activity, SessionState, SessionView};
+use engine::ports::{Artifacts, SessionPage, SessionsRead, SourceView};
+use jiff::Timestamp;
+
+/// Answers every read with a session that works, as long as it answers.
+#[derive(Debug, Default)]
+pub struct Reader {
+    lists: Mutex<Vec<AccountName>>,
+    reads: Mutex<Vec<SessionId>>,
+    answers: Option<usize>,
+    answered: AtomicUsize,
+}
+
+impl Reader {
+    /// One that answers so many reads of single sessions after each [`Reader::take_reads`], and throttles the others.
+    pub fn throttling_after(answers: usize) -> Self {
+        Self {
+            answers: Some(answers),
+            ..Self::default()
+        }
+    }
+
+    /// The accounts that were listed since the last call, once for each listing.
+    pub fn take_lists(&self) -> Vec<AccountName> {
+        std::mem::take(&mut *self.lists.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The sessions that were read since the last call, in order.
+    pub fn take_reads(&self) -> Vec<SessionId> {
+        self.answered.store(0, Ordering::Relaxed);
+        std::mem::take(&mut *self.reads.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// A session that works.
+pub fn working(session: &SessionId) -> SessionView {
+    SessionView {
+        id: session.clone(),
+        title: String::new(),
+        state: SessionState::InProgress,
+        url: None,
+        created_at: None,
+        updated_at: None,
+        repo: "acme/shop".parse().ok(),
+        branch: None,
+        pulls: Vec::new(),
+        archived: false,
+    }
+}
+
+#[async_trait]
+impl SessionsRead for Reader {
+    async fn list(
+        &self,
+        account: &AccountName,
+        _page_size: u32,
+        _token: Option<&str>,
+    ) -> Result<SessionPage, Failure> {
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        lists.push(account.clone());
+        Ok(SessionPage {
+            sessions: Vec::new(),
+            next: None,
+            bytes: 0,
+        })
+    }
+
+    async fn get(
+        &self,
+        _account: &AccountName,
+        session: &SessionId,
+    ) -> Result<SessionView, Failure> {
+        let before = self.answered.fetch_add(1, Ordering::Relaxed);
+        if self.answers.is_some_and(|answers| before >= answers) {
+            return Err(Failure::new(FailureClass::Throttled, "too many requests"));
+        }
+        let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
+        reads.push(session.clone());
+        Ok(working(session))
+    }
+
+    async fn activities(
+        &self,
+        _account: &AccountName,
+        _session: &SessionId,
+        _after: Option<Timestamp>,
+    ) -> Result<Vec<Activity>, Failure> {
+        Ok(Vec::new())
+    }
+
+    async fn find(
+        &self,
+        _account: &AccountName,
+        _marker: &Marker,
+        _since: Timestamp,
+    ) -> Result<Vec<SessionView>, Failure> {
+        Ok(Vec::new())
+    }
+
+    async fn artifacts(
+        &self,
+        _account: &AccountName,
+        _session: &SessionId,
+    ) -> Result<Artifacts, Failure> {
+        Ok(Artifacts::default())
+    }
+
+    async fn sources(&self, _account: &AccountName) -> Result<Vec<SourceView>, Failure> {
+        Ok(Vec::new())
+    }
+}

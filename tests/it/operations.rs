@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use domain::feed::{FeedHealth, SILENT_AFTER};
+use engine::desk::Desk;
 use engine::journal::{About, Entry};
+use engine::machine::RandomIds;
 use engine::ports::{Clock, DeadLetters, Queue};
+use engine::usage::{Meter, Recorder, Used};
 use local::{Database, LocalQueue};
 use tests::clock::FakeClock;
 use tests::contract::dead;
+use tests::memory::{MemoryQueue, MemoryRecords};
 use tests::world::{MINUTE, Setup, World, asking, on_green, scenario};
 
 #[tokio::test]
@@ -101,4 +105,50 @@ async fn how_news_of_a_repository_arrives_is_told() {
     world.clock.advance(SILENT_AFTER);
     let status = world.desk.status().await.expect("a status");
     assert_eq!(status.feeds[0].health, FeedHealth::Silent { last });
+}
+
+/// Counts as much each time as it was told to.
+struct Fixed(Used);
+
+impl Meter for Fixed {
+    fn take(&self) -> Used {
+        self.0
+    }
+}
+
+#[tokio::test]
+async fn what_is_used_is_stored_now_and_then_and_nothing_is_lost() {
+    let clock = Arc::new(FakeClock::default());
+    let queue = Arc::new(MemoryQueue::new(clock.clone()));
+    let installation = "tests".parse().expect("an id");
+    let records = Arc::new(MemoryRecords::default());
+    let ids = Arc::new(RandomIds);
+    let desk = Desk::new(records, queue, clock.clone(), ids, installation);
+    let each = Used {
+        read_halves: 3,
+        write_halves: 2,
+        queue_requests: 1,
+        ..Used::default()
+    };
+    // Two processes of one role, each a minute later than the other.
+    let one = Recorder::new("poller", Arc::new(Fixed(each)));
+    let other = Recorder::new("poller", Arc::new(Fixed(each)));
+    let minutes = 61;
+    for _ in 0..minutes {
+        one.invoked(&desk, (20, 128)).await;
+        clock.advance(MINUTE);
+        other.invoked(&desk, (20, 128)).await;
+    }
+    let stored = desk.store.usage("poller").await.expect("a store");
+    assert!(
+        stored.version <= 12,
+        "once in ten minutes: {}",
+        stored.version
+    );
+    let total = stored.value.total();
+    // Each stored what it had counted by its last tenth minute, that one included.
+    let invocations = total.invocations;
+    assert_eq!(invocations, 2 * minutes);
+    assert_eq!(total.read_halves, 3 * invocations);
+    assert_eq!(total.mb_ms, 20 * 128 * invocations);
 }

@@ -206,7 +206,11 @@ fn wakes(page: &mut Page, figures: &Figures) {
             samples.add(&[("quantile", label)], seconds(wait));
         }
     }
-    let sum: f64 = figures.wakes.iter().copied().map(seconds).sum();
+    // The sum of nothing is a negative zero.
+    let sum = figures
+        .wakes
+        .iter()
+        .fold(0.0, |sum, wait| sum + seconds(*wait));
     samples.named("_sum", &[], sum);
     samples.named("_count", &[], figures.wakes.len());
 }

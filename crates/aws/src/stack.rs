@@ -1,7 +1,8 @@
 //! A deployed stack by its name: its table, queues and parameters, as `infra/foundation.yaml` calls them.
 
 use aws_config::SdkConfig;
-use aws_sdk_sqs::error::DisplayErrorContext;
+use aws_sdk_sqs::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+use aws_sdk_sqs::operation::get_queue_url::GetQueueUrlError;
 
 use crate::{Parameters, SqsQueue, Table};
 
@@ -26,6 +27,14 @@ pub struct StackError {
     pub message: String,
 }
 
+/// What AWS said in so many words; the whole story only where it said nothing.
+fn said(error: &SdkError<GetQueueUrlError>) -> String {
+    let told = error
+        .as_service_error()
+        .and_then(ProvideErrorMetadata::message);
+    told.map_or_else(|| DisplayErrorContext(error).to_string(), str::to_owned)
+}
+
 impl Stack {
     /// Finds the queues of the stack of this name.
     pub async fn find(config: SdkConfig, name: &str) -> Result<Self, StackError> {
@@ -37,7 +46,7 @@ impl Stack {
                 Ok(answer) => answer
                     .queue_url
                     .ok_or_else(|| "it has no address".to_owned()),
-                Err(error) => Err(DisplayErrorContext(&error).to_string()),
+                Err(error) => Err(said(&error)),
             };
             found.map_err(|message| StackError { queue, message })
         };

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::desk::{Desk, Error, Place};
 use crate::dispatcher::CLOCK_SLACK;
 use crate::keys;
-use crate::ports::Expect;
+use crate::ports::{Expect, Key};
 use crate::store::Versioned;
 
 /// Most rows that are looked through: a due row is read as a key and two numbers, so that a million of them is no burden.
@@ -19,14 +19,20 @@ impl Desk {
     ///
     /// Whatever is not over has a due, so the due rows are all there is to doubt. Doing it twice does nothing twice.
     pub async fn put_back(&self, from: Timestamp) -> Result<u64, Error> {
+        let rows = self.store.records().due(Timestamp::MAX, ROWS_MAX).await?;
+        let due = rows.into_iter().map(|row| row.key).collect();
+        self.doubt(due, from).await
+    }
+
+    /// The same, of these rows: for a store whose index may not have heard of all of them yet.
+    pub(crate) async fn doubt(&self, due: Vec<Key>, from: Timestamp) -> Result<u64, Error> {
         let now = self.now();
         let gap = Gap { from, until: now };
         let mut unit = self.unit();
         unit.put_if(keys::gap(), &gap, Expect::Any, Place::default());
         self.commit(unit).await?;
         let mut doubted = 0;
-        let rows = self.store.records().due(Timestamp::MAX, ROWS_MAX).await?;
-        for key in rows.into_iter().map(|row| row.key) {
+        for key in due {
             if !key.sk.starts_with(keys::EFFECT) {
                 continue;
             }

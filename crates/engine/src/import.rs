@@ -28,7 +28,7 @@ pub struct Importing {
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The store is in use.
-    #[error("the store is not empty: it holds {key:?}")]
+    #[error("the store is not empty: it holds {} {}", key.pk, key.sk)]
     Occupied {
         /// Something that it holds.
         key: Key,
@@ -142,7 +142,9 @@ fn plain(key: Key, body: String) -> Record {
 impl Desk {
     /// Ends an import over a desk of the installation that was taken over: doubts what was not over, and lets things go on as they did before. Answers how many effects are in doubt.
     pub async fn end_import(&self, all: &[Record], from: Timestamp) -> Result<u64, Error> {
-        let doubted = self.put_back(from).await?;
+        let due = all.iter().filter(|record| record.due.is_some());
+        let due = due.map(|record| record.key.clone()).collect();
+        let doubted = self.doubt(due, from).await?;
         let before = all.iter().find(|record| record.key == keys::switches());
         let switches = match before {
             Some(record) => crate::store::decode(record)?.value,

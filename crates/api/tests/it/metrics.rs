@@ -162,6 +162,7 @@ async fn figures_are_in_prometheus_text() {
     assert_eq!(of("gaffer_dead_letters", &[("queue", "work")]), 0.0);
     assert_eq!(of("gaffer_webhooks_total", &[("result", "refused")]), 0.0);
     assert_eq!(of("gaffer_wake_latency_seconds_count", &[]), 0.0);
+    assert!(!answer.text.contains(" -0\n"), "{}", answer.text);
     let day = [("account", "default"), ("window", "day")];
     assert!(of("gaffer_tasks_allowed", &day) > 0.0);
 }

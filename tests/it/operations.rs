@@ -96,6 +96,14 @@ async fn how_news_of_a_repository_arrives_is_told() {
     assert!(tally.polls > 3 && tally.failed.is_empty(), "{tally:?}");
     assert_eq!(status.last_tick, tally.last);
 
+    assert_eq!(status.overdue_since, None);
+    world.clock.advance(MINUTE);
+    let late = world.desk.status().await.expect("a status").overdue_since;
+    assert!(
+        late.is_some_and(|since| since <= world.clock.now()),
+        "{late:?}"
+    );
+
     let (world, _) = merged(true).await;
     let status = world.desk.status().await.expect("a status");
     let FeedHealth::Webhooks { last } = status.feeds[0].health else {

@@ -141,6 +141,12 @@ fn work(page: &mut Page, status: &Status) {
                 seconds(status.now.duration_since(oldest)),
             );
     }
+    let late = status
+        .overdue_since
+        .map(|since| status.now.duration_since(since));
+    let help = "How long the row is due that waits longest for being claimed.";
+    page.figure("gaffer_overdue_seconds", Kind::Gauge, help)
+        .add(&[], late.map_or(0.0, seconds));
     if let Some(last) = status.last_tick {
         let help = "When an account was last polled.";
         page.figure("gaffer_last_poll_timestamp_seconds", Kind::Gauge, help)

@@ -36,6 +36,7 @@ pub(crate) async fn status(State(door): Door) -> Result<Json<Status>, Refused> {
         jobs: status.jobs,
         accounts: status.accounts.into_iter().map(account).collect(),
         paused_sources: status.paused_sources,
+        overdue_since: status.overdue_since,
         last_tick: status.last_tick,
         feeds: status.feeds.into_iter().map(feed).collect(),
         queue: QueueView {

@@ -1,11 +1,14 @@
 //! `gaffer dlq`: messages that were given up, and putting them back to work.
 
+use std::sync::Arc;
+
 use anyhow::{Context, Result};
 use domain::redact::presentable;
-use engine::dead::{self, Letter};
+use engine::dead::{self, Kind, Letter};
+use engine::ports::DeadLetters;
 use serde_json::{Value, json};
 
-use crate::args::dlq::{DlqArgs, DlqCommand, OneLetter};
+use crate::args::dlq::{DlqArgs, DlqCommand, OneLetter, QueueName};
 use crate::error::Error;
 use crate::here::Here;
 use crate::render::Answer;
@@ -20,22 +23,48 @@ const BODY_CHARS_MAX: usize = 4_000;
 
 /// Runs one of the commands.
 pub(crate) async fn run(args: DlqArgs, here: &Here) -> Result<Answer> {
-    let site = Site::of(&args.stack, here).await?;
+    let lying = Lying::of(Site::of(&args.stack, here).await?, args.queue)?;
     match args.command {
-        DlqCommand::List => list(&site).await,
-        DlqCommand::Show(OneLetter { id }) => Ok(shown(&find(&site, &id).await?)),
-        DlqCommand::Redrive(args) => redrive(&site, args.id.as_deref()).await,
-        DlqCommand::Drop(OneLetter { id }) => drop_one(&site, &id).await,
+        DlqCommand::List => list(&lying).await,
+        DlqCommand::Show(OneLetter { id }) => Ok(shown(&find(&lying, &id).await?)),
+        DlqCommand::Redrive(args) => redrive(&lying, args.id.as_deref()).await,
+        DlqCommand::Drop(OneLetter { id }) => drop_one(&lying, &id).await,
     }
 }
 
-async fn letters(site: &Site) -> Result<Vec<Letter>> {
-    let found = dead::letters(site.dead.as_ref()).await;
-    found.with_context(|| format!("looking at the dead letters of {}", site.place))
+/// The dead letters that are meant.
+struct Lying {
+    dead: Arc<dyn DeadLetters>,
+    kind: Kind,
+    place: String,
 }
 
-async fn list(site: &Site) -> Result<Answer> {
-    let found = letters(site).await?;
+impl Lying {
+    fn of(site: Site, queue: QueueName) -> Result<Self, Error> {
+        let (dead, kind) = match queue {
+            QueueName::Work => (site.dead, Kind::Work),
+            QueueName::Ticks => (site.dead_ticks.ok_or_else(no_ticks)?, Kind::Ticks),
+        };
+        let place = site.place;
+        Ok(Self { dead, kind, place })
+    }
+}
+
+fn no_ticks() -> Error {
+    let what = "a data folder has no queue of ticks: `gaffer up` ticks by itself";
+    Error::usage(
+        what,
+        "leave `--queue` out, or name a stack with `--stack NAME`",
+    )
+}
+
+async fn letters(lying: &Lying) -> Result<Vec<Letter>> {
+    let found = dead::letters(lying.dead.as_ref(), lying.kind).await;
+    found.with_context(|| format!("looking at the dead letters of {}", lying.place))
+}
+
+async fn list(lying: &Lying) -> Result<Answer> {
+    let found = letters(lying).await?;
     let row = |letter: &Letter| {
         vec![
             letter.id.clone(),
@@ -56,10 +85,10 @@ async fn list(site: &Site) -> Result<Answer> {
 }
 
 fn what(letter: &Letter) -> &'static str {
-    if letter.work.is_some() {
-        "a wake-up"
-    } else {
+    if letter.malformed {
         "malformed"
+    } else {
+        "a message"
     }
 }
 
@@ -67,13 +96,13 @@ fn what(letter: &Letter) -> &'static str {
 fn told(letter: &Letter, chars_max: usize) -> Value {
     json!({
         "id": letter.id, "sent_at": letter.sent_at, "died_at": letter.died_at,
-        "malformed": letter.work.is_none(), "bytes": letter.body.len(),
+        "malformed": letter.malformed, "bytes": letter.body.len(),
         "body": presentable(&letter.body, chars_max),
     })
 }
 
-async fn find(site: &Site, id: &str) -> Result<Letter> {
-    let found = letters(site).await?;
+async fn find(lying: &Lying, id: &str) -> Result<Letter> {
+    let found = letters(lying).await?;
     let found = found.into_iter().find(|letter| letter.id == id);
     found.ok_or_else(|| gone(id).into())
 }
@@ -103,9 +132,9 @@ fn shown(letter: &Letter) -> Answer {
         .line(presentable(&letter.body, BODY_CHARS_MAX))
 }
 
-async fn redrive(site: &Site, only: Option<&str>) -> Result<Answer> {
-    let came = dead::redrive(site.dead.as_ref(), only).await;
-    let came = came.with_context(|| format!("redriving dead letters of {}", site.place))?;
+async fn redrive(lying: &Lying, only: Option<&str>) -> Result<Answer> {
+    let came = dead::redrive(lying.dead.as_ref(), lying.kind, only).await;
+    let came = came.with_context(|| format!("redriving dead letters of {}", lying.place))?;
     if let Some(id) = only.filter(|_| came.redriven.is_empty()) {
         return Err(if came.malformed.is_empty() {
             gone(id).into()
@@ -113,11 +142,10 @@ async fn redrive(site: &Site, only: Option<&str>) -> Result<Answer> {
             malformed(id).into()
         });
     }
-    let answer = Answer::new(json!({ "redriven": came.redriven, "malformed": came.malformed }))
-        .line(format!(
-            "{} messages wait for the dispatcher again.",
-            came.redriven.len()
-        ));
+    let answer =
+        Answer::new(json!({ "redriven": came.redriven, "malformed": came.malformed })).line(
+            format!("{} messages wait to be handled again.", came.redriven.len()),
+        );
     if came.malformed.is_empty() {
         return Ok(answer);
     }
@@ -131,14 +159,14 @@ async fn redrive(site: &Site, only: Option<&str>) -> Result<Answer> {
 fn malformed(id: &str) -> Error {
     Error::refused(
         "malformed",
-        format!("dead letter `{id}` is no message that the dispatcher could read"),
+        format!("dead letter `{id}` is no message that anybody could read"),
         format!("look at it with `gaffer dlq show {id}`; remove it with `gaffer dlq drop {id}`"),
     )
 }
 
-async fn drop_one(site: &Site, id: &str) -> Result<Answer> {
+async fn drop_one(lying: &Lying, id: &str) -> Result<Answer> {
     let ids = [id.to_owned()].into();
-    let removed = site.dead.remove(&ids).await;
+    let removed = lying.dead.remove(&ids).await;
     if removed.context("removing a dead letter")?.is_empty() {
         return Err(gone(id).into());
     }

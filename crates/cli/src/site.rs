@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use engine::desk::Desk;
-use engine::ports::DeadLetters;
+use engine::ports::{DeadLetters, Queue};
 
 use crate::args::stack::StackArgs;
 use crate::here::Here;
@@ -15,6 +15,10 @@ pub(crate) struct Site {
     pub(crate) desk: Desk,
     /// Its messages that were given up.
     pub(crate) dead: Arc<dyn DeadLetters>,
+    /// Its ticks that were given up, where ticks are messages.
+    pub(crate) dead_ticks: Option<Arc<dyn DeadLetters>>,
+    /// Its queue of ticks, where it has one.
+    pub(crate) ticks: Option<Arc<dyn Queue>>,
     /// Where it is, for people.
     pub(crate) place: String,
 }
@@ -29,6 +33,8 @@ impl Site {
         Ok(Self {
             place: here.folder.display().to_string(),
             dead: data.queue.clone(),
+            dead_ticks: None,
+            ticks: None,
             desk: data.desk,
         })
     }
@@ -40,6 +46,8 @@ async fn on_aws(name: &str) -> Result<Site> {
     Ok(Site {
         place: format!("the stack {name}"),
         dead: Arc::new(cloud.stack.work()),
+        dead_ticks: Some(Arc::new(cloud.stack.ticks())),
+        ticks: Some(Arc::new(cloud.stack.ticks())),
         desk: cloud.desk().await?,
     })
 }

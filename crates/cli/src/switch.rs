@@ -92,7 +92,11 @@ pub(crate) async fn status(args: StatusArgs, here: &Here) -> Result<Answer> {
     let site = Site::of(&args.stack, here).await?;
     let status = site.desk.status().await;
     let status = status.context("reading what is going on")?;
-    Ok(shown(&status, &site.place))
+    let ticks = match &site.ticks {
+        Some(ticks) => Some(ticks.depth().await.context("counting ticks")?),
+        None => None,
+    };
+    Ok(shown(&status, (&site.place, ticks)))
 }
 
 /// What stands in the way on GitHub, and what is left of its budgets.
@@ -128,7 +132,7 @@ fn github_words(github: &GitHubStatus) -> String {
     }
 }
 
-fn shown(status: &Status, folder: &str) -> Answer {
+fn shown(status: &Status, (place, ticks): (&str, Option<(u64, u64)>)) -> Answer {
     let jobs = status
         .jobs
         .iter()
@@ -142,7 +146,7 @@ fn shown(status: &Status, folder: &str) -> Answer {
         .collect::<Vec<_>>()
         .join(", ");
     let pairs = vec![
-        ("data", folder.to_owned()),
+        ("data", place.to_owned()),
         (
             "paused",
             status
@@ -159,6 +163,8 @@ fn shown(status: &Status, folder: &str) -> Answer {
             },
         ),
         ("queue", queue_words(status)),
+        ("ticks", ticks_words(ticks)),
+        ("overdue", overdue_words(status)),
         (
             "last poll",
             status.last_tick.map_or("never".to_owned(), moment),
@@ -170,6 +176,8 @@ fn shown(status: &Status, folder: &str) -> Answer {
         "now": status.now, "paused_since": status.paused_since, "jobs": status.jobs, "paused_sources": status.paused_sources,
         "accounts": status.accounts.iter().map(account_json).collect::<Vec<_>>(),
         "queue": { "waiting": status.queue.0, "dead": status.queue.1, "oldest": status.oldest },
+        "ticks": ticks.map(|(waiting, dead)| json!({ "waiting": waiting, "dead": dead })),
+        "overdue_since": status.overdue_since,
         "last_tick": status.last_tick,
         "feeds": status.feeds,
         "github": status.github,
@@ -198,6 +206,20 @@ fn queue_words(status: &Status) -> String {
         "{waiting} waiting{}, {dead} given up{look}",
         since.unwrap_or_default()
     )
+}
+
+/// Where ticks are messages.
+fn ticks_words(ticks: Option<(u64, u64)>) -> String {
+    let words = ticks.map(|(waiting, dead)| format!("{waiting} waiting, {dead} given up"));
+    words.unwrap_or_default()
+}
+
+fn overdue_words(status: &Status) -> String {
+    let Some(since) = status.overdue_since else {
+        return "nothing".to_owned();
+    };
+    let age = status.now.duration_since(since).as_secs().max(0);
+    format!("something for {age} s: whoever ticks is late, or does not run")
 }
 
 fn feed_row(feed: &FeedStatus) -> Vec<String> {

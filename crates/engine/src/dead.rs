@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use domain::tick::Call;
 use jiff::Timestamp;
 
 use crate::ports::{DeadLetter, DeadLetters, QueueError};
@@ -9,6 +10,25 @@ use crate::work::Work;
 
 /// Most dead letters that are looked at in one go: whoever has more puts these back first.
 pub const LETTERS_MAX: usize = 1_000;
+
+/// Which queue's dead letters they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Wake-ups, for the dispatcher.
+    Work,
+    /// Ticks, for the poller, where nothing runs all the time.
+    Ticks,
+}
+
+impl Kind {
+    /// Whether whoever receives from the queue could read this.
+    fn reads(self, body: &str) -> bool {
+        match self {
+            Self::Work => serde_json::from_str::<Work>(body).is_ok(),
+            Self::Ticks => serde_json::from_str::<Call>(body).is_ok(),
+        }
+    }
+}
 
 /// One dead letter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,20 +41,8 @@ pub struct Letter {
     pub died_at: Option<Timestamp>,
     /// Its body: text from outside.
     pub body: String,
-    /// What it asks for; none when it is no message of this version.
-    pub work: Option<Work>,
-}
-
-impl From<DeadLetter> for Letter {
-    fn from(dead: DeadLetter) -> Self {
-        Self {
-            work: serde_json::from_str(&dead.body).ok(),
-            id: dead.id,
-            sent_at: dead.sent_at,
-            died_at: dead.died_at,
-            body: dead.body,
-        }
-    }
+    /// Whether it is no message of this version.
+    pub malformed: bool,
 }
 
 /// What came of putting dead letters back to work.
@@ -49,19 +57,30 @@ pub struct Redriven {
 }
 
 /// All dead letters, the oldest first.
-pub async fn letters(dead: &dyn DeadLetters) -> Result<Vec<Letter>, QueueError> {
+pub async fn letters(dead: &dyn DeadLetters, kind: Kind) -> Result<Vec<Letter>, QueueError> {
     let found = dead.list(LETTERS_MAX).await?;
-    Ok(found.into_iter().map(Letter::from).collect())
+    let letter = |dead: DeadLetter| Letter {
+        malformed: !kind.reads(&dead.body),
+        id: dead.id,
+        sent_at: dead.sent_at,
+        died_at: dead.died_at,
+        body: dead.body,
+    };
+    Ok(found.into_iter().map(letter).collect())
 }
 
-/// Puts one dead letter back to work, or all that can be read. What is malformed would only be dropped by the dispatcher, so it stays where a person sees it.
-pub async fn redrive(dead: &dyn DeadLetters, only: Option<&str>) -> Result<Redriven, QueueError> {
-    let found = letters(dead).await?;
+/// Puts one dead letter back to work, or all that can be read. What is malformed would only be dropped by whoever receives it, so it stays where a person sees it.
+pub async fn redrive(
+    dead: &dyn DeadLetters,
+    kind: Kind,
+    only: Option<&str>,
+) -> Result<Redriven, QueueError> {
+    let found = letters(dead, kind).await?;
     let asked = |letter: &&Letter| only.is_none_or(|id| letter.id == id);
-    let (good, bad): (Vec<&Letter>, Vec<&Letter>) = found
+    let (bad, good): (Vec<&Letter>, Vec<&Letter>) = found
         .iter()
         .filter(asked)
-        .partition(|letter| letter.work.is_some());
+        .partition(|letter| letter.malformed);
     let ids = |letters: Vec<&Letter>| -> BTreeSet<String> {
         letters
             .into_iter()

@@ -31,6 +31,8 @@ pub struct Status {
     pub queue: (u64, u64),
     /// When the message was sent that waits longest for being handled, where the queue tells.
     pub oldest: Option<Timestamp>,
+    /// Since when the row is due that waits longest for being claimed; none when nothing is due. It shows whether anybody ticks, also where the queue tells no age.
+    pub overdue_since: Option<Timestamp>,
     /// When an account was last polled.
     pub last_tick: Option<Timestamp>,
     /// How news of each source reaches us.
@@ -127,6 +129,8 @@ impl Desk {
             });
         }
         let sources = self.store.sources().await?;
+        let next_due = self.store.records().next_due().await?;
+        let now = self.now();
         let mut feeds = Vec::new();
         for source in &sources {
             let repo = source.value.repo.clone();
@@ -134,13 +138,14 @@ impl Desk {
             feeds.push(FeedStatus { repo, health });
         }
         Ok(Status {
-            now: self.now(),
+            now,
             paused_since: self.store.switches().await?.value.paused_since,
             observe_only: self.observe_only,
             jobs,
             last_tick: accounts.iter().filter_map(|it| it.tally.last).max(),
             feeds,
             oldest: self.queue.oldest().await?,
+            overdue_since: next_due.filter(|due| *due <= now),
             accounts,
             paused_sources: sources
                 .into_iter()

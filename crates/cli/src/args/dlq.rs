@@ -1,6 +1,6 @@
 //! `gaffer dlq`.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::stack::StackArgs;
 
@@ -11,16 +11,31 @@ pub(crate) struct DlqArgs {
     #[command(flatten)]
     pub(crate) stack: StackArgs,
 
+    /// Which queue's.
+    #[arg(long, value_enum, value_name = "QUEUE", default_value_t = QueueName::Work)]
+    pub(crate) queue: QueueName,
+
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: DlqCommand,
+}
+
+/// A queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum QueueName {
+    /// Wake-ups.
+    Work,
+    /// Ticks, which only a stack has.
+    Ticks,
 }
 
 /// What to do with messages that were given up.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DlqCommand {
     /// List them, the oldest first.
-    #[command(after_help = "Examples:\n  gaffer dlq list\n  gaffer dlq --stack gaffer list")]
+    #[command(
+        after_help = "Examples:\n  gaffer dlq list\n  gaffer dlq --stack gaffer --queue ticks list"
+    )]
     List,
     /// Show one as it was sent.
     #[command(after_help = "Example:\n  gaffer dlq show 7")]

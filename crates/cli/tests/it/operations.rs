@@ -87,6 +87,8 @@ fn dead_letters_are_told_of_even_when_there_are_none() {
         assert_eq!((told.exit, told.code.as_str()), (1, "no_such"), "{command}");
     }
     assert_eq!(world.run(&["dlq", "redrive"]).code, 2);
+    let told = world.refused(&["dlq", "--queue", "ticks", "list"]);
+    assert_eq!(told.exit, 2, "{told:?}");
 }
 
 #[test]

@@ -53,6 +53,9 @@ pub struct Status {
     pub paused_sources: Vec<RepoName>,
     /// The queue of wake-ups.
     pub queue: QueueView,
+    /// Since when the row is due that waits longest; none when nothing is due.
+    #[serde(default)]
+    pub overdue_since: Option<Timestamp>,
     /// When an account was last polled.
     #[serde(default)]
     pub last_tick: Option<Timestamp>,

@@ -7,6 +7,7 @@
 mod attempts;
 mod contract;
 mod faults;
+mod infra;
 mod invariants;
 mod misconfigured;
 mod operations;

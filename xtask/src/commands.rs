@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Parser;
 
-use crate::{bench, chaos, localstack, mutants, test};
+use crate::{bench, chaos, deploy, localstack, ministack, mutants, test};
 
 /// Automation for the Gaffer workspace.
 #[derive(Parser)]
@@ -19,6 +19,10 @@ pub(crate) enum Xtask {
     Mutants(mutants::Options),
     /// Runs the services of AWS on this machine, for the tests that need them, until it is ended.
     Localstack,
+    /// The same with functions, which run as processes.
+    Ministack,
+    /// Puts Gaffer into AWS or an emulator of it; takes it back a version; tells what is there; takes it down.
+    Deploy(deploy::Options),
 }
 
 impl Xtask {
@@ -30,6 +34,8 @@ impl Xtask {
             Self::Chaos(options) => chaos::run(options),
             Self::Mutants(options) => mutants::run(options),
             Self::Localstack => localstack::run(),
+            Self::Ministack => ministack::run(),
+            Self::Deploy(options) => deploy::run(options),
         }
     }
 }

@@ -18,7 +18,7 @@ const LAUNCHER: &str = include_str!("localstack/launch.py");
 const READY: &str = "Ready.";
 
 /// What a client says where nobody is asked who he is.
-const ANYBODY: &str = "test";
+pub(crate) const ANYBODY: &str = "test";
 
 /// What the tests use of it, started before anybody asks.
 const USED: &str = "dynamodb,sqs,ssm,s3";
@@ -162,6 +162,11 @@ pub(crate) fn run() -> Result<()> {
     output::line("End it with Ctrl-C.");
     let status = started.child.wait().context("waiting for LocalStack")?;
     bail!("LocalStack ended with {status}")
+}
+
+/// One that is free.
+pub(crate) fn free_port() -> Result<u16> {
+    Ok(free_ports()?.0)
 }
 
 /// Two that are free, and not the same.

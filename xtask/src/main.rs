@@ -3,8 +3,11 @@
 mod bench;
 mod chaos;
 mod commands;
+mod deploy;
+mod deployed;
 mod guards;
 mod localstack;
+mod ministack;
 mod mutants;
 mod output;
 mod stages;

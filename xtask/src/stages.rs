@@ -10,8 +10,9 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
+use crate::deployed;
 use crate::localstack::Services;
-use crate::tools;
+use crate::tools::{self, python};
 
 /// Those of the stories that take few ticks, one a line: each tick costs a dozen calls. `GAFFER_TESTS_ON=aws` with any other name tells others there.
 const TOLD_ON_AWS: &str = include_str!("../../tests/aws/stories.txt");
@@ -21,12 +22,16 @@ const TOLD_ON_AWS: &str = include_str!("../../tests/aws/stories.txt");
 pub(crate) enum Stage {
     /// Formatting.
     Fmt,
+    /// The templates of the deployment.
+    Infra,
     /// Lints, with warnings as errors.
     Clippy,
     /// Every test, doc tests included.
     Test,
     /// Stories told through the functions, on DynamoDB and SQS.
     Aws,
+    /// The functions themselves, deployed.
+    Deployed,
     /// The documentation of all items, with warnings as errors.
     Doc,
     /// Licences, banned crates and sources of the dependencies.
@@ -35,11 +40,13 @@ pub(crate) enum Stage {
 
 impl Stage {
     /// All stages, quick ones that fail often first.
-    pub(crate) const ALL: [Stage; 6] = [
+    pub(crate) const ALL: [Stage; 8] = [
         Stage::Fmt,
+        Stage::Infra,
         Stage::Clippy,
         Stage::Test,
         Stage::Aws,
+        Stage::Deployed,
         Stage::Doc,
         Stage::Deny,
     ];
@@ -48,9 +55,11 @@ impl Stage {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Stage::Fmt => "fmt",
+            Stage::Infra => "infra",
             Stage::Clippy => "clippy",
             Stage::Test => "test",
             Stage::Aws => "aws",
+            Stage::Deployed => "deployed",
             Stage::Doc => "doc",
             Stage::Deny => "deny",
         }
@@ -72,7 +81,10 @@ impl Stage {
                 "-D",
                 "warnings",
             ],
-            Stage::Test => &["cargo", "test", "--workspace"],
+            Stage::Infra => &["cfn-lint", "infra/foundation.yaml", "infra/triggers.yaml"],
+            // `deployed` has a stage and services of its own.
+            Stage::Test => &["cargo", "test", "--workspace", "--exclude", "deployed"],
+            Stage::Deployed => &["cargo", "test", "-p", "deployed"],
             Stage::Aws => &[
                 "cargo", "test", "-p", "tests", "--test", "it", "--", "--exact",
             ],
@@ -92,7 +104,12 @@ impl Stage {
         match self {
             Stage::Doc => &[("RUSTDOCFLAGS", "-D warnings")],
             Stage::Aws => &[("GAFFER_TESTS_ON", "aws")],
-            Stage::Fmt | Stage::Clippy | Stage::Test | Stage::Deny => &[],
+            Stage::Fmt
+            | Stage::Infra
+            | Stage::Clippy
+            | Stage::Test
+            | Stage::Deployed
+            | Stage::Deny => &[],
         }
     }
 
@@ -100,7 +117,13 @@ impl Stage {
     fn names(self) -> impl Iterator<Item = &'static str> {
         let names = match self {
             Stage::Aws => TOLD_ON_AWS,
-            Stage::Fmt | Stage::Clippy | Stage::Test | Stage::Doc | Stage::Deny => "",
+            Stage::Fmt
+            | Stage::Infra
+            | Stage::Clippy
+            | Stage::Test
+            | Stage::Deployed
+            | Stage::Doc
+            | Stage::Deny => "",
         };
         names.lines()
     }
@@ -119,7 +142,12 @@ impl Stage {
         match self {
             Stage::Test => services.behind_one_door(root),
             Stage::Aws => services.each_by_its_own_door(root),
-            Stage::Fmt | Stage::Clippy | Stage::Doc | Stage::Deny => Ok(Vec::new()),
+            Stage::Fmt
+            | Stage::Infra
+            | Stage::Clippy
+            | Stage::Deployed
+            | Stage::Doc
+            | Stage::Deny => Ok(Vec::new()),
         }
     }
 
@@ -130,12 +158,22 @@ impl Stage {
         };
         let mut command = match self {
             Stage::Deny => Command::new(tools::cargo_deny(root)?),
-            Stage::Fmt | Stage::Clippy | Stage::Test | Stage::Aws | Stage::Doc => {
-                Command::new(program)
-            }
+            Stage::Infra => python::program(&python::cfn_lint(root)?, program),
+            Stage::Fmt
+            | Stage::Clippy
+            | Stage::Test
+            | Stage::Aws
+            | Stage::Deployed
+            | Stage::Doc => Command::new(program),
         };
         forget_outer_package(&mut command);
         command.envs(self.places(services, root)?);
+        let set = (self == Stage::Deployed).then(|| deployed::set(root));
+        // What it runs on ends with the stage.
+        let set = set.transpose()?;
+        if let Some(set) = &set {
+            command.envs(set.environment());
+        }
         command
             .args(arguments)
             .args(self.names())

@@ -143,18 +143,14 @@ mod tests {
                 Ok(())
             }
         });
-        assert_eq!(ran, [Stage::Fmt, Stage::Clippy]);
+        assert_eq!(ran, [Stage::Fmt, Stage::Infra, Stage::Clippy]);
         assert_eq!(
             format!("{:#}", outcome.unwrap_err()),
             "stage `clippy` failed: a lint"
         );
         let words: Vec<_> = endings.iter().map(|(_, ending)| word(ending)).collect();
-        assert_eq!(
-            words,
-            [
-                "passed", "failed", "not run", "not run", "not run", "not run"
-            ]
-        );
+        assert_eq!(words[..3], ["passed", "passed", "failed"]);
+        assert!(words[3..].iter().all(|word| *word == "not run"));
     }
 
     fn word(ending: &Ending) -> &'static str {

@@ -8,6 +8,8 @@ use anyhow::{Context, Result, ensure};
 
 use crate::output;
 
+pub(crate) mod python;
+
 /// Kept in the folder's name, so that a new version is fetched beside the old one.
 const CARGO_DENY_VERSION: &str = "0.20.2";
 

@@ -5,9 +5,11 @@ mod logs;
 mod place;
 mod settings;
 mod time;
+mod tls;
 
 pub use figures::{Figure, NAMESPACE, Unit, emit};
 pub use logs::log_as_json;
 pub use place::{OpenError, Place};
 pub use settings::{QueueAddress, Settings, SettingsError};
 pub use time::{until, used};
+pub use tls::trust_ring;

@@ -9,6 +9,7 @@ use lambda_runtime::{Error, LambdaEvent, service_fn};
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     lambda::log_as_json();
+    lambda::trust_ring();
     let function = Arc::new(Function::from_env().await?);
     let answer = |event: LambdaEvent<SqsEvent>| {
         let function = function.clone();

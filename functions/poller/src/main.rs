@@ -8,6 +8,7 @@ use poller::Function;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     lambda::log_as_json();
+    lambda::trust_ring();
     let function = Arc::new(Function::from_env().await?);
     let answer = |event: LambdaEvent<serde_json::Value>| {
         let function = function.clone();

@@ -24,7 +24,7 @@ const DOOR: Allowed = Only(&[
 ]);
 
 /// Every crate of the workspace, those to come included.
-const ARROWS: [(&str, Allowed); 20] = [
+const ARROWS: [(&str, Allowed); 22] = [
     ("domain", Only(&[])),
     ("engine", Only(&["domain"])),
     // Adapters never see each other.
@@ -35,6 +35,8 @@ const ARROWS: [(&str, Allowed); 20] = [
     ("local", Only(&["domain", "engine"])),
     // What the functions share: it reads their environment and opens what they work on.
     ("lambda", Only(&["aws", "domain", "engine"])),
+    // It puts the functions where they run and knows none of them: what they are told, they read themselves.
+    ("deploy", Only(&["aws", "engine"])),
     // The wire types carry the domain's ids.
     ("client", Only(&["domain"])),
     ("scaffold", Only(&["domain"])),
@@ -45,6 +47,7 @@ const ARROWS: [(&str, Allowed); 20] = [
     ("bench", Anything),
     ("cli", Anything),
     ("tests", Anything),
+    ("deployed", Anything),
     ("xtask", Only(&[])),
     ("poller", DOOR),
     ("dispatcher", DOOR),

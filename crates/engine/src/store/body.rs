@@ -21,6 +21,10 @@ pub struct Versioned<T> {
 struct Body<T> {
     schema: u32,
     it: T,
+    /// What a version that does not exist yet stores besides, in the build that an upgrade is tested with.
+    #[cfg(feature = "next-shape")]
+    #[serde(default)]
+    next: Option<u32>,
 }
 
 /// What of a body every version can read.
@@ -35,6 +39,8 @@ pub(crate) fn encode<T: Serialize>(value: &T) -> String {
     serde_json::to_string(&Body {
         schema: BODY_SCHEMA,
         it: value,
+        #[cfg(feature = "next-shape")]
+        next: Some(1),
     })
     .unwrap_or_default()
 }

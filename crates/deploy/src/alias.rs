@@ -1,0 +1,173 @@
+//! The alias `live`, which everything that calls a function points at, and the way back.
+
+use std::fmt;
+
+use crate::cloud::Cloud;
+use crate::error::Error;
+use crate::function::Function;
+
+/// What everything that calls points at.
+pub const LIVE: &str = "live";
+
+/// What stands for a deployment in the mark of an alias that went back.
+const WENT_BACK: &str = "went-back";
+
+/// What the alias says about itself: which deployment moved it there, and from where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(crate) release: String,
+    pub(crate) before: Option<String>,
+}
+
+/// Where the alias points.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Live {
+    pub(crate) version: String,
+    pub(crate) mark: Mark,
+}
+
+impl fmt::Display for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "release={}", self.release)?;
+        match &self.before {
+            Some(before) => write!(f, " before={before}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Mark {
+    /// Reads what [`Mark`] writes; anything else marks no deployment and no way back.
+    fn of(text: &str) -> Self {
+        let value = |name: &str| {
+            let mut words = text.split(' ');
+            words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+        };
+        Self {
+            release: value("release").unwrap_or_default().to_owned(),
+            before: value("before").map(str::to_owned),
+        }
+    }
+}
+
+impl Cloud {
+    /// Where the alias of a function points; none while there is none.
+    pub(crate) async fn live(&self, function: Function) -> Result<Option<Live>, Error> {
+        let name = function.name(self);
+        let ask = self.functions.get_alias().function_name(&name).name(LIVE);
+        let alias = match ask.send().await {
+            Ok(alias) => alias,
+            Err(error) => {
+                let error = error.into_service_error();
+                if error.is_resource_not_found_exception() {
+                    return Ok(None);
+                }
+                return Err(Error::aws(
+                    format!("reading the alias {LIVE} of {name}"),
+                    &error,
+                ));
+            }
+        };
+        let mark = Mark::of(alias.description.as_deref().unwrap_or_default());
+        Ok(alias.function_version.map(|version| Live { version, mark }))
+    }
+
+    /// Points the alias of a function at a version, making it if need be.
+    pub(crate) async fn move_live(
+        &self,
+        function: Function,
+        (version, mark): (&str, &Mark),
+    ) -> Result<(), Error> {
+        let name = function.name(self);
+        let doing = || format!("moving the alias {LIVE} of {name} to version {version}");
+        let moved = self
+            .functions
+            .update_alias()
+            .function_name(&name)
+            .name(LIVE)
+            .function_version(version)
+            .description(mark.to_string())
+            .send()
+            .await;
+        let Err(error) = moved else { return Ok(()) };
+        let error = error.into_service_error();
+        if !error.is_resource_not_found_exception() {
+            return Err(Error::aws(doing(), &error));
+        }
+        let made = self
+            .functions
+            .create_alias()
+            .function_name(&name)
+            .name(LIVE)
+            .function_version(version)
+            .description(mark.to_string())
+            .send()
+            .await;
+        made.map(drop)
+            .map_err(|error| Error::aws(doing(), &error.into_service_error()))
+    }
+
+    /// Points every function's alias back at the version before the last deployment. Tables and queues stay as they are.
+    pub async fn roll_back(&self) -> Result<(), Error> {
+        let mut all = Vec::new();
+        for function in Function::ALL {
+            if let Some(live) = self.live(function).await? {
+                all.push((function, live));
+            }
+        }
+        let nothing = |why: &str| {
+            let doing = format!("going back a version in the stack {}", self.stack);
+            Error::stopped(doing, why, "deploy the version that you want instead")
+        };
+        if all.is_empty() {
+            return Err(nothing("nothing is deployed there"));
+        }
+        let left: Vec<_> = all
+            .iter()
+            .filter(|(_, live)| live.mark.release != WENT_BACK)
+            .collect();
+        if left.is_empty() {
+            return Err(nothing("it went back already"));
+        }
+        if let Some((function, _)) = left.iter().find(|(_, live)| live.mark.before.is_none()) {
+            let why = format!(
+                "there is no version of {} before the live one",
+                function.name(self)
+            );
+            return Err(nothing(&why));
+        }
+        for (function, live) in left {
+            let before = live.mark.before.clone().unwrap_or_default();
+            let mark = Mark {
+                release: WENT_BACK.to_owned(),
+                before: None,
+            };
+            self.move_live(*function, (&before, &mark)).await?;
+            let name = function.name(self);
+            let after = &live.version;
+            self.say(match before == *after {
+                true => format!("function {name}: version {before} stays live"),
+                false => format!("function {name}: version {before} is live again, after {after}"),
+            });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_reads_as_it_was_written() {
+        for before in [None, Some("7".to_owned())] {
+            let mark = Mark {
+                release: "abc".to_owned(),
+                before,
+            };
+            assert_eq!(Mark::of(&mark.to_string()), mark);
+        }
+        let foreign = Mark::of("somebody wrote this");
+        assert_eq!((foreign.release.as_str(), foreign.before), ("", None));
+    }
+}

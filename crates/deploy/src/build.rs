@@ -1,0 +1,143 @@
+//! The binaries of the functions: built for AWS by cargo-lambda, or by cargo itself for an emulator on this machine.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use tokio::process::Command;
+
+use crate::error::Error;
+use crate::function::Function;
+
+/// The tools and the folder that a deployment works with.
+#[derive(Debug, Clone)]
+pub struct Workshop {
+    /// The workspace.
+    pub root: PathBuf,
+    /// A folder of Python packages with cargo-lambda in it; the one of the person without it.
+    pub cargo_lambda: Option<PathBuf>,
+}
+
+/// Which binaries are put there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Binaries {
+    /// Built for Lambda's ARM processors, as small as they get.
+    Arm64,
+    /// Built for Lambda's x86 processors, as small as they get.
+    X86,
+    /// Built for this machine as quickly as can be, for an emulator that runs here.
+    Here,
+    /// Built already: one folder with a binary for each function.
+    Ready(PathBuf),
+}
+
+impl Workshop {
+    /// Builds what has to be built, and says where each binary is.
+    pub(crate) async fn build(
+        &self,
+        binaries: &Binaries,
+    ) -> Result<Vec<(Function, PathBuf)>, Error> {
+        let folder = match binaries {
+            Binaries::Ready(folder) => folder.clone(),
+            Binaries::Here => {
+                let mut cargo = Command::new("cargo");
+                cargo.arg("build").args(packages());
+                self.run(cargo, "building the functions for this machine")
+                    .await?;
+                self.target().await?.join("debug")
+            }
+            Binaries::Arm64 => self.build_for_lambda("--arm64").await?,
+            Binaries::X86 => self.build_for_lambda("--x86-64").await?,
+        };
+        let bootstrap = matches!(binaries, Binaries::Arm64 | Binaries::X86);
+        let place = |function: Function| {
+            let binary = folder.join(function.short());
+            let binary = if bootstrap {
+                binary.join("bootstrap")
+            } else {
+                binary
+            };
+            (function, binary)
+        };
+        let all: Vec<_> = Function::ALL.into_iter().map(place).collect();
+        match all.iter().find(|(_, binary)| !binary.is_file()) {
+            None => Ok(all),
+            Some((_, binary)) => Err(Error::stopped(
+                "building the functions",
+                format!("there is no {}", binary.display()),
+                "see what the build says, and deploy again",
+            )),
+        }
+    }
+
+    /// The command `cargo lambda`.
+    pub(crate) fn lambda(&self, command: &str) -> Command {
+        let Some(packages) = &self.cargo_lambda else {
+            let mut cargo = Command::new("cargo");
+            cargo.args(["lambda", command]);
+            return cargo;
+        };
+        let mut cargo = Command::new(packages.join("bin/cargo-lambda"));
+        // It finds the linker for other processors among these.
+        cargo.env("PYTHONPATH", packages).args(["lambda", command]);
+        cargo
+    }
+
+    async fn build_for_lambda(&self, processor: &str) -> Result<PathBuf, Error> {
+        let mut cargo = self.lambda("build");
+        cargo.args(["--release", processor]).args(packages());
+        self.run(cargo, "building the functions with cargo-lambda")
+            .await?;
+        Ok(self.target().await?.join("lambda"))
+    }
+
+    /// The folder that cargo builds in, wherever people have put it.
+    async fn target(&self) -> Result<PathBuf, Error> {
+        let doing = "asking cargo where it builds";
+        let mut cargo = Command::new("cargo");
+        cargo.args(["metadata", "--format-version", "1", "--no-deps"]);
+        let said = cargo.current_dir(&self.root).output().await;
+        let said = said.map_err(|error| no_start(doing, &error))?;
+        let told: serde_json::Value = serde_json::from_slice(&said.stdout).unwrap_or_default();
+        let folder = told.get("target_directory").and_then(|it| it.as_str());
+        folder.map(PathBuf::from).ok_or_else(|| {
+            let why = String::from_utf8_lossy(&said.stderr).into_owned();
+            Error::stopped(doing, why, "mend it and deploy again")
+        })
+    }
+
+    async fn run(&self, mut command: Command, doing: &str) -> Result<(), Error> {
+        let status = command
+            .current_dir(&self.root)
+            .stdin(Stdio::null())
+            .status()
+            .await
+            .map_err(|error| no_start(doing, &error))?;
+        if status.success() {
+            return Ok(());
+        }
+        let why = format!("it ended with {status}");
+        Err(Error::stopped(
+            doing,
+            why,
+            "mend what it says and deploy again",
+        ))
+    }
+}
+
+fn packages() -> impl Iterator<Item = &'static str> {
+    Function::ALL
+        .into_iter()
+        .flat_map(|it| ["-p", it.package()])
+}
+
+/// A tool that does not start.
+pub(crate) fn no_start(doing: &str, error: &std::io::Error) -> Error {
+    let next = "install it (`cargo xtask deploy` fetches cargo-lambda by itself) and deploy again";
+    Error::stopped(doing, error.to_string(), next)
+}
+
+/// The workspace that this was built in.
+pub fn workspace() -> PathBuf {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.ancestors().nth(2).unwrap_or(package).to_owned()
+}

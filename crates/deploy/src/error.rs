@@ -1,0 +1,65 @@
+//! What can go wrong while a stack is put somewhere, and how an answer of AWS is told.
+
+use aws_sdk_cloudformation::error::{DisplayErrorContext, ProvideErrorMetadata};
+
+/// What can go wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// What was typed cannot be meant.
+    #[error("{field} is `{value}`, which is not {wanted}")]
+    Odd {
+        /// Which of the things that were typed.
+        field: &'static str,
+        /// What it says.
+        value: String,
+        /// What it should be.
+        wanted: &'static str,
+    },
+    /// AWS refused, or could not be reached.
+    #[error("{doing}: {said}")]
+    Aws {
+        /// What we were doing.
+        doing: String,
+        /// What came back.
+        said: String,
+    },
+    /// Something here or there is not as it has to be.
+    #[error("{doing}: {why}; {next}")]
+    Stopped {
+        /// What we were doing.
+        doing: String,
+        /// What is the case.
+        why: String,
+        /// What to do.
+        next: String,
+    },
+}
+
+impl Error {
+    /// Something is not as it has to be.
+    pub(crate) fn stopped(
+        doing: impl Into<String>,
+        why: impl Into<String>,
+        next: impl Into<String>,
+    ) -> Self {
+        Self::Stopped {
+            doing: doing.into(),
+            why: why.into(),
+            next: next.into(),
+        }
+    }
+
+    /// What AWS said to one request.
+    pub(crate) fn aws<E>(doing: impl Into<String>, error: &E) -> Self
+    where
+        E: ProvideErrorMetadata + std::error::Error,
+    {
+        let said = match (error.code(), error.message()) {
+            (Some(code), Some(message)) => format!("{code}: {message}"),
+            (Some(code), None) => code.to_owned(),
+            (None, _) => DisplayErrorContext(error).to_string(),
+        };
+        let doing = doing.into();
+        Self::Aws { doing, said }
+    }
+}

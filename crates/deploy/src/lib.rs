@@ -1,0 +1,28 @@
+//! Puts a stack into AWS or an emulator of it, takes it back a version, tells what is there, and takes it down.
+//!
+//! CloudFormation makes what keeps state and what calls; `cargo lambda` builds and uploads the functions between the two.
+
+mod alias;
+mod build;
+mod cloud;
+mod destroy;
+mod error;
+mod function;
+mod name;
+mod publish;
+mod put;
+mod secrets;
+mod smoke;
+mod stacks;
+mod status;
+
+pub mod command;
+
+pub use alias::LIVE;
+pub use build::{Binaries, Workshop, workspace};
+pub use cloud::{Cloud, Place};
+pub use destroy::Left;
+pub use error::Error;
+pub use function::{Function, Told};
+pub use name::{STACK_MAX, STACK_MIN, StackName};
+pub use put::{Doors, Wish};

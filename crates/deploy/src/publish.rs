@@ -1,0 +1,278 @@
+//! A function's code and settings are uploaded by `cargo lambda deploy`; what we add is a version that can be told apart, and the alias `live`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::alias::Mark;
+use crate::build::{Workshop, no_start};
+use crate::cloud::Cloud;
+use crate::error::Error;
+use crate::function::Function;
+
+/// How many versions are kept: the live one, the one to go back to, and some to look at.
+const VERSIONS_KEPT: usize = 5;
+
+/// How often an upload is tried: a role that was just made is not known everywhere for some seconds.
+const UPLOADS_MAX: &str = "6";
+
+/// Characters of a fingerprint: enough that two deployments never share one.
+const FINGERPRINT: usize = 24;
+
+/// A function as it should be.
+pub(crate) struct Wanted<'a> {
+    pub(crate) function: Function,
+    pub(crate) binary: &'a Path,
+    pub(crate) environment: BTreeMap<&'static str, String>,
+    pub(crate) role: String,
+}
+
+impl Wanted<'_> {
+    /// What tells this version from every other: its code, its settings and what it may take.
+    pub(crate) fn fingerprint(&self) -> Result<String, Error> {
+        let code = std::fs::read(self.binary).map_err(|error| {
+            let doing = format!("reading {}", self.binary.display());
+            Error::stopped(doing, error.to_string(), "build it again")
+        })?;
+        let mut all = Sha256::new();
+        all.update(Sha256::digest(code));
+        for (name, value) in &self.environment {
+            all.update(format!("{name}={value}\n"));
+        }
+        let (timeout, memory) = (self.function.timeout_seconds(), self.function.memory());
+        all.update(format!("{}\n{timeout}\n{memory}", self.role));
+        let mut text = hex::encode(all.finalize());
+        text.truncate(FINGERPRINT);
+        Ok(text)
+    }
+}
+
+impl Cloud {
+    /// Puts one function there unless it is there already. `release` is the deployment that this is part of.
+    pub(crate) async fn put_function(
+        &self,
+        workshop: &Workshop,
+        wanted: &Wanted<'_>,
+        release: &str,
+    ) -> Result<(), Error> {
+        let name = wanted.function.name(self);
+        let live = self.live(wanted.function).await?;
+        if let Some(live) = &live
+            && live.mark.release == release
+        {
+            self.say(format!(
+                "function {name}: version {} is live already",
+                live.version
+            ));
+            return Ok(());
+        }
+        let fingerprint = wanted.fingerprint()?;
+        let is_same = match &live {
+            Some(live) => {
+                self.fingerprint_of(&name, &live.version).await? == Some(fingerprint.clone())
+            }
+            None => false,
+        };
+        let before = live.as_ref().map(|live| live.version.clone());
+        let version = match &before {
+            Some(version) if is_same => version.clone(),
+            Some(_) | None => self.upload(workshop, wanted, &fingerprint).await?,
+        };
+        let mark = Mark {
+            release: release.to_owned(),
+            before: before.clone(),
+        };
+        self.move_live(wanted.function, (&version, &mark)).await?;
+        self.say(match before {
+            Some(before) if before == version => {
+                format!("function {name}: version {version} stays live")
+            }
+            Some(before) => format!("function {name}: version {version} is live, after {before}"),
+            None => format!("function {name}: version {version} is live"),
+        });
+        self.forget_old(&name, (&version, mark.before.as_deref()))
+            .await
+    }
+
+    /// Uploads code and settings as a new version, and says which.
+    async fn upload(
+        &self,
+        workshop: &Workshop,
+        wanted: &Wanted<'_>,
+        fingerprint: &str,
+    ) -> Result<String, Error> {
+        let name = wanted.function.name(self);
+        let doing = format!("uploading the function {name} with cargo-lambda");
+        let file =
+            environment_file(&wanted.environment).map_err(|error| no_start(&doing, &error))?;
+        let mut cargo = workshop.lambda("deploy");
+        cargo
+            .arg(&name)
+            .arg("--binary-path")
+            .arg(wanted.binary)
+            .args(["--region", &self.region, "--role", &wanted.role])
+            .args(["--timeout", &wanted.function.timeout_seconds().to_string()])
+            .args(["--memory", &wanted.function.memory().to_string()])
+            .args(["--description", fingerprint, "--output-format", "json"])
+            .args(["--retry-attempts", UPLOADS_MAX])
+            .arg("--env-file")
+            .arg(file.path());
+        if let Some(endpoint) = &self.endpoint {
+            cargo.args(["--endpoint-url", endpoint.as_str()]);
+        }
+        let said = cargo.current_dir(&workshop.root).output().await;
+        let said = said.map_err(|error| no_start(&doing, &error))?;
+        let told = String::from_utf8_lossy(&said.stdout);
+        match version_in(&told).filter(|_| said.status.success()) {
+            Some(version) => Ok(version),
+            None => {
+                let why = format!("{}{told}", String::from_utf8_lossy(&said.stderr));
+                Err(Error::stopped(
+                    doing,
+                    why.trim(),
+                    "mend it and deploy again",
+                ))
+            }
+        }
+    }
+
+    /// The fingerprint that a version was published with.
+    pub(crate) async fn fingerprint_of(
+        &self,
+        name: &str,
+        version: &str,
+    ) -> Result<Option<String>, Error> {
+        let ask = self.functions.get_function_configuration();
+        let told = ask.function_name(name).qualifier(version).send().await;
+        match told {
+            Ok(told) => Ok(told.description),
+            Err(error) => {
+                let error = error.into_service_error();
+                if error.is_resource_not_found_exception() {
+                    return Ok(None);
+                }
+                Err(Error::aws(
+                    format!("reading version {version} of {name}"),
+                    &error,
+                ))
+            }
+        }
+    }
+
+    /// The numbers of all versions, oldest first; none when there is no such function.
+    pub(crate) async fn versions(&self, name: &str) -> Result<Vec<u64>, Error> {
+        let (mut all, mut next) = (Vec::new(), None);
+        loop {
+            let ask = self.functions.list_versions_by_function();
+            let page = ask.function_name(name).set_marker(next).send().await;
+            let page = match page {
+                Ok(page) => page,
+                Err(error) => {
+                    let error = error.into_service_error();
+                    if error.is_resource_not_found_exception() {
+                        return Ok(Vec::new());
+                    }
+                    return Err(Error::aws(
+                        format!("listing the versions of {name}"),
+                        &error,
+                    ));
+                }
+            };
+            let numbers = page.versions.unwrap_or_default().into_iter();
+            all.extend(numbers.filter_map(|it| it.version?.parse::<u64>().ok()));
+            next = page.next_marker.filter(|marker| !marker.is_empty());
+            if next.is_none() {
+                all.sort_unstable();
+                return Ok(all);
+            }
+        }
+    }
+
+    /// Deletes versions that nobody goes back to any more.
+    async fn forget_old(
+        &self,
+        name: &str,
+        (live, before): (&str, Option<&str>),
+    ) -> Result<(), Error> {
+        let all = self.versions(name).await?;
+        let old = all.len().saturating_sub(VERSIONS_KEPT);
+        for version in all.into_iter().take(old).map(|it| it.to_string()) {
+            if version == live || before == Some(version.as_str()) {
+                continue;
+            }
+            let forget = self.functions.delete_function().function_name(name);
+            let outcome = forget.qualifier(&version).send().await;
+            outcome.map_err(|error| {
+                let doing = format!("deleting version {version} of {name}");
+                Error::aws(doing, &error.into_service_error())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// A file with an environment, as cargo-lambda reads it: values may hold commas there.
+fn environment_file(
+    environment: &BTreeMap<&'static str, String>,
+) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut text = String::new();
+    for (name, value) in environment {
+        // Writing into a String cannot fail.
+        let _ = writeln!(text, "{name}={value}");
+    }
+    let mut file = tempfile::NamedTempFile::new()?;
+    file.write_all(text.as_bytes())?;
+    Ok(file)
+}
+
+/// The version in what cargo-lambda answers; notes on the progress may come before it.
+fn version_in(told: &str) -> Option<String> {
+    let object = told.get(told.find('{')?..)?;
+    let told: serde_json::Value = serde_json::from_str(object).ok()?;
+    let version = told.get("version")?.as_str()?;
+    Some(version.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_found_behind_notes() {
+        let told = "loading\n{\n \"function_arn\": \"arn\", \"version\": \"7\", \"alias\": null }";
+        assert_eq!(version_in(told).as_deref(), Some("7"));
+        assert_eq!(version_in("loading"), None);
+        assert_eq!(version_in("{\"version\": null}"), None);
+    }
+
+    #[test]
+    fn code_settings_and_limits_make_the_fingerprint() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, other) = (folder.path().join("one"), folder.path().join("other"));
+        std::fs::write(&one, "code").unwrap();
+        std::fs::write(&other, "other code").unwrap();
+        let of = |binary: &Path, value: &str, role: &str, function| {
+            let wanted = Wanted {
+                function,
+                binary,
+                environment: BTreeMap::from([("NAME", value.to_owned())]),
+                role: role.to_owned(),
+            };
+            wanted.fingerprint().unwrap()
+        };
+        let base = of(&one, "value", "role", Function::Poller);
+        assert_eq!(base, of(&one, "value", "role", Function::Poller));
+        assert_eq!(base.len(), FINGERPRINT);
+        for changed in [
+            of(&other, "value", "role", Function::Poller),
+            of(&one, "other", "role", Function::Poller),
+            of(&one, "value", "other", Function::Poller),
+            of(&one, "value", "role", Function::Api),
+        ] {
+            assert_ne!(base, changed);
+        }
+    }
+}

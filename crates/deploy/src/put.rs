@@ -1,0 +1,227 @@
+//! A whole deployment: foundation, secrets, functions, triggers, and a look whether they answer. Each step may be done again.
+
+use std::path::PathBuf;
+
+use engine::store::Store;
+use sha2::{Digest, Sha256};
+
+use crate::build::{Binaries, Workshop};
+use crate::cloud::Cloud;
+use crate::error::Error;
+use crate::function::{Function, Told, VISIBILITY_SECONDS};
+use crate::publish;
+use crate::stacks::{Outputs, Wanted};
+
+/// What keeps state.
+const FOUNDATION: &str = include_str!("../../../infra/foundation.yaml");
+
+/// What calls the functions.
+const TRIGGERS: &str = include_str!("../../../infra/triggers.yaml");
+
+/// What a person says about a deployment.
+#[derive(Debug, Clone)]
+pub struct Wish {
+    /// What is put there.
+    pub binaries: Binaries,
+    /// How the functions behave.
+    pub told: Told,
+    /// An SNS topic that hears of alarms.
+    pub alarm_topic: Option<String>,
+}
+
+/// Where a deployed stack is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doors {
+    /// The address for GitHub, without its path.
+    pub webhook: String,
+    /// The address for people and programs, without a path.
+    pub api: String,
+}
+
+impl Cloud {
+    /// Puts everything there and sees whether it answers.
+    pub async fn deploy(&self, workshop: &Workshop, wish: Wish) -> Result<Doors, Error> {
+        let binaries = workshop.build(&wish.binaries).await?;
+        let made = self.put_stack(&self.foundation().await?).await?;
+        self.say(format!("stack {}: {}", self.stack, made.word()));
+        let outputs = self.outputs(self.stack.as_str()).await?;
+        let outputs = outputs.ok_or_else(|| self.lacking())?;
+        self.first_secrets().await?;
+        let told = self.told(wish.told, &outputs).await?;
+        let wanted = self.wanted(&binaries, (&outputs, &told))?;
+        let release = release(&wanted)?;
+        for function in &wanted {
+            self.put_function(workshop, function, &release).await?;
+        }
+        let triggers = self.triggers(&outputs, wish.alarm_topic)?;
+        let made = self.put_stack(&triggers).await?;
+        self.say(format!("stack {}: {}", triggers.name, made.word()));
+        let doors = self.doors().await?.ok_or_else(|| self.lacking())?;
+        self.try_out(&doors).await?;
+        Ok(doors)
+    }
+
+    /// Says what a deployment would change, and changes nothing.
+    pub async fn plan(&self, workshop: &Workshop, wish: Wish) -> Result<(), Error> {
+        let binaries = workshop.build(&wish.binaries).await?;
+        let foundation = self.foundation().await?;
+        let name = foundation.name.clone();
+        self.say_plan(&name, &self.plan_stack(&foundation).await?);
+        let triggers = self.stack.triggers();
+        let Some(outputs) = self.outputs(&name).await? else {
+            for function in Function::ALL {
+                self.say(format!("function {}: would be made", function.name(self)));
+            }
+            self.say(format!("stack {triggers}: would be made"));
+            return Ok(());
+        };
+        let told = self.told(wish.told, &outputs).await?;
+        for wanted in self.wanted(&binaries, (&outputs, &told))? {
+            let line = self.plan_function(&wanted).await?;
+            self.say(line);
+        }
+        let wanted = self.triggers(&outputs, wish.alarm_topic)?;
+        self.say_plan(&triggers, &self.plan_stack(&wanted).await?);
+        Ok(())
+    }
+
+    fn say_plan(&self, stack: &str, lines: &[String]) {
+        if lines.is_empty() {
+            self.say(format!("stack {stack}: unchanged"));
+        }
+        for line in lines {
+            self.say(format!("stack {stack}: {line}"));
+        }
+    }
+
+    async fn plan_function(&self, wanted: &publish::Wanted<'_>) -> Result<String, Error> {
+        let name = wanted.function.name(self);
+        let Some(live) = self.live(wanted.function).await? else {
+            return Ok(format!("function {name}: would be made"));
+        };
+        let there = self.fingerprint_of(&name, &live.version).await?;
+        if there == Some(wanted.fingerprint()?) {
+            return Ok(format!(
+                "function {name}: unchanged, version {}",
+                live.version
+            ));
+        }
+        let version = &live.version;
+        Ok(format!(
+            "function {name}: a new version would go live after {version}"
+        ))
+    }
+
+    /// Where a deployed stack is reached; none while its triggers are not there.
+    pub async fn doors(&self) -> Result<Option<Doors>, Error> {
+        let Some(outputs) = self.outputs(&self.stack.triggers()).await? else {
+            return Ok(None);
+        };
+        let (webhook, api) = (outputs.get("WebhookUrl")?, outputs.get("ApiUrl")?);
+        Ok(Some(Doors { webhook, api }))
+    }
+
+    async fn foundation(&self) -> Result<Wanted, Error> {
+        let kept = match self.is_kept().await? {
+            true => "yes",
+            false => "no",
+        };
+        Ok(Wanted {
+            name: self.stack.to_string(),
+            template: FOUNDATION,
+            parameters: vec![
+                ("VisibilitySeconds", VISIBILITY_SECONDS.to_string()),
+                ("KeptTable", kept.to_owned()),
+            ],
+        })
+    }
+
+    /// Whether the table is an earlier stack's. What was said when the stack was made is said again: a stack that forgot its table would delete it.
+    async fn is_kept(&self) -> Result<bool, Error> {
+        let stack = self.stack(self.stack.as_str()).await?;
+        let parameters = stack.and_then(|it| it.parameters).unwrap_or_default();
+        let said = parameters
+            .into_iter()
+            .find(|it| it.parameter_key() == Some("KeptTable"));
+        match said.and_then(|it| it.parameter_value) {
+            Some(said) => Ok(said == "yes"),
+            None => self.has_table().await,
+        }
+    }
+
+    fn triggers(&self, outputs: &Outputs, alarm_topic: Option<String>) -> Result<Wanted, Error> {
+        let mut parameters = vec![
+            ("Foundation", self.stack.to_string()),
+            ("AlarmTopic", alarm_topic.unwrap_or_default()),
+        ];
+        for name in [
+            "WorkQueueArn",
+            "WorkDeadQueueName",
+            "TicksQueueArn",
+            "TicksDeadQueueName",
+        ] {
+            parameters.push((name, outputs.get(name)?));
+        }
+        Ok(Wanted {
+            name: self.stack.triggers(),
+            template: TRIGGERS,
+            parameters,
+        })
+    }
+
+    fn wanted<'a>(
+        &self,
+        binaries: &'a [(Function, PathBuf)],
+        (outputs, told): (&Outputs, &Told),
+    ) -> Result<Vec<publish::Wanted<'a>>, Error> {
+        let wanted = |(function, binary): &'a (Function, PathBuf)| {
+            Ok(publish::Wanted {
+                function: *function,
+                binary,
+                environment: function.environment(self, (outputs, told))?,
+                role: outputs.get(function.role())?,
+            })
+        };
+        binaries.iter().map(wanted).collect()
+    }
+
+    /// Adds where Jules and GitHub are and which App signs in, as the table knows it.
+    async fn told(&self, mut told: Told, outputs: &Outputs) -> Result<Told, Error> {
+        let table = aws::Table::new(&self.config, outputs.get("Table")?);
+        let read = Store::new(std::sync::Arc::new(table)).upstreams().await;
+        let known = read.map_err(|error| {
+            let doing = "reading where Jules and GitHub are";
+            Error::stopped(doing, error.to_string(), "see that the table can be read")
+        })?;
+        let known = known.value;
+        let named = [
+            ("JULES_API_BASE", known.jules_base),
+            ("GITHUB_API_BASE", known.github_base),
+            (
+                "GITHUB_APP_ID",
+                known.github_app_id.map(|id| id.to_string()),
+            ),
+        ];
+        let set = named
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)));
+        told.upstreams = set.collect();
+        Ok(told)
+    }
+
+    fn lacking(&self) -> Error {
+        let doing = format!("reading the stack {}", self.stack);
+        Error::stopped(doing, "it is not there any more", "deploy again")
+    }
+}
+
+/// What tells this deployment from every other.
+fn release(all: &[publish::Wanted<'_>]) -> Result<String, Error> {
+    let mut release = Sha256::new();
+    for wanted in all {
+        release.update(wanted.fingerprint()?);
+    }
+    let mut text = hex::encode(release.finalize());
+    text.truncate(16);
+    Ok(text)
+}

@@ -1,0 +1,57 @@
+//! The secrets that a deployment needs and nobody types: made when they are missing. CloudFormation cannot make encrypted parameters.
+
+use engine::ports::{SecretName, Secrets, SecretsError};
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::cloud::Cloud;
+use crate::error::Error;
+
+impl Cloud {
+    /// Makes the first API token and the webhook secret if there are none. The token is told once; it can be read where it is kept.
+    pub(crate) async fn first_secrets(&self) -> Result<(), Error> {
+        let place = |name| self.secrets.path(name);
+        let token = SecretString::from(format!("gaf_{}", random()));
+        if self.make(&SecretName::ApiToken, &token).await? {
+            let at = place(&SecretName::ApiToken);
+            let token = token.expose_secret();
+            self.say(format!(
+                "API token, told this once and kept in {at}: {token}"
+            ));
+        } else {
+            self.say(format!("API token: in {}", place(&SecretName::ApiToken)));
+        }
+        let secret = SecretString::from(random());
+        let made = self.make(&SecretName::Webhook, &secret).await?;
+        let word = if made { "made, " } else { "" };
+        self.say(format!(
+            "webhook secret: {word}in {}",
+            place(&SecretName::Webhook)
+        ));
+        Ok(())
+    }
+
+    async fn make(&self, name: &SecretName, value: &SecretString) -> Result<bool, Error> {
+        match self.secrets.read(name).await {
+            Ok(_) => Ok(false),
+            Err(SecretsError::Missing(_)) => {
+                let written = self.secrets.write(name, value).await;
+                written.map(|()| true).map_err(|error| failed(&error))
+            }
+            Err(error @ SecretsError::Unusable { .. }) => Err(failed(&error)),
+        }
+    }
+}
+
+fn failed(error: &SecretsError) -> Error {
+    let next = "see that you may read and write the parameters of the stack, and deploy again";
+    Error::stopped("making the first secrets", error.to_string(), next)
+}
+
+/// 256 bits that nobody can guess.
+fn random() -> String {
+    format!(
+        "{:032x}{:032x}",
+        rand::random::<u128>(),
+        rand::random::<u128>()
+    )
+}

@@ -1,0 +1,108 @@
+//! Whether what was deployed answers: each door as it must to a stranger, and the poller when it is called.
+
+use std::time::Duration;
+
+use aws_sdk_lambda::config::Builder;
+use aws_sdk_lambda::config::timeout::TimeoutConfig;
+use reqwest::header::HOST;
+use reqwest::{Client, Method, StatusCode};
+use url::Url;
+
+use crate::alias::LIVE;
+use crate::cloud::{Cloud, LOOK_EVERY};
+use crate::error::Error;
+use crate::function::Function;
+use crate::put::Doors;
+
+/// How often a door is tried: a function URL that was just made is not known everywhere for some seconds.
+const TRIES: usize = 30;
+
+/// Longest wait for one answer: longer than any function may take.
+const ANSWER_WITHIN: Duration = Duration::from_secs(70);
+
+impl Cloud {
+    /// Tries both doors and the poller.
+    pub(crate) async fn try_out(&self, doors: &Doors) -> Result<(), Error> {
+        let unsigned = (Method::POST, "github/webhook");
+        let status = StatusCode::UNAUTHORIZED;
+        self.try_door("webhook", (&doors.webhook, unsigned), status)
+            .await?;
+        let health = (Method::GET, "healthz");
+        self.try_door("api", (&doors.api, health), StatusCode::OK)
+            .await?;
+        self.call_poller().await
+    }
+
+    async fn try_door(
+        &self,
+        what: &str,
+        (door, (method, path)): (&str, (Method, &str)),
+        wanted: StatusCode,
+    ) -> Result<(), Error> {
+        let doing = format!("trying the door {what}");
+        let failed =
+            |why: String| Error::stopped(&doing, why, "look into its log, and deploy again");
+        let client = Client::builder().timeout(ANSWER_WITHIN).build();
+        let client = client.map_err(|error| failed(error.to_string()))?;
+        let (address, host) = self
+            .address(door, path)
+            .map_err(|error| failed(error.to_string()))?;
+        let mut said = String::new();
+        let mut beat = tokio::time::interval(LOOK_EVERY);
+        for _ in 0..TRIES {
+            beat.tick().await;
+            let mut ask = client.request(method.clone(), address.clone()).body("{}");
+            if let Some(host) = &host {
+                ask = ask.header(HOST, host);
+            }
+            match ask.send().await {
+                Ok(answer) if answer.status() == wanted => {
+                    self.say(format!("{what}: answers {wanted} at {door}{path}"));
+                    return Ok(());
+                }
+                Ok(answer) => said = format!("it answers {}, not {wanted}", answer.status()),
+                Err(error) => said = error.to_string(),
+            }
+        }
+        Err(failed(said))
+    }
+
+    /// Where a door's address leads, and under which host name: an emulator serves those of all functions at its own address.
+    fn address(&self, door: &str, path: &str) -> Result<(Url, Option<String>), url::ParseError> {
+        let url = Url::parse(door)?.join(path)?;
+        let Some(endpoint) = &self.endpoint else {
+            return Ok((url, None));
+        };
+        let host = url.host_str().map(str::to_owned);
+        Ok((endpoint.join(url.path())?, host))
+    }
+
+    async fn call_poller(&self) -> Result<(), Error> {
+        let name = Function::Poller.name(self);
+        let doing = format!("calling the function {name}");
+        let patience = TimeoutConfig::builder().operation_attempt_timeout(ANSWER_WITHIN);
+        let answer = self
+            .functions
+            .invoke()
+            .function_name(&name)
+            .qualifier(LIVE)
+            .customize()
+            .config_override(Builder::new().timeout_config(patience.build()))
+            .send()
+            .await;
+        let answer = answer.map_err(|error| Error::aws(&doing, &error.into_service_error()))?;
+        let Some(wrong) = answer.function_error else {
+            self.say("poller: answers a call");
+            return Ok(());
+        };
+        let told = answer
+            .payload
+            .map(|it| String::from_utf8_lossy(it.as_ref()).into_owned());
+        let why = format!("{wrong}: {}", told.unwrap_or_default());
+        Err(Error::stopped(
+            doing,
+            why,
+            "look into its log, and deploy again",
+        ))
+    }
+}

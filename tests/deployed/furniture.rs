@@ -1,0 +1,136 @@
+//! What a person would type after the first deployment: an account, an agent, a source that merges on green, and their secrets.
+
+use std::collections::BTreeMap;
+
+use aws::Parameters;
+use domain::account::{Account, Health, ListWeight, Pace};
+use domain::governor::Limits;
+use domain::policy::{MergePolicy, PlanApproval, Policy, Source, Timing};
+use engine::desk::{Desk, Place};
+use engine::keys;
+use engine::ports::{SecretName, Secrets};
+use engine::settings::{Agent, Upstreams};
+use jiff::{SignedDuration, Timestamp};
+use sandbox::github::DEFAULT_TOKEN;
+use sandbox::{DEFAULT_KEY, Sandbox};
+use secrecy::SecretString;
+
+use crate::stage::REPO;
+
+/// The agent.
+pub(crate) const AGENT: &str = "helper";
+
+/// So rarely are pull requests read that only a webhook can be why one is merged in time.
+const SELDOM: SignedDuration = SignedDuration::from_mins(30);
+
+/// The account, which is looked at from now on.
+pub(crate) async fn open_account(desk: &Desk) {
+    let account = account(desk.now());
+    let name = account.name.as_str();
+    let place = listed(Some(account.next_poll), keys::ACCOUNTS, name);
+    let mut unit = desk.unit();
+    unit.put(keys::account(&account.name), &account, None, place);
+    desk.commit(unit).await.expect("an account");
+}
+
+/// Everything but the account.
+pub(crate) async fn put(desk: &Desk, secrets: &Parameters, sandbox: &Sandbox) {
+    let (account, agent) = (account(desk.now()), agent(sandbox));
+    let upstreams = Upstreams {
+        jules_base: Some(sandbox.jules_base()),
+        github_base: Some(sandbox.github_base()),
+        github_app_id: None,
+    };
+    for (name, value) in [
+        (
+            SecretName::Jules(account.name.clone()),
+            SecretString::from(DEFAULT_KEY),
+        ),
+        (SecretName::GitHub, SecretString::from(DEFAULT_TOKEN)),
+        (
+            SecretName::Agent(agent.name.clone()),
+            agents::new_secret([7; 32]),
+        ),
+    ] {
+        secrets.write(&name, &value).await.expect("a parameter");
+    }
+    let source = source(&account, &agent);
+    let found = desk.store.upstreams().await.expect("a table");
+    let mut unit = desk.unit();
+    unit.put(
+        keys::upstreams(),
+        &upstreams,
+        Some(found.version),
+        Place::default(),
+    );
+    unit.put(
+        keys::agent(&agent.name),
+        &agent,
+        None,
+        listed(None, keys::AGENTS, AGENT),
+    );
+    unit.put(
+        keys::source(&source.repo),
+        &source,
+        None,
+        listed(None, keys::SOURCES, &source.repo.key()),
+    );
+    desk.commit(unit).await.expect("a furnished table");
+}
+
+fn listed(due: Option<Timestamp>, list: &'static str, name: &str) -> Place {
+    Place {
+        due,
+        list: keys::listed(list, name),
+    }
+}
+
+fn account(now: Timestamp) -> Account {
+    Account {
+        name: "default".parse().expect("a name"),
+        limits: Limits {
+            concurrent: 15,
+            per_day: 100,
+        },
+        agent: None,
+        // As often as ticks come.
+        pace: Pace {
+            tick: SignedDuration::from_secs(1),
+            idle: SignedDuration::from_secs(1),
+        },
+        health: Health::Working,
+        next_poll: now,
+        list: ListWeight::default(),
+        activity_reads: BTreeMap::new(),
+        passed_over: BTreeMap::new(),
+        tally: Default::default(),
+    }
+}
+
+fn agent(sandbox: &Sandbox) -> Agent {
+    Agent {
+        name: AGENT.parse().expect("a name"),
+        url: sandbox.agent_url(AGENT).parse().ok(),
+        disabled: None,
+    }
+}
+
+fn source(account: &Account, agent: &Agent) -> Source {
+    Source {
+        repo: REPO.parse().expect("a repository"),
+        account: account.name.clone(),
+        agent: Some(agent.name.clone()),
+        paused: false,
+        branch: Some("main".parse().expect("a branch")),
+        policy: Policy {
+            merge: MergePolicy::OnGreen,
+            plan_approval: PlanApproval::Auto,
+            ..Policy::default()
+        },
+        timing: Timing {
+            settle: SignedDuration::from_secs(1),
+            pull_poll: SELDOM,
+            ..Timing::default()
+        },
+    }
+}

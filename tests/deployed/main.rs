@@ -1,0 +1,25 @@
+//! The deployed story: the real binaries of the functions on the services that `AWS_ENDPOINT_URL` names, around the sandbox. It is put there, told, brought to the next version and back, and taken down by the code of `cargo xtask deploy`.
+#![expect(
+    clippy::expect_used,
+    reason = "a stage that cannot be set or read is a failed test"
+)]
+
+mod furniture;
+mod logs;
+mod scenes;
+mod stage;
+mod upgrade;
+
+use deploy::Binaries;
+use stage::{Stage, folder};
+
+/// One stack for all acts: what is deployed is what the next act begins with.
+#[tokio::test]
+async fn from_nothing_to_merged_to_the_next_version_and_back_to_nothing() {
+    let this = Binaries::Ready(folder("GAFFER_FUNCTIONS"));
+    let next = Binaries::Ready(folder("GAFFER_NEXT_FUNCTIONS"));
+    let stage = Stage::set(this).await;
+    scenes::a_job_is_asked_about_and_merged_once(&stage).await;
+    upgrade::ten_jobs_outlive_the_next_version(&stage, next).await;
+    upgrade::taken_down_it_leaves_what_was_to_be_kept(&stage).await;
+}

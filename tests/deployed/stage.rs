@@ -1,0 +1,208 @@
+//! The stage: a sandbox on this machine, and a stack deployed around it.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use client::Client;
+use client::wire::{CreateJob, JobView};
+use deploy::{Binaries, Cloud, Doors, Place, Told, Wish, Workshop, workspace};
+use engine::desk::Desk;
+use engine::machine::{RandomIds, SystemClock};
+use engine::ports::{Clock, SecretName, Secrets};
+use engine::store::Store;
+use sandbox::{Options, Sandbox, WebhookTarget};
+use secrecy::ExposeSecret;
+use tokio::time::Instant;
+use url::Url;
+
+use crate::furniture;
+use crate::logs;
+
+/// The stack.
+pub(crate) const STACK: &str = "gaffer-tested";
+
+/// The repository.
+pub(crate) const REPO: &str = "acme/shop";
+
+/// Longest wait for anything: the schedule calls once a minute, and a tick comes every ten seconds. Machines are busy.
+const WITHIN: Duration = Duration::from_secs(240);
+
+/// How often is looked: each look calls a function.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Everything that a story is told on.
+pub(crate) struct Stage {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) cloud: Cloud,
+    pub(crate) desk: Desk,
+    pub(crate) table: aws::Table,
+    pub(crate) client: Client,
+    pub(crate) config: aws_config::SdkConfig,
+    endpoint: Url,
+}
+
+/// A folder that the environment names.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    PathBuf::from(said(name))
+}
+
+fn said(name: &str) -> String {
+    let value = std::env::var_os(name).and_then(|value| value.into_string().ok());
+    value.unwrap_or_else(|| {
+        panic!("{name} is not set: run `cargo xtask test --only deployed`, which sets it")
+    })
+}
+
+impl Stage {
+    /// Deploys onto nothing, says who Jules, GitHub and the agent are, and deploys again, which takes that up.
+    pub(crate) async fn set(binaries: Binaries) -> Self {
+        // Only fails when one is installed already, which serves as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let endpoint: Url = said("AWS_ENDPOINT_URL").parse().expect("an address");
+        let scenario = crate::scenes::scenario();
+        let sandbox = Sandbox::start(Options::real_time(scenario)).await;
+        let sandbox = sandbox.expect("a sandbox");
+        let place = Place {
+            stack: STACK.parse().expect("a name"),
+            endpoint: Some(endpoint.clone()),
+            region: None,
+        };
+        let cloud = Cloud::open(place, deploy::command::tell).await;
+        let cloud = cloud.expect("the services");
+        put(&cloud, &sandbox, binaries.clone()).await;
+        let config = aws::connect().await;
+        let table = aws::Table::new(&config, STACK);
+        let desk = desk(&config, &table).await;
+        let secrets = aws::Parameters::new(&config, STACK);
+        furniture::put(&desk, &secrets, &sandbox).await;
+        let doors = put(&cloud, &sandbox, binaries).await;
+        // Until now nothing was ever due, so no chain of ticks lives: only the schedule can begin one.
+        furniture::open_account(&desk).await;
+        let token = secrets.read(&SecretName::ApiToken).await.expect("a token");
+        let hook = secrets.read(&SecretName::Webhook).await.expect("a secret");
+        sandbox.set_webhook(WebhookTarget {
+            url: here(&endpoint, &doors.webhook)
+                .join("github/webhook")
+                .expect("an address")
+                .into(),
+            secret: hook.expose_secret().to_owned(),
+        });
+        let client = Client::new(here(&endpoint, &doors.api), token).expect("a client");
+        Self {
+            sandbox,
+            cloud,
+            desk,
+            table,
+            client,
+            config,
+            endpoint,
+        }
+    }
+
+    /// Deploys other binaries.
+    pub(crate) async fn put(&self, binaries: Binaries) {
+        put(&self.cloud, &self.sandbox, binaries).await;
+    }
+
+    /// A new job.
+    pub(crate) async fn job(&self, prompt: &str) -> JobView {
+        let wanted = CreateJob {
+            repo: REPO.parse().expect("a repository"),
+            branch: None,
+            prompt: prompt.to_owned(),
+            title: None,
+            agent: None,
+            priority: None,
+        };
+        self.client.create_job(&wanted, None).await.expect("a job")
+    }
+
+    /// Says something in a job; the dispatcher does it.
+    pub(crate) async fn say(&self, job: &JobView, words: &str) {
+        let id = job.job_id.to_string();
+        let said = self.client.say(&id, words, None).await;
+        said.expect("an answer");
+    }
+
+    /// Waits until a job is in a state.
+    pub(crate) async fn until(&self, job: &JobView, state: &str) -> JobView {
+        let id = job.job_id.to_string();
+        self.wait(&format!("job {id} is {state}"), || async {
+            let found = self.client.job(&id).await.expect("the job");
+            (found.state == state).then_some(found)
+        })
+        .await
+    }
+
+    /// Looks until something is there; when it does not come, everything that the functions logged is told.
+    pub(crate) async fn wait<T, F: Future<Output = Option<T>>>(
+        &self,
+        what: &str,
+        look: impl Fn() -> F,
+    ) -> T {
+        let until = Instant::now() + WITHIN;
+        let mut beat = tokio::time::interval(LOOK_EVERY);
+        loop {
+            beat.tick().await;
+            if let Some(found) = look().await {
+                return found;
+            }
+            if Instant::now() > until {
+                let told = logs::all(&self.endpoint).await;
+                panic!("after {WITHIN:?} it is not so that {what}; the functions said:\n{told}");
+            }
+        }
+    }
+
+    /// How often each pull request was merged, as GitHub counts.
+    pub(crate) fn merges(&self) -> Vec<String> {
+        let merged = |it: &sandbox::Logged| {
+            it.method == "PUT" && it.path.ends_with("/merge") && it.status == 200
+        };
+        let all = self.sandbox.requests().into_iter();
+        all.filter(merged).map(|it| it.path).collect()
+    }
+}
+
+async fn put(cloud: &Cloud, sandbox: &Sandbox, binaries: Binaries) -> Doors {
+    let workshop = Workshop {
+        root: workspace(),
+        cargo_lambda: Some(folder("GAFFER_CARGO_LAMBDA")),
+    };
+    let wish = Wish {
+        binaries,
+        told: Told::new(false, vec![sandbox.addr().to_string()]),
+        alarm_topic: None,
+    };
+    let deployed = cloud.deploy(&workshop, wish).await;
+    deployed.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The table and the queue as the functions see them.
+async fn desk(config: &aws_config::SdkConfig, table: &aws::Table) -> Desk {
+    let client = aws_sdk_sqs::Client::new(config);
+    let url = async |name: String| {
+        let found = client.get_queue_url().queue_name(name).send().await;
+        found.expect("a queue").queue_url.expect("its address")
+    };
+    let work = url(format!("{STACK}-work")).await;
+    let dead = url(format!("{STACK}-work-dead")).await;
+    let records = Arc::new(table.clone());
+    let store = Store::new(records.clone());
+    let known = engine::installation::of(&store, &RandomIds, SystemClock.now()).await;
+    let installation = known.expect("an installation");
+    let queue = Arc::new(aws::SqsQueue::new(config, &work, &dead));
+    let (clock, ids) = (Arc::new(SystemClock), Arc::new(RandomIds));
+    Desk::new(records, queue, clock, ids, installation)
+}
+
+/// A function's address for a client that cannot be told which host name to ask for: the emulator takes the first label of it in the path too.
+fn here(endpoint: &Url, door: &str) -> Url {
+    let door: Url = door.parse().expect("an address");
+    let host = door.host_str().expect("a host");
+    let label = host.split('.').next().expect("a label");
+    let path = format!("_aws/lambda-url/{label}/");
+    endpoint.join(&path).expect("an address")
+}

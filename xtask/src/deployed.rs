@@ -1,0 +1,105 @@
+//! What the stage `deployed` needs: the functions of this version and of the next, and services that run them.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use crate::ministack::MiniStack;
+use crate::stages::forget_outer_package;
+use crate::tools::python;
+
+/// The packages of the functions.
+const PACKAGES: [&str; 4] = ["poller", "dispatcher", "webhook", "api-function"];
+
+/// What makes of this version one that does not exist yet: it stores one field more.
+const NEXT: [&str; 2] = ["--features", "engine/next-shape"];
+
+/// Everything that the stories of the deployed functions are told on. It runs until this is dropped.
+pub(crate) struct Set {
+    services: MiniStack,
+    this: PathBuf,
+    next: PathBuf,
+    cargo_lambda: PathBuf,
+}
+
+/// Builds the functions twice, as the tests build them, and starts the services.
+pub(crate) fn set(root: &Path) -> Result<Set> {
+    let folder = root.join("target/deployed");
+    Ok(Set {
+        this: built(root, &[], &folder.join("this"))?,
+        next: built(root, &NEXT, &folder.join("next"))?,
+        cargo_lambda: python::cargo_lambda(root)?,
+        services: MiniStack::start(root)?,
+    })
+}
+
+impl Set {
+    /// What the test reads.
+    pub(crate) fn environment(&self) -> Vec<(&'static str, OsString)> {
+        let services = self.services.environment().into_iter();
+        let services = services.map(|(name, value)| (name, value.into()));
+        let ours = [
+            ("GAFFER_FUNCTIONS", &self.this),
+            ("GAFFER_NEXT_FUNCTIONS", &self.next),
+            ("GAFFER_CARGO_LAMBDA", &self.cargo_lambda),
+        ];
+        let ours = ours.map(|(name, path)| (name, path.clone().into_os_string()));
+        services.chain(ours).collect()
+    }
+}
+
+/// Builds the functions and puts their binaries into a folder, where the next build does not write over them.
+fn built(root: &Path, features: &[&str], folder: &Path) -> Result<PathBuf> {
+    let mut command = Command::new("cargo");
+    forget_outer_package(&mut command);
+    command.args(["build", "--message-format", "json-render-diagnostics"]);
+    for package in PACKAGES {
+        command.args(["--package", package]);
+    }
+    let output = command
+        .args(features)
+        .current_dir(root)
+        .stderr(Stdio::inherit())
+        .output()
+        .context("starting `cargo build`")?;
+    ensure!(output.status.success(), "the functions do not build");
+    fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let binaries: Vec<PathBuf> = said.lines().filter_map(binary).collect();
+    ensure!(
+        binaries.len() == PACKAGES.len(),
+        "cargo built {} functions, not {}: {binaries:?}",
+        binaries.len(),
+        PACKAGES.len()
+    );
+    for binary in binaries {
+        let name = binary.file_name().context("naming a function")?;
+        let copy = folder.join(name);
+        fs::copy(&binary, &copy).with_context(|| format!("copying {}", binary.display()))?;
+    }
+    Ok(folder.to_owned())
+}
+
+/// The binary that one of cargo's messages tells of.
+fn binary(message: &str) -> Option<PathBuf> {
+    let message: Value = serde_json::from_str(message).ok()?;
+    message.get("executable")?.as_str().map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_messages_about_binaries_name_one() {
+        let message = r#"{"reason":"compiler-artifact","executable":"/t/debug/poller"}"#;
+        assert_eq!(binary(message), Some(PathBuf::from("/t/debug/poller")));
+        let library = r#"{"reason":"compiler-artifact","executable":null}"#;
+        assert_eq!(binary(library), None);
+        assert_eq!(binary("not a message"), None);
+    }
+}

@@ -1,0 +1,53 @@
+//! Tools that come as Python packages, each in a folder of its own.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::{fetch_with, install, python_advice};
+use crate::output;
+
+/// What uploads functions, with the linker for other processors that it builds with.
+const CARGO_LAMBDA: &str = "cargo-lambda==1.9.2";
+
+/// The services of AWS that run functions on this machine.
+const MINISTACK: &str = "ministack==1.5.33";
+
+/// What finds mistakes in the templates.
+const CFN_LINT: &str = "cfn-lint==1.58.0";
+
+/// The folder with cargo-lambda; the program is `bin/cargo-lambda` in it.
+pub(crate) fn cargo_lambda(root: &Path) -> Result<PathBuf> {
+    packages(root, CARGO_LAMBDA)
+}
+
+/// The folder with MiniStack.
+pub(crate) fn ministack(root: &Path) -> Result<PathBuf> {
+    packages(root, MINISTACK)
+}
+
+/// The folder with cfn-lint.
+pub(crate) fn cfn_lint(root: &Path) -> Result<PathBuf> {
+    packages(root, CFN_LINT)
+}
+
+/// A program that one of these packages brings.
+pub(crate) fn program(packages: &Path, name: &str) -> Command {
+    let mut command = Command::new("python3");
+    command
+        .env("PYTHONPATH", packages)
+        .arg(packages.join("bin").join(name));
+    command
+}
+
+/// The folder with a package of exactly this version, fetched if it is not there yet.
+fn packages(root: &Path, wanted: &str) -> Result<PathBuf> {
+    let folder = root.join("target/tools").join(wanted.replace("==", "-"));
+    if !folder.is_dir() {
+        output::line(&format!("fetching {wanted} (once)"));
+        fetch_with(&folder, &|partial| install("python3", &[wanted], partial))
+            .with_context(|| python_advice(wanted, wanted))?;
+    }
+    Ok(folder)
+}

@@ -24,6 +24,7 @@ pub(crate) mod operations;
 pub(crate) mod probe;
 pub(crate) mod pull;
 pub(crate) mod recovery;
+pub(crate) mod secret;
 pub(crate) mod source;
 pub(crate) mod stack;
 pub(crate) mod value;
@@ -84,6 +85,12 @@ pub(crate) enum Command {
     /// GitHub: the App that Gaffer is there.
     #[command(subcommand, after_help = "Example:\n  gaffer github setup")]
     Github(github::GithubCommand),
+    /// Secrets: keys and tokens, of a Gaffer here or on AWS.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  gaffer secret set github --stack gaffer < app.pem"
+    )]
+    Secret(secret::SecretCommand),
     /// Jobs: pieces of work for Jules. They go through a running `gaffer up`.
     Job(job::JobArgs),
     /// Pull requests, through a running `gaffer up`.

@@ -12,10 +12,10 @@ use tokio::net::TcpListener;
 use tokio::time::Instant;
 
 use crate::args::github::{GithubCommand, SetupArgs};
-use crate::data::Data;
 use crate::error::Error;
 use crate::here::Here;
 use crate::render::{self, Answer};
+use crate::site::Keeping;
 use crate::stdin::{self, KeyFrom};
 use crate::upstreams;
 
@@ -36,9 +36,16 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Runs one of the commands.
 pub(crate) async fn run(command: GithubCommand, here: &Here) -> Result<Answer> {
     match command {
-        GithubCommand::Setup(args) => setup(*args, here)
-            .await
-            .context("setting up the GitHub App"),
+        GithubCommand::Setup(args) => {
+            let is_deployed = args.stack.name().is_some();
+            let answer = setup(*args, here).await;
+            let answer = answer.context("setting up the GitHub App")?;
+            Ok(match is_deployed {
+                true => answer
+                    .line("Deploy the stack once more: its functions are told of the App then."),
+                false => answer,
+            })
+        }
         GithubCommand::Token(args) => token::replace(args, here)
             .await
             .context("replacing the GitHub token"),
@@ -48,7 +55,7 @@ pub(crate) async fn run(command: GithubCommand, here: &Here) -> Result<Answer> {
 async fn setup(args: SetupArgs, here: &Here) -> Result<Answer> {
     let overlaid = here.is_overlaid(&SecretName::GitHub);
     // Secrets are written, so those that the environment lays over them are left out.
-    let data = here.stored_only().open().await?;
+    let data = Keeping::of(&args.stack, here).await?;
     let typed = Upstreams {
         github_base: args.github_base.clone(),
         ..Upstreams::default()
@@ -104,7 +111,7 @@ fn lacking(owners: &[String], installed: &[Installed]) -> Vec<String> {
 /// One run.
 struct Run {
     args: SetupArgs,
-    data: Data,
+    data: Keeping,
     maker: AppMaker,
     base: Option<String>,
 }

@@ -25,6 +25,7 @@ mod probe;
 mod render;
 mod run;
 mod sandbox_command;
+mod secret;
 mod settings;
 mod site;
 mod source;

@@ -13,7 +13,7 @@ use crate::render::{self, Answer};
 use crate::settings::Environment;
 use crate::{
     account, agent, backup, cost, demo, dlq, doctor, export, github_setup, import, init, job, logs,
-    probe, sandbox_command, source, switch, up, why,
+    probe, sandbox_command, secret, source, switch, up, why,
 };
 
 /// The whole program.
@@ -97,6 +97,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Source(command) => source::run(*command, &here()?).await?,
         Command::Agent(command) => agent::run(command, &here()?).await?,
         Command::Github(command) => Box::pin(github_setup::run(command, &here()?)).await?,
+        Command::Secret(command) => secret::run(command, &here()?).await?,
         Command::Job(args) => job::run(args, &here()?).await?,
         Command::Pull(args) => why::pull(args, &here()?).await?,
         Command::Pause(args) => switch::pause(args, &here()?).await?,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use engine::desk::Desk;
-use engine::ports::{DeadLetters, Queue};
+use engine::ports::{DeadLetters, Queue, Secrets};
 
 use crate::args::stack::StackArgs;
 use crate::here::Here;
@@ -38,6 +38,46 @@ impl Site {
             desk: data.desk,
         })
     }
+}
+
+/// What commands that store settings and secrets need of a Gaffer.
+pub(crate) struct Keeping {
+    /// Its store, queue and time.
+    pub(crate) desk: Desk,
+    /// Its secrets, without those that the environment lays over them.
+    pub(crate) secrets: Arc<dyn Secrets>,
+    /// What stands before a secret's path where it is kept.
+    pub(crate) root: String,
+}
+
+impl Keeping {
+    /// The Gaffer that is meant; a data folder is made when it is new.
+    pub(crate) async fn of(stack: &StackArgs, here: &Here) -> Result<Self> {
+        if let Some(name) = stack.name() {
+            return kept_on_aws(name).await;
+        }
+        let data = here.stored_only().open().await?;
+        Ok(Self {
+            desk: data.desk,
+            secrets: data.secrets,
+            root: here.folder.join("secrets").display().to_string(),
+        })
+    }
+}
+
+#[cfg(feature = "aws")]
+async fn kept_on_aws(name: &str) -> Result<Keeping> {
+    let cloud = crate::cloud::Cloud::find(name).await?;
+    Ok(Keeping {
+        desk: cloud.desk().await?,
+        secrets: Arc::new(cloud.stack.parameters()),
+        root: format!("/gaffer/{name}"),
+    })
+}
+
+#[cfg(not(feature = "aws"))]
+async fn kept_on_aws(name: &str) -> Result<Keeping> {
+    Err(without_aws(name).into())
 }
 
 #[cfg(feature = "aws")]

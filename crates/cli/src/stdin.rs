@@ -37,6 +37,20 @@ pub(crate) fn key(from: KeyFrom<'_>, what: &str) -> Result<SecretString> {
     checked(text.trim(), what)
 }
 
+/// Reads a secret of any kind: one word, or a private key of several lines.
+pub(crate) fn secret(what: &str) -> Result<SecretString> {
+    if std::io::stdin().is_terminal() {
+        return key(KeyFrom::StdinOrAsked, what);
+    }
+    let text =
+        of_stdin(KEY_BYTES_MAX).with_context(|| format!("reading {what} from standard input"))?;
+    let text = text.trim();
+    if text.starts_with("-----BEGIN ") && text.ends_with("-----") {
+        return Ok(SecretString::from(text));
+    }
+    checked(text, what)
+}
+
 /// A key is one word; the text itself is never told.
 fn checked(key: &str, what: &str) -> Result<SecretString> {
     let next = "give it on standard input, with `--key-file FILE`, or at a terminal";

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use jiff::SignedDuration;
 use url::Url;
 
+use super::stack::StackArgs;
 use super::value;
 
 /// What to do with GitHub.
@@ -35,7 +36,7 @@ pub(crate) struct TokenArgs {
 /// How the App is made.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer github setup\n  gaffer github setup --org acme --webhook-url https://gaffer.example.com/github/webhook\n  gaffer github setup --code-stdin < address.txt\n  gaffer github setup --app-id 12345 --key-file app.pem"
+    after_help = "Examples:\n  gaffer github setup\n  gaffer github setup --org acme --webhook-url https://gaffer.example.com/github/webhook\n  gaffer github setup --stack gaffer --webhook-url https://gaffer.example.com/github/webhook\n  gaffer github setup --code-stdin < address.txt\n  gaffer github setup --app-id 12345 --key-file app.pem"
 )]
 pub(crate) struct SetupArgs {
     /// Make it an organisation's App instead of yours.
@@ -69,6 +70,10 @@ pub(crate) struct SetupArgs {
     /// Forget what was begun, and make another App.
     #[arg(long)]
     pub(crate) again: bool,
+
+    /// Whose App it is.
+    #[command(flatten)]
+    pub(crate) stack: StackArgs,
 
     /// How long to wait for you at each step; `0s` waits for nothing.
     #[arg(long, value_name = "DURATION", default_value = "15m", value_parser = value::wait)]

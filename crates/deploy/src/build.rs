@@ -106,6 +106,13 @@ impl Workshop {
     }
 
     async fn run(&self, mut command: Command, doing: &str) -> Result<(), Error> {
+        // What `cargo run` said about this package would have build scripts run again, and all that depends on them be compiled again.
+        for (name, _) in std::env::vars_os() {
+            let name = name.to_string_lossy();
+            if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+                command.env_remove(name.as_ref());
+            }
+        }
         let status = command
             .current_dir(&self.root)
             .stdin(Stdio::null())

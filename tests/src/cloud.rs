@@ -1,24 +1,34 @@
 //! Tables and queues of a test's own, on the services that `AWS_ENDPOINT_URL` names.
 
+mod asked;
 mod delays;
+mod gate;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use aws::{SqsQueue, Table};
-use aws_config::SdkConfig;
+use aws::{ATTEMPTS_MAX, Parameters, SqsQueue, Table};
+use aws_config::retry::RetryConfig;
+use aws_config::timeout::TimeoutConfig;
+use aws_config::{BehaviorVersion, SdkConfig};
 use aws_sdk_dynamodb::client::Waiters;
+use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider};
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, Projection,
 };
 use aws_sdk_sqs::types::QueueAttributeName;
-use engine::ports::{Clock, Queue, Records};
+use engine::ports::{Clock, Queue, Records, SecretName, Secrets};
+use secrecy::SecretString;
 use serde_norway::Value;
 use ulid::Ulid;
 
 use crate::infra;
 use crate::world::Ground;
 use delays::Delays;
+use gate::PATIENCE;
+
+pub use asked::Asked;
+pub use gate::{Gate, LAMBDA, Trouble};
 
 /// Longest wait for a new table: real ones take ten seconds.
 const TABLE_WITHIN: Duration = Duration::from_secs(60);
@@ -44,14 +54,14 @@ pub async fn table() -> Arc<dyn Records> {
 
 /// An empty table, made as `infra/foundation.yaml` says.
 pub async fn new_table() -> Table {
-    table_named(name("table")).await
+    table_of(&config().await, &name("table")).await
 }
 
 /// The table and the queues of a stack, called as the foundation calls them; answers its name.
 pub async fn new_stack() -> String {
-    let name = name("stack");
-    table_named(name.clone()).await;
-    let client = aws_sdk_sqs::Client::new(&config().await);
+    let (config, name) = (config().await, name("stack"));
+    table_of(&config, &name).await;
+    let client = aws_sdk_sqs::Client::new(&config);
     for end in ["work", "work-dead", "ticks", "ticks-dead"] {
         made(&client, &format!("{name}-{end}"), None).await;
     }
@@ -61,7 +71,7 @@ pub async fn new_stack() -> String {
 /// An empty table and an empty queue whose calls are counted.
 pub async fn metered(counters: aws::Counters) -> (Table, SqsQueue) {
     let (config, name) = (config().await, name("table"));
-    table_named(name.clone()).await;
+    table_of(&config, &name).await;
     let client = aws_sdk_sqs::Client::new(&config);
     let (dead, url) = (format!("{name}-dead"), format!("{name}-queue"));
     let dead = made(&client, &dead, None).await;
@@ -70,22 +80,21 @@ pub async fn metered(counters: aws::Counters) -> (Table, SqsQueue) {
     (Table::metered(&config, name, counters), queue)
 }
 
-async fn table_named(name: String) -> Table {
-    let config = config().await;
-    let client = aws_sdk_dynamodb::Client::new(&config);
+async fn table_of(config: &SdkConfig, name: &str) -> Table {
+    let client = aws_sdk_dynamodb::Client::new(config);
     let template = infra::properties(&infra::template("foundation.yaml"), "Table");
     let indexes = infra::items(&template, "GlobalSecondaryIndexes");
     let request = client
         .create_table()
-        .table_name(&name)
+        .table_name(name)
         .billing_mode(BillingMode::PayPerRequest)
         .set_attribute_definitions(Some(attributes(&template)))
         .set_key_schema(Some(key(&template)))
         .set_global_secondary_indexes(Some(indexes.iter().map(index).collect()));
     request.send().await.expect("a new table");
-    let there = client.wait_until_table_exists().table_name(&name);
+    let there = client.wait_until_table_exists().table_name(name);
     there.wait(TABLE_WITHIN).await.expect("the new table");
-    Table::new(&config, name)
+    Table::new(config, name)
 }
 
 fn attributes(table: &Value) -> Vec<AttributeDefinition> {
@@ -128,12 +137,107 @@ fn index(of: &Value) -> GlobalSecondaryIndex {
         .expect("an index")
 }
 
-/// An empty table and an empty queue for a world of this clock.
-pub async fn ground(clock: Arc<dyn Clock>) -> Ground {
-    Ground {
-        records: Arc::new(new_table().await),
-        queue: Arc::new(Delays::new(queue().await, clock)),
+/// How everything goes wrong at once in a world over AWS.
+#[derive(Clone)]
+pub struct Storm {
+    /// What stands between the functions and AWS.
+    pub gate: Arc<Gate>,
+    /// How many pollers and dispatchers work at the same time.
+    pub crews: usize,
+    /// What chooses who dies when, and which ticks are lost or late; none for a world in which nothing dies or is lost.
+    pub seed: Option<u64>,
+}
+
+/// A table, a queue and parameters that one world has for itself.
+pub struct Cloud {
+    config: SdkConfig,
+    table: Table,
+    /// The name of the table, which is that of the stack too.
+    name: String,
+    queue: (String, String),
+    delays: Delays,
+    gate: Option<Arc<Gate>>,
+}
+
+impl Cloud {
+    /// Empty ones, for a world of this clock; behind a gate, if there is one.
+    pub(crate) async fn new(clock: Arc<dyn Clock>, storm: Option<&Storm>) -> Self {
+        let config = config().await;
+        let name = name("table");
+        let table = table_of(&config, &name).await;
+        let queue = queue_of(&config).await;
+        let real = SqsQueue::new(&config, &queue.0, &queue.1);
+        Self {
+            delays: Delays::new(Arc::new(real), clock)
+                .doubling(storm.is_some_and(|storm| storm.seed.is_some())),
+            gate: storm.map(|storm| storm.gate.clone()),
+            config,
+            table,
+            name,
+            queue,
+        }
     }
+
+    /// Without a gate, as whoever checks the end of a story sees it.
+    pub(crate) fn seen_by_tests(&self) -> Ground {
+        Ground {
+            records: Arc::new(self.table.clone()),
+            queue: Arc::new(self.delays.clone()),
+        }
+    }
+
+    /// As a function sees it, whose calls are signed with a key of its own.
+    pub(crate) fn seen_by(&self, who: &str) -> Ground {
+        let config = self.config(who);
+        let queue = SqsQueue::new(&config, &self.queue.0, &self.queue.1);
+        Ground {
+            records: Arc::new(Table::new(&config, &self.name)),
+            queue: Arc::new(self.delays.through(Arc::new(queue))),
+        }
+    }
+
+    /// The parameters, as a function sees them.
+    pub(crate) fn secrets(&self, who: &str) -> Arc<dyn Secrets> {
+        Arc::new(Parameters::new(&self.config(who), &self.name))
+    }
+
+    /// Brings the parameters up to date.
+    pub(crate) async fn keep(&self, changes: Vec<(SecretName, Option<SecretString>)>) {
+        let parameters = Parameters::new(&self.config, &self.name);
+        for (name, value) in changes {
+            let kept = match value {
+                Some(value) => parameters.write(&name, &value).await,
+                None => parameters.remove(&name).await,
+            };
+            kept.expect("a parameter store");
+        }
+    }
+
+    fn config(&self, who: &str) -> SdkConfig {
+        match &self.gate {
+            Some(gate) => through(gate, &self.config, who),
+            None => self.config.clone(),
+        }
+    }
+}
+
+/// Settings for clients that go through a gate. They try as often as ours always do, but wait less between.
+pub fn through(gate: &Gate, config: &SdkConfig, who: &str) -> SdkConfig {
+    let credentials = Credentials::new(who, "test", None, None, "tests");
+    let retries = RetryConfig::standard().with_max_attempts(ATTEMPTS_MAX);
+    let timeouts = TimeoutConfig::builder().operation_attempt_timeout(PATIENCE);
+    let mut settings = SdkConfig::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .region(config.region().cloned())
+        .credentials_provider(SharedCredentialsProvider::new(credentials))
+        .retry_config(retries.with_initial_backoff(Duration::from_millis(1)))
+        .timeout_config(timeouts.build())
+        .endpoint_url(gate.url());
+    settings
+        .set_http_client(config.http_client())
+        .set_sleep_impl(config.sleep_impl())
+        .set_time_source(config.time_source());
+    settings.build()
 }
 
 /// An empty queue with dead letters after five receives, as the engine sees it.
@@ -144,7 +248,13 @@ pub async fn queue() -> Arc<dyn Queue> {
 /// An empty queue with dead letters after five receives.
 pub async fn new_queue() -> SqsQueue {
     let config = config().await;
-    let client = aws_sdk_sqs::Client::new(&config);
+    let (url, dead) = queue_of(&config).await;
+    SqsQueue::new(&config, url, dead)
+}
+
+/// Where a new queue and its dead letters are.
+async fn queue_of(config: &SdkConfig) -> (String, String) {
+    let client = aws_sdk_sqs::Client::new(config);
     let name = name("queue");
     let dead = made(&client, &format!("{name}-dead"), None).await;
     let attributes = client
@@ -156,8 +266,7 @@ pub async fn new_queue() -> SqsQueue {
         .and_then(|all| all.get(&QueueAttributeName::QueueArn).cloned())
         .expect("its name");
     let redrive = format!(r#"{{"deadLetterTargetArn":"{arn}","maxReceiveCount":"5"}}"#);
-    let url = made(&client, &name, Some(redrive)).await;
-    SqsQueue::new(&config, url, dead)
+    (made(&client, &name, Some(redrive)).await, dead)
 }
 
 async fn made(client: &aws_sdk_sqs::Client, name: &str, redrive: Option<String>) -> String {

@@ -1,7 +1,9 @@
 //! A whole Gaffer in one process on a hand-moved clock: the real engine, adapters and SQLite, around the sandbox's real sockets; or the functions over AWS.
 
 mod address;
+mod birth;
 mod decisions;
+mod demo;
 mod fate;
 mod finish;
 mod functions;
@@ -11,6 +13,7 @@ mod look;
 mod mail;
 mod mortal;
 mod moving;
+mod reaper;
 mod redo;
 mod restore;
 mod scenes;
@@ -25,7 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use domain::account::{Account, Health, ListWeight, Pace};
 use domain::governor::Limits;
-use domain::ids::{AccountName, InstallationId};
+use domain::ids::AccountName;
 use domain::policy::Source;
 use engine::desk::{Desk, Place};
 use engine::dispatcher::{Dispatcher, Eyes, Hands};
@@ -38,18 +41,22 @@ use local::{Database, LocalQueue};
 use sandbox::{ManualClock, Options, Sandbox, Scenario};
 use ulid::Ulid;
 
+use crate::cloud::{Cloud, Storm};
+use birth::Birth;
 pub use decisions::{differences, without_texts};
+pub use demo::{Demo, RED};
 pub use fate::{Fate, Moment};
 use functions::Functions;
 pub use ground::{Ground, Ripening, Whole};
 pub use ledger::Ledger;
 pub use mail::Postman;
+use reaper::Reaper;
 pub use scenes::{
     MINUTE, SECOND, asking, ci, from_work, green_checks, hour, on_green, open_pull, progress,
     scenario, source, source_of, stalling, story, with_ci, work,
 };
 pub use vault::Vault;
-use wiring::{adapters, open_door};
+use wiring::adapters;
 
 /// The repository that stories play in.
 pub const REPO: &str = "acme/shop";
@@ -96,6 +103,8 @@ pub struct Setup {
     pub github_app: Option<u64>,
     /// The folder of the database, for stories about its file; without one it is in memory.
     pub folder: Option<PathBuf>,
+    /// What goes wrong between functions and AWS. With one, the world is over AWS wherever others are.
+    pub storm: Option<Storm>,
 }
 
 impl Default for Setup {
@@ -107,6 +116,7 @@ impl Default for Setup {
             observe_only: false,
             github_app: None,
             folder: None,
+            storm: None,
         }
     }
 }
@@ -116,11 +126,17 @@ fn is_cloud() -> bool {
     std::env::var_os("GAFFER_TESTS_ON").is_some_and(|ground| ground == "aws")
 }
 
-/// Where a world as set up keeps everything.
-async fn found(setup: &Setup, clock: &Arc<dyn Clock>) -> Ground {
-    if is_cloud() {
-        return crate::cloud::ground(clock.clone()).await;
+/// What a world has of AWS, if it works there.
+async fn cloud_of(setup: &Setup, clock: &Arc<dyn Clock>) -> Option<Box<Cloud>> {
+    if !is_cloud() && setup.storm.is_none() {
+        return None;
     }
+    let cloud = Cloud::new(clock.clone(), setup.storm.as_ref()).await;
+    Some(Box::new(cloud))
+}
+
+/// The database of a world, with its queue.
+fn local_ground(setup: &Setup, clock: &Arc<dyn Clock>) -> Ground {
     let database = match &setup.folder {
         Some(folder) => Database::open(&folder.join(local::DATABASE_FILE)),
         None => Database::in_memory(),
@@ -168,6 +184,8 @@ pub struct World {
     folder: Option<PathBuf>,
     webhooks: bool,
     door: Option<(String, tokio::task::JoinHandle<()>)>,
+    cloud: Option<Box<Cloud>>,
+    reaper: Option<Box<Reaper>>,
 }
 
 impl Drop for World {
@@ -198,44 +216,32 @@ impl World {
             .await
             .expect("the sandbox starts");
         let port: Arc<dyn Clock> = Arc::new(SharedClock(clock.clone()));
-        let is_cloud = is_cloud();
-        let ground = found(&setup, &port).await;
-        let fate = Fate::default();
-        let ledger = Arc::new(Ledger::new(ground.records, fate.clone()));
-        let ids = Arc::new(CountingIds::default());
-        let installation: InstallationId = "tests".parse().expect("an id");
-        let mortal_queue = Arc::new(ledger::MortalQueue {
-            queue: ground.queue.clone(),
-            fate: fate.clone(),
-        });
-        let desk = Desk::new(
-            ledger.clone(),
-            mortal_queue,
-            port.clone(),
-            ids.clone(),
-            installation,
-        )
-        .observing(setup.observe_only);
+        let cloud = cloud_of(&setup, &port).await;
+        let ground = match &cloud {
+            Some(cloud) => cloud.seen_by_tests(),
+            None => local_ground(&setup, &port),
+        };
         let secrets = Arc::new(Vault::of(&setup.scenario));
         let (eyes, hands) = adapters((&sandbox, setup.github_app), secrets.clone(), &port);
+        let fate = Fate::default();
         let hands = mortal::mortal(hands, &fate);
+        let birth = Birth {
+            setup: &setup,
+            sandbox: &sandbox,
+            clock: port.clone(),
+            ids: Arc::new(CountingIds::default()),
+            ledger: Arc::new(Ledger::new(ground.records.clone(), fate.clone())),
+        };
+        let desk = birth.desk(ground.clone(), &fate, birth.ledger.clone());
+        let work = match &cloud {
+            Some(cloud) => Work::Functions(Box::new(birth.functions(cloud, &fate))),
+            None => Work::Loops,
+        };
+        let (ids, ledger) = (birth.ids.clone(), birth.ledger.clone());
         let postbox = Fate::default();
-        let door = if setup.webhooks {
-            let mailbox = Arc::new(ledger::MortalQueue {
-                queue: ground.queue.clone(),
-                fate: postbox.clone(),
-            });
-            let place = (&sandbox, is_cloud);
-            Some(open_door(place, mailbox, secrets.clone(), &port).await)
-        } else {
-            None
-        };
-        let work = if is_cloud {
-            let functions = Functions::new(&desk, eyes.clone(), hands.clone(), port.clone());
-            Work::Functions(Box::new(functions))
-        } else {
-            Work::Loops
-        };
+        let letters = (ground.clone(), postbox.clone());
+        let door = birth.door(cloud.as_deref(), letters, &secrets).await;
+        let seed = setup.storm.as_ref().and_then(|storm| storm.seed);
         let world = Self {
             poller: Poller::new(desk.clone(), eyes.sessions.clone()),
             dispatcher: Dispatcher::new(desk.clone(), eyes.clone(), hands.clone()),
@@ -254,6 +260,8 @@ impl World {
             folder: setup.folder.clone(),
             webhooks: setup.webhooks,
             door,
+            cloud,
+            reaper: seed.map(Reaper::new).map(Box::new),
         };
         world.settle_in(&setup).await;
         world

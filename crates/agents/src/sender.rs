@@ -90,18 +90,18 @@ impl Sender {
     }
 
     async fn signing_secrets(&self, agent: &AgentName) -> Result<SigningSecrets, Failure> {
-        let unusable = |why: &dyn fmt::Display| {
+        let unusable = |class, why: &dyn fmt::Display| {
             let message = format!(
                 "cannot sign a wake of agent {agent}: {why}; set the secret `agents/{agent}` anew, here and at the receiver"
             );
-            Failure::new(FailureClass::Unauthorized, message).never_sent()
+            Failure::new(class, message).never_sent()
         };
         let stored = self
             .secrets
             .read(&SecretName::Agent(agent.clone()))
             .await
-            .map_err(|error| unusable(&error))?;
-        SigningSecrets::parse(&stored).map_err(|error| unusable(&error))
+            .map_err(|error| unusable(error.class(), &error))?;
+        SigningSecrets::parse(&stored).map_err(|error| unusable(FailureClass::Unauthorized, &error))
     }
 
     /// The try, ready to go, through the client that is as strict as its destination demands.

@@ -1,14 +1,23 @@
 //! Secrets in SSM: encrypted parameters below one path, each read only by the functions that need it.
 
+use std::ops::Range;
+
 use async_trait::async_trait;
 use aws_config::SdkConfig;
 use aws_sdk_ssm::Client;
-use aws_sdk_ssm::error::{DisplayErrorContext, SdkError};
+use aws_sdk_ssm::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
 use aws_sdk_ssm::operation::delete_parameter::DeleteParameterError;
 use aws_sdk_ssm::operation::get_parameter::GetParameterError;
 use aws_sdk_ssm::types::ParameterType;
+use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use engine::ports::{SecretName, Secrets, SecretsError};
 use secrecy::{ExposeSecret, SecretString};
+
+/// The statuses with which the store says that it will not, rather than that it cannot now.
+const REFUSALS: Range<u16> = 400..500;
+
+/// A refusal of these codes is none for good. SSM answers 40 calls a second.
+const THROTTLED: [&str; 2] = ["ThrottlingException", "TooManyUpdates"];
 
 /// The secrets of one stack.
 #[derive(Debug, Clone)]
@@ -93,13 +102,21 @@ fn was_unknown<R>(error: &SdkError<DeleteParameterError, R>) -> bool {
         .is_some_and(DeleteParameterError::is_parameter_not_found)
 }
 
-fn unusable<E, R>(name: String, error: &SdkError<E, R>) -> SecretsError
+fn unusable<E>(name: String, error: &SdkError<E, HttpResponse>) -> SecretsError
 where
-    E: std::error::Error + Send + Sync + 'static,
-    R: std::fmt::Debug + Send + Sync + 'static,
+    E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
 {
-    SecretsError::Unusable {
-        name,
-        message: DisplayErrorContext(error).to_string(),
+    let message = DisplayErrorContext(error).to_string();
+    let refused = error
+        .raw_response()
+        .is_some_and(|answer| REFUSALS.contains(&answer.status().as_u16()));
+    let throttled = error
+        .as_service_error()
+        .and_then(ProvideErrorMetadata::code)
+        .is_some_and(|code| THROTTLED.contains(&code));
+    if refused && !throttled {
+        SecretsError::Unusable { name, message }
+    } else {
+        SecretsError::Unreachable { name, message }
     }
 }

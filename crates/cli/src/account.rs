@@ -249,6 +249,7 @@ async fn key_state(name: &AccountName, here: &Here, data: &Data) -> String {
         Ok(_) => "stored",
         Err(SecretsError::Missing(_)) => "missing",
         Err(SecretsError::Unusable { .. }) => "unusable",
+        Err(SecretsError::Unreachable { .. }) => "unreachable",
     }
     .to_owned()
 }

@@ -69,17 +69,23 @@ pub(crate) enum After {
     Token(engine::ports::PageToken),
 }
 
+impl After {
+    fn key(self) -> Option<Key> {
+        match self {
+            Self::Key(key) => Some(key),
+            #[cfg(feature = "aws")]
+            Self::Token(_) => None,
+        }
+    }
+}
+
 #[async_trait]
 impl Whole for local::Store {
     async fn page(
         &self,
         after: Option<After>,
     ) -> Result<(Vec<Record>, Option<After>), RecordsError> {
-        let after = after.and_then(|after| match after {
-            After::Key(key) => Some(key),
-            #[cfg(feature = "aws")]
-            After::Token(_) => None,
-        });
+        let after = after.and_then(After::key);
         let page = self.scan(after, PAGE).await?;
         let last = page.last().map(|last| After::Key(last.key.clone()));
         Ok((page, last))

@@ -256,7 +256,9 @@ impl Run {
         match self.data.secrets.read(&SecretName::GitHub).await {
             Ok(_) => Ok(true),
             Err(SecretsError::Missing(_)) => Ok(false),
-            Err(error @ SecretsError::Unusable { .. }) => Err(error.into()),
+            Err(error @ (SecretsError::Unusable { .. } | SecretsError::Unreachable { .. })) => {
+                Err(error.into())
+            }
         }
     }
 
@@ -281,7 +283,9 @@ impl Run {
                 SecretString::from(format!("{},{before}", new.expose_secret()))
             }
             Err(SecretsError::Missing(_)) => new.clone(),
-            Err(error @ SecretsError::Unusable { .. }) => return Err(error.into()),
+            Err(error @ (SecretsError::Unusable { .. } | SecretsError::Unreachable { .. })) => {
+                return Err(error.into());
+            }
         };
         Ok(self.data.secrets.write(&name, &both).await?)
     }

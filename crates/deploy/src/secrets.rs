@@ -37,7 +37,9 @@ impl Cloud {
                 let written = self.secrets.write(name, value).await;
                 written.map(|()| true).map_err(|error| failed(&error))
             }
-            Err(error @ SecretsError::Unusable { .. }) => Err(failed(&error)),
+            Err(error @ (SecretsError::Unusable { .. } | SecretsError::Unreachable { .. })) => {
+                Err(failed(&error))
+            }
         }
     }
 }

@@ -327,7 +327,9 @@ pub async fn kept(secrets: &dyn Secrets, name: &SecretName) -> Kept {
     match secrets.read(name).await {
         Ok(secret) => Kept::Here(Shape::of(secret.expose_secret())),
         Err(SecretsError::Missing(_)) => Kept::Missing,
-        Err(SecretsError::Unusable { message, .. }) => Kept::Unusable { why: message },
+        Err(SecretsError::Unusable { message, .. } | SecretsError::Unreachable { message, .. }) => {
+            Kept::Unusable { why: message }
+        }
     }
 }
 

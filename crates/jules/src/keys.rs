@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use domain::failure::{Failure, FailureClass};
+use domain::failure::Failure;
 use domain::ids::AccountName;
-use engine::ports::{Clock, SecretName, Secrets};
+use engine::ports::{Clock, SecretName, Secrets, SecretsError};
 use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret, SecretString};
 
@@ -75,10 +75,10 @@ impl Keys {
 
     async fn read(&self, account: &AccountName, now: Timestamp) -> Result<SecretString, Failure> {
         let name = SecretName::Jules(account.clone());
-        let key = self.secrets.read(&name).await.map_err(|error| {
-            let message = format!("reading the Jules key of account `{account}`: {error}");
-            Failure::new(FailureClass::Unauthorized, message)
-        })?;
+        let key = match self.secrets.read(&name).await {
+            Ok(key) => key,
+            Err(error) => return self.without_store(account, &error),
+        };
         let mut all = self.lock();
         let reread_at = all.get(account).and_then(|held| held.reread_at);
         let held = Held {
@@ -88,6 +88,26 @@ impl Keys {
         };
         all.insert(account.clone(), held);
         Ok(key)
+    }
+
+    /// A store that does not answer says nothing about the key that worked until now.
+    fn without_store(
+        &self,
+        account: &AccountName,
+        error: &SecretsError,
+    ) -> Result<SecretString, Failure> {
+        let held = self.lock().get(account).map(|held| held.key.clone());
+        match (error, held) {
+            (SecretsError::Unreachable { .. }, Some(key)) => {
+                tracing::warn!(%account, %error, "the Jules key could not be read again");
+                Ok(key)
+            }
+            (SecretsError::Unreachable { .. }, None)
+            | (SecretsError::Missing(_) | SecretsError::Unusable { .. }, _) => {
+                let message = format!("reading the Jules key of account `{account}`: {error}");
+                Err(Failure::new(error.class(), message).never_sent())
+            }
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<AccountName, Held>> {

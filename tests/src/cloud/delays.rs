@@ -15,30 +15,50 @@ use crate::world::Ripening;
 const OF: char = ' ';
 
 /// A queue whose delays go by a world's clock. That SQS delays is for the contract's own checks, which wait for it.
+#[derive(Clone)]
 pub(super) struct Delays {
     real: Arc<dyn Queue>,
     waiting: LocalQueue,
     clock: Arc<dyn Clock>,
-    /// Messages that SQS has of us. A queue that nobody else sends to need not be asked while there is none.
-    there: AtomicU64,
+    /// Messages that SQS has of us. A queue that nobody else sends to need not be asked while there is none. One that was sent or removed unheard counts as there.
+    there: Arc<AtomicU64>,
+    /// Whether every message is sent twice.
+    doubling: bool,
 }
 
 impl Delays {
     pub(super) fn new(real: Arc<dyn Queue>, clock: Arc<dyn Clock>) -> Self {
         let database = Database::in_memory().expect("a database");
         let waiting = LocalQueue::new(&database, "waiting", clock.clone());
-        let there = AtomicU64::default();
+        let there = Arc::default();
         Self {
             real,
             waiting,
             clock,
             there,
+            doubling: false,
+        }
+    }
+
+    /// The same queue, sending every message twice.
+    pub(super) fn doubling(self, doubling: bool) -> Self {
+        Self { doubling, ..self }
+    }
+
+    /// The same queue, by another client.
+    pub(super) fn through(&self, real: Arc<dyn Queue>) -> Self {
+        Self {
+            real,
+            ..self.clone()
         }
     }
 
     async fn pass_on(&self, body: &str) -> Result<(), QueueError> {
-        self.there.fetch_add(1, Ordering::Relaxed);
-        self.real.send(body, SignedDuration::ZERO).await
+        for _ in 0..=u8::from(self.doubling) {
+            self.there.fetch_add(1, Ordering::Relaxed);
+            self.real.send(body, SignedDuration::ZERO).await?;
+        }
+        Ok(())
     }
 
     async fn take_out(&self, real: &Receipt) -> Result<(), QueueError> {

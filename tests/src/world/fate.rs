@@ -50,6 +50,11 @@ impl Fate {
         self.inner().acts.clone()
     }
 
+    /// How many acts there were so far.
+    pub fn count(&self) -> usize {
+        self.inner().acts.len()
+    }
+
     /// Dies at the act of this number, counted from 0 since the world began.
     pub fn kill_at(&self, act: usize, moment: Moment) {
         self.inner().kill = Some((act, moment));

@@ -1,59 +1,95 @@
-//! The functions over one desk, called as Lambda calls them: by a schedule, and with batches of messages.
+//! The functions, called as Lambda calls them: by a schedule, and with batches of messages.
 
+use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use engine::desk::Desk;
-use engine::dispatcher::{BATCH, Eyes, Hands, VISIBILITY};
-use engine::ports::{Clock, Delivery, Queue};
+use engine::dispatcher::{BATCH, VISIBILITY};
+use engine::ports::{Delivery, Queue};
 use jiff::Timestamp;
 use lambda_runtime::{Context, Error, LambdaEvent};
-use local::{Database, LocalQueue};
+use local::LocalQueue;
 use serde_json::{Value, json};
+
+use super::fate::Fate;
 
 /// What an invocation may take, in milliseconds of the machine's time.
 const LIMIT_MS: u128 = 90_000;
 
-/// The poller and the dispatcher as functions.
+/// A poller and a dispatcher that live and die together, as far as their memory goes.
+pub(super) struct Crew {
+    pub(super) poller: poller::Function,
+    pub(super) dispatcher: dispatcher::Function,
+    /// The queue as Lambda itself reads it for the function.
+    pub(super) queue: Arc<dyn Queue>,
+    pub(super) fate: Fate,
+}
+
+/// The functions, of each as many as there are crews.
 pub(super) struct Functions {
-    poller: poller::Function,
-    dispatcher: dispatcher::Function,
+    crews: Vec<Crew>,
     /// Messages of the queue of ticks wait by the world's clock, which is not that of SQS.
     ticks: LocalQueue,
     scheduled: Mutex<Option<Timestamp>>,
+    /// Whether invocations may fail: what they were about comes again.
+    may_fail: bool,
 }
 
 impl Functions {
-    pub(super) fn new(desk: &Desk, eyes: Eyes, hands: Hands, clock: Arc<dyn Clock>) -> Self {
-        let database = Database::in_memory().expect("a database");
-        let ticks = LocalQueue::new(&database, "ticks", clock);
-        let queue = Arc::new(ticks.clone());
+    pub(super) fn new(crews: Vec<Crew>, ticks: LocalQueue, may_fail: bool) -> Self {
         Self {
-            poller: poller::Function::new(desk.clone(), eyes.sessions.clone(), queue),
-            dispatcher: dispatcher::Function::new(desk.clone(), eyes, hands),
+            crews,
             ticks,
             scheduled: Mutex::default(),
+            may_fail,
         }
     }
 
-    /// Calls the poller if its schedule or a message says so.
+    /// The fates of all crews.
+    pub(super) fn fates(&self) -> impl Iterator<Item = &Fate> {
+        self.crews.iter().map(|crew| &crew.fate)
+    }
+
+    /// Calls the pollers if their schedule or a message says so, all at the same time.
     pub(super) async fn poll(&self, now: Timestamp) -> Result<(), Error> {
         if self.is_scheduled(now) {
             let event = json!({ "source": "aws.scheduler", "detail-type": "Scheduled Event" });
-            self.poller
-                .handle(LambdaEvent::new(event, context()))
-                .await?;
+            let calls = self.crews.iter().map(|crew| self.tick(crew, event.clone()));
+            all(calls).await?;
         }
         let batch = self.ticks.receive(BATCH, VISIBILITY).await?;
-        for delivery in &batch {
+        let crews = self.crews.iter().cycle();
+        let calls = batch.iter().zip(crews).map(|(delivery, crew)| async move {
             // Lambda deletes a batch that was answered, and shows it again otherwise.
-            let event = event_of(std::slice::from_ref(delivery));
-            self.poller
-                .handle(LambdaEvent::new(event, context()))
+            self.tick(crew, event_of(std::slice::from_ref(delivery)))
                 .await?;
-            self.ticks.acknowledge(&delivery.receipt).await?;
+            Ok(self.ticks.acknowledge(&delivery.receipt).await?)
+        });
+        all(calls).await
+    }
+
+    async fn tick(&self, crew: &Crew, event: Value) -> Result<(), Error> {
+        let event = LambdaEvent::new(event, context());
+        self.forgiven(crew.poller.handle(event).await, crew)
+    }
+
+    /// Has every dispatcher called with one batch of the queue, at the same time; answers how many messages there were.
+    pub(super) async fn dispatch(&self) -> Result<usize, Error> {
+        let calls = self.crews.iter().map(|crew| async move {
+            let handled = dispatch(crew, self.may_fail).await;
+            let count = *handled.as_ref().unwrap_or(&0);
+            self.forgiven(handled.map(drop), crew).map(|()| count)
+        });
+        let counts = futures::future::join_all(calls).await;
+        counts.into_iter().sum()
+    }
+
+    /// Whether an invocation may have failed: its process is dead, or something is wrong with AWS.
+    fn forgiven(&self, outcome: Result<(), Error>, crew: &Crew) -> Result<(), Error> {
+        match outcome {
+            Err(_) if self.may_fail || crew.fate.is_dead() => Ok(()),
+            outcome => outcome,
         }
-        Ok(())
     }
 
     /// When the poller is called next.
@@ -62,27 +98,6 @@ impl Functions {
         let scheduled = self.last_scheduled();
         let scheduled = scheduled.map_or(Timestamp::MIN, |at| at + domain::tick::SCHEDULE_EVERY);
         message.map_or(scheduled, |at| at.min(scheduled))
-    }
-
-    /// Calls the dispatcher with one batch of the queue; answers how many messages there were.
-    pub(super) async fn dispatch(&self, queue: &dyn Queue) -> Result<usize, Error> {
-        let batch = queue.receive(BATCH, VISIBILITY).await?;
-        if batch.is_empty() {
-            return Ok(0);
-        }
-        let event = serde_json::from_value(event_of(&batch))?;
-        let answer = self
-            .dispatcher
-            .handle(LambdaEvent::new(event, context()))
-            .await;
-        let left = answer.batch_item_failures;
-        for (number, delivery) in batch.iter().enumerate() {
-            let id = number.to_string();
-            if left.iter().all(|failed| failed.item_identifier != id) {
-                queue.acknowledge(&delivery.receipt).await?;
-            }
-        }
-        Ok(batch.len())
     }
 
     /// Once in each minute of the world.
@@ -100,6 +115,38 @@ impl Functions {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// All of them at the same time.
+async fn all(
+    calls: impl Iterator<Item = impl Future<Output = Result<(), Error>>>,
+) -> Result<(), Error> {
+    let outcomes = futures::future::join_all(calls).await;
+    outcomes.into_iter().collect()
+}
+
+/// One invocation of a dispatcher, with what its queue has. Where calls may fail, the function may not have been able to show a message again that it left.
+async fn dispatch(crew: &Crew, may_fail: bool) -> Result<usize, Error> {
+    let batch = crew.queue.receive(BATCH, VISIBILITY).await?;
+    if batch.is_empty() {
+        return Ok(0);
+    }
+    let event = serde_json::from_value(event_of(&batch))?;
+    let event = LambdaEvent::new(event, context());
+    let answer = crew.dispatcher.handle(event).await;
+    let left = answer.batch_item_failures;
+    for (number, delivery) in batch.iter().enumerate() {
+        let id = number.to_string();
+        if crew.fate.is_dead() {
+            // Nobody answered for it, so it stays hidden for as long as SQS was told.
+            crew.queue.release(&delivery.receipt, VISIBILITY).await?;
+        } else if left.iter().all(|failed| failed.item_identifier != id) {
+            crew.queue.acknowledge(&delivery.receipt).await?;
+        } else if may_fail {
+            crew.queue.release(&delivery.receipt, VISIBILITY).await?;
+        }
+    }
+    Ok(batch.len())
 }
 
 /// What Lambda hands over for a batch of messages.

@@ -16,8 +16,8 @@ use super::ground::Whole;
 pub struct Ledger {
     store: Arc<dyn Whole>,
     fate: Fate,
-    written: Mutex<Vec<Key>>,
-    bodies: Mutex<Vec<String>>,
+    written: Arc<Mutex<Vec<Key>>>,
+    bodies: Arc<Mutex<Vec<String>>>,
 }
 
 impl Ledger {
@@ -25,8 +25,18 @@ impl Ledger {
         Self {
             store,
             fate,
-            written: Mutex::default(),
-            bodies: Mutex::default(),
+            written: Arc::default(),
+            bodies: Arc::default(),
+        }
+    }
+
+    /// The same book for another process over the same records.
+    pub(super) fn shared(&self, store: Arc<dyn Whole>, fate: Fate) -> Self {
+        Self {
+            store,
+            fate,
+            written: self.written.clone(),
+            bodies: self.bodies.clone(),
         }
     }
 

@@ -109,6 +109,13 @@ impl World {
             .collect()
     }
 
+    /// Under which id each of them came.
+    pub fn wake_ids(&self) -> Vec<String> {
+        let received = self.sandbox.agents().received(AGENT);
+        let ids = received.into_iter().map(|wake| wake.webhook_id);
+        ids.map(Option::unwrap_or_default).collect()
+    }
+
     /// The same as `event/kind`.
     pub fn wake_names(&self) -> Vec<String> {
         let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();

@@ -2,24 +2,26 @@
 
 use std::sync::Arc;
 
+use engine::dispatcher::Dispatcher;
 use engine::import::{self, Importing};
+use engine::poller::Poller;
 use engine::ports::{Clock, Record, Records};
 use local::{Database, Store};
 
-use super::functions::Functions;
-use super::ledger::{Ledger, MortalQueue};
-use super::{Ground, SharedClock, Work, World};
-use engine::desk::Desk;
-use engine::dispatcher::Dispatcher;
-use engine::poller::Poller;
+use super::birth::Birth;
+use super::ledger::Ledger;
+use super::{Setup, SharedClock, Work, World};
+use crate::cloud::Cloud;
 
 impl World {
     /// Moves to a new table and queue of AWS, where functions work. Answers how many effects are in doubt.
     pub async fn move_to_aws(&mut self) -> u64 {
         let clock: Arc<dyn Clock> = Arc::new(SharedClock(self.clock.clone()));
-        let ground = crate::cloud::ground(clock).await;
-        let all = self.exported(ground.records.clone()).await;
-        self.work_by_functions(&ground);
+        let cloud = Cloud::new(clock, None).await;
+        let all = self.exported(cloud.seen_by_tests().records).await;
+        self.work_by_functions(&cloud);
+        self.secrets.all_changed();
+        self.cloud = Some(Box::new(cloud));
         self.imported(&all).await
     }
 
@@ -51,20 +53,24 @@ impl World {
         ended.expect("the end of an import")
     }
 
-    fn work_by_functions(&mut self, ground: &Ground) {
-        let clock: Arc<dyn Clock> = Arc::new(SharedClock(self.clock.clone()));
-        self.ledger = Arc::new(Ledger::new(ground.records.clone(), self.fate.clone()));
-        let queue = Arc::new(MortalQueue {
-            queue: ground.queue.clone(),
-            fate: self.fate.clone(),
-        });
-        let installation = self.desk.installation.clone();
-        let (ledger, ids) = (self.ledger.clone(), self.ids.clone());
-        self.desk = Desk::new(ledger, queue, clock.clone(), ids, installation);
+    fn work_by_functions(&mut self, cloud: &Cloud) {
+        let ground = cloud.seen_by_tests();
+        let setup = Setup {
+            observe_only: self.desk.observe_only,
+            ..Setup::default()
+        };
+        let birth = Birth {
+            setup: &setup,
+            sandbox: &self.sandbox,
+            clock: Arc::new(SharedClock(self.clock.clone())),
+            ids: self.ids.clone(),
+            ledger: Arc::new(Ledger::new(ground.records.clone(), self.fate.clone())),
+        };
+        self.work = Work::Functions(Box::new(birth.functions(cloud, &self.fate)));
+        self.desk = birth.desk(ground.clone(), &self.fate, birth.ledger.clone());
+        self.ledger = birth.ledger;
+        self.messages = ground.queue;
         let (eyes, hands) = (self.eyes.clone(), self.hands.clone());
-        let functions = Functions::new(&self.desk, eyes.clone(), hands.clone(), clock);
-        self.work = Work::Functions(Box::new(functions));
-        self.messages = ground.queue.clone();
         self.poller = Poller::new(self.desk.clone(), eyes.sessions.clone());
         self.dispatcher = Dispatcher::new(self.desk.clone(), eyes, hands);
     }

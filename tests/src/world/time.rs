@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::fate::Fate;
 use super::functions::Functions;
 use super::{Work, World};
 
@@ -77,6 +78,12 @@ impl World {
         if self.webhooks {
             self.sandbox.deliver_webhooks().await;
         }
+        if let Some(cloud) = &self.cloud {
+            cloud.keep(self.secrets.changes()).await;
+        }
+        if let Some(reaper) = &self.reaper {
+            reaper.choose(self.fates());
+        }
         let outcome = match &self.work {
             Work::Loops => self.live().await.map_err(|error| error.to_string()),
             Work::Functions(functions) => {
@@ -85,7 +92,21 @@ impl World {
             }
         };
         assert!(outcome.is_ok() || self.fate.is_dead(), "{outcome:?}");
-        self.fate.revive();
+        self.fates().for_each(Fate::revive);
+    }
+
+    /// How often processes died.
+    pub fn deaths(&self) -> u32 {
+        self.fates().map(Fate::deaths).sum()
+    }
+
+    fn fates(&self) -> impl Iterator<Item = &Fate> {
+        let others = match &self.work {
+            Work::Loops => None,
+            Work::Functions(functions) => Some(functions.fates().skip(1)),
+        };
+        // The first crew shares the world's own.
+        std::iter::once(&self.fate).chain(others.into_iter().flatten())
     }
 
     /// The same, but only one batch of messages is handled.
@@ -97,7 +118,7 @@ impl World {
 
     async fn live_by(&self, functions: &Functions) -> Result<(), lambda_runtime::Error> {
         functions.poll(self.clock.now()).await?;
-        while functions.dispatch(self.desk.queue.as_ref()).await? > 0 {
+        while functions.dispatch().await? > 0 {
             self.sandbox.advance();
         }
         Ok(())

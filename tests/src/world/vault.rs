@@ -1,6 +1,6 @@
 //! Secrets that a story can change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -11,7 +11,11 @@ use secrecy::{ExposeSecret, SecretString};
 use super::{AGENT, WEBHOOK_SECRET};
 
 /// Secrets by path.
-pub struct Vault(Mutex<BTreeMap<String, String>>);
+pub struct Vault {
+    kept: Mutex<BTreeMap<String, String>>,
+    /// The paths of those that were put or removed since anybody asked.
+    changed: Mutex<BTreeSet<String>>,
+}
 
 impl Vault {
     /// What the sandbox accepts.
@@ -28,12 +32,40 @@ impl Vault {
         kept.insert("github".to_owned(), github.to_owned());
         kept.insert("webhook".to_owned(), WEBHOOK_SECRET.to_owned());
         kept.insert(format!("agents/{AGENT}"), agent.expose_secret().to_owned());
-        Self(Mutex::new(kept))
+        let changed = kept.keys().cloned().collect();
+        Self {
+            kept: Mutex::new(kept),
+            changed: Mutex::new(changed),
+        }
     }
 
     /// Puts a secret.
     pub fn put(&self, path: &str, value: &str) {
         self.kept().insert(path.to_owned(), value.to_owned());
+        self.note(path);
+    }
+
+    /// What was put, or removed, since the last time.
+    pub(super) fn changes(&self) -> Vec<(SecretName, Option<SecretString>)> {
+        let changed = std::mem::take(&mut *self.changed());
+        let changes = changed.into_iter().map(|path| {
+            let value = self.get(&path).map(SecretString::from);
+            (named(&path), value)
+        });
+        changes.collect()
+    }
+
+    /// Whoever asks next is to hear of all of them.
+    pub(super) fn all_changed(&self) {
+        self.changed().extend(self.kept().keys().cloned());
+    }
+
+    fn note(&self, path: &str) {
+        self.changed().insert(path.to_owned());
+    }
+
+    fn changed(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.changed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The secret of a path, for a receiver that has to know it too.
@@ -42,7 +74,19 @@ impl Vault {
     }
 
     fn kept(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn named(path: &str) -> SecretName {
+    let name = |text: &str| text.parse().expect("a name");
+    match path.split_once('/') {
+        Some(("jules", account)) => SecretName::Jules(account.parse().expect("an account")),
+        Some(("agents", agent)) => SecretName::Agent(name(agent)),
+        Some(_) => panic!("stories keep no secret `{path}`"),
+        None if path == "github" => SecretName::GitHub,
+        None if path == "webhook" => SecretName::Webhook,
+        None => SecretName::ApiToken,
     }
 }
 
@@ -62,6 +106,7 @@ impl Secrets for Vault {
 
     async fn remove(&self, name: &SecretName) -> Result<(), SecretsError> {
         self.kept().remove(&name.path());
+        self.note(&name.path());
         Ok(())
     }
 }

@@ -62,7 +62,7 @@ impl LiveSecrets {
                 Ok(stored) => kept.live = live_secrets(&stored),
                 Err(SecretsError::Missing(_)) => kept.live.clear(),
                 // Whatever is wrong with the store of secrets says nothing about the one we know.
-                Err(error @ SecretsError::Unusable { .. }) => {
+                Err(error @ (SecretsError::Unusable { .. } | SecretsError::Unreachable { .. })) => {
                     tracing::warn!(%error, "the webhook's secret could not be read again");
                 }
             }

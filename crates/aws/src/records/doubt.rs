@@ -1,5 +1,6 @@
 //! Whether one of a call's tries may have been carried out unheard.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,8 +10,8 @@ use aws_smithy_runtime_api::client::interceptors::context::FinalizerInterceptorC
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::config_bag::ConfigBag;
 
-/// The lowest status with which a service says that it does not know itself what became of a request.
-const FIRST_SERVER_ERROR: u16 = 500;
+/// The statuses with which a service says that it did nothing. One above does not know itself, and an answer of success that cannot be read to its end may be to something done.
+const REFUSALS: Range<u16> = 400..500;
 
 /// Remembers whether any try ended without a clear answer: the last one's refusal says nothing about those before it.
 #[derive(Debug, Clone, Default)]
@@ -36,7 +37,7 @@ impl Intercept for Doubt {
         let failed = matches!(context.output_or_error(), Some(Err(_)));
         let refused = context
             .response()
-            .is_some_and(|answer| answer.status().as_u16() < FIRST_SERVER_ERROR);
+            .is_some_and(|answer| REFUSALS.contains(&answer.status().as_u16()));
         if failed && !refused {
             self.0.store(true, Ordering::Relaxed);
         }

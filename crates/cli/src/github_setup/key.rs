@@ -25,7 +25,9 @@ impl Run {
         match self.data.secrets.read(&SecretName::App(made.id)).await {
             Ok(_) => return Ok(made),
             Err(SecretsError::Missing(_)) => {}
-            Err(error @ SecretsError::Unusable { .. }) => return Err(error.into()),
+            Err(error @ (SecretsError::Unusable { .. } | SecretsError::Unreachable { .. })) => {
+                return Err(error.into());
+            }
         }
         // An older version kept it in the place of the credential, where another App's key may be: GitHub knows.
         if let Ok(key) = self.data.secrets.read(&SecretName::GitHub).await

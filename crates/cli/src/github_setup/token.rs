@@ -75,7 +75,9 @@ async fn keep_app(data: &Data, app: u64) -> Result<()> {
     let key = match data.secrets.read(&SecretName::GitHub).await {
         Ok(key) => key,
         Err(SecretsError::Missing(_)) => return Ok(()),
-        Err(error @ SecretsError::Unusable { .. }) => return Err(error.into()),
+        Err(error @ (SecretsError::Unusable { .. } | SecretsError::Unreachable { .. })) => {
+            return Err(error.into());
+        }
     };
     data.secrets
         .write(&SecretName::App(app), &key)

@@ -179,7 +179,9 @@ pub(super) async fn choose(
                 is_new: true,
             }))
         }
-        Err(error @ SecretsError::Unusable { .. }) => Err(error.into()),
+        Err(error @ (SecretsError::Unusable { .. } | SecretsError::Unreachable { .. })) => {
+            Err(error.into())
+        }
     }
 }
 

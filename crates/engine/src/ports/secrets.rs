@@ -1,6 +1,7 @@
 //! The secrets port: records hold names of secrets, never secrets.
 
 use async_trait::async_trait;
+use domain::failure::FailureClass;
 use domain::ids::{AccountName, AgentName};
 use secrecy::SecretString;
 
@@ -49,6 +50,24 @@ pub enum SecretsError {
         /// What is wrong and how to mend it.
         message: String,
     },
+    /// Where secrets are kept does not answer, which says nothing about the secret.
+    #[error("the secret `{name}` cannot be read now: {message}")]
+    Unreachable {
+        /// Its path.
+        name: String,
+        /// What became of the question.
+        message: String,
+    },
+}
+
+impl SecretsError {
+    /// What a call fails with that needs this secret. A store that does not answer is no refused credential: nobody is told of one.
+    pub fn class(&self) -> FailureClass {
+        match self {
+            Self::Missing(_) | Self::Unusable { .. } => FailureClass::Unauthorized,
+            Self::Unreachable { .. } => FailureClass::Unavailable,
+        }
+    }
 }
 
 /// Where secrets are kept.

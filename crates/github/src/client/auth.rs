@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::failure::{Failure, FailureClass};
+use domain::failure::Failure;
 use domain::ids::RepoName;
 use engine::ports::SecretName;
 use jiff::{SignedDuration, Timestamp};
@@ -162,7 +162,7 @@ impl Client {
             }
             (Err(error), None) => {
                 let message = format!("signing in to GitHub: {error}");
-                Err(failure(FailureClass::Unauthorized, &message).never_sent())
+                Err(failure(error.class(), &message).never_sent())
             }
         }
     }

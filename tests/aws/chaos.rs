@@ -1,0 +1,70 @@
+//! Everything at once: two pollers and two dispatchers, every message twice, processes that die, and AWS itself at its worst.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use tests::cloud::{Gate, Storm, Trouble};
+use tests::world::{Demo, MINUTE};
+
+/// What is to be done once, however often it was tried: creates, merges, approvals, messages, sessions put away, branches deleted.
+const ONCE: [u64; 6] = [4, 4, 1, 3, 4, 4];
+
+/// What each job has to say, in this order.
+const TOLD: [[&str; 2]; 4] = [
+    ["question/question", "completed/completed"],
+    ["stuck/stuck", "completed/completed"],
+    ["question/plan_approval", "completed/completed"],
+    ["completed/completed", "completed/completed"],
+];
+
+/// One with webhooks, and one without.
+const SEEDS: [u64; 2] = [1, 2];
+
+async fn play(seed: u64) -> BTreeSet<Trouble> {
+    let gate = Arc::new(Gate::open().await);
+    let storm = Storm {
+        gate: gate.clone(),
+        crews: 2,
+        seed: Some(seed),
+    };
+    let demo = Demo::begin(seed.is_multiple_of(2), Some(storm)).await;
+    gate.storm(seed);
+    demo.merged().await;
+    gate.calm();
+    let world = &demo.world;
+    world.pass(MINUTE * 10).await;
+    let it = world.sandbox.counters();
+    let done = [
+        it.creates,
+        it.merges,
+        it.approvals,
+        it.messages,
+        it.archives,
+        it.branch_deletes,
+    ];
+    assert_eq!(done, ONCE, "seed {seed}\n{}", world.story().await);
+    let mut told = 0;
+    for (job, expected) in demo.jobs.iter().zip(TOLD) {
+        let mut events = world.events(job).await;
+        told += events.len();
+        // Whoever is long in coming lets another window of silence pass, or hears of failed checks that are being mended.
+        events.dedup_by(|one, other| one == other && one == "stuck/stuck");
+        events.retain(|event| event != "error/merge_blocked");
+        assert_eq!(events, expected, "seed {seed}");
+    }
+    let ids: BTreeSet<String> = world.wake_ids().into_iter().collect();
+    assert_eq!(ids.len(), told, "seed {seed}: {:?}", world.wake_names());
+    world.finish().await;
+    let troubles = gate.troubles();
+    assert!(world.deaths() > 0, "seed {seed}: nobody died");
+    troubles.into_iter().collect()
+}
+
+#[tokio::test]
+async fn nothing_is_lost_or_doubled_whatever_goes_wrong_in_aws() {
+    let mut struck = BTreeSet::new();
+    for seed in SEEDS {
+        struck.extend(play(seed).await);
+    }
+    assert_eq!(struck, BTreeSet::from(Trouble::ALL));
+}

@@ -1,0 +1,150 @@
+//! The demo's jobs, played by an agent that does what its wakes ask for.
+
+use std::collections::BTreeSet;
+
+use domain::ids::JobId;
+use domain::policy::{PlanApproval, Timing};
+use sandbox::Scenario;
+use sandbox::github::{CheckSetup, Outcome, RepoSetup};
+use sandbox::story::Step;
+use tokio::sync::Mutex;
+
+use super::{
+    MINUTE, REPO, SECOND, Setup, World, asking, ci, from_work, green_checks, on_green, open_pull,
+    progress, stalling, story,
+};
+use crate::cloud::Storm;
+
+/// A repository whose checks fail on the first head of every branch.
+pub const RED: &str = "acme/site";
+
+/// A world with four jobs under way: a question, a silence, a plan to approve, and checks that fail first.
+pub struct Demo {
+    /// Where they are.
+    pub world: World,
+    /// The jobs, in that order.
+    pub jobs: [JobId; 4],
+    /// The ids of wakes that were attended to.
+    seen: Mutex<BTreeSet<String>>,
+}
+
+impl Demo {
+    /// Hands the jobs over.
+    pub async fn begin(webhooks: bool, storm: Option<Storm>) -> Self {
+        let mut source = on_green();
+        source.policy.plan_approval = PlanApproval::Agent;
+        if storm.is_some() {
+            source.timing = brisk();
+        }
+        let world = World::with(Setup {
+            scenario: stage(),
+            source: source.clone(),
+            webhooks,
+            storm,
+            ..Setup::default()
+        })
+        .await;
+        source.repo = RED.parse().expect("a repository");
+        world.put_source(&source).await;
+        let jobs = [
+            world.submit("ask me").await,
+            world.submit("stall").await,
+            world.submit("plan it").await,
+            world.submit_to(RED, "red").await,
+        ];
+        Self {
+            world,
+            jobs,
+            seen: Mutex::default(),
+        }
+    }
+
+    /// Lets time pass until all are merged, and a little longer.
+    pub async fn merged(&self) {
+        self.world
+            .until(MINUTE * 120, "all merged", async |world| {
+                self.attend().await;
+                world.all_merged(&self.jobs).await
+            })
+            .await;
+        self.world.pass(MINUTE * 2).await;
+    }
+
+    /// Does what the wakes ask for, once each: answers, approves, cheers on.
+    async fn attend(&self) {
+        let world = &self.world;
+        for (id, wake) in world.wake_ids().into_iter().zip(world.wakes()) {
+            let (Some(job), true) = (wake["job_id"].as_str(), self.seen.lock().await.insert(id))
+            else {
+                continue;
+            };
+            let job: JobId = job.parse().expect("a job id");
+            match wake["kind"].as_str() {
+                Some("question") => world
+                    .say(&job, "PostgreSQL", "answer")
+                    .await
+                    .expect("an answer"),
+                Some("stuck") => world
+                    .say(&job, "Please go on", "cheer")
+                    .await
+                    .expect("a word"),
+                Some("plan_approval") => drop(
+                    world
+                        .desk
+                        .approve_plan(&world.named(&job))
+                        .await
+                        .expect("an approval"),
+                ),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Waits that leave time for what goes wrong in between, and no more.
+fn brisk() -> Timing {
+    Timing {
+        stuck_after: MINUTE * 4,
+        settle: SECOND * 20,
+        ci_repair_after: SECOND * 20,
+        quiet: MINUTE,
+        pull_poll: SECOND * 30,
+        ..Timing::default()
+    }
+}
+
+fn stage() -> Scenario {
+    let plan = Step::Plan {
+        after: SECOND,
+        steps: vec!["Look around".to_owned()],
+    };
+    let planned = story(
+        "plan it",
+        vec![
+            plan,
+            progress(SECOND, "Working"),
+            open_pull(),
+            Step::Complete {
+                after: SECOND,
+                no_change: false,
+            },
+        ],
+    );
+    let red = vec![
+        CheckSetup::new("build", Outcome::FailsFirst(1)),
+        CheckSetup::new("lint", Outcome::Success),
+    ];
+    Scenario {
+        stories: vec![
+            asking("ask me", "Which database?"),
+            stalling("stall"),
+            planned,
+            story("red", from_work(Vec::new())),
+        ],
+        repos: vec![
+            RepoSetup::new(REPO).with_ci(ci(green_checks())),
+            RepoSetup::new(RED).with_ci(ci(red)),
+        ],
+        ..Scenario::default()
+    }
+}

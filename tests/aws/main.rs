@@ -1,8 +1,11 @@
 //! Tests that need the services of AWS, real or emulated: `cargo xtask test` starts an emulator for them and says in `AWS_ENDPOINT_URL` where it is.
+#![expect(clippy::expect_used, reason = "what cannot be set up is a failed test")]
 
 mod chaos;
 mod contract;
 mod moving;
+mod permissions;
 mod secrets;
 mod stack;
+mod trace;
 mod usage;

@@ -4,6 +4,7 @@ mod asked;
 mod delays;
 mod gate;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use aws_sdk_dynamodb::types::{
 };
 use aws_sdk_sqs::types::QueueAttributeName;
 use engine::ports::{Clock, Queue, Records, SecretName, Secrets};
+use lambda::{Place, Settings};
 use secrecy::SecretString;
 use serde_norway::Value;
 use ulid::Ulid;
@@ -213,6 +215,45 @@ impl Cloud {
         }
     }
 
+    /// What a deployment would tell a function, with a queue of ticks of its own.
+    pub(crate) async fn place(&self, who: &str, bases: (&str, &str)) -> Place {
+        let ticks = queue_of(&self.config).await;
+        let told = BTreeMap::from([
+            ("GAFFER_STACK", self.name.as_str()),
+            ("GAFFER_TABLE", &self.name),
+            ("GAFFER_WORK_QUEUE", &self.queue.0),
+            ("GAFFER_WORK_DEAD_QUEUE", &self.queue.1),
+            ("GAFFER_TICKS_QUEUE", &ticks.0),
+            ("GAFFER_TICKS_DEAD_QUEUE", &ticks.1),
+            ("JULES_API_BASE", bases.0),
+            ("GITHUB_API_BASE", bases.1),
+        ]);
+        let settings = Settings::of(|name| told.get(name).map(|value| (*value).to_owned()));
+        Place::new(self.config(who), settings.expect("settings"))
+    }
+
+    /// What a resource is called in every deployment, whatever its name is in this world; a parameter by its place below the stack's.
+    pub(crate) fn resource(&self, name: &str) -> String {
+        let own = [
+            (self.queue.0.as_str(), "work"),
+            (&self.queue.1, "work-dead"),
+        ];
+        let ended = own
+            .iter()
+            .find(|(url, _)| url.rsplit('/').next() == Some(name));
+        if let Some((_, known)) = ended {
+            return (*known).to_owned();
+        }
+        if name.starts_with("queue-") {
+            return "ticks".to_owned();
+        }
+        let below = format!("/gaffer/{}/", self.name);
+        match name.strip_prefix(&below) {
+            Some(parameter) => format!("parameter/{parameter}"),
+            None => name.replacen(&self.name, "table", 1),
+        }
+    }
+
     fn config(&self, who: &str) -> SdkConfig {
         match &self.gate {
             Some(gate) => through(gate, &self.config, who),
@@ -253,7 +294,7 @@ pub async fn new_queue() -> SqsQueue {
 }
 
 /// Where a new queue and its dead letters are.
-async fn queue_of(config: &SdkConfig) -> (String, String) {
+pub async fn queue_of(config: &SdkConfig) -> (String, String) {
     let client = aws_sdk_sqs::Client::new(config);
     let name = name("queue");
     let dead = made(&client, &format!("{name}-dead"), None).await;

@@ -7,6 +7,7 @@
 pub mod clock;
 pub mod cloud;
 pub mod contract;
+pub mod grants;
 pub mod infra;
 pub mod memory;
 pub mod reader;

@@ -13,6 +13,7 @@ mod look;
 mod mail;
 mod mortal;
 mod moving;
+mod places;
 mod reaper;
 mod redo;
 mod restore;

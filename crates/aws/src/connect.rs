@@ -13,7 +13,10 @@ use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 pub const CONNECT_WITHIN: Duration = Duration::from_secs(2);
 
 /// Longest wait for one answer, the connection included. The slowest call, a transaction of 100 items, takes well under a second.
-pub const ATTEMPT_WITHIN: Duration = Duration::from_secs(5);
+pub const ATTEMPT_WITHIN: Duration = Duration::from_secs(3);
+
+/// Longest wait for one call with all its tries: the shortest-lived function, the webhook, has ten seconds in all, and has to end by itself to keep what it knows.
+pub const CALL_WITHIN: Duration = Duration::from_secs(7);
 
 /// How often a call is tried in all; the SDK waits a little longer before each, with jitter.
 pub const ATTEMPTS_MAX: u32 = 3;
@@ -26,6 +29,7 @@ pub async fn connect() -> SdkConfig {
     let timeouts = TimeoutConfig::builder()
         .connect_timeout(CONNECT_WITHIN)
         .operation_attempt_timeout(ATTEMPT_WITHIN)
+        .operation_timeout(CALL_WITHIN)
         .build();
     aws_config::defaults(BehaviorVersion::latest())
         .http_client(Builder::new().tls_provider(tls).build_https())

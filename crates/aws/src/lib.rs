@@ -8,10 +8,12 @@ mod records;
 mod secrets;
 mod setup;
 mod stack;
+mod trace;
 
-pub use connect::{ATTEMPT_WITHIN, ATTEMPTS_MAX, CONNECT_WITHIN, connect};
+pub use connect::{ATTEMPT_WITHIN, ATTEMPTS_MAX, CALL_WITHIN, CONNECT_WITHIN, connect};
 pub use meter::Counters;
 pub use queue::{DELAY_MAX, SqsQueue, VISIBILITY_MAX};
 pub use records::Table;
 pub use secrets::Parameters;
 pub use stack::{Stack, StackError};
+pub use trace::{TRACE_HEADER, within};

@@ -13,6 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::connect::{ATTEMPT_WITHIN, CONNECT_WITHIN};
 use crate::meter::{Counters, OfQueue};
+use crate::trace;
 
 /// The longest that SQS delays a message; what is due later than that waits in the table.
 pub const DELAY_MAX: SignedDuration = SignedDuration::from_mins(15);
@@ -89,6 +90,12 @@ impl SqsQueue {
         aws_sdk_sqs::config::Builder::new().timeout_config(timeouts)
     }
 
+    /// Opens the connection with a call that only needs leave to send: a batch of nothing, which SQS refuses.
+    pub async fn warm(&self) {
+        let nothing = self.client.send_message_batch().queue_url(&self.url);
+        drop(nothing.set_entries(Some(Vec::new())).send().await);
+    }
+
     async fn counted(&self, url: &str, names: &[QueueAttributeName]) -> Result<u64, QueueError> {
         let answer = self
             .client
@@ -117,6 +124,7 @@ impl Queue for SqsQueue {
             .queue_url(&self.url)
             .message_body(body)
             .delay_seconds(seconds(delay, DELAY_MAX))
+            .set_message_system_attributes(trace::attributes())
             .send()
             .await;
         answer.map(drop).map_err(|error| failed("sending", &error))

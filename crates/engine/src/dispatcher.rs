@@ -113,7 +113,7 @@ impl Dispatcher {
 
     /// Handles one message for whoever received it, and says what is to become of it.
     pub async fn attend(&self, delivery: &Delivery) -> Attended {
-        let Ok(work) = serde_json::from_str::<Work>(&delivery.body) else {
+        let Some(work) = Work::from_body(&delivery.body) else {
             tracing::error!(
                 bytes = delivery.body.len(),
                 "a malformed message was dropped"

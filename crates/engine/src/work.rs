@@ -81,6 +81,19 @@ pub enum Work {
 }
 
 impl Work {
+    /// What it is about. Of messages about the same, handled one after the other, the later ones find what the first has read.
+    pub fn about(&self) -> String {
+        match self {
+            Self::Job { id } | Self::Artifacts { id } | Self::Adopt { id } => format!("job {id}"),
+            Self::Pull { pull, .. } => format!("repository {}", pull.repo.key()),
+            Self::Commit { repo, .. } | Self::Hooked { repo, .. } => {
+                format!("repository {}", repo.key())
+            }
+            Self::Wake { agent, .. } => format!("agent {agent}"),
+            Self::Watch { account } | Self::Slots { account } => format!("account {account}"),
+        }
+    }
+
     /// What a due row asks for; none for rows that the poller handles itself.
     pub fn of_due(key: &Key) -> Option<Self> {
         if let Some(id) = key.pk.strip_prefix("JOB#") {
@@ -110,6 +123,11 @@ impl Work {
         Some(Self::Slots {
             account: account.parse().ok()?,
         })
+    }
+
+    /// What a message says; none for one that is none of ours, or of a later version.
+    pub fn from_body(body: &str) -> Option<Self> {
+        serde_json::from_str(body).ok()
     }
 
     /// The message as it is sent.

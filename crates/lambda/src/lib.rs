@@ -1,5 +1,7 @@
 //! What the functions share: settings out of the environment, the desk over AWS, logs, figures, and the time that an invocation has left.
 
+#[cfg(feature = "door")]
+mod door;
 mod figures;
 mod logs;
 mod place;
@@ -7,6 +9,8 @@ mod settings;
 mod time;
 mod tls;
 
+#[cfg(feature = "door")]
+pub use door::traced;
 pub use figures::{Figure, NAMESPACE, Unit, emit};
 pub use logs::log_as_json;
 pub use place::{OpenError, Place};

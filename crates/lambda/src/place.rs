@@ -67,6 +67,11 @@ impl Place {
         self.queue(&self.settings.work)
     }
 
+    /// Opens the connection to the queue of wake-ups.
+    pub async fn warm_work(&self) {
+        self.sqs(&self.settings.work).warm().await;
+    }
+
     /// The queue of ticks.
     pub fn ticks(&self) -> Result<Arc<dyn Queue>, OpenError> {
         let ticks = self.settings.ticks.as_ref();
@@ -93,8 +98,12 @@ impl Place {
     }
 
     fn queue(&self, address: &QueueAddress) -> Arc<dyn Queue> {
+        Arc::new(self.sqs(address))
+    }
+
+    fn sqs(&self, address: &QueueAddress) -> SqsQueue {
         let addresses = (&address.url, &address.dead_url);
         let counters = self.counters.clone();
-        Arc::new(SqsQueue::metered(&self.config, addresses, counters))
+        SqsQueue::metered(&self.config, addresses, counters)
     }
 }

@@ -7,8 +7,13 @@ use lambda_http::Error;
 
 /// The door that the environment describes, its connection to the table opened.
 pub async fn from_env() -> Result<Router, Error> {
-    let place = Place::new(aws::connect().await, Settings::from_env()?);
+    of(&Place::new(aws::connect().await, Settings::from_env()?)).await
+}
+
+/// The door of a place, its connection to the table opened.
+pub async fn of(place: &Place) -> Result<Router, Error> {
     let desk = place.desk().await?;
     let token = place.secrets().read(&SecretName::ApiToken).await?;
-    Ok(api::router(api::DoorState::new(desk, vec![token])))
+    let door = api::DoorState::new(desk, vec![token]);
+    Ok(lambda::traced(api::router(door)))
 }

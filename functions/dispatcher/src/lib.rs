@@ -8,10 +8,12 @@ use engine::dispatcher::{Attended, Dispatcher, Eyes, Hands, TRY_AGAIN};
 use engine::machine::SystemClock;
 use engine::ports::{Clock, Delivery, Receipt};
 use engine::usage::Recorder;
+use engine::work::Work;
 use futures::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use lambda::{Place, Settings, Unit};
 use lambda_runtime::{Error, LambdaEvent};
+use tracing::Instrument;
 
 /// No message is begun any more when less than this is left: one may need several calls to GitHub, one after the other.
 const KEPT: SignedDuration = SignedDuration::from_secs(45);
@@ -48,10 +50,14 @@ impl Function {
 
     /// The dispatcher that the environment describes, its connection to the table opened.
     pub async fn from_env() -> Result<Self, Error> {
-        let place = Place::new(aws::connect().await, Settings::from_env()?);
+        Self::of(&Place::new(aws::connect().await, Settings::from_env()?)).await
+    }
+
+    /// The dispatcher of a place, its connection to the table opened.
+    pub async fn of(place: &Place) -> Result<Self, Error> {
         let desk = place.desk().await?;
         let upstreams = desk.store.upstreams().await?.value;
-        let (eyes, hands) = hands::of(&place, upstreams)?;
+        let (eyes, hands) = hands::of(place, upstreams)?;
         let recorder = Some(place.recorder("dispatcher"));
         Ok(Self {
             recorder,
@@ -64,17 +70,16 @@ impl Function {
         let (event, context) = event.into_parts();
         let began = self.desk.now();
         let until = lambda::until(&context, (SystemClock.now(), began), KEPT);
-        let handling = event
-            .records
+        let handling = by_subject(event.records)
             .into_iter()
-            .map(|message| self.one(message, until));
-        let fates: Vec<Fate> = futures::stream::iter(handling)
+            .map(|messages| self.in_turn(messages, until));
+        let fates: Vec<Vec<Fate>> = futures::stream::iter(handling)
             .buffer_unordered(AT_ONCE)
             .collect()
             .await;
         let mut answer = SqsBatchResponse::default();
         let mut handled = 0;
-        for fate in fates {
+        for fate in fates.into_iter().flatten() {
             match fate {
                 Fate::Handled => handled += 1,
                 Fate::Left { id } => answer.add_failure(id),
@@ -89,10 +94,22 @@ impl Function {
         answer
     }
 
-    async fn one(&self, message: SqsMessage, until: Timestamp) -> Fate {
-        let id = message.message_id.clone().unwrap_or_default();
+    async fn in_turn(&self, messages: Vec<SqsMessage>, until: Timestamp) -> Vec<Fate> {
+        let mut fates = Vec::with_capacity(messages.len());
+        for message in messages {
+            let id = message.message_id.clone().unwrap_or_default();
+            let trace = message.attributes.get(aws::TRACE_HEADER).cloned();
+            let shown = trace.clone().unwrap_or_default();
+            let span = tracing::info_span!("message", message.id = %id, trace = %shown);
+            let attending = aws::within(trace, Box::pin(self.one((id, message), until)));
+            fates.push(attending.instrument(span).await);
+        }
+        fates
+    }
+
+    async fn one(&self, (id, message): (String, SqsMessage), until: Timestamp) -> Fate {
         let Some(delivery) = delivery(message) else {
-            tracing::error!(message.id = %id, "a message came without a body or a receipt, and was dropped");
+            tracing::error!("a message came without a body or a receipt, and was dropped");
             return Fate::Handled;
         };
         if self.desk.now() >= until {
@@ -136,6 +153,23 @@ impl Function {
     }
 }
 
+/// Messages about the same thing together, in the order in which they came.
+fn by_subject(messages: Vec<SqsMessage>) -> Vec<Vec<SqsMessage>> {
+    let mut subjects: Vec<(Option<String>, Vec<SqsMessage>)> = Vec::new();
+    for message in messages {
+        let work = message.body.as_deref().and_then(Work::from_body);
+        let about = work.map(|work| work.about());
+        let known = subjects
+            .iter_mut()
+            .find(|(subject, _)| subject.is_some() && *subject == about);
+        match known {
+            Some((_, together)) => together.push(message),
+            None => subjects.push((about, vec![message])),
+        }
+    }
+    subjects.into_iter().map(|(_, together)| together).collect()
+}
+
 /// The message as the engine knows it; none if it lacks what every message has.
 fn delivery(message: SqsMessage) -> Option<Delivery> {
     let attribute = |name: &str| message.attributes.get(name);
@@ -147,4 +181,37 @@ fn delivery(message: SqsMessage) -> Option<Delivery> {
         body: message.body?,
         receipt: Receipt(message.receipt_handle?),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(id: &str, body: &str) -> SqsMessage {
+        let mut message = SqsMessage::default();
+        message.message_id = Some(id.to_owned());
+        message.body = Some(body.to_owned());
+        message
+    }
+
+    #[test]
+    fn messages_about_one_repository_wait_for_each_other_and_for_nothing_else() {
+        let repo = |name: &str| {
+            format!(
+                r#"{{"look_at":"commit","repo":"{name}","sha":"0123456789012345678901234567890123456789","received_at":"2026-03-01T09:00:00Z"}}"#
+            )
+        };
+        let messages = vec![
+            message("1", &repo("Acme/Shop")),
+            message("2", "none of ours"),
+            message("3", &repo("acme/site")),
+            message("4", &repo("acme/shop")),
+            message("5", "none of ours"),
+        ];
+        let together: Vec<Vec<String>> = by_subject(messages)
+            .into_iter()
+            .map(|some| some.into_iter().filter_map(|it| it.message_id).collect())
+            .collect();
+        assert_eq!(together, [vec!["1", "4"], vec!["2"], vec!["3"], vec!["5"]]);
+    }
 }

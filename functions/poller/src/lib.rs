@@ -11,7 +11,7 @@ use engine::ticks::Ticks;
 use engine::usage::Recorder;
 use jiff::SignedDuration;
 use lambda::{Place, Settings, Unit};
-use lambda_runtime::{Error, LambdaEvent};
+use lambda_runtime::{Context, Error, LambdaEvent};
 use serde_json::Value;
 
 /// No account is polled any more when less than this is left: one poll takes at most as long as a slow answer of Jules.
@@ -38,7 +38,11 @@ impl Function {
 
     /// The poller that the environment describes, its connections opened.
     pub async fn from_env() -> Result<Self, Error> {
-        let place = Place::new(aws::connect().await, Settings::from_env()?);
+        Self::of(&Place::new(aws::connect().await, Settings::from_env()?)).await
+    }
+
+    /// The poller of a place, its connections opened.
+    pub async fn of(place: &Place) -> Result<Self, Error> {
         let desk = place.desk().await?;
         let upstreams = desk.store.upstreams().await?.value;
         let base = place.settings().jules_base.clone();
@@ -65,10 +69,15 @@ impl Function {
     /// Answers one invocation. A call that fails is not repeated: the schedule finds that the chain broke.
     pub async fn handle(&self, event: LambdaEvent<Value>) -> Result<(), Error> {
         let (event, context) = event.into_parts();
+        let trace = context.xray_trace_id.clone();
+        aws::within(trace, self.answer(&event, &context)).await
+    }
+
+    async fn answer(&self, event: &Value, context: &Context) -> Result<(), Error> {
         let began = self.desk.now();
-        let until = lambda::until(&context, (SystemClock.now(), began), KEPT);
+        let until = lambda::until(context, (SystemClock.now(), began), KEPT);
         let mut done = Tick::default();
-        for call in calls(&event) {
+        for call in calls(event) {
             if let Some(tick) = self.ticks.called(call, until).await? {
                 done.polled += tick.polled;
                 done.passed_on += tick.passed_on;
@@ -89,7 +98,7 @@ impl Function {
         ];
         lambda::emit("poller", now, &figures);
         if let Some(recorder) = &self.recorder {
-            let used = lambda::used(&context, took);
+            let used = lambda::used(context, took);
             recorder.invoked(&self.desk, used).await;
         }
         Ok(())

@@ -10,6 +10,11 @@ use lambda_http::Error;
 /// The door for GitHub's webhooks that the environment describes, its connections opened.
 pub async fn from_env() -> Result<Router, Error> {
     let place = Place::new(aws::connect().await, Settings::from_env()?);
+    Ok(of(&place).await)
+}
+
+/// The door of a place, its connections opened.
+pub async fn of(place: &Place) -> Router {
     let door = api::WebhookDoor {
         queue: place.work(),
         clock: place.clock(),
@@ -17,6 +22,6 @@ pub async fn from_env() -> Result<Router, Error> {
         counters: Arc::default(),
     };
     // Opens both connections before the first delivery needs them. GitHub waits ten seconds; what fails here is tried again then.
-    let (_, _) = tokio::join!(door.queue.depth(), door.secrets.read(&SecretName::Webhook));
-    Ok(api::webhook_router(door))
+    let ((), _) = tokio::join!(place.warm_work(), door.secrets.read(&SecretName::Webhook));
+    lambda::traced(api::webhook_router(door))
 }

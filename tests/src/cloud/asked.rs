@@ -25,7 +25,11 @@ pub(super) fn asked(headers: &HeaderMap, body: &[u8]) -> Vec<Asked> {
     let (service, operation) = target(headers).split_once('.').unwrap_or_default();
     let pairs = match service {
         "DynamoDB_20120810" => of_records(operation, &body),
-        "AmazonSQS" => vec![(format!("sqs:{operation}"), last(&body["QueueUrl"]))],
+        // Whoever may send one may send several.
+        "AmazonSQS" => {
+            let operation = operation.trim_end_matches("Batch");
+            vec![(format!("sqs:{operation}"), last(&body["QueueUrl"]))]
+        }
         "AmazonSSM" => vec![(format!("ssm:{operation}"), text(&body["Name"]))],
         _ => Vec::new(),
     };

@@ -39,7 +39,10 @@ where
         .as_service_error()
         .and_then(ProvideErrorMetadata::code);
     match code {
-        Some("ConditionalCheckFailedException") => CommitError::Conflict { key: key.clone() },
+        // Somebody else's transaction was changing it, so what this write rests on may be old as well.
+        Some("ConditionalCheckFailedException" | "TransactionConflictException") => {
+            CommitError::Conflict { key: key.clone() }
+        }
         Some(_) | None => outcome(told(error), doubt),
     }
 }

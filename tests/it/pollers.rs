@@ -13,6 +13,7 @@ use engine::desk::{Desk, Place};
 use engine::keys;
 use engine::machine::RandomIds;
 use engine::poller::Poller;
+use engine::ports::Clock;
 use jiff::{SignedDuration, Timestamp};
 use local::Database;
 use tests::clock::FakeClock;
@@ -114,6 +115,25 @@ async fn three_polls(reader: Reader, jobs: (usize, usize)) -> Vec<Vec<SessionId>
         clock.advance(SignedDuration::from_secs(130));
     }
     polls
+}
+
+#[tokio::test]
+async fn a_poll_that_runs_out_of_time_keeps_what_it_read_and_goes_on_the_next_time() {
+    let clock = Arc::new(FakeClock::at(BEGIN));
+    let second = SignedDuration::from_secs(1);
+    let reader = Arc::new(Reader::taking(clock.clone(), second));
+    let desk = watching(&clock, (30, 30)).await;
+    let poller = Poller::new(desk, reader.clone());
+    let mut polls = Vec::new();
+    // One more than where there is room for everybody whose turn it is.
+    for _ in 0..=INTERVALS_MAX {
+        let until = clock.now() + second * 25;
+        assert_eq!(poller.tick_until(until).await.expect("a tick").polled, 1);
+        polls.push(reader.take_reads());
+        clock.advance(SignedDuration::from_secs(130));
+    }
+    assert!(polls.iter().all(|reads| reads.len() == 25), "{polls:?}");
+    assert_eq!(all(&polls).len(), 60);
 }
 
 fn all(polls: &[Vec<SessionId>]) -> BTreeSet<&SessionId> {

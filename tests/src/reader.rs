@@ -1,7 +1,7 @@
 //! A Jules that only answers reads, and remembers them: what pollers are watched by.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use domain::failure::{Failure, FailureClass};
@@ -9,7 +9,9 @@ use domain::ids::{AccountName, SessionId};
 use domain::marker::Marker;
 use domain::session::{Activity, SessionState, SessionView};
 use engine::ports::{Artifacts, SessionPage, SessionsRead, SourceView};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::clock::FakeClock;
 
 /// Answers every read with a session that works, as long as it answers.
 #[derive(Debug, Default)]
@@ -18,6 +20,8 @@ pub struct Reader {
     reads: Mutex<Vec<SessionId>>,
     answers: Option<usize>,
     answered: AtomicUsize,
+    /// What time passes with each read of a single session.
+    slow: Option<(Arc<FakeClock>, SignedDuration)>,
 }
 
 impl Reader {
@@ -25,6 +29,14 @@ impl Reader {
     pub fn throttling_after(answers: usize) -> Self {
         Self {
             answers: Some(answers),
+            ..Self::default()
+        }
+    }
+
+    /// One whose reads of single sessions take so long.
+    pub fn taking(clock: Arc<FakeClock>, time: SignedDuration) -> Self {
+        Self {
+            slow: Some((clock, time)),
             ..Self::default()
         }
     }
@@ -82,6 +94,9 @@ impl SessionsRead for Reader {
         let before = self.answered.fetch_add(1, Ordering::Relaxed);
         if self.answers.is_some_and(|answers| before >= answers) {
             return Err(Failure::new(FailureClass::Throttled, "too many requests"));
+        }
+        if let Some((clock, time)) = &self.slow {
+            clock.advance(*time);
         }
         let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
         reads.push(session.clone());

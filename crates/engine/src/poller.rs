@@ -68,7 +68,7 @@ impl Poller {
             }
             let mut handling = Vec::with_capacity(some.len());
             for row in some {
-                handling.push(self.handle(row));
+                handling.push(self.handle(row, until));
             }
             let outcomes = futures::future::join_all(handling).await;
             for (row, outcome) in some.iter().zip(outcomes) {
@@ -78,7 +78,7 @@ impl Poller {
         Ok(tick)
     }
 
-    async fn handle(&self, row: &DueRow) -> Result<Handled, Error> {
+    async fn handle(&self, row: &DueRow, until: Timestamp) -> Result<Handled, Error> {
         let Some(record) = self.claim(row).await? else {
             return Ok(Handled::Lost);
         };
@@ -94,7 +94,7 @@ impl Poller {
                 what: "account",
                 name: account.to_owned(),
             })?;
-            self.poll(&account).await?;
+            self.poll(&account, until).await?;
             return Ok(Handled::Polled);
         }
         match Work::of_due(&row.key) {

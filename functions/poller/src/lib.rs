@@ -14,8 +14,8 @@ use lambda::{Place, Settings, Unit};
 use lambda_runtime::{Context, Error, LambdaEvent};
 use serde_json::Value;
 
-/// No account is polled any more when less than this is left: one poll takes at most as long as a slow answer of Jules.
-const KEPT: SignedDuration = SignedDuration::from_secs(20);
+/// Nothing is read any more when less than this is left: one answer of Jules may take as long as a call may, and what was read has to be saved.
+const KEPT: SignedDuration = SignedDuration::from_secs(35);
 
 /// The poller.
 pub struct Function {

@@ -32,6 +32,8 @@ pub(super) struct Gathered {
     pub(super) reads: BTreeMap<SessionId, Timestamp>,
     /// Who wanted to be read and was not yet, with how often in a row.
     pub(super) passed_over: BTreeMap<SessionId, u32>,
+    /// When no read is begun any more; those that are left were passed over. None for a poll that may take its time.
+    pub(super) until: Option<Timestamp>,
     rules: BTreeMap<RepoName, Arc<(Policy, Timing)>>,
     answered: usize,
     unread: Vec<Failure>,
@@ -39,7 +41,7 @@ pub(super) struct Gathered {
 
 impl Poller {
     /// Polls an account and saves how that went: one write to the account's row, and one for each job that changed.
-    pub(super) async fn poll(&self, name: &AccountName) -> Result<(), Error> {
+    pub(super) async fn poll(&self, name: &AccountName, until: Timestamp) -> Result<(), Error> {
         let Some(found) = self.desk.store.account(name).await? else {
             return Ok(());
         };
@@ -48,6 +50,7 @@ impl Poller {
         let mut gathered = Gathered {
             weight: account.list.clone(),
             passed_over: account.passed_over.clone(),
+            until: Some(until),
             ..Gathered::default()
         };
         let looked = self.look_at_all(account, &jobs, &mut gathered).await;
@@ -147,6 +150,9 @@ impl Poller {
         gathered: &mut Gathered,
     ) -> Result<(), LookError> {
         for (found, watch) in self.in_turn(account, jobs, gathered).await? {
+            if gathered.until.is_some_and(|until| self.desk.now() >= until) {
+                break;
+            }
             match self.look_at(account, found, watch, gathered).await {
                 Err(LookError::Outside(failure)) if !is_about_the_account(failure.class) => {
                     tracing::warn!(%failure, job.id = %found.value.id, "the session cannot be read now");

@@ -28,7 +28,7 @@ impl Dispatcher {
         let merges = self.desk.store.merges(&source.repo).await?;
         let counts = |at: &&Timestamp| now.duration_since(**at) < DAY;
         let today: Vec<Timestamp> = merges.value.at.values().filter(counts).copied().collect();
-        let session = self.rest(pull, job, source).await?;
+        let session = self.rest(pull, &effects, (job, source)).await?;
         let logs = if pull::wants_logs(pull, (facts, session), (&source.timing, now)) {
             self.eyes.pulls.check_logs(facts).await.unwrap_or_default()
         } else {
@@ -51,21 +51,21 @@ impl Dispatcher {
         })
     }
 
-    /// Whether the session that made a pull request may still push.
+    /// Whether the session that made a pull request may still push. `of_pull` are the effects of the pull request, whose failed checks it may have been told of.
     async fn rest(
         &self,
         pull: &pull::Pull,
-        job: &Job,
-        source: &Source,
+        of_pull: &[Versioned<Effect>],
+        (job, source): (&Job, &Source),
     ) -> Result<SessionRest, Error> {
         let rest = job::rest(job, &pull.session, &source.timing, self.desk.now());
         if rest != SessionRest::Resting {
             return Ok(rest);
         }
         // Words that are on their way, or may have arrived unheard, wake it.
-        let effects = self.desk.store.effects(&keys::job_pk(&job.id)).await?;
+        let of_job = self.desk.store.effects(&keys::job_pk(&job.id)).await?;
         let speaks = |found: &Versioned<Effect>| found.value.may_have_spoken_to(&pull.session);
-        Ok(if effects.iter().any(speaks) {
+        Ok(if of_pull.iter().chain(&of_job).any(speaks) {
             SessionRest::Working
         } else {
             rest

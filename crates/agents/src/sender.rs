@@ -2,7 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -41,22 +41,14 @@ pub struct Settings {
     pub allow: Vec<HostRule>,
 }
 
-/// Why there is no sender.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The HTTP client could not be made, usually because the system's certificates cannot be read.
-    #[error(
-        "cannot prepare to wake agents; check that the system's root certificates are installed"
-    )]
-    Client(#[source] reqwest::Error),
-}
-
 /// Wakes agents over HTTP.
 pub struct Sender {
     rules: Vec<HostRule>,
     secrets: Arc<dyn Secrets>,
-    to_strangers: Client,
-    to_allowed: Client,
+    lookup: Arc<dyn Lookup>,
+    /// Made at the first wake: reading the machine's root certificates takes longer than a function may take to begin.
+    to_strangers: OnceLock<Client>,
+    to_allowed: OnceLock<Client>,
 }
 
 impl fmt::Debug for Sender {
@@ -69,7 +61,7 @@ impl fmt::Debug for Sender {
 
 impl Sender {
     /// A sender that resolves names as the system does.
-    pub fn new(settings: Settings, secrets: Arc<dyn Secrets>) -> Result<Self, Error> {
+    pub fn new(settings: Settings, secrets: Arc<dyn Secrets>) -> Self {
         Self::with_lookup(settings, secrets, Arc::new(SystemLookup))
     }
 
@@ -78,15 +70,27 @@ impl Sender {
         settings: Settings,
         secrets: Arc<dyn Secrets>,
         lookup: Arc<dyn Lookup>,
-    ) -> Result<Self, Error> {
-        let to_strangers = client(Arc::clone(&lookup), Trust::Stranger)?;
-        let to_allowed = client(lookup, Trust::Allowed)?;
-        Ok(Self {
+    ) -> Self {
+        Self {
             rules: settings.allow,
             secrets,
-            to_strangers,
-            to_allowed,
-        })
+            lookup,
+            to_strangers: OnceLock::new(),
+            to_allowed: OnceLock::new(),
+        }
+    }
+
+    /// The client that is as strict as a destination demands; none can be made on a machine without root certificates.
+    fn client(&self, trust: Trust) -> Result<&Client, reqwest::Error> {
+        let place = match trust {
+            Trust::Stranger => &self.to_strangers,
+            Trust::Allowed => &self.to_allowed,
+        };
+        if let Some(client) = place.get() {
+            return Ok(client);
+        }
+        let made = client(Arc::clone(&self.lookup), trust)?;
+        Ok(place.get_or_init(|| made))
     }
 
     async fn signing_secrets(&self, agent: &AgentName) -> Result<SigningSecrets, Failure> {
@@ -110,11 +114,11 @@ impl Sender {
         envelope: &Envelope,
         secrets: &SigningSecrets,
     ) -> Result<RequestBuilder, Failure> {
-        let client = match destination::check(&envelope.url, &self.rules) {
-            Ok(Trust::Stranger) => &self.to_strangers,
-            Ok(Trust::Allowed) => &self.to_allowed,
-            Err(refusal) => return Err(refused(envelope, &refusal)),
-        };
+        let trust = destination::check(&envelope.url, &self.rules)
+            .map_err(|refusal| refused(envelope, &refusal))?;
+        let client = self
+            .client(trust)
+            .map_err(|error| failure(envelope, &error))?;
         let (id, unix_seconds) = (envelope.id.as_str(), envelope.at.as_second());
         Ok(client
             .post(envelope.url.clone())
@@ -144,7 +148,7 @@ impl AgentsWrite for Sender {
 /// A client that goes where it is told and nowhere else: no redirects, no proxy of the environment, no second try, no connection kept.
 ///
 /// A connection is not kept so that the name is resolved and checked at every try, and no wake is lost in one that died meanwhile.
-pub(crate) fn client(lookup: Arc<dyn Lookup>, trust: Trust) -> Result<Client, Error> {
+pub(crate) fn client(lookup: Arc<dyn Lookup>, trust: Trust) -> Result<Client, reqwest::Error> {
     // The HTTP client takes the process's provider and panics without one. Whoever comes first sets it; all of ours set the same.
     drop(rustls::crypto::ring::default_provider().install_default());
     Client::builder()
@@ -159,7 +163,6 @@ pub(crate) fn client(lookup: Arc<dyn Lookup>, trust: Trust) -> Result<Client, Er
         .connect_timeout(CONNECT_TIMEOUT)
         .timeout(TRY_TIMEOUT)
         .build()
-        .map_err(Error::Client)
 }
 
 fn check_body(envelope: &Envelope) -> Result<(), Failure> {
@@ -194,7 +197,7 @@ fn failure(envelope: &Envelope, error: &reqwest::Error) -> Failure {
         FailureClass::Network,
         doing(envelope, &format!("{late}: {}", causes.join(": "))),
     );
-    if error.is_connect() {
+    if error.is_connect() || error.is_builder() {
         failure.never_sent()
     } else {
         failure

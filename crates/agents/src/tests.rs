@@ -83,7 +83,7 @@ fn sender_with(allow: &[&str], secret: Option<&'static str>, names: Arc<Names>) 
         .iter()
         .map(|rule| rule.parse::<HostRule>().unwrap())
         .collect();
-    Sender::with_lookup(Settings { allow }, Arc::new(OneSecret(secret)), names).unwrap()
+    Sender::with_lookup(Settings { allow }, Arc::new(OneSecret(secret)), names)
 }
 
 /// A sender that may wake this machine and knows no names.

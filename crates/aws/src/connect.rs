@@ -6,8 +6,9 @@ use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
 use aws_config::{BehaviorVersion, SdkConfig};
 use aws_smithy_http_client::Builder;
-use aws_smithy_http_client::tls::Provider;
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
+use aws_smithy_http_client::tls::{Provider, TlsContext};
+use aws_smithy_runtime_api::client::http::SharedHttpClient;
 
 /// Longest wait for a connection: within a region it takes milliseconds.
 pub const CONNECT_WITHIN: Duration = Duration::from_secs(2);
@@ -25,16 +26,31 @@ pub const ATTEMPTS_MAX: u32 = 3;
 ///
 /// The first hello of the SDK's usual cryptography costs 50 ms of processor time for entropy out of jitter; ring takes the system's and costs a fraction of one.
 pub async fn connect() -> SdkConfig {
+    aws_config::defaults(BehaviorVersion::latest())
+        .http_client(http(TlsContext::default()))
+        .timeout_config(timeouts())
+        .retry_config(retries())
+        .load()
+        .await
+}
+
+/// One HTTP client that trusts so.
+pub(crate) fn http(trust: TlsContext) -> SharedHttpClient {
     let tls = Provider::Rustls(CryptoMode::Ring);
-    let timeouts = TimeoutConfig::builder()
+    let client = Builder::new().tls_provider(tls).tls_context(trust);
+    client.build_https()
+}
+
+/// How long anything may take.
+pub(crate) fn timeouts() -> TimeoutConfig {
+    TimeoutConfig::builder()
         .connect_timeout(CONNECT_WITHIN)
         .operation_attempt_timeout(ATTEMPT_WITHIN)
         .operation_timeout(CALL_WITHIN)
-        .build();
-    aws_config::defaults(BehaviorVersion::latest())
-        .http_client(Builder::new().tls_provider(tls).build_https())
-        .timeout_config(timeouts)
-        .retry_config(RetryConfig::standard().with_max_attempts(ATTEMPTS_MAX))
-        .load()
-        .await
+        .build()
+}
+
+/// How often anything is tried.
+pub(crate) fn retries() -> RetryConfig {
+    RetryConfig::standard().with_max_attempts(ATTEMPTS_MAX)
 }

@@ -2,6 +2,7 @@
 
 mod connect;
 mod dead;
+mod inside;
 mod meter;
 mod queue;
 mod records;
@@ -11,6 +12,7 @@ mod stack;
 mod trace;
 
 pub use connect::{ATTEMPT_WITHIN, ATTEMPTS_MAX, CALL_WITHIN, CONNECT_WITHIN, connect};
+pub use inside::{Surroundings, connect_inside};
 pub use meter::Counters;
 pub use queue::{DELAY_MAX, SqsQueue, VISIBILITY_MAX};
 pub use records::Table;

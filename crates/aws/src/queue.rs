@@ -68,7 +68,9 @@ impl SqsQueue {
             .build();
         Self {
             client: Client::from_conf(settings),
-            ..Self::new(config, url, dead_url)
+            url: url.into(),
+            dead_url: dead_url.into(),
+            wait: SignedDuration::ZERO,
         }
     }
 

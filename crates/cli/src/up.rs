@@ -320,8 +320,7 @@ fn adapters(base: &Base, settings: &Settings) -> Result<(Eyes, Hands)> {
     let agent_settings = agents::Settings {
         allow: settings.allow_hosts.clone(),
     };
-    let sender = agents::Sender::new(agent_settings, base.secrets.clone())
-        .context("preparing to wake agents")?;
+    let sender = agents::Sender::new(agent_settings, base.secrets.clone());
     let eyes = Eyes {
         sessions: Arc::new(jules::Reader::new(jules.clone())),
         pulls: Arc::new(github::Reader::new(github.clone())),

@@ -4,14 +4,13 @@ use domain::effect::CALL_TIMEOUT;
 use domain::failure::{Failure, FailureClass};
 use http::Method;
 use jiff::Timestamp;
-use octocrab::Octocrab;
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::client::{
-    Base, Error, Lost, Received, Request, Settings, deadline, exchange, failure, jwt, refused,
-    segment,
+    Base, Door, Error, Lost, Received, Request, Settings, deadline, exchange, failure, jwt,
+    refused, segment,
 };
 
 /// An App that GitHub has just made. GitHub shows its secrets only this once.
@@ -61,22 +60,19 @@ pub struct Account {
 /// Exchanges codes for Apps, which makes them; only `gaffer github setup` holds one.
 #[derive(Debug, Clone)]
 pub struct AppMaker {
-    octocrab: Octocrab,
+    door: Door,
     base: Base,
 }
 
 impl AppMaker {
-    /// One for a GitHub. Must be called within a tokio runtime.
+    /// One for a GitHub.
     ///
     /// # Errors
-    /// [`Error::Address`] and [`Error::Transport`].
+    /// [`Error::Address`].
     pub fn new(settings: &Settings) -> Result<Self, Error> {
         let base = Base::new(&settings.base)?;
-        let octocrab = Octocrab::builder()
-            .base_uri(base.origin())
-            .and_then(|builder| builder.build())
-            .map_err(|error| Error::Transport(error.to_string()))?;
-        Ok(Self { octocrab, base })
+        let door = Door::to(&base);
+        Ok(Self { door, base })
     }
 
     /// Exchanges the code that GitHub's page gave. A code works once and for an hour; `NotFound` when it does not.
@@ -124,7 +120,7 @@ impl AppMaker {
             bearer,
             etag: None,
         };
-        let received = exchange(&self.octocrab, request, deadline(CALL_TIMEOUT))
+        let received = exchange(&self.door, request, deadline(CALL_TIMEOUT))
             .await
             .map_err(|lost| unanswered(doing, lost))?;
         read(&received, doing)

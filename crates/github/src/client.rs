@@ -8,6 +8,7 @@ mod auth;
 mod broker;
 mod call;
 mod dates;
+mod door;
 mod log;
 mod look;
 mod memory;
@@ -24,7 +25,6 @@ use domain::effect::CALL_TIMEOUT;
 use domain::ids::{RepoId, RepoName};
 use engine::ports::{Budget, Clock, Secrets, Share, Usage};
 use jiff::SignedDuration;
-use octocrab::Octocrab;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use url::Url;
@@ -32,6 +32,7 @@ use url::Url;
 pub(crate) use address::{Base, branch_path, segment};
 pub(crate) use app::jwt;
 pub(crate) use call::{Answer, Call};
+pub(crate) use door::Door;
 pub(crate) use pages::{Listing, Page};
 pub(crate) use refusal::{SECONDARY_WAIT, failure, is_missing_permission, refused};
 pub(crate) use transport::{Lost, Received, Request, deadline, exchange};
@@ -52,11 +53,6 @@ pub enum Error {
         "the GitHub address at `{0}` cannot be used; give http or https, a host and perhaps a path, and nothing else"
     )]
     Address(String),
-    /// The HTTP client could not be made, for example because the machine has no root certificates.
-    #[error(
-        "the GitHub client could not be made: {0}; check that the machine has root certificates"
-    )]
-    Transport(String),
 }
 
 /// Where GitHub is and as whom we go there. The secret itself comes from the [`Secrets`] port.
@@ -102,7 +98,7 @@ struct Manner {
 }
 
 struct Inner {
-    octocrab: Octocrab,
+    door: Door,
     base: Base,
     app_id: Option<u64>,
     call_timeout: SignedDuration,
@@ -130,21 +126,15 @@ impl std::fmt::Debug for Inner {
 }
 
 impl Client {
-    /// Makes a client. Must be called within a tokio runtime, since octocrab starts a task.
+    /// Makes a client.
     pub fn new(
         settings: &Settings,
         secrets: Arc<dyn Secrets>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, Error> {
         let base = Base::new(&settings.base)?;
-        // Octocrab gets the origin only: it joins a base path wrongly when a request's path begins like it. Addresses
-        // are complete when they are handed over, and so are their credentials.
-        let octocrab = Octocrab::builder()
-            .base_uri(base.origin())
-            .and_then(|builder| builder.build());
-        let octocrab = octocrab.map_err(|error| Error::Transport(error.to_string()))?;
         let inner = Inner {
-            octocrab,
+            door: Door::to(&base),
             base,
             app_id: settings.app_id,
             call_timeout: settings.call_timeout,
@@ -262,8 +252,8 @@ impl Client {
         &self.0.broker
     }
 
-    fn octocrab(&self) -> &Octocrab {
-        &self.0.octocrab
+    fn door(&self) -> &Door {
+        &self.0.door
     }
 
     fn share(&self) -> Share {

@@ -7,7 +7,7 @@ mod refusal;
 mod wait;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use domain::failure::{Failure, FailureClass};
 use domain::ids::AccountName;
@@ -47,7 +47,8 @@ pub(crate) const KEY_HEADER: &str = "x-goog-api-key";
 pub struct Client(Arc<Inner>);
 
 struct Inner {
-    http: reqwest::Client,
+    /// Made at the first call: reading the machine's root certificates takes longer than a function may take to begin.
+    http: OnceLock<reqwest::Client>,
     settings: Settings,
     keys: Keys,
     clock: Arc<dyn Clock>,
@@ -127,7 +128,7 @@ impl Client {
     /// A client that takes each account's key from the secrets and its time from the clock.
     ///
     /// # Errors
-    /// [`Error::NoTlsProvider`] unless the process has installed one, [`Error::Base`] and [`Error::Http`].
+    /// [`Error::NoTlsProvider`] unless the process has installed one, and [`Error::Base`].
     pub fn new(
         settings: Settings,
         secrets: Arc<dyn Secrets>,
@@ -137,19 +138,8 @@ impl Client {
         if CryptoProvider::get_default().is_none() {
             return Err(Error::NoTlsProvider);
         }
-        let mut builder = reqwest::Client::builder()
-            .user_agent(concat!("gaffer/", env!("CARGO_PKG_VERSION")))
-            .redirect(redirect::Policy::none())
-            .retry(retry::never())
-            .connect_timeout(CONNECT_TIMEOUT.unsigned_abs())
-            .timeout(settings.call_timeout.unsigned_abs());
-        if settings::is_here(&settings.base) {
-            // A proxy for the outside world cannot reach a service on this machine.
-            builder = builder.no_proxy();
-        }
-        let http = builder.build().map_err(Error::Http)?;
         Ok(Self(Arc::new(Inner {
-            http,
+            http: OnceLock::new(),
             settings,
             keys: Keys::new(secrets, clock.clone()),
             clock,
@@ -230,8 +220,8 @@ impl Client {
             .ok_or_else(|| Refusal::unusable_key(&call.doing))?;
         header.set_sensitive(true);
         let mut request = self
-            .0
-            .http
+            .http()
+            .map_err(|error| refusal::unanswered(&call.doing, &error, key))?
             .request(call.method.clone(), self.url(call))
             .header(KEY_HEADER, header)
             .header(ACCEPT, "application/json");
@@ -241,6 +231,26 @@ impl Client {
                 .body(body.clone());
         }
         Ok(request)
+    }
+
+    /// The HTTP client, which cannot be made on a machine without root certificates.
+    fn http(&self) -> Result<&reqwest::Client, reqwest::Error> {
+        if let Some(http) = self.0.http.get() {
+            return Ok(http);
+        }
+        let settings = &self.0.settings;
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("gaffer/", env!("CARGO_PKG_VERSION")))
+            .redirect(redirect::Policy::none())
+            .retry(retry::never())
+            .connect_timeout(CONNECT_TIMEOUT.unsigned_abs())
+            .timeout(settings.call_timeout.unsigned_abs());
+        if settings::is_here(&settings.base) {
+            // A proxy for the outside world cannot reach a service on this machine.
+            builder = builder.no_proxy();
+        }
+        let made = builder.build()?;
+        Ok(self.0.http.get_or_init(|| made))
     }
 
     /// The call's address. Segments are encoded one by one, and a colon stays a colon, which Jules insists on.

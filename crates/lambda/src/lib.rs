@@ -6,6 +6,7 @@ mod figures;
 mod logs;
 mod place;
 mod settings;
+mod surroundings;
 mod time;
 mod tls;
 

@@ -10,7 +10,8 @@ use engine::ports::{Clock, Queue, Records, Secrets};
 use engine::store::Store;
 use engine::usage::Recorder;
 
-use crate::settings::{QueueAddress, Settings};
+use crate::settings::{QueueAddress, Settings, SettingsError};
+use crate::surroundings;
 
 /// Why a function could not begin.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +41,17 @@ impl Place {
             settings,
             counters: Counters::default(),
         }
+    }
+
+    /// The place that the environment of this process describes.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "called once by a function's main, as the settings are"
+    )]
+    pub fn from_env() -> Result<Self, SettingsError> {
+        let settings = Settings::from_env()?;
+        let surroundings = surroundings::of(|name| std::env::var(name).ok())?;
+        Ok(Self::new(aws::connect_inside(surroundings), settings))
     }
 
     /// The settings.

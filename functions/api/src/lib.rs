@@ -2,12 +2,12 @@
 
 use axum::Router;
 use engine::ports::SecretName;
-use lambda::{Place, Settings};
+use lambda::Place;
 use lambda_http::Error;
 
 /// The door that the environment describes, its connection to the table opened.
 pub async fn from_env() -> Result<Router, Error> {
-    of(&Place::new(aws::connect().await, Settings::from_env()?)).await
+    of(&Place::from_env()?).await
 }
 
 /// The door of a place, its connection to the table opened.

@@ -24,7 +24,7 @@ pub(super) fn of(place: &Place, upstreams: Upstreams) -> Result<(Eyes, Hands), E
     for host in &settings.allow_hosts {
         allow.push(host.parse()?);
     }
-    let sender = agents::Sender::new(agents::Settings { allow }, place.secrets())?;
+    let sender = agents::Sender::new(agents::Settings { allow }, place.secrets());
     let eyes = Eyes {
         sessions: Arc::new(jules::Reader::new(jules.clone())),
         pulls: Arc::new(github::Reader::new(github.clone())),

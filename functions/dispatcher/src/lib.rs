@@ -11,7 +11,7 @@ use engine::usage::Recorder;
 use engine::work::Work;
 use futures::StreamExt;
 use jiff::{SignedDuration, Timestamp};
-use lambda::{Place, Settings, Unit};
+use lambda::{Place, Unit};
 use lambda_runtime::{Error, LambdaEvent};
 use tracing::Instrument;
 
@@ -50,7 +50,7 @@ impl Function {
 
     /// The dispatcher that the environment describes, its connection to the table opened.
     pub async fn from_env() -> Result<Self, Error> {
-        Self::of(&Place::new(aws::connect().await, Settings::from_env()?)).await
+        Self::of(&Place::from_env()?).await
     }
 
     /// The dispatcher of a place, its connection to the table opened.

@@ -10,7 +10,7 @@ use engine::ports::{Clock, Queue, SessionsRead};
 use engine::ticks::Ticks;
 use engine::usage::Recorder;
 use jiff::SignedDuration;
-use lambda::{Place, Settings, Unit};
+use lambda::{Place, Unit};
 use lambda_runtime::{Context, Error, LambdaEvent};
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ impl Function {
 
     /// The poller that the environment describes, its connections opened.
     pub async fn from_env() -> Result<Self, Error> {
-        Self::of(&Place::new(aws::connect().await, Settings::from_env()?)).await
+        Self::of(&Place::from_env()?).await
     }
 
     /// The poller of a place, its connections opened.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use axum::Router;
 use engine::ports::SecretName;
-use lambda::{Place, Settings};
+use lambda::Place;
 use lambda_http::Error;
 
 /// The door for GitHub's webhooks that the environment describes, its connections opened.
 pub async fn from_env() -> Result<Router, Error> {
-    let place = Place::new(aws::connect().await, Settings::from_env()?);
+    let place = Place::from_env()?;
     Ok(of(&place).await)
 }
 

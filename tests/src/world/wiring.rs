@@ -21,7 +21,7 @@ pub(super) fn adapters(
     let settings = github::Settings::new(Some(&github_base), github_app).expect("an address");
     let github = github::Client::new(&settings, secrets.clone(), clock.clone()).expect("a client");
     let allow: HostRule = sandbox.addr().to_string().parse().expect("a host rule");
-    let sender = Sender::new(AgentSettings { allow: vec![allow] }, secrets).expect("a sender");
+    let sender = Sender::new(AgentSettings { allow: vec![allow] }, secrets);
     let eyes = Eyes {
         sessions: Arc::new(jules::Reader::new(jules.clone())),
         pulls: Arc::new(github::Reader::new(github.clone())),

@@ -179,7 +179,7 @@ async fn the_system_resolves_names_by_default() {
     let settings = Settings {
         allow: vec!["localhost".parse().unwrap()],
     };
-    let sender = Sender::new(settings, Arc::new(OneSecret(Some(SECRET)))).unwrap();
+    let sender = Sender::new(settings, Arc::new(OneSecret(Some(SECRET))));
     let delivered = sender
         .deliver(&envelope(&format!("http://localhost:{}/", address.port())))
         .await;

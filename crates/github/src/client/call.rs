@@ -287,7 +287,7 @@ impl Client {
         doing: &str,
     ) -> Result<Received, Failure> {
         self.0.requests.fetch_add(1, Ordering::Relaxed);
-        let mut received = transport::exchange(self.octocrab(), request, until)
+        let mut received = transport::exchange(self.door(), request, until)
             .await
             .map_err(|lost| match lost {
                 Lost::NeverSent(why) => failure(

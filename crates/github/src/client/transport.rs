@@ -10,6 +10,8 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
+use super::door::Door;
+
 /// What we ask for everywhere; the version of the API is set by octocrab.
 const ACCEPT_JSON: &str = "application/vnd.github+json";
 
@@ -54,10 +56,11 @@ pub(crate) fn deadline(within: SignedDuration) -> Instant {
 
 /// Sends a request and reads its answer.
 pub(crate) async fn exchange(
-    octocrab: &Octocrab,
+    door: &Door,
     request: Request<'_>,
     until: Instant,
 ) -> Result<Received, Lost> {
+    let octocrab = door.open().map_err(Lost::NeverSent)?;
     let request = build(octocrab, request)?;
     let within = until.saturating_duration_since(Instant::now());
     match timeout_at(until, send(octocrab, request)).await {
@@ -149,6 +152,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::client::{Base, GITHUB};
 
     fn get(url: &str) -> Request<'_> {
         Request {
@@ -161,8 +165,8 @@ mod tests {
     }
 
     async fn lose(url: &str, within: Duration) -> Lost {
-        let octocrab = Octocrab::builder().build().unwrap();
-        exchange(&octocrab, get(url), Instant::now() + within)
+        let base = Base::new(&GITHUB.parse().unwrap()).unwrap();
+        exchange(&Door::to(&base), get(url), Instant::now() + within)
             .await
             .unwrap_err()
     }

@@ -1,6 +1,7 @@
 //! How soon a decision is seen and what that costs, by simulation: the real poller and dispatcher on virtual time, around a Jules in memory.
 
 mod absent;
+mod cloud;
 mod jules;
 mod life;
 mod town;
@@ -10,8 +11,10 @@ use anyhow::{Context, Result};
 
 use crate::figure::{Figure, Target};
 use crate::spread::Spread;
+pub(crate) use cloud::{CloudTown, Spent};
 use jules::Calls;
-use life::{Life, lives};
+use life::Life;
+pub(crate) use life::lives;
 pub(crate) use town::{Town, Weather, calm};
 
 const SECTION: &str = "detection";

@@ -1,7 +1,9 @@
 //! Measures Gaffer and prints the figures beside their targets: `cargo xtask bench`. Nothing here fails because a figure is bad.
 
+mod cost;
 mod detect;
 mod figure;
+mod functions;
 mod github_requests;
 mod machine;
 mod options;
@@ -17,7 +19,11 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     let options = options::Options::parse();
-    match report::run(&options) {
+    let done = match options.cost_play {
+        Some(play) => cost::alone(play),
+        None => report::run(&options),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             output::aside(&format!("error: {error:#}"));

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
+use crate::cost::CostPlay;
+
 /// One section of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Section {
@@ -15,6 +17,10 @@ pub(crate) enum Section {
     Detection,
     /// What a merged pull request costs at GitHub.
     Requests,
+    /// The functions behind a Lambda Runtime API.
+    Functions,
+    /// What watching costs on AWS.
+    Cost,
 }
 
 /// Measures Gaffer and prints the figures beside their targets.
@@ -33,6 +39,18 @@ pub(crate) struct Options {
     /// Where npm has put `@octokit/webhooks`, to be measured in the same run.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) octokit: Option<PathBuf>,
+    /// Where the functions are built, in the profile in which they are deployed.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) functions: Option<PathBuf>,
+    /// Where pip has put `awslambdaric`.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) awslambdaric: Option<PathBuf>,
+    /// Where npm has put `aws-lambda-ric`.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) aws_lambda_ric: Option<PathBuf>,
+    /// Play this and tell what came of it, as the section `cost` has it done.
+    #[arg(long, value_name = "PLAY", hide = true)]
+    pub(crate) cost_play: Option<CostPlay>,
     /// Under which profile this was built, for the report.
     #[arg(long, value_name = "NAME", default_value = "unknown")]
     pub(crate) profile: String,

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::figure::Figure;
 use crate::machine::{Machine, said};
 use crate::options::{Options, Section};
-use crate::{detect, github_requests, output, polls, webhook};
+use crate::{cost, detect, functions, github_requests, output, polls, webhook};
 
 /// Everything that was found.
 #[derive(Serialize)]
@@ -30,6 +30,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Section::Polls,
         Section::Detection,
         Section::Requests,
+        Section::Functions,
+        Section::Cost,
     ] {
         if options.wants(section) {
             output::aside(&format!("measuring: {section:?}"));
@@ -59,6 +61,8 @@ fn measure(section: Section, options: &Options) -> Result<Vec<Figure>> {
         Section::Polls => polls::measure(),
         Section::Detection => detect::measure(options.jobs),
         Section::Requests => github_requests::measure(),
+        Section::Functions => functions::measure(options),
+        Section::Cost => cost::measure(),
     }
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>> {
 }
 
 /// The example, its description made as long as it takes to weigh what the target speaks of.
-fn payload() -> Result<Vec<u8>> {
+pub(crate) fn payload() -> Result<Vec<u8>> {
     let mut example: Value =
         serde_json::from_str(EXAMPLE).context("reading the example payload")?;
     example["pull_request"]["body"] = Value::from("");

@@ -1,12 +1,16 @@
 //! `cargo xtask bench`: builds the package `bench` in an optimised profile, fetches what it is compared with, and runs it.
 
+use std::env;
+use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::localstack::Services;
 use crate::stages::forget_outer_package;
+use crate::tools::python;
 use crate::{output, tools};
 
 /// Optimised like a release, but without the optimisation at link time that takes minutes.
@@ -14,6 +18,21 @@ const PROFILE: &str = "measure";
 
 /// Where the last report is kept.
 const KEPT: &str = "docs/bench.md";
+
+/// The section that needs the functions.
+const FUNCTIONS: &str = "functions";
+
+/// The section that plays on LocalStack.
+const COST: &str = "cost";
+
+/// The functions, and the smallest one there can be.
+const BUILT: [&str; 5] = [
+    "poller",
+    "dispatcher",
+    "webhook",
+    "api-function",
+    "hello-function",
+];
 
 /// What stands above a kept report.
 const HEADING: &str = "# Figures\n\nThe last report of `cargo xtask bench --keep`, as CONTRIBUTING.md explains it.\nFigures are printed, never asserted.\n\n";
@@ -27,7 +46,7 @@ pub(crate) struct Options {
     /// Keep the report as docs/bench.md too.
     #[arg(long, conflicts_with_all = ["only", "jobs"])]
     keep: bool,
-    /// Measure this section only; may be given more than once: webhook, polls, detection, requests.
+    /// Measure this section only; may be given more than once: webhook, polls, detection, requests, functions, cost.
     #[arg(long, value_name = "SECTION")]
     only: Vec<String>,
     /// Jobs of each simulation.
@@ -41,12 +60,25 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         .parent()
         .context("finding the workspace above xtask")?;
     let octokit = tools::octokit_webhooks(root)?;
+    let functions = if options.wants(FUNCTIONS) {
+        functions(root)?
+    } else {
+        Vec::new()
+    };
+    let mut services = Services::default();
+    let places = if options.wants(COST) {
+        services.each_by_its_own_door(root)?
+    } else {
+        Vec::new()
+    };
     let mut command = Command::new("cargo");
     forget_outer_package(&mut command);
     command
+        .envs(places)
         .args(["run", "--profile", PROFILE, "--package", "bench", "--"])
         .args(["--profile", PROFILE, "--octokit"])
         .arg(octokit)
+        .args(functions)
         .args(options.passed_on())
         .current_dir(root);
     if !options.keep {
@@ -68,7 +100,39 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         .with_context(|| format!("writing {}", kept.display()))
 }
 
+/// Builds the functions as cargo-lambda does, which adds one setting to the profile, and fetches the other runtime clients; answers where everything is.
+fn functions(root: &Path) -> Result<Vec<OsString>> {
+    let mut command = Command::new("cargo");
+    forget_outer_package(&mut command);
+    command
+        .args(["build", "--release", "--config"])
+        .arg("profile.release.panic='abort'")
+        .args(BUILT.iter().flat_map(|package| ["--package", package]))
+        .current_dir(root);
+    let status = command.status().context("starting `cargo`")?;
+    ensure!(
+        status.success(),
+        "building the functions ended with {status}"
+    );
+    let this = env::current_exe().context("finding where cargo builds")?;
+    let target = this
+        .ancestors()
+        .nth(2)
+        .context("finding where cargo builds")?;
+    let places = [
+        ("--functions", target.join("release")),
+        ("--awslambdaric", python::awslambdaric(root)?),
+        ("--aws-lambda-ric", tools::aws_lambda_ric(root)?),
+    ];
+    let named = |(name, place): (&str, PathBuf)| [name.into(), place.into_os_string()];
+    Ok(places.into_iter().flat_map(named).collect())
+}
+
 impl Options {
+    fn wants(&self, section: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|wanted| wanted == section)
+    }
+
     fn passed_on(&self) -> Vec<String> {
         let json = self.json.then(|| "--json".to_owned());
         let only = self.only.iter().map(|section| format!("--only={section}"));

@@ -8,7 +8,10 @@ use anyhow::{Context, Result, ensure};
 
 use crate::output;
 
+mod lambda_client;
 pub(crate) mod python;
+
+pub(crate) use lambda_client::aws_lambda_ric;
 
 /// Kept in the folder's name, so that a new version is fetched beside the old one.
 const CARGO_DENY_VERSION: &str = "0.20.2";

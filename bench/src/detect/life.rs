@@ -37,7 +37,7 @@ pub(crate) struct Life {
 }
 
 /// The lives of some sessions that come at a rate, independently of each other.
-pub(super) fn lives(jobs: u32, an_hour: u32) -> Vec<Life> {
+pub(crate) fn lives(jobs: u32, an_hour: u32) -> Vec<Life> {
     let mut dice = StdRng::seed_from_u64(SEED);
     // Both are positive constants, so neither distribution can be refused; an empty list would be told as such.
     let (Ok(gaps), Ok(times)) = (

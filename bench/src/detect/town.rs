@@ -44,7 +44,7 @@ pub(crate) struct Weather {
 
 /// Ids that count.
 #[derive(Default)]
-struct CountingIds(AtomicU64);
+pub(super) struct CountingIds(AtomicU64);
 
 impl Ids for CountingIds {
     fn ulid(&self, now: Timestamp) -> Ulid {
@@ -114,50 +114,8 @@ impl Town {
             desk,
             jules,
         };
-        town.settle_in().await?;
+        settle_in(&town.desk, Pace::default()).await?;
         Ok(town)
-    }
-
-    async fn settle_in(&self) -> Result<()> {
-        let (now, name): (_, AccountName) = (self.clock.now(), "default".parse()?);
-        let account = Account {
-            name: name.clone(),
-            // The simulation is about polling: no plan stands in its way.
-            limits: Limits {
-                concurrent: 1_000,
-                per_day: 100_000,
-            },
-            agent: None,
-            pace: Pace::default(),
-            health: Health::Working,
-            next_poll: now,
-            list: ListWeight::default(),
-            activity_reads: BTreeMap::new(),
-            passed_over: BTreeMap::new(),
-            tally: domain::account::Tally::default(),
-        };
-        let source = Source {
-            repo: REPO.parse()?,
-            account: name.clone(),
-            agent: None,
-            paused: false,
-            branch: Some("main".parse()?),
-            policy: Policy {
-                plan_approval: PlanApproval::Auto,
-                ..Policy::default()
-            },
-            timing: Timing::default(),
-        };
-        let mut unit = self.desk.unit();
-        let listed = |list, sort: &str, due| Place {
-            due,
-            list: keys::listed(list, sort),
-        };
-        let place = listed(keys::ACCOUNTS, name.as_str(), Some(now));
-        unit.put(keys::account(&name), &account, None, place);
-        let place = listed(keys::SOURCES, REPO, None);
-        unit.put(keys::source(&source.repo), &source, None, place);
-        Ok(self.desk.commit(unit).await?)
     }
 
     /// Plays until everybody was attended to; answers how many seconds each was not seen.
@@ -213,7 +171,7 @@ impl Town {
             .coming
             .pop_front_if(|(_, life)| self.began + life.comes <= now)
         {
-            self.hand_over(place).await?;
+            hand_over(&self.desk, place).await?;
         }
         self.poller.tick().await?;
         self.drain().await?;
@@ -228,42 +186,12 @@ impl Town {
         Ok(())
     }
 
-    async fn hand_over(&self, place: usize) -> Result<()> {
-        let order = Order {
-            repo: REPO.parse()?,
-            branch: None,
-            prompt: place.to_string(),
-            title: None,
-            agent: None,
-            priority: None,
-        };
-        self.desk.create_job(order).await?;
-        Ok(())
-    }
-
-    /// Somebody saw the event, and the job is over for us: what its session wanted is not part of this.
     async fn attend(&mut self, job: JobId, observed_at: Timestamp) -> Result<()> {
-        if self.delays.contains_key(&job) {
-            return Ok(());
+        if !self.delays.contains_key(&job) {
+            let delay = attend(&self.desk, &self.jules, (&job, observed_at)).await?;
+            self.delays.insert(job.clone(), delay);
+            self.over.push_back((self.clock.now(), job));
         }
-        let found = self.desk.must_job(&job).await?.value;
-        let session = found
-            .session()
-            .cloned()
-            .context("a job without a session wants something")?;
-        let Some(wanted_at) = self.jules.wanted_at(&session) else {
-            bail!("session {session} is gone");
-        };
-        let delay = observed_at.duration_since(wanted_at);
-        self.delays.insert(job.clone(), delay.as_secs_f64());
-        if !found.is_ended() {
-            let named = Named {
-                job: job.clone(),
-                session: None,
-            };
-            self.desk.cancel_job(&named, "the simulation").await?;
-        }
-        self.over.push_back((self.clock.now(), job));
         Ok(())
     }
 
@@ -298,6 +226,87 @@ impl Town {
             self.records.records.forget(&keys::job_pk(&job));
         }
     }
+}
+
+/// One account that no plan limits, polled at this pace, and the repository of all jobs.
+pub(super) async fn settle_in(desk: &Desk, pace: Pace) -> Result<()> {
+    let (now, name): (_, AccountName) = (desk.now(), "default".parse()?);
+    let account = Account {
+        name: name.clone(),
+        // The simulation is about polling: no plan stands in its way.
+        limits: Limits {
+            concurrent: 1_000,
+            per_day: 100_000,
+        },
+        agent: None,
+        pace,
+        health: Health::Working,
+        next_poll: now,
+        list: ListWeight::default(),
+        activity_reads: BTreeMap::new(),
+        passed_over: BTreeMap::new(),
+        tally: domain::account::Tally::default(),
+    };
+    let source = Source {
+        repo: REPO.parse()?,
+        account: name.clone(),
+        agent: None,
+        paused: false,
+        branch: Some("main".parse()?),
+        policy: Policy {
+            plan_approval: PlanApproval::Auto,
+            ..Policy::default()
+        },
+        timing: Timing::default(),
+    };
+    let mut unit = desk.unit();
+    let listed = |list, sort: &str, due| Place {
+        due,
+        list: keys::listed(list, sort),
+    };
+    let place = listed(keys::ACCOUNTS, name.as_str(), Some(now));
+    unit.put(keys::account(&name), &account, None, place);
+    let place = listed(keys::SOURCES, REPO, None);
+    unit.put(keys::source(&source.repo), &source, None, place);
+    Ok(desk.commit(unit).await?)
+}
+
+/// Orders the job that lives the life at a place.
+pub(super) async fn hand_over(desk: &Desk, place: usize) -> Result<()> {
+    let order = Order {
+        repo: REPO.parse()?,
+        branch: None,
+        prompt: place.to_string(),
+        title: None,
+        agent: None,
+        priority: None,
+    };
+    desk.create_job(order).await?;
+    Ok(())
+}
+
+/// Somebody saw the event, and the job is over for us: what its session wanted is not part of this. Answers how many seconds it was not seen.
+pub(super) async fn attend(
+    desk: &Desk,
+    jules: &MemoryJules,
+    (job, observed_at): (&JobId, Timestamp),
+) -> Result<f64> {
+    let found = desk.must_job(job).await?.value;
+    let session = found
+        .session()
+        .cloned()
+        .context("a job without a session wants something")?;
+    let Some(wanted_at) = jules.wanted_at(&session) else {
+        bail!("session {session} is gone");
+    };
+    if !found.is_ended() {
+        let named = Named {
+            job: job.clone(),
+            session: None,
+        };
+        desk.cancel_job(&named, "the simulation").await?;
+    }
+    Ok(observed_at.duration_since(wanted_at).as_secs_f64())
 }
 
 /// Sessions that all come at once and want nothing for a day.

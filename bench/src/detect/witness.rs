@@ -14,8 +14,8 @@ use tests::memory::MemoryRecords;
 
 /// The store of a simulation.
 #[derive(Default)]
-pub(super) struct Witness {
-    pub(super) records: MemoryRecords,
+pub(super) struct Witness<R = MemoryRecords> {
+    pub(super) records: R,
     events: Mutex<Vec<Event>>,
 }
 
@@ -24,7 +24,15 @@ struct Body {
     it: Event,
 }
 
-impl Witness {
+impl<R> Witness<R> {
+    /// A witness of what is written to these.
+    pub(super) fn of(records: R) -> Self {
+        Self {
+            records,
+            events: Mutex::default(),
+        }
+    }
+
     /// The events that were saved since the last time.
     pub(super) fn news(&self) -> Vec<Event> {
         std::mem::take(&mut self.events.lock().unwrap_or_else(PoisonError::into_inner))
@@ -46,7 +54,7 @@ impl Witness {
 }
 
 #[async_trait]
-impl Records for Witness {
+impl<R: Records> Records for Witness<R> {
     async fn get(&self, key: &Key) -> Result<Option<Record>, RecordsError> {
         self.records.get(key).await
     }

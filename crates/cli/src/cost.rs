@@ -20,7 +20,15 @@ const MILLION: f64 = 1_000_000.0;
 const MB_MS_OF_GB_S: f64 = 1_024_000.0;
 
 /// What the prices cover, and what they do not.
-const NOT_COUNTED: &str = "Not counted: the functions webhook and api, receives and deletes of the functions' triggers, and what is charged whether anything happens or not (alarms, dashboard, logs, recovery of the table).";
+const NOT_COUNTED: &str = "Not counted: the functions webhook and api, and the deletes of the functions' triggers. Without any free tier, a month besides:";
+
+/// Of each of the two triggers Lambda keeps five receives open, each for twenty seconds, in a month of 730 hours.
+///
+/// Source: AWS, "Using Lambda with Amazon SQS", polling and batching.
+const EMPTY_RECEIVES: f64 = 2.0 * 5.0 * 180.0 * 730.0;
+
+/// Once a minute, in such a month.
+const SCHEDULE_CALLS: f64 = 60.0 * 730.0;
 
 /// The price file.
 #[derive(Debug, Deserialize)]
@@ -30,6 +38,14 @@ struct Prices {
     million_queue_requests: Price,
     million_invocations: Price,
     gb_second: Price,
+    million_schedule_calls: Price,
+    log_gb: Price,
+    log_gb_month: Price,
+    metric_month: Price,
+    alarm_month: Price,
+    dashboard_month: Price,
+    table_gb_month: Price,
+    recovery_gb_month: Price,
 }
 
 #[derive(Debug, Deserialize)]
@@ -44,13 +60,42 @@ impl Prices {
         serde_json::from_str(include_str!("cost/prices.json")).context("reading the price file")
     }
 
-    fn all(&self) -> [&Price; 5] {
+    fn all(&self) -> [&Price; 13] {
         [
             &self.million_read_units,
             &self.million_write_units,
             &self.million_queue_requests,
             &self.million_invocations,
             &self.gb_second,
+            &self.million_schedule_calls,
+            &self.log_gb,
+            &self.log_gb_month,
+            &self.metric_month,
+            &self.alarm_month,
+            &self.dashboard_month,
+            &self.table_gb_month,
+            &self.recovery_gb_month,
+        ]
+    }
+
+    /// What a deployed stack costs in a month whatever happens, and for a gigabyte of what grows.
+    fn fixed(&self) -> Vec<(&'static str, f64)> {
+        vec![
+            (
+                "receives of the two triggers, computed",
+                EMPTY_RECEIVES / MILLION * self.million_queue_requests.dollars,
+            ),
+            (
+                "calls of the schedule",
+                SCHEDULE_CALLS / MILLION * self.million_schedule_calls.dollars,
+            ),
+            ("each alarm", self.alarm_month.dollars),
+            ("dashboard", self.dashboard_month.dollars),
+            ("each metric of the functions", self.metric_month.dollars),
+            ("each GB of logs taken in", self.log_gb.dollars),
+            ("each GB of logs kept", self.log_gb_month.dollars),
+            ("each GB of the table", self.table_gb_month.dollars),
+            ("recovery of each GB", self.recovery_gb_month.dollars),
         ]
     }
 
@@ -86,6 +131,7 @@ pub(crate) async fn run(args: CostArgs, here: &Here) -> Result<Answer> {
     let sources: Vec<Value> = prices.all().iter().map(|it| source(it)).collect();
     let answer = Answer::new(json!({
         "now": status.now, "days_kept": DAYS_KEPT, "roles": roles, "dollars": total, "prices": sources,
+        "fixed": prices.fixed().iter().map(|(what, dollars)| json!({ "what": what, "dollars": dollars })).collect::<Vec<_>>(),
         "accounts": status.accounts.iter().map(left_json).collect::<Vec<_>>(),
         "github": value(&status.github.budgets),
     }));
@@ -108,11 +154,15 @@ pub(crate) async fn run(args: CostArgs, here: &Here) -> Result<Answer> {
         "{total:.6} dollars in all, of at most {DAYS_KEPT} days{}.",
         since(&roles)
     );
+    let fixed = prices.fixed().into_iter();
+    let fixed = fixed.map(|(what, dollars)| vec![what.to_owned(), format!("{dollars:.4}")]);
+    let fixed = fixed.collect();
     let head = ["account", "tasks left today", "slots left", "polls"];
     let none = "No account yet: `gaffer account add default`.";
     Ok(answer
         .line(told)
         .line(NOT_COUNTED)
+        .table(&["a month", "dollars"], fixed, none)
         .line("")
         .table(&head, accounts, none))
 }

@@ -14,6 +14,9 @@ const CARGO_LAMBDA: &str = "cargo-lambda==1.9.2";
 /// The services of AWS that run functions on this machine.
 const MINISTACK: &str = "ministack==1.5.33";
 
+/// AWS's own runtime client for Python, beside which our functions are measured.
+const AWSLAMBDARIC: &str = "awslambdaric==4.2.2";
+
 /// What finds mistakes in the templates.
 const CFN_LINT: &str = "cfn-lint==1.58.0";
 
@@ -25,6 +28,11 @@ pub(crate) fn cargo_lambda(root: &Path) -> Result<PathBuf> {
 /// The folder with MiniStack.
 pub(crate) fn ministack(root: &Path) -> Result<PathBuf> {
     packages(root, MINISTACK)
+}
+
+/// The folder with awslambdaric.
+pub(crate) fn awslambdaric(root: &Path) -> Result<PathBuf> {
+    packages(root, AWSLAMBDARIC)
 }
 
 /// The folder with cfn-lint.

@@ -1,0 +1,83 @@
+//! The price file of `gaffer cost`, and what counts come to by it.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::detect::Spent;
+
+/// The one place where prices stand.
+const FILE: &str = include_str!("../../../crates/cli/src/cost/prices.json");
+
+/// Halves of a million units, and a million of anything else.
+const MILLION_HALVES: f64 = 2e6;
+const MILLION: f64 = 1e6;
+
+/// Megabytes times milliseconds of a gigabyte times a second.
+const MB_MS_OF_GB_S: f64 = 1_024_000.0;
+
+/// Prices by name.
+pub(super) struct Prices(BTreeMap<String, Value>);
+
+impl Prices {
+    pub(super) fn read() -> Result<Self> {
+        Ok(Self(
+            serde_json::from_str(FILE).context("reading the price file")?,
+        ))
+    }
+
+    /// The price of this name, in dollars.
+    pub(super) fn dollars(&self, name: &str) -> Result<f64> {
+        let price = self.0.get(name).and_then(|it| it["dollars"].as_f64());
+        price.with_context(|| format!("the price file has no {name}"))
+    }
+}
+
+/// Dollars by what they are for.
+pub(super) struct Cost([(&'static str, f64); 7]);
+
+impl Cost {
+    pub(super) fn of(spent: &Spent, prices: &Prices) -> Result<Self> {
+        let used = &spent.used;
+        let price = |count: u64, unit: f64, name: &str| -> Result<f64> {
+            Ok(count as f64 / unit * prices.dollars(name)?)
+        };
+        let requests = "million_queue_requests";
+        Ok(Self([
+            (
+                "reads of the table",
+                price(used.read_halves, MILLION_HALVES, "million_read_units")?,
+            ),
+            (
+                "writes of the table",
+                price(used.write_halves, MILLION_HALVES, "million_write_units")?,
+            ),
+            (
+                "messages sent",
+                price(used.queue_requests, MILLION, requests)?,
+            ),
+            (
+                "messages taken by the triggers",
+                price(spent.trigger_requests, MILLION, requests)?,
+            ),
+            (
+                "calls of the schedule",
+                price(spent.scheduled, MILLION, "million_schedule_calls")?,
+            ),
+            (
+                "invocations",
+                price(used.invocations, MILLION, "million_invocations")?,
+            ),
+            ("compute", price(used.mb_ms, MB_MS_OF_GB_S, "gb_second")?),
+        ]))
+    }
+
+    pub(super) fn total(&self) -> f64 {
+        self.0.iter().map(|(_, dollars)| dollars).sum()
+    }
+
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        self.0.into_iter()
+    }
+}

@@ -1,0 +1,141 @@
+//! One play, in a process of its own: what the functions write to their log is counted, and is no part of the report.
+
+use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use clap::ValueEnum;
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::detect::{CloudTown, Spent, lives};
+use crate::output;
+use crate::spread::Spread;
+
+/// Jobs of one play: two or three hours, which the emulator takes minutes for.
+const JOBS: u32 = 120;
+
+/// Jobs an hour so that about 20, and about 15, are watched at a time: a session works for some 21 minutes in the mean.
+const FOR_TWENTY: u32 = 58;
+const FOR_FIFTEEN: u32 = 43;
+
+/// How long nothing happens in the play that is taken for a month.
+const IDLE: SignedDuration = SignedDuration::from_hours(24);
+
+/// Before the line that tells what came of a play.
+const MARK: &str = "what-came-of-it ";
+
+/// Bytes of what Lambda itself writes about an invocation, and what CloudWatch adds to each line.
+const BYTES_OF_AN_INVOCATION: usize = 400;
+const BYTES_OF_A_LINE: usize = 26;
+
+/// Bytes of a gigabyte.
+const GB: f64 = 1024.0 * 1024.0 * 1024.0;
+
+/// What is played.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Play {
+    /// Jobs at the pace that is shipped.
+    TenSeconds,
+    /// Jobs at a slow pace.
+    FortyFiveSeconds,
+    /// None.
+    Idle,
+}
+
+/// What came of it.
+pub(super) struct Ran {
+    pub(super) seen: Spread,
+    pub(super) spent: Spent,
+    pub(super) log_gb: f64,
+    /// Metrics that CloudWatch makes of the log.
+    pub(super) metrics: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Told {
+    seen: Spread,
+    spent: Spent,
+}
+
+/// Plays in this process, and tells what came of it in the last line.
+pub(crate) fn alone(play: Play) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("starting a runtime")?;
+    let told = runtime.block_on(Box::pin(played(play)))?;
+    let told = serde_json::to_string(&told).context("telling what came of it")?;
+    output::line(&format!("{MARK}{told}"));
+    Ok(())
+}
+
+async fn played(play: Play) -> Result<Told> {
+    let (an_hour, tick) = match play {
+        Play::TenSeconds => (FOR_TWENTY, 10),
+        Play::FortyFiveSeconds => (FOR_FIFTEEN, 45),
+        Play::Idle => {
+            let town = CloudTown::new(&[], SignedDuration::from_secs(10)).await?;
+            let spent = town.play_for(IDLE).await?;
+            let seen = Spread::of(Vec::new());
+            return Ok(Told { seen, spent });
+        }
+    };
+    let town = CloudTown::new(&lives(JOBS, an_hour), SignedDuration::from_secs(tick)).await?;
+    let (delays, spent) = town.play().await?;
+    let seen = Spread::of(delays);
+    Ok(Told { seen, spent })
+}
+
+/// Has a process of its own play, and reads its log.
+pub(super) fn run(play: Play) -> Result<Ran> {
+    ensure!(
+        std::env::var_os("AWS_ENDPOINT_URL").is_some(),
+        "this section plays on LocalStack: run `cargo xtask bench`, which starts it, or `cargo xtask localstack` and what that says"
+    );
+    let name = play.to_possible_value().context("a play")?;
+    let this = std::env::current_exe().context("finding this program")?;
+    let output = Command::new(this)
+        .args(["--cost-play", name.get_name()])
+        .stderr(Stdio::inherit())
+        .output()
+        .context("starting a play")?;
+    ensure!(
+        output.status.success(),
+        "a play ended with {}",
+        output.status
+    );
+    let log = String::from_utf8_lossy(&output.stdout);
+    let told = log.lines().find_map(|line| line.strip_prefix(MARK));
+    let told: Told = serde_json::from_str(told.context("a play told nothing")?)?;
+    let lines = log.lines().filter(|line| !line.starts_with(MARK));
+    let written: usize = lines.map(|line| line.len() + BYTES_OF_A_LINE).sum();
+    let invocations = usize::try_from(told.spent.used.invocations).unwrap_or(usize::MAX);
+    let bytes = written + invocations * BYTES_OF_AN_INVOCATION;
+    Ok(Ran {
+        seen: told.seen,
+        spent: told.spent,
+        log_gb: bytes as f64 / GB,
+        metrics: u32::try_from(metrics(&log).len()).map_or(f64::NAN, f64::from),
+    })
+}
+
+/// The names of all metrics, each with the function that it is of.
+fn metrics(log: &str) -> BTreeSet<(String, String)> {
+    let lines = log
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let named = lines.flat_map(|line| {
+        let function = line["Function"].as_str().unwrap_or_default().to_owned();
+        let all = line["_aws"]["CloudWatchMetrics"][0]["Metrics"]
+            .as_array()
+            .cloned();
+        let names = all.into_iter().flatten();
+        names.filter_map(move |metric| {
+            let name = metric["Name"].as_str()?.to_owned();
+            Some((function.clone(), name))
+        })
+    });
+    named.collect()
+}

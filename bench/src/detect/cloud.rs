@@ -1,0 +1,363 @@
+//! The same lives watched by the functions over a real table and real queues, every call of theirs counted; time is virtual, and so are the delays of the queues.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result};
+use async_trait::async_trait;
+use aws::{Counters, SqsQueue, Table};
+use domain::account::Pace;
+use domain::event::Occurrence;
+use domain::ids::JobId;
+use engine::desk::Desk;
+use engine::dispatcher::{BATCH, Eyes, Hands, VISIBILITY};
+use engine::machine::SystemClock;
+use engine::ports::{Clock, Delivery, Queue, QueueError, Receipt};
+use engine::usage::{Meter, Used};
+use engine::work::Work;
+use jiff::{SignedDuration, Timestamp};
+use lambda_runtime::{Context, LambdaEvent};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tests::clock::FakeClock;
+use tests::memory::MemoryQueue;
+
+use super::absent::Absent;
+use super::jules::MemoryJules;
+use super::life::Life;
+use super::town::{CountingIds, attend, hand_over, settle_in};
+use super::witness::Witness;
+
+/// What a session weighs in a list: one without a patch.
+const BYTES_PER_SESSION: u64 = 2 * 1024;
+
+/// What an answer of Jules takes, in milliseconds: it comes from memory here.
+const JULES_MS: u64 = 100;
+
+/// Memory of the functions as they are deployed, in megabytes.
+const POLLER_MB: u64 = 128;
+const DISPATCHER_MB: u64 = 256;
+
+const SECONDS_OF_AN_HOUR: f64 = 3_600.0;
+
+/// How long an invocation may take, in milliseconds.
+const LIMIT_MS: i64 = 90_000;
+
+/// Requests with which Lambda takes a batch out of a queue: it receives and it deletes.
+const REQUESTS_OF_A_BATCH: u64 = 2;
+
+/// What watching took.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct Spent {
+    /// What the adapters counted, and the invocations.
+    pub(crate) used: Used,
+    /// Receives and deletes of the functions' triggers.
+    pub(crate) trigger_requests: u64,
+    /// Calls of the schedule.
+    pub(crate) scheduled: u64,
+    /// Hours of jobs that were watched.
+    pub(crate) job_hours: f64,
+    /// Hours that were played.
+    pub(crate) hours: f64,
+}
+
+/// A queue whose delays go by virtual time: each message is sent to a real one too, which is never read.
+struct Doubled {
+    real: SqsQueue,
+    memory: MemoryQueue,
+}
+
+#[async_trait]
+impl Queue for Doubled {
+    async fn send(&self, body: &str, delay: SignedDuration) -> Result<(), QueueError> {
+        self.real.send(body, delay).await?;
+        self.memory.send(body, delay).await
+    }
+
+    async fn receive(
+        &self,
+        limit: usize,
+        visibility: SignedDuration,
+    ) -> Result<Vec<Delivery>, QueueError> {
+        self.memory.receive(limit, visibility).await
+    }
+
+    async fn acknowledge(&self, receipt: &Receipt) -> Result<(), QueueError> {
+        self.memory.acknowledge(receipt).await
+    }
+
+    async fn release(&self, receipt: &Receipt, delay: SignedDuration) -> Result<(), QueueError> {
+        self.memory.release(receipt, delay).await
+    }
+
+    async fn depth(&self) -> Result<(u64, u64), QueueError> {
+        self.memory.depth().await
+    }
+}
+
+/// The functions and their world.
+pub(crate) struct CloudTown {
+    clock: Arc<FakeClock>,
+    began: Timestamp,
+    records: Arc<Witness<Table>>,
+    work: Arc<Doubled>,
+    ticks: Arc<Doubled>,
+    /// Whoever orders and cancels, whose calls are not those of watching.
+    people: Desk,
+    poller: poller::Function,
+    dispatcher: dispatcher::Function,
+    jules: Arc<MemoryJules>,
+    counters: Counters,
+    coming: VecDeque<(usize, Life)>,
+    jobs: usize,
+    delays: BTreeMap<JobId, f64>,
+    scheduled: Option<Timestamp>,
+    spent: Spent,
+}
+
+impl CloudTown {
+    /// Functions to which these lives will come, polling at this pace.
+    pub(crate) async fn new(lives: &[Life], tick: SignedDuration) -> Result<Self> {
+        let clock = Arc::new(FakeClock::default());
+        let told: Arc<dyn Clock> = Arc::<FakeClock>::clone(&clock);
+        let counters = Counters::default();
+        let (table, queue) = tests::cloud::metered(counters.clone()).await;
+        let (_, tick_queue) = tests::cloud::metered(counters.clone()).await;
+        let doubled = |real| {
+            Arc::new(Doubled {
+                real,
+                memory: MemoryQueue::new(Arc::clone(&told)),
+            })
+        };
+        let (work, ticks) = (doubled(queue), doubled(tick_queue));
+        let records = Arc::new(Witness::of(table));
+        let jules = Arc::new(MemoryJules::new(
+            Arc::clone(&told),
+            lives,
+            BYTES_PER_SESSION,
+        ));
+        let desk = Desk::new(
+            Arc::<Witness<Table>>::clone(&records),
+            Arc::<Doubled>::clone(&work),
+            Arc::clone(&told),
+            Arc::new(CountingIds::default()),
+            "bench".parse()?,
+        );
+        let pace = Pace {
+            tick,
+            ..Pace::default()
+        };
+        settle_in(&desk, pace).await?;
+        counters.take();
+        let eyes = Eyes {
+            sessions: Arc::<MemoryJules>::clone(&jules),
+            pulls: Arc::new(Absent),
+        };
+        let hands = Hands {
+            sessions: Arc::<MemoryJules>::clone(&jules),
+            pulls: Arc::new(Absent),
+            agents: Arc::new(Absent),
+        };
+        Ok(Self {
+            began: clock.now(),
+            poller: poller::Function::new(
+                desk.clone(),
+                Arc::<MemoryJules>::clone(&jules),
+                Arc::<Doubled>::clone(&ticks),
+            ),
+            dispatcher: dispatcher::Function::new(desk.clone(), eyes, hands),
+            people: desk,
+            coming: lives.iter().copied().enumerate().collect(),
+            jobs: lives.len(),
+            delays: BTreeMap::new(),
+            scheduled: None,
+            spent: Spent::default(),
+            clock,
+            records,
+            work,
+            ticks,
+            jules,
+            counters,
+        })
+    }
+
+    /// Plays until everybody was attended to; answers how many seconds each was not seen, and what it took.
+    pub(crate) async fn play(mut self) -> Result<(Vec<f64>, Spent)> {
+        while self.delays.len() < self.jobs {
+            self.step().await?;
+        }
+        let spent = self.spent();
+        Ok((self.delays.into_values().collect(), spent))
+    }
+
+    /// Plays for so long, whatever comes; answers what it took.
+    pub(crate) async fn play_for(mut self, long: SignedDuration) -> Result<Spent> {
+        while self.clock.now().duration_since(self.began) < long {
+            self.step().await?;
+        }
+        Ok(self.spent())
+    }
+
+    fn spent(&self) -> Spent {
+        let played = self.clock.now().duration_since(self.began);
+        Spent {
+            hours: played.as_secs_f64() / SECONDS_OF_AN_HOUR,
+            ..self.spent
+        }
+    }
+
+    async fn step(&mut self) -> Result<()> {
+        let comes = self.coming.front().map(|(_, life)| self.began + life.comes);
+        let scheduled = self
+            .scheduled
+            .map_or(self.began, |last| last + domain::tick::SCHEDULE_EVERY);
+        let next = [
+            comes,
+            Some(scheduled),
+            self.ticks.memory.next_visible(),
+            self.work.memory.next_visible(),
+        ];
+        let next = next.into_iter().flatten().min();
+        self.clock
+            .set(next.unwrap_or(scheduled).max(self.clock.now()));
+        let now = self.clock.now();
+        if let Some((place, _)) = self
+            .coming
+            .pop_front_if(|(_, life)| self.began + life.comes <= now)
+        {
+            hand_over(&self.people, place).await?;
+        }
+        if now >= scheduled {
+            self.scheduled = Some(now);
+            self.spent.scheduled += 1;
+            let event = json!({ "source": "aws.scheduler" });
+            self.poll(event).await?;
+        }
+        for delivery in self.ticks.receive(BATCH, VISIBILITY).await? {
+            self.spent.trigger_requests += REQUESTS_OF_A_BATCH;
+            let event = event_of(std::slice::from_ref(&delivery));
+            self.poll(event).await?;
+            self.ticks.acknowledge(&delivery.receipt).await?;
+        }
+        self.drain().await?;
+        self.attend().await
+    }
+
+    async fn attend(&mut self) -> Result<()> {
+        for event in self.records.news() {
+            let stuck = matches!(event.what, Occurrence::Stuck { .. });
+            let (Some(job), false) = (event.job, stuck) else {
+                continue;
+            };
+            if self.delays.contains_key(&job) {
+                continue;
+            }
+            let found = self.people.must_job(&job).await?.value;
+            let watched = event.observed_at.duration_since(found.created_at);
+            self.spent.job_hours += watched.as_secs_f64() / SECONDS_OF_AN_HOUR;
+            let before = self.counters.take();
+            self.spent.used += before;
+            let about = (&job, event.observed_at);
+            let delay = attend(&self.people, &self.jules, about).await?;
+            // That somebody attends to it is not part of watching.
+            self.counters.take();
+            self.delays.insert(job, delay);
+        }
+        Ok(())
+    }
+
+    async fn poll(&mut self, event: Value) -> Result<()> {
+        let calls = self.calls();
+        let began = Instant::now();
+        let handled = self.poller.handle(LambdaEvent::new(event, context())).await;
+        handled.map_err(|error| anyhow::anyhow!("polling: {error}"))?;
+        self.note(began, calls, POLLER_MB);
+        Ok(())
+    }
+
+    /// Hands over all messages in batches. Those about pull requests and wakes are taken out unanswered, after they were paid for.
+    async fn drain(&mut self) -> Result<()> {
+        loop {
+            let mut batch = self.work.receive(BATCH, VISIBILITY).await?;
+            if batch.is_empty() {
+                return Ok(());
+            }
+            self.spent.trigger_requests += REQUESTS_OF_A_BATCH;
+            for absent in batch.extract_if(.., |it| !is_played(it)) {
+                self.work.acknowledge(&absent.receipt).await?;
+            }
+            let event = serde_json::from_value(event_of(&batch)).context("making a batch")?;
+            let (calls, began) = (self.calls(), Instant::now());
+            let answer = self
+                .dispatcher
+                .handle(LambdaEvent::new(event, context()))
+                .await;
+            self.note(began, calls, DISPATCHER_MB);
+            for (number, delivery) in batch.iter().enumerate() {
+                let left = &answer.batch_item_failures;
+                let id = number.to_string();
+                if left.iter().all(|failed| failed.item_identifier != id) {
+                    self.work.acknowledge(&delivery.receipt).await?;
+                }
+            }
+        }
+    }
+
+    fn calls(&self) -> u64 {
+        let calls = self.jules.calls();
+        calls.lists + calls.idle + calls.gets + calls.quiet_logs + calls.word_logs
+    }
+
+    /// One more invocation: the time of the machine, and that of Jules's answers.
+    fn note(&mut self, began: Instant, calls_before: u64, memory_mb: u64) {
+        let answers = self.calls() - calls_before;
+        let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.spent.used += self.counters.take();
+        self.spent.used += Used {
+            invocations: 1,
+            mb_ms: (took + 1 + answers * JULES_MS) * memory_mb,
+            ..Used::default()
+        };
+    }
+}
+
+/// Whether this simulation has what a message is about.
+fn is_played(delivery: &Delivery) -> bool {
+    match Work::from_body(&delivery.body) {
+        Some(
+            Work::Job { .. }
+            | Work::Adopt { .. }
+            | Work::Artifacts { .. }
+            | Work::Watch { .. }
+            | Work::Slots { .. },
+        ) => true,
+        Some(Work::Pull { .. } | Work::Commit { .. } | Work::Hooked { .. } | Work::Wake { .. })
+        | None => false,
+    }
+}
+
+/// What Lambda hands over for a batch of messages.
+fn event_of(batch: &[Delivery]) -> Value {
+    let record = |(number, delivery): (usize, &Delivery)| {
+        json!({
+            "messageId": number.to_string(),
+            "receiptHandle": delivery.receipt.0,
+            "body": delivery.body,
+            "attributes": {
+                "SentTimestamp": delivery.sent_at.as_millisecond().to_string(),
+                "ApproximateReceiveCount": delivery.receives.to_string(),
+            },
+            "eventSource": "aws:sqs",
+        })
+    };
+    let records: Vec<Value> = batch.iter().enumerate().map(record).collect();
+    json!({ "Records": records })
+}
+
+fn context() -> Context {
+    let mut context = Context::default();
+    let ends = SystemClock.now().as_millisecond() + LIMIT_MS;
+    context.deadline = u64::try_from(ends).unwrap_or(u64::MAX);
+    context
+}

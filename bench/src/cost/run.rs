@@ -82,7 +82,19 @@ async fn played(play: Play) -> Result<Told> {
             return Ok(Told { seen, spent });
         }
     };
-    let town = CloudTown::new(&lives(JOBS, an_hour), SignedDuration::from_secs(tick)).await?;
+    let mut lives = lives(JOBS, an_hour);
+    // As many as are watched in the mean are there from the beginning: they would have come in the hour before.
+    let early = an_hour as usize * 21 / 60;
+    for life in lives.iter_mut().take(early) {
+        life.comes = SignedDuration::ZERO;
+    }
+    let first = lives
+        .get(early)
+        .map_or(SignedDuration::ZERO, |life| life.comes);
+    for life in lives.iter_mut().skip(early) {
+        life.comes -= first;
+    }
+    let town = CloudTown::new(&lives, SignedDuration::from_secs(tick)).await?;
     let (delays, spent) = town.play().await?;
     let seen = Spread::of(delays);
     Ok(Told { seen, spent })

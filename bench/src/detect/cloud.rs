@@ -110,7 +110,8 @@ pub(crate) struct CloudTown {
     jules: Arc<MemoryJules>,
     counters: Counters,
     coming: VecDeque<(usize, Life)>,
-    jobs: usize,
+    /// When each was attended to, since the beginning.
+    attended: Vec<SignedDuration>,
     delays: BTreeMap<JobId, f64>,
     scheduled: Option<Timestamp>,
     spent: Spent,
@@ -169,7 +170,7 @@ impl CloudTown {
             dispatcher: dispatcher::Function::new(desk.clone(), eyes, hands),
             people: desk,
             coming: lives.iter().copied().enumerate().collect(),
-            jobs: lives.len(),
+            attended: Vec::new(),
             delays: BTreeMap::new(),
             scheduled: None,
             spent: Spent::default(),
@@ -182,13 +183,24 @@ impl CloudTown {
         })
     }
 
-    /// Plays until everybody was attended to; answers how many seconds each was not seen, and what it took.
+    /// Plays until the last has come, so that as many are watched at the end as in the middle; answers how many seconds each that was attended to was not seen, and what it took.
     pub(crate) async fn play(mut self) -> Result<(Vec<f64>, Spent)> {
-        while self.delays.len() < self.jobs {
+        let lives: Vec<Life> = self.coming.iter().map(|(_, life)| *life).collect();
+        while !self.coming.is_empty() {
             self.step().await?;
         }
-        let spent = self.spent();
+        let now = self.clock.now().duration_since(self.began);
+        let since = lives.iter().map(|life| (now - life.comes).as_secs_f64());
+        let mut spent = self.spent();
+        // Those who were attended to were no longer watched.
+        spent.job_hours = since.sum::<f64>() / SECONDS_OF_AN_HOUR - self.unwatched(now);
         Ok((self.delays.into_values().collect(), spent))
+    }
+
+    /// Hours since jobs were attended to.
+    fn unwatched(&self, now: SignedDuration) -> f64 {
+        let each = self.attended.iter().map(|at| (now - *at).as_secs_f64());
+        each.sum::<f64>() / SECONDS_OF_AN_HOUR
     }
 
     /// Plays for so long, whatever comes; answers what it took.
@@ -253,9 +265,8 @@ impl CloudTown {
             if self.delays.contains_key(&job) {
                 continue;
             }
-            let found = self.people.must_job(&job).await?.value;
-            let watched = event.observed_at.duration_since(found.created_at);
-            self.spent.job_hours += watched.as_secs_f64() / SECONDS_OF_AN_HOUR;
+            let at = event.observed_at.duration_since(self.began);
+            self.attended.push(at);
             let before = self.counters.take();
             self.spent.used += before;
             let about = (&job, event.observed_at);

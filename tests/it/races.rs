@@ -196,6 +196,7 @@ async fn webhooks_that_are_doubled_reordered_late_or_lost_change_nothing() {
             delay: MINUTE,
             drop_every: Some(3),
             off: false,
+            down: false,
         },
     ];
     for faults in all {

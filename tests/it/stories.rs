@@ -12,6 +12,7 @@ mod pauses;
 mod plans;
 mod polls;
 mod quotas;
+mod repair;
 mod sessions;
 mod throttles;
 mod wakes;

@@ -7,11 +7,13 @@ use domain::effect::{Effect, Gap};
 use domain::event::Event;
 use domain::feed::Feed;
 use domain::governor::Slots;
+use domain::hooks::Repair;
 use domain::ids::{JobId, RepoName};
 use domain::job::Job;
 use domain::policy::Source;
 use domain::reach::{Access, Reach};
 use domain::wake::Wake;
+use engine::hooks::HookLogs;
 use engine::import::Importing;
 use engine::jobs::Carried;
 use engine::jobs::adoption::Adoption;
@@ -61,6 +63,8 @@ kinds! {
     Feed "feed",
     Evidence "evidence",
     Gap "gap",
+    HookLog "hook-log",
+    HookLogs "hook-logs",
     Importing "importing",
     Installation "installation",
     Job "job",
@@ -102,6 +106,8 @@ impl Kind {
             // Kept for people and exports; nothing reads it back.
             Self::Evidence => again::<BTreeMap<String, Value>>(it),
             Self::Gap => again::<Gap>(it),
+            Self::HookLog => again::<Repair>(it),
+            Self::HookLogs => again::<HookLogs>(it),
             Self::Importing => again::<Importing>(it),
             Self::Installation => again::<Installation>(it),
             Self::Job => again::<Job>(it),
@@ -143,7 +149,7 @@ const BELOW: [(&str, Kind); 10] = [
 ];
 
 /// The aggregates, by how their partition begins.
-const AGGREGATES: [(&str, Kind); 21] = [
+const AGGREGATES: [(&str, Kind); 23] = [
     ("JOB#", Kind::Job),
     ("PR#", Kind::Pull),
     ("CFG#account#", Kind::Account),
@@ -156,6 +162,8 @@ const AGGREGATES: [(&str, Kind); 21] = [
     ("CFG#github", Kind::Access),
     ("CFG#upstreams", Kind::Upstreams),
     ("CFG#app-setup", Kind::AppSetup),
+    (keys::HOOK_LOG, Kind::HookLog),
+    ("HOOK#logs", Kind::HookLogs),
     ("SESSION#", Kind::Session),
     ("REPO#", Kind::Repository),
     ("ONCE#", Kind::Once),

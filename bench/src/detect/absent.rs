@@ -3,11 +3,12 @@
 use async_trait::async_trait;
 use domain::facts::PullFacts;
 use domain::failure::{Failure, FailureClass};
+use domain::hooks::{Attempt, DeliveryId, HookId, Log};
 use domain::ids::{BranchName, CommitSha, Identity, PullRef, RepoName};
 use domain::policy::MergeMethod;
 use engine::ports::{
-    AgentsWrite, BranchState, Budget, CheckLog, Delivered, Envelope, PullGlance, PullsRead,
-    PullsWrite, Reading, Usage,
+    AgentsWrite, BranchState, Budget, CheckLog, Delivered, Envelope, HooksRead, HooksWrite,
+    PullGlance, PullsRead, PullsWrite, Reading, Usage,
 };
 use jiff::Timestamp;
 
@@ -86,6 +87,24 @@ impl PullsWrite for Absent {
     }
 
     async fn delete_branch(&self, _: &RepoName, _: &BranchName) -> Result<(), Failure> {
+        absent()
+    }
+}
+
+#[async_trait]
+impl HooksRead for Absent {
+    async fn logs(&self, _: &[RepoName]) -> Result<Vec<Log>, Failure> {
+        absent()
+    }
+
+    async fn attempts(&self, _: &Log, _: Timestamp) -> Result<Option<Vec<Attempt>>, Failure> {
+        absent()
+    }
+}
+
+#[async_trait]
+impl HooksWrite for Absent {
+    async fn redeliver(&self, _: &Log, _: (Option<HookId>, DeliveryId)) -> Result<(), Failure> {
         absent()
     }
 }

@@ -154,10 +154,12 @@ impl CloudTown {
         let eyes = Eyes {
             sessions: Arc::<MemoryJules>::clone(&jules),
             pulls: Arc::new(Absent),
+            hooks: Arc::new(Absent),
         };
         let hands = Hands {
             sessions: Arc::<MemoryJules>::clone(&jules),
             pulls: Arc::new(Absent),
+            hooks: Arc::new(Absent),
             agents: Arc::new(Absent),
         };
         Ok(Self {
@@ -343,7 +345,13 @@ fn is_played(delivery: &Delivery) -> bool {
             | Work::Watch { .. }
             | Work::Slots { .. },
         ) => true,
-        Some(Work::Pull { .. } | Work::Commit { .. } | Work::Hooked { .. } | Work::Wake { .. })
+        Some(
+            Work::Pull { .. }
+            | Work::Commit { .. }
+            | Work::Hooked { .. }
+            | Work::Hooks { .. }
+            | Work::Wake { .. },
+        )
         | None => false,
     }
 }

@@ -94,10 +94,12 @@ impl Town {
         let eyes = Eyes {
             sessions: Arc::<MemoryJules>::clone(&jules),
             pulls: Arc::new(Absent),
+            hooks: Arc::new(Absent),
         };
         let hands = Hands {
             sessions: Arc::<MemoryJules>::clone(&jules),
             pulls: Arc::new(Absent),
+            hooks: Arc::new(Absent),
             agents: Arc::new(Absent),
         };
         let town = Self {
@@ -207,6 +209,7 @@ impl Town {
                     Work::Pull { .. }
                     | Work::Commit { .. }
                     | Work::Hooked { .. }
+                    | Work::Hooks { .. }
                     | Work::Wake { .. } => {}
                     work @ (Work::Job { .. }
                     | Work::Adopt { .. }

@@ -9,7 +9,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use client::wire::WebhookCounts;
 use engine::figures::Figures;
-use engine::status::{AccountStatus, Status};
+use engine::status::{AccountStatus, HookStatus, Status};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::door::Door;
@@ -108,6 +108,7 @@ fn page(figures: &Figures, webhooks: WebhookCounts) -> String {
     samples.add(&[("result", "accepted")], webhooks.accepted);
     samples.add(&[("result", "ignored")], webhooks.ignored);
     samples.add(&[("result", "refused")], webhooks.refused);
+    repairs(&mut page, &status.hooks);
     page.0
 }
 
@@ -245,6 +246,24 @@ fn github(page: &mut Page, status: &Status) {
     let help = "Requests to GitHub of the process that told its budgets last.";
     page.figure("gaffer_github_requests_total", Kind::Counter, help)
         .add(&[], usage.requests);
+}
+
+fn repairs(page: &mut Page, hooks: &[HookStatus]) {
+    let help = "Webhook deliveries that failed and have not arrived since.";
+    let mut samples = page.figure("gaffer_webhooks_failed", Kind::Gauge, help);
+    for hook in hooks {
+        samples.add(&[("log", &hook.log.to_string())], hook.failed);
+    }
+    let help = "How often GitHub was asked for a webhook delivery again.";
+    let mut samples = page.figure("gaffer_webhooks_asked_again_total", Kind::Counter, help);
+    for hook in hooks {
+        samples.add(&[("log", &hook.log.to_string())], hook.asked);
+    }
+    let help = "Webhook deliveries that failed and never arrived.";
+    let mut samples = page.figure("gaffer_webhooks_given_up_total", Kind::Counter, help);
+    for hook in hooks {
+        samples.add(&[("log", &hook.log.to_string())], hook.given_up);
+    }
 }
 
 fn seconds(wait: SignedDuration) -> f64 {

@@ -4,12 +4,12 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use client::wire::{
-    AccountView, Acknowledge, Acknowledged, BudgetView, FeedView, GitHubView, Health, QueueView,
-    Status, UsageView, Used,
+    AccountView, Acknowledge, Acknowledged, BudgetView, FeedView, GitHubView, Health, HookView,
+    QueueView, Status, UsageView, Used,
 };
 use domain::ids::EventId;
 use engine::ports::Budget;
-use engine::status::{AccountStatus, FeedStatus, GitHubStatus};
+use engine::status::{AccountStatus, FeedStatus, GitHubStatus, HookStatus};
 
 use crate::body::{self, Parts, Sent};
 use crate::door::Door;
@@ -44,6 +44,7 @@ pub(crate) async fn status(State(door): Door) -> Result<Json<Status>, Refused> {
             dead,
             oldest: status.oldest,
         },
+        hooks: status.hooks.into_iter().map(hook).collect(),
         github: github(status.github),
     }))
 }
@@ -64,6 +65,17 @@ fn feed(feed: FeedStatus) -> FeedView {
     FeedView {
         repo: feed.repo,
         health: feed.health,
+    }
+}
+
+fn hook(hook: HookStatus) -> HookView {
+    HookView {
+        log: hook.log,
+        looked_at: hook.looked_at,
+        trouble: hook.trouble,
+        failed: hook.failed,
+        asked: hook.asked,
+        given_up: hook.given_up,
     }
 }
 

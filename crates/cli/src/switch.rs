@@ -180,6 +180,7 @@ fn shown(status: &Status, (place, ticks): (&str, Option<(u64, u64)>)) -> Answer 
         "overdue_since": status.overdue_since,
         "last_tick": status.last_tick,
         "feeds": status.feeds,
+        "hooks": status.hooks,
         "github": status.github,
     });
     let none = "No account yet: `gaffer account add default`.";
@@ -192,7 +193,27 @@ fn shown(status: &Status, (place, ticks): (&str, Option<(u64, u64)>)) -> Answer 
         return answer;
     }
     let feeds = status.feeds.iter().map(feed_row).collect();
-    answer.line("").table(&["source", "news"], feeds, "")
+    let answer = answer.line("").table(&["source", "news"], feeds, "");
+    hook_lines(status).into_iter().fold(answer, Answer::line)
+}
+
+/// What is wrong with webhooks, and what was done about it.
+fn hook_lines(status: &Status) -> Vec<String> {
+    let told = status.hooks.iter().filter_map(|hook| {
+        let counts = (hook.failed, hook.asked, hook.given_up);
+        if hook.trouble.is_none() && counts == (0, 0, 0) {
+            return None;
+        }
+        let counts = format!(
+            "webhook deliveries of {}: {} wait to be sent again, {} asked for again so far, {} never arrived",
+            hook.log, hook.failed, hook.asked, hook.given_up
+        );
+        Some(match &hook.trouble {
+            Some(trouble) => format!("{counts}; {trouble}"),
+            None => counts,
+        })
+    });
+    told.collect()
 }
 
 fn queue_words(status: &Status) -> String {

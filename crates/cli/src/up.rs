@@ -238,7 +238,13 @@ pub(crate) async fn start(base: impl Into<Base>, settings: Settings) -> Result<R
     let (stop, stopped) = watch::channel(false);
 
     let poller = Poller::new(desk.clone(), eyes.sessions.clone());
-    let dispatcher = Arc::new(Dispatcher::new(desk.clone(), eyes, hands));
+    let mut dispatcher = Dispatcher::new(desk.clone(), eyes, hands);
+    if settings.webhooks {
+        desk.listen().await?;
+    } else {
+        dispatcher = dispatcher.deaf();
+    }
+    let dispatcher = Arc::new(dispatcher);
     let mut tasks = vec![tokio::spawn(loops::keep_ticking(
         poller,
         desk.clone(),
@@ -324,10 +330,12 @@ fn adapters(base: &Base, settings: &Settings) -> Result<(Eyes, Hands)> {
     let eyes = Eyes {
         sessions: Arc::new(jules::Reader::new(jules.clone())),
         pulls: Arc::new(github::Reader::new(github.clone())),
+        hooks: Arc::new(github::Reader::new(github.clone())),
     };
     let hands = Hands {
         sessions: Arc::new(jules::Writer::new(jules)),
-        pulls: Arc::new(github::Writer::new(github)),
+        pulls: Arc::new(github::Writer::new(github.clone())),
+        hooks: Arc::new(github::Writer::new(github)),
         agents: Arc::new(sender),
     };
     Ok((eyes, hands))

@@ -13,8 +13,8 @@ pub use orders::{Acknowledge, AdoptRequest, CancelRequest, MergeRequest, Message
 pub use outcome::{Acknowledged, Artifacts, EffectView, Events, Later, Merged};
 pub use problem::{PROBLEM_JSON, Problem, Reason};
 pub use report::{
-    AccountView, BudgetView, FeedView, GitHubView, Health, Planned, QueueView, Status, UsageView,
-    Used, WebhookCounts, Why,
+    AccountView, BudgetView, FeedView, GitHubView, Health, HookView, Planned, QueueView, Status,
+    UsageView, Used, WebhookCounts, Why,
 };
 
 /// The header that names a wish: the same name with the same body is carried out once.

@@ -134,6 +134,10 @@ text_id!(
     SessionId, "session id", "1 to 64 letters, digits, `-` or `_`", |v| is_word(v, 64)
 );
 text_id!(
+    /// GitHub's name of one webhook delivery, which a redelivery keeps: a UUID in practice.
+    DeliveryGuid, "delivery GUID", "1 to 64 letters, digits, `-` or `_`", |v| is_word(v, 64)
+);
+text_id!(
     /// Jules's id of one activity of a session, 32 hex digits in practice.
     ActivityId, "activity id", "1 to 128 letters, digits, `-` or `_`", |v| is_word(v, 128)
 );

@@ -42,6 +42,7 @@ pub mod wake;
 
 pub mod feed;
 pub mod fence;
+pub mod hooks;
 pub mod reach;
 pub mod redact;
 pub mod words;

@@ -198,6 +198,14 @@ impl Desk {
     }
 }
 
+/// Somebody else was quicker: they go on.
+pub(crate) fn ignore_conflict(outcome: Result<(), Error>) -> Result<(), Error> {
+    match outcome {
+        Err(error) if error.is_conflict() => Ok(()),
+        outcome => outcome,
+    }
+}
+
 /// What one decision saves: all of it or nothing.
 pub struct Unit {
     now: Timestamp,

@@ -3,17 +3,20 @@
 mod adopt;
 mod artifacts;
 mod effects;
+mod forward;
 mod heard;
 mod hooks;
 mod meaning;
 mod perform;
 mod pulls;
 mod reach;
+mod repair;
 mod settle;
 mod slots;
 mod wakes;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use domain::account::Health;
 use domain::effect::Action;
@@ -25,9 +28,12 @@ use domain::policy::Source;
 use domain::pull::News;
 use jiff::SignedDuration;
 
-use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
+use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, ignore_conflict};
 use crate::keys;
-use crate::ports::{AgentsWrite, Delivery, PullsRead, PullsWrite, SessionsRead, SessionsWrite};
+use crate::ports::{
+    AgentsWrite, Delivery, HooksRead, HooksWrite, PullsRead, PullsWrite, SessionsRead,
+    SessionsWrite,
+};
 use crate::store::Versioned;
 use crate::work::Work;
 use hooks::Hooked;
@@ -51,6 +57,8 @@ pub struct Hands {
     pub sessions: Arc<dyn SessionsWrite>,
     /// To GitHub.
     pub pulls: Arc<dyn PullsWrite>,
+    /// To GitHub's logs of webhook deliveries.
+    pub hooks: Arc<dyn HooksWrite>,
     /// To agents.
     pub agents: Arc<dyn AgentsWrite>,
 }
@@ -62,6 +70,8 @@ pub struct Eyes {
     pub sessions: Arc<dyn SessionsRead>,
     /// GitHub.
     pub pulls: Arc<dyn PullsRead>,
+    /// GitHub's logs of webhook deliveries.
+    pub hooks: Arc<dyn HooksRead>,
 }
 
 /// What is to become of a message.
@@ -79,6 +89,8 @@ pub struct Dispatcher {
     eyes: Eyes,
     hands: Hands,
     heard: heard::Heard,
+    asked_again: AtomicU64,
+    is_deaf: bool,
 }
 
 impl Dispatcher {
@@ -89,7 +101,20 @@ impl Dispatcher {
             eyes,
             hands,
             heard: heard::Heard::default(),
+            asked_again: AtomicU64::new(0),
+            is_deaf: false,
         }
+    }
+
+    /// The same for a process without a door for webhooks: it asks for none.
+    pub fn deaf(mut self) -> Self {
+        self.is_deaf = true;
+        self
+    }
+
+    /// How many webhook deliveries were asked for again since the last time somebody asked this.
+    pub fn take_asked_again(&self) -> u64 {
+        self.asked_again.swap(0, Ordering::Relaxed)
     }
 
     /// Receives one batch and handles it; answers how many messages there were.
@@ -178,6 +203,8 @@ impl Dispatcher {
             Work::Artifacts { id } => self.artifacts(id).await,
             Work::Watch { account } => self.watch_soon(account).await,
             Work::Slots { account } => self.slots(account).await,
+            Work::Hooks { log: None } => self.find_hook_logs().await,
+            Work::Hooks { log: Some(log) } => self.repair(log).await,
         }
     }
 
@@ -252,7 +279,7 @@ impl Dispatcher {
         let step = job::creation_failed(&found.value, &lost, now);
         let mut unit = self.desk.unit();
         self.desk.save_job(&mut unit, Some(found), &step).await?;
-        effects::ignore_conflict(self.desk.commit(unit).await)
+        ignore_conflict(self.desk.commit(unit).await)
     }
 
     /// A deadline came: the session is looked at whatever the last poll said.
@@ -319,50 +346,6 @@ impl Dispatcher {
             Err(error) if error.is_conflict() => Ok(()),
             outcome => outcome,
         }
-    }
-
-    /// Brings an idle account's next poll forward. Trouble with the account keeps its own pace.
-    async fn watch_soon(&self, name: &domain::ids::AccountName) -> Result<(), Error> {
-        let Some(found) = self.desk.store.account(name).await? else {
-            return Ok(());
-        };
-        let soon = self.desk.now() + found.value.pace.tick;
-        if found.value.next_poll <= soon || found.value.health != Health::Working {
-            return Ok(());
-        }
-        let account = domain::account::Account {
-            next_poll: soon,
-            ..found.value
-        };
-        let mut unit = self.desk.unit();
-        let place = crate::desk::Place {
-            due: Some(soon),
-            list: keys::listed(keys::ACCOUNTS, name.as_str()),
-        };
-        unit.put(keys::account(name), &account, Some(found.version), place);
-        effects::ignore_conflict(self.desk.commit(unit).await)
-    }
-
-    /// Makes a row due earlier than it was. A settled one, which has no due, stays so.
-    async fn bring_forward(
-        &self,
-        key: &crate::ports::Key,
-        at: jiff::Timestamp,
-    ) -> Result<(), Error> {
-        let records = self.desk.store.records();
-        let Some(record) = records.get(key).await? else {
-            return Ok(());
-        };
-        if record.due.is_none_or(|due| due <= at) {
-            return Ok(());
-        }
-        let expect = crate::ports::Expect::Version(record.version);
-        let record = crate::ports::Record {
-            due: Some(at),
-            ..record
-        };
-        let write = crate::ports::Write::Put { record, expect };
-        effects::ignore_conflict(records.commit(vec![write]).await.map_err(Error::from))
     }
 
     /// The source of a repository; one that was never added allows nothing.

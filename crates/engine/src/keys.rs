@@ -1,5 +1,6 @@
 //! Where everything is stored. Nothing above this module knows a partition or a sort key.
 
+use domain::hooks::Log;
 use domain::ids::{
     AccountName, AgentName, CommitSha, EffectId, EventId, JobId, PullRef, RepoId, RepoName,
     SessionId,
@@ -22,12 +23,17 @@ pub const AGENTS: &str = "agents";
 /// The list of all events, oldest first.
 pub const EVENTS: &str = "events";
 
+/// The list of logs of webhook deliveries.
+pub const HOOK_LOGS: &str = "hook-logs";
+
 /// The sort key of an aggregate itself.
 pub const META: &str = "META";
 /// The sort key of a wish to adopt.
 pub const ADOPTION: &str = "ADOPTION";
 /// The sort key of when a source's webhooks came.
 pub const FEED: &str = "FEED";
+/// Begins the partition of a log of webhook deliveries.
+pub const HOOK_LOG: &str = "HOOK#log#";
 /// Begins the sort key of an effect.
 pub const EFFECT: &str = "FX#";
 /// Begins the sort key of an event.
@@ -155,6 +161,20 @@ pub fn reach(repo: &RepoName) -> Key {
 /// When a source's webhooks came.
 pub fn feed(repo: &RepoName) -> Key {
     key(format!("CFG#source#{}", repo.key()), FEED)
+}
+
+/// Which logs of webhook deliveries there are.
+pub fn hook_logs() -> Key {
+    key("HOOK#logs", META)
+}
+
+/// A log of webhook deliveries.
+pub fn hook_log(log: &Log) -> Key {
+    let name = match log {
+        Log::App => log.to_string(),
+        Log::Repo(repo) => repo.key(),
+    };
+    key(format!("{HOOK_LOG}{name}"), META)
 }
 
 /// How GitHub takes our credential.

@@ -25,6 +25,7 @@ pub mod ticks;
 
 pub mod dispatcher;
 
+pub mod hooks;
 pub mod installation;
 pub mod jobs;
 pub mod machine;

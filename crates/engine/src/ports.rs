@@ -3,6 +3,7 @@
 mod agents;
 mod clock;
 mod dead;
+mod hooks;
 mod ids;
 mod probes;
 mod pulls;
@@ -14,6 +15,7 @@ mod sessions;
 pub use agents::{AgentsWrite, Delivered, Envelope};
 pub use clock::Clock;
 pub use dead::{DeadLetter, DeadLetters};
+pub use hooks::{HooksRead, HooksWrite};
 pub use ids::Ids;
 pub use probes::{AgentsProbe, GithubProbe, JulesProbe};
 pub use pulls::{

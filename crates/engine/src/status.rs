@@ -2,6 +2,7 @@
 
 use domain::account::{Health, Tally};
 use domain::feed::{self, FeedHealth};
+use domain::hooks::{self, Log, Repair};
 use domain::ids::{AccountName, RepoName};
 use domain::job::{Attention, How, Job, Phase};
 use domain::session::SessionState;
@@ -37,6 +38,8 @@ pub struct Status {
     pub last_tick: Option<Timestamp>,
     /// How news of each source reaches us.
     pub feeds: Vec<FeedStatus>,
+    /// What became of webhook deliveries that failed.
+    pub hooks: Vec<HookStatus>,
     /// How GitHub lets us work.
     pub github: GitHubStatus,
 }
@@ -62,6 +65,23 @@ pub struct FeedStatus {
     /// How its news reaches us.
     #[serde(flatten)]
     pub health: FeedHealth,
+}
+
+/// What became of webhook deliveries that failed, by GitHub's log of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookStatus {
+    /// The log: the App's or a repository's.
+    pub log: Log,
+    /// When it was last looked at.
+    pub looked_at: Option<Timestamp>,
+    /// What is wrong, as a sentence; none when nothing is.
+    pub trouble: Option<String>,
+    /// Deliveries that failed and have not arrived since.
+    pub failed: u64,
+    /// How often something was asked for again so far.
+    pub asked: u64,
+    /// Deliveries that never arrived.
+    pub given_up: u64,
 }
 
 /// One account.
@@ -108,7 +128,25 @@ pub fn state_of(job: &Job) -> &'static str {
     }
 }
 
+impl From<Repair> for HookStatus {
+    fn from(repair: Repair) -> Self {
+        Self {
+            trouble: hooks::trouble(&repair),
+            looked_at: repair.looked_at,
+            failed: repair.failed.len() as u64,
+            asked: repair.asked,
+            given_up: repair.given_up,
+            log: repair.log,
+        }
+    }
+}
+
 impl Desk {
+    async fn hook_status(&self) -> Result<Vec<HookStatus>, Error> {
+        let repairs = self.store.repairs().await?;
+        Ok(repairs.into_iter().map(|it| it.value.into()).collect())
+    }
+
     /// What is going on.
     pub async fn status(&self) -> Result<Status, Error> {
         let mut jobs = std::collections::BTreeMap::new();
@@ -153,6 +191,7 @@ impl Desk {
                 .map(|source| source.value.repo)
                 .collect(),
             queue: self.queue.depth().await?,
+            hooks: self.hook_status().await?,
             github: self.github_status().await?,
         })
     }

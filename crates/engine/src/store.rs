@@ -9,6 +9,7 @@ use domain::effect::{Effect, Gap};
 use domain::event::Event;
 use domain::feed::Feed;
 use domain::governor::Slots;
+use domain::hooks::{Log, Repair};
 use domain::ids::{
     AccountName, AgentName, EffectId, EventId, JobId, PullRef, RepoId, RepoName, SessionId,
 };
@@ -255,6 +256,16 @@ impl Store {
     pub async fn feed(&self, repo: &RepoName) -> Result<Option<Feed>, RecordsError> {
         let found = self.read(&keys::feed(repo)).await?;
         Ok(found.map(|found| found.value))
+    }
+
+    /// What is known of a log of webhook deliveries.
+    pub async fn repair(&self, log: &Log) -> Result<Option<Versioned<Repair>>, RecordsError> {
+        self.read(&keys::hook_log(log)).await
+    }
+
+    /// What is known of all logs of webhook deliveries.
+    pub async fn repairs(&self) -> Result<Vec<Versioned<Repair>>, RecordsError> {
+        self.all(keys::HOOK_LOGS).await
     }
 
     /// How GitHub answers about all repositories that were read.

@@ -1,5 +1,6 @@
 //! Queue messages: wake-ups that name what to look at. What they name is read again before anything is decided.
 
+use domain::hooks::Log;
 use domain::ids::{AccountName, AgentName, CommitSha, EventId, JobId, PullRef, RepoId, RepoName};
 use domain::pull::News;
 use jiff::Timestamp;
@@ -78,6 +79,11 @@ pub enum Work {
         /// Whose slots.
         account: AccountName,
     },
+    /// GitHub's logs of webhook deliveries: which there are, or what one of them says.
+    Hooks {
+        /// Which; without one, all are found.
+        log: Option<Log>,
+    },
 }
 
 impl Work {
@@ -91,6 +97,8 @@ impl Work {
             }
             Self::Wake { agent, .. } => format!("agent {agent}"),
             Self::Watch { account } | Self::Slots { account } => format!("account {account}"),
+            Self::Hooks { log: None } => "webhooks".to_owned(),
+            Self::Hooks { log: Some(log) } => format!("webhooks of {log}"),
         }
     }
 
@@ -118,6 +126,13 @@ impl Work {
                 agent: agent.parse().ok()?,
                 event,
             });
+        }
+        if key.pk == keys::hook_logs().pk {
+            return Some(Self::Hooks { log: None });
+        }
+        if let Some(log) = key.pk.strip_prefix(keys::HOOK_LOG) {
+            let log = Some(log.parse().ok()?);
+            return Some(Self::Hooks { log });
         }
         let account = key.pk.strip_prefix("RATE#slots#")?;
         Some(Self::Slots {
@@ -162,5 +177,13 @@ mod tests {
             })
         );
         assert_eq!(Work::of_due(&keys::account(&account)), None);
+        assert_eq!(
+            Work::of_due(&keys::hook_logs()),
+            Some(Work::Hooks { log: None })
+        );
+        for log in [Log::App, Log::Repo("acme/shop".parse().unwrap())] {
+            let due = Work::of_due(&keys::hook_log(&log));
+            assert_eq!(due, Some(Work::Hooks { log: Some(log) }));
+        }
     }
 }

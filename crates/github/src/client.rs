@@ -31,7 +31,7 @@ use url::Url;
 
 pub(crate) use address::{Base, branch_path, segment};
 pub(crate) use app::jwt;
-pub(crate) use call::{Answer, Call};
+pub(crate) use call::{Answer, Call, next_page};
 pub(crate) use door::Door;
 pub(crate) use pages::{Listing, Page};
 pub(crate) use refusal::{SECONDARY_WAIT, failure, is_missing_permission, refused};

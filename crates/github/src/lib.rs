@@ -10,6 +10,7 @@ mod app;
 mod client;
 mod facts;
 mod graph;
+mod hooks;
 mod manifest;
 mod probe;
 mod reader;

@@ -27,6 +27,10 @@ impl Reader {
     pub fn new(client: Client) -> Self {
         Self { client }
     }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
 }
 
 async fn default_branch(client: &Client, repo: &RepoName) -> Result<BranchName, Failure> {

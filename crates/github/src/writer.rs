@@ -34,7 +34,11 @@ impl Writer {
         Self { client }
     }
 
-    async fn send(&self, call: Call<'_>) -> Result<Answer, Failure> {
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    pub(crate) async fn send(&self, call: Call<'_>) -> Result<Answer, Failure> {
         self.client.write(call).await
     }
 

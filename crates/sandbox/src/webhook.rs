@@ -44,6 +44,8 @@ pub struct WebhookFaults {
     pub delay: SignedDuration,
     /// No webhooks at all, as if the hook did not exist.
     pub off: bool,
+    /// The target cannot be reached: whatever is posted meanwhile fails, redeliveries too.
+    pub down: bool,
 }
 
 /// One try to deliver one webhook.
@@ -152,6 +154,8 @@ impl Outbox {
             .partition(|waiting| waiting.due <= now);
         self.waiting = later;
         due.sort_by_key(|waiting| waiting.due);
+        due.iter_mut()
+            .for_each(|waiting| waiting.lost |= self.faults.down);
         if self.faults.reorder {
             due.reverse();
         }
@@ -192,7 +196,7 @@ impl Outbox {
     }
 
     /// Puts a past delivery back in line under its old guid; false when there is none of this id.
-    /// The faults do not strike what a person asked for.
+    /// The faults do not strike what was asked for, unless the target is down.
     pub(crate) fn redeliver(&mut self, now: Timestamp, id: u64) -> bool {
         let Some(past) = self.log.iter().find(|delivery| delivery.id == id) else {
             return false;

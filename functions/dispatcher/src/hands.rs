@@ -28,10 +28,12 @@ pub(super) fn of(place: &Place, upstreams: Upstreams) -> Result<(Eyes, Hands), E
     let eyes = Eyes {
         sessions: Arc::new(jules::Reader::new(jules.clone())),
         pulls: Arc::new(github::Reader::new(github.clone())),
+        hooks: Arc::new(github::Reader::new(github.clone())),
     };
     let hands = Hands {
         sessions: Arc::new(jules::Writer::new(jules)),
-        pulls: Arc::new(github::Writer::new(github)),
+        pulls: Arc::new(github::Writer::new(github.clone())),
+        hooks: Arc::new(github::Writer::new(github)),
         agents: Arc::new(sender),
     };
     Ok((eyes, hands))

@@ -58,6 +58,9 @@ impl Function {
         let desk = place.desk().await?;
         let upstreams = desk.store.upstreams().await?.value;
         let (eyes, hands) = hands::of(place, upstreams)?;
+        if let Err(error) = desk.listen().await {
+            tracing::warn!(%error, "webhook deliveries are looked at no sooner than they are due");
+        }
         let recorder = Some(place.recorder("dispatcher"));
         Ok(Self {
             recorder,
@@ -147,6 +150,11 @@ impl Function {
                 "BatchTook",
                 Unit::Milliseconds,
                 u64::try_from(took).unwrap_or(0),
+            ),
+            (
+                "WebhooksAskedAgain",
+                Unit::Count,
+                self.dispatcher.take_asked_again(),
             ),
         ];
         lambda::emit("dispatcher", now, &figures);

@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use domain::failure::{Failure, FailureClass};
+use domain::hooks::{DeliveryId, HookId, Log};
 use domain::ids::{AccountName, BranchName, CommitSha, PullRef, RepoName, SessionId};
 use domain::policy::MergeMethod;
 use domain::session::SessionView;
 use engine::dispatcher::Hands;
-use engine::ports::{AgentsWrite, Delivered, Envelope, NewSession, PullsWrite, SessionsWrite};
+use engine::ports::{
+    AgentsWrite, Delivered, Envelope, HooksWrite, NewSession, PullsWrite, SessionsWrite,
+};
 
 use super::fate::{Acted, Fate};
 
@@ -28,6 +31,10 @@ pub(super) fn mortal(hands: Hands, fate: &Fate) -> Hands {
         }),
         pulls: Arc::new(Mortal {
             real: hands.pulls,
+            fate: fate.clone(),
+        }),
+        hooks: Arc::new(Mortal {
+            real: hands.hooks,
             fate: fate.clone(),
         }),
         agents: Arc::new(Mortal {
@@ -122,6 +129,18 @@ impl PullsWrite for Mortal<dyn PullsWrite> {
 
     async fn delete_branch(&self, repo: &RepoName, branch: &BranchName) -> Result<(), Failure> {
         self.act("unbranch", self.real.delete_branch(repo, branch))
+            .await
+    }
+}
+
+#[async_trait]
+impl HooksWrite for Mortal<dyn HooksWrite> {
+    async fn redeliver(
+        &self,
+        log: &Log,
+        delivery: (Option<HookId>, DeliveryId),
+    ) -> Result<(), Failure> {
+        self.act("redeliver", self.real.redeliver(log, delivery))
             .await
     }
 }

@@ -25,10 +25,12 @@ pub(super) fn adapters(
     let eyes = Eyes {
         sessions: Arc::new(jules::Reader::new(jules.clone())),
         pulls: Arc::new(github::Reader::new(github.clone())),
+        hooks: Arc::new(github::Reader::new(github.clone())),
     };
     let hands = Hands {
         sessions: Arc::new(jules::Writer::new(jules)),
-        pulls: Arc::new(github::Writer::new(github)),
+        pulls: Arc::new(github::Writer::new(github.clone())),
+        hooks: Arc::new(github::Writer::new(github)),
         agents: Arc::new(sender),
     };
     (eyes, hands)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::account;
 use domain::feed::FeedHealth;
+use domain::hooks::Log;
 use domain::ids::{AccountName, JobId, PullRef, RepoName};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -62,9 +63,29 @@ pub struct Status {
     /// How news of each source reaches us.
     #[serde(default)]
     pub feeds: Vec<FeedView>,
+    /// What became of webhook deliveries that failed.
+    #[serde(default)]
+    pub hooks: Vec<HookView>,
     /// How GitHub lets us work.
     #[serde(default)]
     pub github: GitHubView,
+}
+
+/// What became of webhook deliveries that failed, by GitHub's log of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookView {
+    /// The log: `app` or a repository.
+    pub log: Log,
+    /// When it was last looked at.
+    pub looked_at: Option<Timestamp>,
+    /// What is wrong, as a sentence.
+    pub trouble: Option<String>,
+    /// Deliveries that failed and have not arrived since.
+    pub failed: u64,
+    /// How often something was asked for again so far.
+    pub asked: u64,
+    /// Deliveries that never arrived.
+    pub given_up: u64,
 }
 
 /// How news of one source reaches us.

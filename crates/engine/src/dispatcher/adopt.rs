@@ -9,8 +9,7 @@ use domain::priority::Priority;
 use domain::session::SessionView;
 
 use super::Dispatcher;
-use super::effects::ignore_conflict;
-use crate::desk::{Error, Place};
+use crate::desk::{Error, Place, ignore_conflict};
 use crate::jobs::adoption::{Adoption, refusal};
 use crate::keys;
 use crate::store::Versioned;

@@ -8,7 +8,7 @@ use domain::policy::Source;
 use domain::session::SessionView;
 
 use super::Dispatcher;
-use crate::desk::{DECIDE_AGAIN_MAX, Error};
+use crate::desk::{DECIDE_AGAIN_MAX, Error, ignore_conflict};
 use crate::store::Versioned;
 
 /// What a call, or reading the world, brought about.
@@ -245,13 +245,5 @@ fn failed(effect: &Effect, failure: &Failure, now: jiff::Timestamp) -> Effect {
             }
         }
         _ => next,
-    }
-}
-
-/// Somebody else was quicker: they go on.
-pub(super) fn ignore_conflict(outcome: Result<(), Error>) -> Result<(), Error> {
-    match outcome {
-        Err(error) if error.is_conflict() => Ok(()),
-        outcome => outcome,
     }
 }

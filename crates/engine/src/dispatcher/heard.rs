@@ -8,8 +8,7 @@ use domain::ids::RepoName;
 use jiff::Timestamp;
 
 use super::Dispatcher;
-use super::effects::ignore_conflict;
-use crate::desk::{Error, Place};
+use crate::desk::{Error, Place, ignore_conflict};
 use crate::keys;
 use crate::store::Versioned;
 

@@ -9,8 +9,8 @@ use domain::reach::{self, Reach};
 use domain::step::Step;
 use jiff::SignedDuration;
 
-use super::{Dispatcher, effects};
-use crate::desk::{DECIDE_AGAIN_MAX, Error, Place, Unit};
+use super::Dispatcher;
+use crate::desk::{DECIDE_AGAIN_MAX, Error, Place, Unit, ignore_conflict};
 use crate::keys;
 use crate::ports::{PullGlance, Reading};
 use crate::save::Route;
@@ -160,7 +160,7 @@ impl Dispatcher {
     }
 
     /// Keeps what GitHub last told of its budgets, for `gaffer status`.
-    async fn record_budgets(&self) -> Result<(), Error> {
+    pub(super) async fn record_budgets(&self) -> Result<(), Error> {
         let budgets = self.eyes.pulls.budgets();
         let (found, now) = (self.desk.store.budgets().await?, self.desk.now());
         let known = &found.value;
@@ -178,7 +178,7 @@ impl Dispatcher {
         let mut unit = self.desk.unit();
         let version = Some(found.version);
         unit.put(keys::budgets(), &recorded, version, Place::default());
-        effects::ignore_conflict(self.desk.commit(unit).await)
+        ignore_conflict(self.desk.commit(unit).await)
     }
 }
 

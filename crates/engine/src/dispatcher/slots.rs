@@ -6,7 +6,7 @@ use domain::job::{self, Job, Phase};
 use jiff::Timestamp;
 
 use super::Dispatcher;
-use crate::desk::{Error, Place};
+use crate::desk::{Error, Place, ignore_conflict};
 use crate::keys;
 use crate::store::Versioned;
 use crate::work::Work;
@@ -78,7 +78,7 @@ impl Dispatcher {
             Some(slots.version),
             place,
         );
-        super::effects::ignore_conflict(self.desk.commit(unit).await)
+        ignore_conflict(self.desk.commit(unit).await)
     }
 
     /// Slots of jobs that no longer hold one are free, whatever became of the message that should have said so.

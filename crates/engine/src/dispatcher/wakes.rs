@@ -5,8 +5,7 @@ use domain::ids::{AgentName, EventId};
 use domain::wake::{TryOutcome, Wake, WakeState, message};
 
 use super::Dispatcher;
-use super::effects::ignore_conflict;
-use crate::desk::{DECIDE_AGAIN_MAX, Error, Place};
+use crate::desk::{DECIDE_AGAIN_MAX, Error, Place, ignore_conflict};
 use crate::keys;
 use crate::ports::{Delivered, Envelope};
 use crate::settings::{Agent, Disabled};

@@ -98,7 +98,7 @@ impl Client {
     }
 
     /// Reads an address of the API, conditionally if an earlier answer was kept. A repository that was renamed or transferred leads on, once, within the API.
-    pub(super) async fn read(
+    pub(crate) async fn read(
         &self,
         repo: &RepoName,
         url: String,
@@ -197,7 +197,7 @@ impl Client {
     ) -> Result<Exchanged, Failure> {
         let until = self.deadline();
         let pass = self.admitted(call, until).await?;
-        self.pay((call, purpose), &pass)?;
+        self.pay((&call.url, call.doing), purpose, &pass)?;
         let exchanged = self.attempt(call, (pass, conditional), until).await?;
         let refused = exchanged.received.status.as_u16() == 401;
         if !refused || !self.renew(&exchanged.pass.bearer).await {
@@ -230,21 +230,26 @@ impl Client {
     }
 
     /// A call that the budget does not allow now is not sent: it says from when on it may be.
-    fn pay(&self, (call, purpose): (&Call<'_>, Purpose), pass: &Pass) -> Result<(), Failure> {
+    pub(super) fn pay(
+        &self,
+        (url, doing): (&str, &str),
+        purpose: Purpose,
+        pass: &Pass,
+    ) -> Result<(), Failure> {
         let now = self.clock().now();
         let spend = match (purpose, self.share()) {
             (Purpose::Read, Share::Common) => Spend::Read,
             (Purpose::Read, Share::Kept) => Spend::KeptRead,
             (Purpose::Write, _) => Spend::Write,
         };
-        let resource = if call.url == self.base().graphql() {
+        let resource = if url == self.base().graphql() {
             "graphql"
         } else {
             "core"
         };
         let spent = self.broker().spend(&pass.purse, (resource, spend), now);
         spent.map_err(|Short { until, why }| {
-            let message = format!("{}: not asked now, since {why}; it is {until}", call.doing);
+            let message = format!("{doing}: not asked now, since {why}; it is {until}");
             failure(FailureClass::Throttled, &message)
                 .after(Some(until.duration_since(now)))
                 .never_sent()
@@ -354,7 +359,7 @@ pub(super) fn moved_to(received: &Received) -> Option<&str> {
 }
 
 /// The body of a refusal without the credential, should something on the way have repeated it. Its shape may be any.
-fn without(received: &Received, bearer: &SecretString) -> Bytes {
+pub(super) fn without(received: &Received, bearer: &SecretString) -> Bytes {
     let body = String::from_utf8_lossy(&received.body);
     if received.status.is_success()
         || bearer.expose_secret().is_empty()
@@ -367,7 +372,7 @@ fn without(received: &Received, bearer: &SecretString) -> Bytes {
 }
 
 /// The address of the next page in a Link header.
-fn next_page(received: &Received) -> Option<String> {
+pub(crate) fn next_page(received: &Received) -> Option<String> {
     let link = received.headers.get(LINK)?.to_str().ok()?;
     link.split(',').find_map(|part| {
         let (address, attributes) = part.split_once(';')?;

@@ -6,7 +6,7 @@ use http::Method;
 use http::header::LOCATION;
 use jiff::SignedDuration;
 
-use super::call::Call;
+use super::call::{Call, Purpose, without};
 use super::transport::{Received, Request};
 use super::{Client, refusal};
 
@@ -29,6 +29,32 @@ impl Client {
         };
         let asked = (&pass.purse, self.deadline());
         self.exchange(request, asked, doing).await
+    }
+
+    /// Calls an address of the API as whoever the secret is, within its budget. The answer may be a refusal.
+    pub(crate) async fn call_own(
+        &self,
+        (method, url): (Method, &str),
+        doing: &str,
+    ) -> Result<Received, Failure> {
+        let pass = self.own_pass().await?;
+        let purpose = if method == Method::GET {
+            Purpose::Read
+        } else {
+            Purpose::Write
+        };
+        self.pay((url, doing), purpose, &pass)?;
+        let request = Request {
+            method,
+            url,
+            body: None,
+            bearer: Some(&pass.bearer),
+            etag: None,
+        };
+        let asked = (&pass.purse, self.deadline());
+        let mut received = self.exchange(request, asked, doing).await?;
+        received.body = without(&received, &pass.bearer);
+        Ok(received)
     }
 
     /// Asks for a repository as every call about it does. Where a renamed one went is asked once more, on the same API only.

@@ -7,6 +7,7 @@ mod budgets;
 mod calls;
 mod demands;
 mod facts;
+mod hooks;
 mod logs;
 mod reads;
 mod renamed;

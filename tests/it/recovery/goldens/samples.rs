@@ -8,6 +8,7 @@ use domain::effect::{Action, Effect, EffectState};
 use domain::event::{Audience, ErrorCause, Event, Occurrence};
 use domain::facts::Base;
 use domain::failure::{Failure, FailureClass};
+use domain::hooks::Log;
 use domain::ids::{CommitSha, EventId, JobId, PullRef, RepoId, SessionId};
 use domain::policy::MergeMethod;
 use domain::pull::News;
@@ -338,6 +339,13 @@ fn works() -> Vec<Work> {
         },
         Work::Slots {
             account: "default".parse().expect("a name"),
+        },
+        Work::Hooks { log: None },
+        Work::Hooks {
+            log: Some(Log::App),
+        },
+        Work::Hooks {
+            log: Some(Log::Repo(pull_ref().repo)),
         },
     ];
     works.extend(news.map(hooked));

@@ -7,6 +7,7 @@ use domain::effect::{Action, Effect, EffectState};
 use domain::event::{Audience, ErrorCause, Event, Occurrence};
 use domain::facts::PullState;
 use domain::failure::{FailureClass, Happened};
+use domain::hooks::{Log, Repair, Standing};
 use domain::job::{Attention, How, Job, Origin, Phase};
 use domain::merge::{Judgement, NeverStarted, Reason, Thing};
 use domain::policy::{MergeMethod, MergePolicy, PlanApproval, Source};
@@ -87,7 +88,9 @@ words! {
     }
     Audience { Agent, Human }
     WakeState { Pending, Sending, Leased, Acknowledged, Dead }
-    Work { Job, Pull, Commit, Hooked, Wake, Artifacts, Adopt, Watch, Slots }
+    Work { Job, Pull, Commit, Hooked, Wake, Artifacts, Adopt, Watch, Slots, Hooks }
+    Log { App, Repo }
+    Standing { Read, NoHook, Forbidden, Unread }
     News { Changed, CheckBegan, CheckEnded, UnderWay, Pushed, SuiteEnded }
     AppSetup { Asked, Made, Stored }
     Health { Working, Throttled, Unreachable, Unauthorized }
@@ -104,6 +107,10 @@ pub(super) fn of(kind: Kind, it: &Value) -> Vec<&'static str> {
         Kind::AppSetup => vec![read::<AppSetup>(it).word()],
         Kind::Effect => of_effect(&read(it)),
         Kind::Event => of_event(&read(it)),
+        Kind::HookLog => {
+            let repair: Repair = read(it);
+            vec![repair.log.word(), repair.standing.word()]
+        }
         Kind::Job => of_job(&read(it)),
         Kind::Outbox => of_work(&read(it)),
         Kind::Pull => of_pull(&read(it)),
@@ -131,6 +138,7 @@ pub(super) fn of(kind: Kind, it: &Value) -> Vec<&'static str> {
         | Kind::Evidence
         | Kind::Feed
         | Kind::Gap
+        | Kind::HookLogs
         | Kind::Importing
         | Kind::Installation
         | Kind::JobListed

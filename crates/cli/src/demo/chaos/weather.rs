@@ -78,6 +78,7 @@ pub(super) fn climate(dice: &mut StdRng) -> (Lags, WebhookFaults) {
         reorder: dice.random_bool(0.7),
         delay,
         off: false,
+        down: false,
     };
     (lags, webhooks)
 }

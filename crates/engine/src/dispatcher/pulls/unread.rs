@@ -4,8 +4,8 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::{JobId, PullRef};
 use jiff::SignedDuration;
 
-use crate::desk::{Error, Place};
-use crate::dispatcher::{Dispatcher, effects};
+use crate::desk::{Error, Place, ignore_conflict};
+use crate::dispatcher::Dispatcher;
 use crate::keys;
 use crate::ports::{Expect, Record, Write};
 use crate::settings::TrackedPull;
@@ -64,7 +64,7 @@ impl Dispatcher {
             ..record
         };
         let write = Write::Put { record, expect };
-        effects::ignore_conflict(records.commit(vec![write]).await.map_err(Error::from))
+        ignore_conflict(records.commit(vec![write]).await.map_err(Error::from))
     }
 
     /// A job that goes on needs its pull request. Whether a stranger's belongs to us is asked again only if the answer can change by itself.

@@ -7,9 +7,11 @@ use domain::effect::Gap;
 use domain::failure::FailureClass;
 use domain::feed::Feed;
 use domain::governor::{Learned, Limits, Slots};
+use domain::hooks::{DeliveryId, Failed, HookId, Log, Mark, Repair, Standing};
 use domain::ids::{EffectId, RepoId};
 use domain::policy::{MergeMethod, MergePolicy, PlanApproval, Policy, Source, Timing};
 use domain::reach::{Access, Lost, Obstacle, Reach, Renamed, Trouble};
+use engine::hooks::HookLogs;
 use engine::import::Importing;
 use engine::keys;
 use engine::ports::{Budget, Usage};
@@ -34,6 +36,7 @@ pub(super) fn put(samples: &mut Samples) {
     put_accounts(samples);
     put_reaches(samples);
     put_github(samples);
+    put_hooks(samples);
     let merges = Merges {
         at: BTreeMap::from([(EffectId::of("merge:acme/shop#7@aaaa"), AT)]),
     };
@@ -238,6 +241,49 @@ fn put_reaches(samples: &mut Samples) {
             ..Reach::new(pull_ref().repo)
         };
         samples.put(keys::reach(&reach.repo), &reach);
+    }
+}
+
+fn put_hooks(samples: &mut Samples) {
+    let logs = HookLogs {
+        looked_at: Some(AT),
+    };
+    samples.put(keys::hook_logs(), &logs);
+    let failed = Failed {
+        guid: "72d3162e-cc78-11e3-81ab-4c9367dc0958"
+            .parse()
+            .expect("a GUID"),
+        id: DeliveryId(12_345_678),
+        hook: Some(HookId(42)),
+        at: AT,
+        asks: 1,
+        asked_at: Some(AT),
+    };
+    let standings = [
+        Standing::Read,
+        Standing::NoHook,
+        Standing::Forbidden { since: AT },
+        Standing::Unread { since: AT },
+    ];
+    let of_app = Repair::new(Log::App);
+    samples.put(keys::hook_log(&of_app.log), &of_app);
+    for standing in standings {
+        let repair = Repair {
+            looked_at: Some(AT),
+            standing,
+            seen: Some(Mark {
+                at: AT,
+                id: DeliveryId(12_345_679),
+            }),
+            failed: vec![failed.clone()],
+            unanswered_since: Some(AT),
+            asked_at: Some(AT),
+            left: 1,
+            asked: 3,
+            given_up: 2,
+            ..Repair::new(Log::Repo(pull_ref().repo))
+        };
+        samples.put(keys::hook_log(&repair.log), &repair);
     }
 }
 

@@ -1,0 +1,398 @@
+//! Webhook deliveries that GitHub could not make: which of them to ask for again, and when to look next.
+//!
+//! GitHub never sends a delivery again by itself, but keeps a log of three days and sends again what it is asked to.
+//! Source: GitHub, "Handling failed webhook deliveries" and "Viewing webhook deliveries".
+
+mod log;
+mod telling;
+#[cfg(test)]
+mod tests;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::{Failure, FailureClass};
+use crate::ids::DeliveryGuid;
+use crate::when::plus;
+
+pub use log::{Attempt, DeliveryId, HookId, Log, Mark, Outcome, UnknownLog};
+pub use telling::trouble;
+
+/// The events that wake anything here. Of others nothing is lost when they fail.
+pub const HEARD: [&str; 9] = [
+    "check_run",
+    "check_suite",
+    "pull_request",
+    "pull_request_review",
+    "pull_request_review_comment",
+    "pull_request_review_thread",
+    "push",
+    "status",
+    "workflow_run",
+];
+
+/// GitHub keeps deliveries for three days; what is about to leave the log is not begun with.
+pub const KEPT: SignedDuration = SignedDuration::from_hours(71);
+
+/// A delivery of so short a time ago may still stand in the log as it was at first, and be followed by older ones.
+pub const STILL_SENDING: SignedDuration = SignedDuration::from_mins(3);
+
+/// How long after the failure, and then after each try, a delivery is asked for again: an hour's outage is outlasted by the third.
+pub const WAITS: [SignedDuration; 3] = [
+    SignedDuration::from_mins(5),
+    SignedDuration::from_mins(15),
+    SignedDuration::from_mins(60),
+];
+
+/// How often a delivery is asked for at most: after each of [`WAITS`] once.
+pub const TRIES: u8 = 3;
+
+/// How long after the last try a delivery that has not arrived is given up. The sweep finds what it told.
+pub const GIVEN_UP_AFTER: SignedDuration = SignedDuration::from_mins(15);
+
+/// Most deliveries asked for in one look: GitHub wants pauses between writes, and our door gets them all at once.
+pub const ASKS_A_LOOK: usize = 30;
+
+/// How often one delivery is asked for while nothing gets through, to see whether anything does again. More would only use up their tries.
+pub const PROBE_EVERY: SignedDuration = SignedDuration::from_mins(15);
+
+/// So many of the newest deliveries tell whether anything gets through.
+const NEWEST: usize = 5;
+
+/// Most failed deliveries that are remembered: the record stays below what the store takes. Later ones stay in the log until there is room.
+pub const FAILED_MAX: usize = 250;
+
+/// When to look again while something is failing or in doubt.
+pub const LOOK_SOON: SignedDuration = SignedDuration::from_mins(5);
+
+/// When to look again while all is well.
+pub const LOOK_EVERY: SignedDuration = SignedDuration::from_mins(15);
+
+/// When to try again to read a log that may not be read: rights change seldom, and somebody has to change them.
+pub const FORBIDDEN_FOR: SignedDuration = SignedDuration::from_hours(24);
+
+/// What is known of one log, and what was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repair {
+    /// Which log.
+    pub log: Log,
+    /// When it was last looked at.
+    pub looked_at: Option<Timestamp>,
+    /// What came of that.
+    pub standing: Standing,
+    /// Everything up to here was taken in.
+    pub seen: Option<Mark>,
+    /// Deliveries that failed and have not arrived since, the oldest first.
+    pub failed: Vec<Failed>,
+    /// Since when nothing has got through; none while something does.
+    pub unanswered_since: Option<Timestamp>,
+    /// When something was last asked for.
+    pub asked_at: Option<Timestamp>,
+    /// How many of those chosen by the last look had to wait for GitHub's pace.
+    pub left: u64,
+    /// How often something was asked for.
+    pub asked: u64,
+    /// Deliveries that never arrived.
+    pub given_up: u64,
+}
+
+/// What came of the last look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "standing")]
+pub enum Standing {
+    /// The log was read, or never looked at.
+    Read,
+    /// No webhook of GitHub's points at Gaffer's door.
+    NoHook,
+    /// Our credential may not read it, or may not ask for anything.
+    Forbidden {
+        /// Since when.
+        since: Timestamp,
+    },
+    /// It could not be read.
+    Unread {
+        /// Since when.
+        since: Timestamp,
+    },
+}
+
+/// A delivery that failed and has not arrived since.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failed {
+    /// What all tries of it are called.
+    pub guid: DeliveryGuid,
+    /// The first try, by which it is asked for.
+    pub id: DeliveryId,
+    /// The repository's webhook that it belongs to; none for the App's.
+    pub hook: Option<HookId>,
+    /// When the first try was made.
+    pub at: Timestamp,
+    /// How often it was asked for.
+    pub asks: u8,
+    /// When it was last asked for.
+    pub asked_at: Option<Timestamp>,
+}
+
+/// What a look hangs on besides the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Around {
+    /// Whether anything may be asked for now.
+    pub may_ask: bool,
+    /// Whether some repository's webhooks have stopped coming.
+    pub in_doubt: bool,
+}
+
+/// What one look decides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look {
+    /// What is known now. It is saved before anything is asked for.
+    pub repair: Repair,
+    /// What to ask for, the oldest first, as it was before this was counted.
+    pub ask: Vec<Failed>,
+    /// When to look again.
+    pub due: Timestamp,
+}
+
+/// How far back the log has to be read.
+pub fn since(repair: &Repair, now: Timestamp) -> Timestamp {
+    let kept = plus(now, -KEPT);
+    repair.seen.map_or(kept, |seen| seen.at.max(kept))
+}
+
+/// Takes in what the log shows, and decides what to ask for again. `attempts` reach back to [`since`], in any order.
+pub fn look(known: &Repair, attempts: &[Attempt], around: Around, now: Timestamp) -> Look {
+    let mut repair = Repair {
+        looked_at: Some(now),
+        standing: Standing::Read,
+        left: 0,
+        ..known.clone()
+    };
+    let mut attempts: Vec<&Attempt> = attempts.iter().collect();
+    attempts.sort_by_key(|attempt| attempt.mark());
+    repair.note_whether_anything_gets_through(&attempts);
+    repair.take_in(&attempts, now);
+    repair.give_up(now);
+    let ask = if around.may_ask {
+        repair.choose(ASKS_A_LOOK, now)
+    } else {
+        Vec::new()
+    };
+    let fails = !repair.failed.is_empty() || repair.unanswered_since.is_some();
+    let wait = if fails || around.in_doubt {
+        LOOK_SOON
+    } else {
+        LOOK_EVERY
+    };
+    Look {
+        repair,
+        ask,
+        due: plus(now, wait),
+    }
+}
+
+/// Goes on asking for what the last look chose and GitHub's pace did not allow, without another look; none when nothing is left of it.
+pub fn go_on(known: &Repair, may_ask: bool, now: Timestamp) -> Option<Look> {
+    let is_young = known.looked_at.is_some_and(|at| plus(at, LOOK_SOON) > now);
+    if known.left == 0 || !is_young || !may_ask {
+        return None;
+    }
+    let mut repair = Repair {
+        left: 0,
+        ..known.clone()
+    };
+    let most = usize::try_from(known.left).unwrap_or(usize::MAX);
+    let ask = repair.choose(most.min(ASKS_A_LOOK), now);
+    Some(Look {
+        repair,
+        ask,
+        due: plus(now, LOOK_SOON),
+    })
+}
+
+/// There is no webhook of ours.
+pub fn without_hook(known: &Repair, now: Timestamp) -> (Repair, Timestamp) {
+    let repair = Repair {
+        looked_at: Some(now),
+        standing: Standing::NoHook,
+        unanswered_since: None,
+        ..known.clone()
+    };
+    (repair, plus(now, LOOK_EVERY))
+}
+
+/// The log could not be read, or nothing could be asked for.
+pub fn refused(known: &Repair, failure: &Failure, now: Timestamp) -> (Repair, Timestamp) {
+    let since = match known.standing {
+        Standing::Forbidden { since } | Standing::Unread { since } => since,
+        Standing::Read | Standing::NoHook => now,
+    };
+    let (standing, wait) = match failure.class {
+        // GitHub hides from whoever has no right to see it.
+        FailureClass::Forbidden | FailureClass::NotFound => {
+            (Standing::Forbidden { since }, FORBIDDEN_FOR)
+        }
+        FailureClass::Unauthorized
+        | FailureClass::Precondition
+        | FailureClass::Conflict
+        | FailureClass::Invalid
+        | FailureClass::Throttled
+        | FailureClass::Unavailable
+        | FailureClass::Network
+        | FailureClass::Garbled => {
+            let asked = failure.asked_wait().unwrap_or(SignedDuration::ZERO);
+            (Standing::Unread { since }, LOOK_SOON.max(asked))
+        }
+    };
+    let repair = Repair {
+        looked_at: Some(now),
+        standing,
+        ..known.clone()
+    };
+    (repair, plus(now, wait))
+}
+
+impl Repair {
+    /// Nothing is known yet.
+    pub fn new(log: Log) -> Self {
+        Self {
+            log,
+            looked_at: None,
+            standing: Standing::Read,
+            seen: None,
+            failed: Vec::new(),
+            unanswered_since: None,
+            asked_at: None,
+            left: 0,
+            asked: 0,
+            given_up: 0,
+        }
+    }
+
+    /// What was meant to be asked for and certainly was not, so that it costs no try: it is again as it was before.
+    pub fn not_asked(&mut self, before: &[Failed]) {
+        for failed in &mut self.failed {
+            let was = before.iter().find(|was| was.guid == failed.guid);
+            if let Some(was) = was.filter(|was| was.asks < failed.asks) {
+                failed.clone_from(was);
+                self.asked = self.asked.saturating_sub(1);
+            }
+        }
+    }
+
+    /// GitHub does not know it any more.
+    pub fn gone(&mut self, guid: &DeliveryGuid) {
+        let before = self.failed.len();
+        self.failed.retain(|failed| failed.guid != *guid);
+        self.count_given_up(before);
+    }
+
+    fn count_given_up(&mut self, before: usize) {
+        let fewer = before.saturating_sub(self.failed.len());
+        let fewer = u64::try_from(fewer).unwrap_or(u64::MAX);
+        self.given_up = self.given_up.saturating_add(fewer);
+    }
+
+    fn note_whether_anything_gets_through(&mut self, attempts: &[&Attempt]) {
+        let seen = self.seen;
+        let new = |attempt: &&&Attempt| seen.is_none_or(|seen| attempt.mark() > seen);
+        let newest: Vec<_> = attempts.iter().rev().filter(new).take(NEWEST).collect();
+        let Some(oldest) = newest.last() else {
+            return;
+        };
+        let failed = |attempt: &Attempt| attempt.outcome() == Outcome::Failed;
+        if newest.iter().all(|attempt| failed(attempt)) {
+            self.unanswered_since.get_or_insert(oldest.at);
+        } else if self.unanswered_since.take().is_some() {
+            // What was tried at a door that could not be reached need not wait for that.
+            let tried = self.failed.iter_mut().filter(|failed| failed.asks < TRIES);
+            tried.for_each(|failed| failed.asked_at = None);
+        }
+    }
+
+    /// `attempts` are in order.
+    fn take_in(&mut self, attempts: &[&Attempt], now: Timestamp) {
+        let arrived = |guid: &DeliveryGuid| {
+            let done = |attempt: &&Attempt| attempt.outcome() == Outcome::Arrived;
+            attempts.iter().any(|it| it.guid == *guid && done(it))
+        };
+        self.failed.retain(|failed| !arrived(&failed.guid));
+        let settled = plus(now, -STILL_SENDING);
+        for attempt in attempts {
+            let known = self.seen.is_some_and(|seen| attempt.mark() <= seen);
+            if known || attempt.at > settled {
+                continue;
+            }
+            if is_lost(attempt) && !arrived(&attempt.guid) && !self.has(&attempt.guid) {
+                if self.failed.len() >= FAILED_MAX {
+                    // It is met again when there is room: `seen` stays before it.
+                    return;
+                }
+                self.failed.push(Failed::from(*attempt));
+            }
+            self.seen = Some(attempt.mark());
+        }
+    }
+
+    fn has(&self, guid: &DeliveryGuid) -> bool {
+        self.failed.iter().any(|failed| failed.guid == *guid)
+    }
+
+    fn give_up(&mut self, now: Timestamp) {
+        let before = self.failed.len();
+        self.failed.retain(|failed| {
+            let asked_last = failed.asked_at.filter(|_| failed.asks >= TRIES);
+            let is_over = asked_last.is_some_and(|at| plus(at, GIVEN_UP_AFTER) <= now);
+            plus(failed.at, KEPT) > now && !is_over
+        });
+        self.count_given_up(before);
+    }
+
+    fn choose(&mut self, most: usize, now: Timestamp) -> Vec<Failed> {
+        let most = match (self.unanswered_since, self.asked_at) {
+            (None, _) => most,
+            (Some(_), Some(at)) if plus(at, PROBE_EVERY) > now => 0,
+            (Some(_), _) => most.min(1),
+        };
+        let mut ask = Vec::new();
+        for failed in &mut self.failed {
+            if ask.len() < most && failed.is_ripe(now) {
+                ask.push(failed.clone());
+                failed.asks += 1;
+                failed.asked_at = Some(now);
+            }
+        }
+        if !ask.is_empty() {
+            self.asked_at = Some(now);
+            self.asked += ask.len() as u64;
+        }
+        ask
+    }
+}
+
+/// Whether a try is the first of a delivery that has to be asked for again. The later ones are known by it.
+fn is_lost(attempt: &Attempt) -> bool {
+    attempt.outcome() == Outcome::Failed
+        && !attempt.redelivery
+        && HEARD.contains(&attempt.event.as_str())
+}
+
+impl From<&Attempt> for Failed {
+    fn from(attempt: &Attempt) -> Self {
+        Self {
+            guid: attempt.guid.clone(),
+            id: attempt.id,
+            hook: attempt.hook,
+            at: attempt.at,
+            asks: 0,
+            asked_at: None,
+        }
+    }
+}
+
+impl Failed {
+    fn is_ripe(&self, now: Timestamp) -> bool {
+        let wait = WAITS.get(usize::from(self.asks));
+        let since = self.asked_at.unwrap_or(self.at);
+        wait.is_some_and(|wait| plus(since, *wait) <= now)
+    }
+}

@@ -1,0 +1,142 @@
+//! What GitHub's log of webhook deliveries says.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{DeliveryGuid, RepoName};
+
+/// How the App's log is written where a log is named.
+const APP: &str = "app";
+
+/// A log of webhook deliveries.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Log {
+    /// That of the App's own webhook, for all repositories it is installed on.
+    App,
+    /// That of a repository's webhooks.
+    Repo(RepoName),
+}
+
+/// A text that names no log.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a log of webhook deliveries is `app` or `OWNER/REPO`: {0}")]
+pub struct UnknownLog(String);
+
+impl fmt::Display for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::App => f.write_str(APP),
+            Self::Repo(repo) => write!(f, "{repo}"),
+        }
+    }
+}
+
+impl FromStr for Log {
+    type Err = UnknownLog;
+
+    fn from_str(text: &str) -> Result<Self, UnknownLog> {
+        if text == APP {
+            return Ok(Self::App);
+        }
+        let repo = text.parse().map(Self::Repo);
+        repo.map_err(|error: crate::ids::InvalidId| UnknownLog(error.to_string()))
+    }
+}
+
+impl TryFrom<String> for Log {
+    type Error = UnknownLog;
+
+    fn try_from(text: String) -> Result<Self, UnknownLog> {
+        text.parse()
+    }
+}
+
+impl From<Log> for String {
+    fn from(log: Log) -> Self {
+        log.to_string()
+    }
+}
+
+/// GitHub's number of one try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DeliveryId(pub u64);
+
+impl fmt::Display for DeliveryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// GitHub's number of a repository's webhook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct HookId(pub u64);
+
+impl fmt::Display for HookId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// A place in a log: tries are in order of their time, then of their number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Mark {
+    /// When it was tried.
+    pub at: Timestamp,
+    /// Which try.
+    pub id: DeliveryId,
+}
+
+/// One try to deliver a webhook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// Its number.
+    pub id: DeliveryId,
+    /// The repository's webhook that it belongs to; none for the App's.
+    pub hook: Option<HookId>,
+    /// What all tries of this delivery are called.
+    pub guid: DeliveryGuid,
+    /// When it was made.
+    pub at: Timestamp,
+    /// Whether somebody asked for it.
+    pub redelivery: bool,
+    /// What the door answered; none when no answer came.
+    pub status: Option<u16>,
+    /// The name of the event.
+    pub event: String,
+}
+
+/// What came of a try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was taken.
+    Arrived,
+    /// The door will not take it, however often it comes: too large, or in another form than JSON.
+    Unwanted,
+    /// It did not arrive, or was not taken for the time being.
+    Failed,
+}
+
+impl Attempt {
+    /// Its place in the log.
+    pub fn mark(&self) -> Mark {
+        Mark {
+            at: self.at,
+            id: self.id,
+        }
+    }
+
+    /// What came of it.
+    pub fn outcome(&self) -> Outcome {
+        match self.status {
+            Some(200..=399) => Outcome::Arrived,
+            Some(400 | 413 | 415 | 422) => Outcome::Unwanted,
+            Some(_) | None => Outcome::Failed,
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! What is wrong with webhooks, for people.
+
+use super::{Log, Repair, Standing};
+
+/// What is wrong with the webhooks of a log, as a sentence; none when nothing is.
+pub fn trouble(repair: &Repair) -> Option<String> {
+    let of = match &repair.log {
+        Log::App => "the GitHub App".to_owned(),
+        Log::Repo(repo) => repo.to_string(),
+    };
+    let right = match &repair.log {
+        Log::App => "check its id and its key",
+        Log::Repo(_) => "give the token the right to read and write webhooks, or use a GitHub App",
+    };
+    match (repair.standing, repair.unanswered_since) {
+        (Standing::Forbidden { since }, _) => Some(format!(
+            "since {since} the webhook deliveries of {of} may not be read or asked for again; {right}; until then lost ones are made up for by reading at intervals"
+        )),
+        (Standing::Unread { since }, _) => Some(format!(
+            "since {since} the webhook deliveries of {of} could not be read; it is tried again by itself"
+        )),
+        (Standing::Read, Some(since)) => Some(format!(
+            "since {since} no webhook delivery of {of} has got through; `gaffer doctor` looks why, and what failed is asked for again once one does"
+        )),
+        (Standing::Read | Standing::NoHook, _) => None,
+    }
+}

@@ -1,0 +1,273 @@
+//! Webhook deliveries that GitHub could not make are found in its logs and asked for again.
+
+use std::sync::atomic::Ordering;
+
+use domain::failure::{Failure, FailureClass, Happened};
+use domain::feed::{self, FeedHealth};
+use domain::hooks::{self, Around, Failed, LOOK_EVERY, Log, Look, Repair};
+use domain::ids::{DeliveryGuid, RepoName};
+use domain::when::plus;
+use jiff::{SignedDuration, Timestamp};
+
+use super::Dispatcher;
+use crate::desk::{Error, Place, ignore_conflict};
+use crate::hooks::{HookLogs, place};
+use crate::keys;
+use crate::store::Versioned;
+use crate::work::Work;
+
+/// A log that was looked at so short a time ago is not looked at again: the message came twice.
+const JUST_LOOKED: SignedDuration = SignedDuration::from_secs(30);
+
+/// How long one look may go on asking: a function has to end, and what is left is asked for in the next look.
+const ASKING_FOR: SignedDuration = SignedDuration::from_secs(20);
+
+/// GitHub's pace between writes is waited for so long by a message; what it refuses for longer waits for the next look.
+const PACE_MAX: SignedDuration = SignedDuration::from_mins(1);
+
+/// What came of asking.
+#[derive(Default)]
+struct Answers {
+    /// GitHub does not know them any more.
+    gone: Vec<DeliveryGuid>,
+    /// Certainly not asked for, as they were before.
+    not_asked: Vec<Failed>,
+    /// Why the rest was not asked for.
+    stopped: Option<Stopped>,
+}
+
+/// Why asking ended before everything was asked for.
+enum Stopped {
+    /// Only for a moment: writes follow each other too closely, or it took long enough.
+    Paced { wait: SignedDuration },
+    /// GitHub refuses.
+    Refused(Failure),
+}
+
+impl Dispatcher {
+    /// Finds the logs that there are, so that each has its row.
+    pub(super) async fn find_hook_logs(&self) -> Result<(), Error> {
+        let store = &self.desk.store;
+        let key = keys::hook_logs();
+        let Some(found): Option<Versioned<HookLogs>> = store.read(&key).await? else {
+            return Ok(());
+        };
+        let now = self.desk.now();
+        let sources = store.sources().await?;
+        let repos: Vec<RepoName> = sources.into_iter().map(|it| it.value.repo).collect();
+        if !self.is_deaf {
+            match self.eyes.hooks.logs(&repos).await {
+                Ok(logs) => self.keep_logs(&logs).await?,
+                Err(failure) => {
+                    tracing::warn!(%failure, "it could not be found out who logs webhook deliveries; those that are known are gone on with")
+                }
+            }
+        }
+        let logs = HookLogs {
+            looked_at: Some(now),
+        };
+        let mut unit = self.desk.unit();
+        let place = Place {
+            due: Some(plus(now, LOOK_EVERY)),
+            list: None,
+        };
+        unit.put(key, &logs, Some(found.version), place);
+        ignore_conflict(self.desk.commit(unit).await)
+    }
+
+    /// Gives each log its row, and forgets those that nobody asks for any more.
+    async fn keep_logs(&self, logs: &[Log]) -> Result<(), Error> {
+        let known = self.desk.store.repairs().await?;
+        for log in logs {
+            if !known.iter().any(|known| known.value.log == *log) {
+                let repair = Repair::new(log.clone());
+                let mut unit = self.desk.unit();
+                let place = place(&repair, self.desk.now());
+                unit.put(keys::hook_log(log), &repair, None, place);
+                ignore_conflict(self.desk.commit(unit).await)?;
+            }
+        }
+        for found in known {
+            if !logs.contains(&found.value.log) {
+                let mut unit = self.desk.unit();
+                unit.delete(keys::hook_log(&found.value.log), &found);
+                ignore_conflict(self.desk.commit(unit).await)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at one log and asks for what failed. What is asked for is saved before, so a death between the two costs a try and nothing else.
+    pub(super) async fn repair(&self, log: &Log) -> Result<(), Error> {
+        let Some(found) = self.desk.store.repair(log).await? else {
+            return Ok(());
+        };
+        let now = self.desk.now();
+        let around = self.around(log).await?;
+        if let Some(look) = hooks::go_on(&found.value, around.may_ask, now) {
+            return self.ask_as_decided(&found, &look).await;
+        }
+        let looked_at = found.value.looked_at;
+        if looked_at.is_some_and(|at| plus(at, JUST_LOOKED) > now) {
+            return Ok(());
+        }
+        if self.is_deaf {
+            return self.keep(&found, &found.value, plus(now, LOOK_EVERY)).await;
+        }
+        let since = hooks::since(&found.value, now);
+        let attempts = match self.eyes.hooks.attempts(log, since).await {
+            Ok(Some(attempts)) => attempts,
+            Ok(None) => {
+                let (repair, due) = hooks::without_hook(&found.value, now);
+                return self.keep(&found, &repair, due).await;
+            }
+            Err(failure) => {
+                tracing::warn!(%failure, %log, "a log of webhook deliveries could not be read");
+                let (repair, due) = hooks::refused(&found.value, &failure, now);
+                return self.keep(&found, &repair, due).await;
+            }
+        };
+        let look = hooks::look(&found.value, &attempts, around, now);
+        self.ask_as_decided(&found, &look).await
+    }
+
+    async fn ask_as_decided(&self, found: &Versioned<Repair>, look: &Look) -> Result<(), Error> {
+        let log = &look.repair.log;
+        let mut unit = self.desk.unit();
+        let (key, place) = (keys::hook_log(log), place(&look.repair, look.due));
+        unit.put(key, &look.repair, Some(found.version), place);
+        match self.desk.commit(unit).await {
+            Ok(()) => self.ask_again(log, &look.ask).await,
+            // Somebody else looked too, and asks.
+            Err(error) if error.is_conflict() => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn keep(
+        &self,
+        found: &Versioned<Repair>,
+        repair: &Repair,
+        due: Timestamp,
+    ) -> Result<(), Error> {
+        let mut unit = self.desk.unit();
+        let (key, place) = (keys::hook_log(&repair.log), place(repair, due));
+        unit.put(key, repair, Some(found.version), place);
+        ignore_conflict(self.desk.commit(unit).await)
+    }
+
+    async fn around(&self, log: &Log) -> Result<Around, Error> {
+        let store = &self.desk.store;
+        let paused = store.switches().await?.value.paused_since.is_some();
+        let repos: Vec<RepoName> = match log {
+            Log::Repo(repo) => vec![repo.clone()],
+            Log::App => {
+                let sources = store.sources().await?;
+                sources.into_iter().map(|it| it.value.repo).collect()
+            }
+        };
+        let mut in_doubt = false;
+        for repo in &repos {
+            let health = feed::health(store.feed(repo).await?, self.desk.now());
+            in_doubt |= matches!(health, FeedHealth::Silent { .. });
+        }
+        Ok(Around {
+            may_ask: !paused && !self.desk.observe_only,
+            in_doubt,
+        })
+    }
+
+    async fn ask_again(&self, log: &Log, ask: &[Failed]) -> Result<(), Error> {
+        if ask.is_empty() {
+            return Ok(());
+        }
+        let until = plus(self.desk.now(), ASKING_FOR);
+        let mut answers = Answers::default();
+        let mut asked = 0;
+        for failed in ask {
+            if answers.stopped.is_none() && self.desk.now() >= until {
+                let wait = SignedDuration::ZERO;
+                answers.stopped = Some(Stopped::Paced { wait });
+            }
+            if answers.stopped.is_some() {
+                answers.not_asked.push(failed.clone());
+                continue;
+            }
+            let delivery = (failed.hook, failed.id);
+            match self.hands.hooks.redeliver(log, delivery).await {
+                Ok(()) => asked += 1,
+                Err(failure) => answers.note(failed, failure),
+            }
+        }
+        self.asked_again.fetch_add(asked, Ordering::Relaxed);
+        tracing::info!(%log, asked, "webhook deliveries that failed were asked for again");
+        self.record_budgets().await?;
+        self.correct(log, answers).await
+    }
+
+    /// What did not go as it was saved beforehand. Whoever changed the row meanwhile has counted what was asked for, which only costs tries.
+    async fn correct(&self, log: &Log, answers: Answers) -> Result<(), Error> {
+        if answers.gone.is_empty() && answers.stopped.is_none() {
+            return Ok(());
+        }
+        let Some(found) = self.desk.store.repair(log).await? else {
+            return Ok(());
+        };
+        let mut repair = found.value.clone();
+        repair.not_asked(&answers.not_asked);
+        for guid in &answers.gone {
+            repair.gone(guid);
+        }
+        let now = self.desk.now();
+        let soon = plus(now, hooks::LOOK_SOON);
+        match &answers.stopped {
+            Some(Stopped::Refused(failure)) => {
+                tracing::warn!(%failure, %log, "webhook deliveries could not be asked for again");
+                let (repair, due) = hooks::refused(&repair, failure, now);
+                self.keep(&found, &repair, due).await
+            }
+            Some(Stopped::Paced { wait }) => {
+                repair.left = answers.not_asked.len() as u64;
+                self.keep(&found, &repair, soon).await?;
+                let log = Some(log.clone());
+                let work = Work::Hooks { log };
+                // Should this message be lost, the next look asks for the rest.
+                Ok(self.desk.queue.send(&work.to_body(), *wait).await?)
+            }
+            None => self.keep(&found, &repair, soon).await,
+        }
+    }
+}
+
+impl Stopped {
+    fn of(failure: Failure) -> Self {
+        let throttled = failure.class == FailureClass::Throttled;
+        let wait = failure.asked_wait().filter(|wait| *wait <= PACE_MAX);
+        match wait.filter(|_| throttled) {
+            Some(wait) => Self::Paced { wait },
+            None => Self::Refused(failure),
+        }
+    }
+}
+
+impl Answers {
+    fn note(&mut self, failed: &Failed, failure: Failure) {
+        match failure.class {
+            FailureClass::NotFound | FailureClass::Conflict | FailureClass::Invalid => {
+                self.gone.push(failed.guid.clone());
+            }
+            FailureClass::Unauthorized
+            | FailureClass::Forbidden
+            | FailureClass::Precondition
+            | FailureClass::Throttled
+            | FailureClass::Unavailable
+            | FailureClass::Network
+            | FailureClass::Garbled => {
+                if failure.happened == Happened::No {
+                    self.not_asked.push(failed.clone());
+                }
+                self.stopped = Some(Stopped::of(failure));
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Beginning to watch over webhook deliveries. What is found and asked for again is the dispatcher's.
+
+use domain::hooks::{LOOK_SOON, Repair, Standing};
+use domain::when::plus;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::desk::{Desk, Error, Place, ignore_conflict};
+use crate::keys;
+use crate::store::Versioned;
+
+/// When it was last asked which logs of webhook deliveries there are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookLogs {
+    /// When; none before the first time.
+    pub looked_at: Option<Timestamp>,
+}
+
+impl Desk {
+    /// Has webhook deliveries watched from now on. After a start they are looked at at once, unless that was done just before.
+    pub async fn listen(&self) -> Result<(), Error> {
+        let now = self.now();
+        let key = keys::hook_logs();
+        let found: Option<Versioned<HookLogs>> = self.store.read(&key).await?;
+        let looked_at = found.as_ref().and_then(|found| found.value.looked_at);
+        if looked_at.is_some_and(|at| plus(at, LOOK_SOON) > now) {
+            return Ok(());
+        }
+        for repair in self.store.repairs().await? {
+            self.look_soon(repair).await?;
+        }
+        let logs = found.as_ref().map(|found| found.value);
+        let mut unit = self.unit();
+        let place = Place {
+            due: Some(now),
+            list: None,
+        };
+        let version = found.map(|found| found.version);
+        unit.put(key, &logs.unwrap_or_default(), version, place);
+        ignore_conflict(self.commit(unit).await)
+    }
+
+    async fn look_soon(&self, found: Versioned<Repair>) -> Result<(), Error> {
+        let now = self.now();
+        let repair = found.value;
+        let young = |at| plus(at, LOOK_SOON) > now;
+        let is_forbidden = matches!(repair.standing, Standing::Forbidden { .. });
+        if is_forbidden || repair.looked_at.is_some_and(young) {
+            return Ok(());
+        }
+        let mut unit = self.unit();
+        let key = keys::hook_log(&repair.log);
+        unit.put(key, &repair, Some(found.version), place(&repair, now));
+        ignore_conflict(self.commit(unit).await)
+    }
+}
+
+/// Where a log's record is indexed.
+pub(crate) fn place(repair: &Repair, due: Timestamp) -> Place {
+    Place {
+        due: Some(due),
+        list: keys::listed(keys::HOOK_LOGS, repair.log.to_string()),
+    }
+}

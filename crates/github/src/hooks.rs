@@ -1,0 +1,224 @@
+//! GitHub's logs of webhook deliveries: the App's own, or that of each webhook of a repository that points at Gaffer's door.
+//!
+//! Source: GitHub, REST API, "Repository webhooks" and "GitHub App webhooks": the newest stand first, pages follow the `Link` header.
+
+use async_trait::async_trait;
+use domain::doctor::DOOR_PATH;
+use domain::failure::{Failure, FailureClass};
+use domain::hooks::{Attempt, DeliveryId, HookId, Log};
+use domain::ids::RepoName;
+use engine::ports::{HooksRead, HooksWrite};
+use http::Method;
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::client::{Call, Client, Listing, Received, failure, next_page};
+use crate::reader::Reader;
+use crate::writer::Writer;
+
+/// 100 webhooks; GitHub allows twenty for each event.
+const HOOK_PAGES_MAX: usize = 1;
+
+/// 3,000 deliveries in one look. What stands behind them in the log is left to the sweep.
+const LOG_PAGES_MAX: usize = 30;
+
+/// A webhook of a repository.
+#[derive(Deserialize)]
+struct Hook {
+    id: u64,
+    #[serde(default)]
+    active: bool,
+    #[serde(default)]
+    config: Config,
+}
+
+/// Where a webhook posts to.
+#[derive(Default, Deserialize)]
+struct Config {
+    #[serde(default)]
+    url: String,
+}
+
+/// One line of a log.
+#[derive(Deserialize)]
+struct Line {
+    id: u64,
+    guid: String,
+    delivered_at: Timestamp,
+    #[serde(default)]
+    redelivery: bool,
+    #[serde(default)]
+    status_code: Option<u16>,
+    event: String,
+}
+
+impl Hook {
+    /// Whether it is active and its address ends like that of Gaffer's door. Deliveries to others are none of our business.
+    fn is_ours(&self) -> bool {
+        let path = self.config.url.split(['?', '#']).next().unwrap_or_default();
+        self.active && path.trim_end_matches('/').ends_with(DOOR_PATH)
+    }
+}
+
+impl Line {
+    fn attempt(self, hook: Option<HookId>) -> Option<Attempt> {
+        Some(Attempt {
+            id: DeliveryId(self.id),
+            hook,
+            guid: self.guid.parse().ok()?,
+            at: self.delivered_at,
+            redelivery: self.redelivery,
+            status: self.status_code.filter(|status| *status > 0),
+            event: self.event,
+        })
+    }
+}
+
+#[async_trait]
+impl HooksRead for Reader {
+    async fn logs(&self, repos: &[RepoName]) -> Result<Vec<Log>, Failure> {
+        if self.client().app_id().is_some() && app_hears(self.client()).await? {
+            return Ok(vec![Log::App]);
+        }
+        Ok(repos.iter().cloned().map(Log::Repo).collect())
+    }
+
+    async fn attempts(&self, log: &Log, since: Timestamp) -> Result<Option<Vec<Attempt>>, Failure> {
+        let client = self.client();
+        let repo = match log {
+            Log::App => return app_attempts(client, since).await.map(Some),
+            Log::Repo(repo) => repo,
+        };
+        let doing = format!("listing the webhooks of {repo}");
+        let listing = Listing {
+            repo,
+            path: &format!("/repos/{repo}/hooks"),
+            pages_max: HOOK_PAGES_MAX,
+            doing: &doing,
+        };
+        let hooks = client.list::<Vec<Hook>>(&listing).await?;
+        let ours: Vec<&Hook> = hooks.iter().filter(|hook| hook.is_ours()).collect();
+        let mut attempts = Vec::new();
+        for hook in &ours {
+            let found = of_hook(client, (repo, HookId(hook.id)), since).await?;
+            attempts.extend(found);
+        }
+        Ok((!ours.is_empty()).then_some(attempts))
+    }
+}
+
+/// Whether the App has a webhook.
+async fn app_hears(client: &Client) -> Result<bool, Failure> {
+    let doing = "reading the App's webhook";
+    let url = client.base().rest("/app/hook/config");
+    let received = client.call_own((Method::GET, &url), doing).await?;
+    if received.status.as_u16() == 404 {
+        return Ok(false);
+    }
+    let config: Config = read(client, &received, doing)?;
+    Ok(!config.url.is_empty())
+}
+
+async fn app_attempts(client: &Client, since: Timestamp) -> Result<Vec<Attempt>, Failure> {
+    let doing = "reading the App's webhook deliveries";
+    let mut url = client.base().rest("/app/hook/deliveries?per_page=100");
+    let mut attempts = Vec::new();
+    for _ in 0..LOG_PAGES_MAX {
+        let received = client.call_own((Method::GET, &url), doing).await?;
+        let lines = read(client, &received, doing)?;
+        let next = next_page(&received);
+        match further(client, (lines, next), (None, since), &mut attempts) {
+            Some(next) => url = next,
+            None => return Ok(attempts),
+        }
+    }
+    tracing::warn!("the App's log of webhook deliveries is too long to be read to its end");
+    Ok(attempts)
+}
+
+async fn of_hook(
+    client: &Client,
+    (repo, hook): (&RepoName, HookId),
+    since: Timestamp,
+) -> Result<Vec<Attempt>, Failure> {
+    let doing = format!("reading the webhook deliveries of {repo}");
+    let path = format!("/repos/{repo}/hooks/{hook}/deliveries?per_page=100");
+    let mut url = client.base().rest(&path);
+    let mut attempts = Vec::new();
+    for _ in 0..LOG_PAGES_MAX {
+        let answer = client.read(repo, url, &doing).await?;
+        let page = (answer.json(&doing)?, answer.next);
+        match further(client, page, (Some(hook), since), &mut attempts) {
+            Some(next) => url = next,
+            None => return Ok(attempts),
+        }
+    }
+    tracing::warn!(%repo, "the log of webhook deliveries is too long to be read to its end");
+    Ok(attempts)
+}
+
+/// Takes what stands on a page; answers where to go on, unless everything since then was read. A line that cannot be read is left out.
+fn further(
+    client: &Client,
+    (lines, next): (Vec<Value>, Option<String>),
+    (hook, since): (Option<HookId>, Timestamp),
+    attempts: &mut Vec<Attempt>,
+) -> Option<String> {
+    let lines = lines.into_iter();
+    let read = lines.filter_map(|line| serde_json::from_value::<Line>(line).ok()?.attempt(hook));
+    attempts.extend(read);
+    let reaches_back = attempts.iter().any(|attempt| attempt.at < since);
+    next.filter(|next| !reaches_back && client.base().contains(next))
+}
+
+fn read<T: for<'de> Deserialize<'de>>(
+    client: &Client,
+    received: &Received,
+    doing: &str,
+) -> Result<T, Failure> {
+    if !received.status.is_success() {
+        return Err(client.refused(doing, received));
+    }
+    serde_json::from_slice(&received.body).map_err(|_| {
+        let message = format!("{doing}: the answer could not be read");
+        failure(FailureClass::Garbled, &message)
+    })
+}
+
+#[async_trait]
+impl HooksWrite for Writer {
+    async fn redeliver(
+        &self,
+        log: &Log,
+        (hook, id): (Option<HookId>, DeliveryId),
+    ) -> Result<(), Failure> {
+        let doing = format!("asking for the webhook delivery {id} of {log} again");
+        let base = self.client().base();
+        match (log, hook) {
+            (Log::Repo(repo), Some(hook)) => {
+                let path = format!("/repos/{repo}/hooks/{hook}/deliveries/{id}/attempts");
+                let call = Call {
+                    method: Method::POST,
+                    url: base.rest(&path),
+                    repo,
+                    body: None,
+                    doing: &doing,
+                };
+                self.send(call).await.map(drop)
+            }
+            (Log::App, _) => {
+                let url = base.rest(&format!("/app/hook/deliveries/{id}/attempts"));
+                let received = self.client().call_own((Method::POST, &url), &doing).await?;
+                if received.status.is_success() {
+                    return Ok(());
+                }
+                Err(self.client().refused(&doing, &received))
+            }
+            (Log::Repo(_), None) => {
+                let message = format!("{doing}: it is of no webhook of the repository");
+                Err(failure(FailureClass::NotFound, &message).never_sent())
+            }
+        }
+    }
+}

@@ -2,4 +2,5 @@
 
 mod flight;
 mod goldens;
+mod importing;
 mod restores;

@@ -79,7 +79,7 @@ pub(crate) struct Target {
 pub(crate) async fn run(args: ImportArgs, here: &Here) -> Result<Answer> {
     let text = read(&args)?;
     let export = parsed(&text)?;
-    let Some(stack) = args.stack.name() else {
+    let Some(stack) = &here.stack else {
         local::prepare_folder(&here.folder)
             .with_context(|| format!("preparing the data folder {}", here.folder.display()))?;
         // Held to the end: nobody may work on a store that is half there.
@@ -200,13 +200,11 @@ async fn fill(export: &Export, target: &Target) -> Result<Answer> {
         from: export.at,
         records: export.records.len() as u64,
     };
-    let doing = || format!("importing into {}", target.place);
     let begun = import::begin(records, &target.some, importing).await;
     begun.map_err(|error| told(error, &target.place))?;
     let now = SystemClock.now();
-    import::fill(records, &export.records, now)
-        .await
-        .with_context(doing)?;
+    let filled = import::fill(records, &export.records, now).await;
+    filled.map_err(|error| told(error, &target.place))?;
     let known = Store::new(target.records.clone()).installation().await?;
     let Some(known) = known else {
         return Err(
@@ -221,7 +219,8 @@ async fn fill(export: &Export, target: &Target) -> Result<Answer> {
         known.id,
     );
     let doubted = desk.end_import(&export.records, export.at).await;
-    Ok(answer(export, target, doubted.with_context(doing)?))
+    let doubted = doubted.map_err(|error| told(error, &target.place))?;
+    Ok(answer(export, target, doubted))
 }
 
 fn told(error: ImportError, place: &str) -> anyhow::Error {
@@ -236,6 +235,12 @@ fn told(error: ImportError, place: &str) -> anyhow::Error {
             "another_import",
             format!("{place}: {error}"),
             "finish that one with its own file, or begin with an empty store",
+        )
+        .into(),
+        ImportError::Ended => Error::refused(
+            "ended",
+            format!("{place}: {error}"),
+            "look at it with `gaffer status`: everything is there",
         )
         .into(),
         ImportError::Store(_) => anyhow::Error::new(error).context(format!("importing into {place}")),

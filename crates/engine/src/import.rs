@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::desk::{Desk, Error, Place};
+use crate::desk::{Desk, Error};
 use crate::keys;
 use crate::ports::{CommitError, Expect, Key, Record, Records, RecordsError, Write};
 use crate::settings::Switches;
@@ -39,6 +39,9 @@ pub enum ImportError {
         /// When that export was made.
         from: Timestamp,
     },
+    /// Somebody else has ended it meanwhile.
+    #[error("somebody else ended this import meanwhile")]
+    Ended,
     /// It could not be read or written.
     #[error(transparent)]
     Store(#[from] Error),
@@ -61,6 +64,11 @@ fn stays_behind(key: &Key) -> bool {
     *key == keys::tick() || *key == keys::importing()
 }
 
+/// Whether a Gaffer writes it by itself over an empty store: who it is, who ticks, and what that costs.
+fn is_first_look(key: &Key) -> bool {
+    [keys::installation(), keys::tick()].contains(key) || keys::is_usage(key)
+}
+
 /// Begins: refuses a store that is in use, or one into which something else is being imported. `some` are a few of its records.
 ///
 /// What a Gaffer writes when it first looks at an empty store is no use of it.
@@ -76,8 +84,7 @@ pub async fn begin(
         }
         return Err(ImportError::Another { from: found.from });
     }
-    let first_look = [keys::installation(), keys::tick()];
-    let used = some.iter().find(|record| !first_look.contains(&record.key));
+    let used = some.iter().find(|record| !is_first_look(&record.key));
     if let Some(record) = used {
         let key = record.key.clone();
         return Err(ImportError::Occupied { key });
@@ -88,6 +95,8 @@ pub async fn begin(
 }
 
 /// Fills the store: first everything without a due, with everything paused, then what is due.
+///
+/// Each commit holds only while the import goes on: what somebody else has ended already, and works with, is not overwritten.
 pub async fn fill(
     records: &dyn Records,
     all: &[Record],
@@ -99,8 +108,9 @@ pub async fn fill(
     let paused = Switches {
         paused_since: Some(now),
     };
+    let going_on = going_on(records).await?;
     let switches = plain(keys::switches(), encode(&paused));
-    records.commit(vec![put(switches, Expect::Any)]).await?;
+    put_all(records, &going_on, [switches].into_iter()).await?;
     let taken = |record: &&Record| !stays_behind(&record.key) && record.key != keys::switches();
     let taken: Vec<&Record> = all.iter().filter(taken).collect();
     for some in taken.chunks(BATCH) {
@@ -108,21 +118,34 @@ pub async fn fill(
             due: None,
             ..(*record).clone()
         });
-        put_all(records, quiet).await?;
+        put_all(records, &going_on, quiet).await?;
     }
     let due: Vec<&Record> = taken.into_iter().filter(|it| it.due.is_some()).collect();
     for some in due.chunks(BATCH) {
-        put_all(records, some.iter().map(|record| (*record).clone())).await?;
+        let whole = some.iter().map(|record| (*record).clone());
+        put_all(records, &going_on, whole).await?;
     }
     Ok(())
 }
 
 async fn put_all(
     records: &dyn Records,
+    going_on: &Expect,
     some: impl Iterator<Item = Record>,
 ) -> Result<(), CommitError> {
+    let check = Write::Check {
+        key: keys::importing(),
+        expect: *going_on,
+    };
     let writes = some.map(|record| put(record, Expect::Any));
-    records.commit(writes.collect()).await
+    records.commit(writes.chain([check]).collect()).await
+}
+
+/// What holds while the import that was begun has not ended.
+async fn going_on(records: &dyn Records) -> Result<Expect, ImportError> {
+    let found = records.get(&keys::importing()).await?;
+    let found = found.ok_or(ImportError::Ended)?;
+    Ok(Expect::Version(found.version))
 }
 
 fn put(record: Record, expect: Expect) -> Write {
@@ -141,22 +164,25 @@ fn plain(key: Key, body: String) -> Record {
 
 impl Desk {
     /// Ends an import over a desk of the installation that was taken over: doubts what was not over, and lets things go on as they did before. Answers how many effects are in doubt.
-    pub async fn end_import(&self, all: &[Record], from: Timestamp) -> Result<u64, Error> {
+    ///
+    /// That things go on and that the import is over is one commit: begun again afterwards it would overwrite what is worked with.
+    pub async fn end_import(&self, all: &[Record], from: Timestamp) -> Result<u64, ImportError> {
+        let records = self.store.records();
+        let expect = going_on(records).await?;
         let due = all.iter().filter(|record| record.due.is_some());
         let due = due.map(|record| record.key.clone()).collect();
         let doubted = self.doubt(due, from).await?;
         let before = all.iter().find(|record| record.key == keys::switches());
-        let switches = match before {
+        let switches: Switches = match before {
             Some(record) => crate::store::decode(record)?.value,
             None => Switches::default(),
         };
-        let mut unit = self.unit();
-        unit.put_if(keys::switches(), &switches, Expect::Any, Place::default());
-        self.commit(unit).await?;
+        let switches = plain(keys::switches(), encode(&switches));
         let key = keys::importing();
-        let expect = Expect::Any;
-        let records = self.store.records();
-        records.commit(vec![Write::Delete { key, expect }]).await?;
+        let over = Write::Delete { key, expect };
+        records
+            .commit(vec![put(switches, Expect::Any), over])
+            .await?;
         Ok(doubted)
     }
 }

@@ -237,6 +237,11 @@ pub fn usage(role: &str) -> Key {
     key(format!("COUNT#usage#{role}"), META)
 }
 
+/// Whether it counts what a role has used on AWS.
+pub fn is_usage(key: &Key) -> bool {
+    key.pk.starts_with("COUNT#usage#")
+}
+
 /// Who may merge into a branch just now.
 pub fn lane(repo: &RepoName, base: &str) -> Key {
     key(format!("LEASE#lane#{}#{base}", repo.key()), META)

@@ -12,24 +12,42 @@ use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
 use crate::door::Inner;
+use crate::live::LiveSecret;
 use crate::refusal::Refused;
 
-/// Digests of the tokens: of equal length, so that comparing them tells nothing about a token.
-pub(crate) struct Tokens(Vec<[u8; 32]>);
+/// What opens the door.
+pub(crate) struct Tokens {
+    /// What was told at the start.
+    pub(crate) fixed: Digests,
+    /// What is kept where secrets are, and may change there.
+    pub(crate) kept: Option<LiveSecret>,
+}
 
 impl Tokens {
-    /// The tokens that open the door; an empty one opens nothing.
+    async fn open_for(&self, given: &str) -> bool {
+        if self.fixed.hold(given) {
+            return true;
+        }
+        let Some(kept) = &self.kept else {
+            return false;
+        };
+        Digests::of(&kept.known().await).hold(given)
+            || Digests::of(&kept.read_again().await).hold(given)
+    }
+}
+
+/// Digests of tokens: of equal length, so that comparing them tells nothing about a token.
+pub(crate) struct Digests(Vec<[u8; 32]>);
+
+impl Digests {
+    /// An empty token opens nothing.
     pub(crate) fn of(tokens: &[SecretString]) -> Self {
         let tokens = tokens.iter().map(|token| token.expose_secret().trim());
-        Self(
-            tokens
-                .filter(|token| !token.is_empty())
-                .map(digest)
-                .collect(),
-        )
+        let named = tokens.filter(|token| !token.is_empty());
+        Self(named.map(digest).collect())
     }
 
-    fn open_for(&self, given: &str) -> bool {
+    fn hold(&self, given: &str) -> bool {
         let given = digest(given);
         let mut matches = Choice::from(0);
         for token in &self.0 {
@@ -51,7 +69,7 @@ pub(crate) async fn require_token(
     next: Next,
 ) -> Response {
     match bearer(&request) {
-        Some(token) if door.tokens.open_for(token) => next.run(request).await,
+        Some(token) if door.tokens.open_for(token).await => next.run(request).await,
         Some(_) => refuse("wrong_token", "the bearer token is not one of Gaffer's"),
         None => refuse(
             "no_token",

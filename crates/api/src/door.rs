@@ -10,9 +10,11 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get, post};
 use engine::desk::Desk;
 use engine::jobs::ANSWER_WITHIN;
+use engine::ports::{SecretName, Secrets};
 use secrecy::SecretString;
 
-use crate::auth::{self, Tokens};
+use crate::auth::{self, Digests, Tokens};
+use crate::live::LiveSecret;
 use crate::orders::{self, Verb};
 use crate::refusal::Refused;
 use crate::webhook::WebhookCounters;
@@ -26,8 +28,10 @@ pub const JOB_BODY_BYTES_MAX: usize = 1024 * 1024;
 pub struct DoorState {
     /// The store, the queue and the time.
     pub desk: Desk,
-    /// Tokens that open the door. None: nobody enters.
+    /// Tokens that open the door. Without any and without [`Self::kept`] nobody enters.
     pub tokens: Vec<SecretString>,
+    /// Where the token is kept that opens the door besides: it may change there, and the one before stays live after a comma.
+    pub kept: Option<Arc<dyn Secrets>>,
     /// How long an answer may wait for what it is about.
     pub answer_within: Duration,
     /// Counters of the webhook's door, shown by `/healthz`.
@@ -40,8 +44,17 @@ impl DoorState {
         Self {
             desk,
             tokens,
+            kept: None,
             answer_within: ANSWER_WITHIN,
             webhooks: Arc::default(),
+        }
+    }
+
+    /// A door that the token in a store of secrets opens, as it is there now.
+    pub fn kept(desk: Desk, secrets: Arc<dyn Secrets>) -> Self {
+        Self {
+            kept: Some(secrets),
+            ..Self::new(desk, Vec::new())
         }
     }
 
@@ -65,8 +78,12 @@ pub(crate) type Door = State<Arc<Inner>>;
 
 /// Everything but the webhook: `/healthz` for anybody, the rest for whoever has a token.
 pub fn router(state: DoorState) -> Router {
+    let (kept, clock) = (state.kept, state.desk.clock.clone());
     let door = Arc::new(Inner {
-        tokens: Tokens::of(&state.tokens),
+        tokens: Tokens {
+            fixed: Digests::of(&state.tokens),
+            kept: kept.map(|it| LiveSecret::new(SecretName::ApiToken, it, clock)),
+        },
         desk: state.desk,
         answer_within: state.answer_within,
         webhooks: state.webhooks,

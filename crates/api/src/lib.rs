@@ -8,6 +8,7 @@ mod refusal;
 
 mod auth;
 mod body;
+mod live;
 mod trace;
 
 mod view;
@@ -23,7 +24,5 @@ mod report;
 mod webhook;
 
 pub use door::{DoorState, JOB_BODY_BYTES_MAX, router};
-pub use webhook::{
-    SECRET_KEPT, SECRET_READ_AGAIN, WEBHOOK_BODY_BYTES_MAX, WebhookCounters, WebhookDoor,
-    webhook_router,
-};
+pub use live::{SECRET_KEPT, SECRET_READ_AGAIN};
+pub use webhook::{WEBHOOK_BODY_BYTES_MAX, WebhookCounters, WebhookDoor, webhook_router};

@@ -1,9 +1,9 @@
-//! The webhook's live secrets, kept for a while and read again when a signature does not match.
+//! A secret that opens a door, kept for a while and read again when what somebody shows does not match.
 
 use std::sync::Arc;
 
 use engine::ports::{Clock, SecretName, Secrets, SecretsError};
-use github::webhook::{Rejected, live_secrets, verify};
+use github::webhook::live_secrets;
 use jiff::{SignedDuration, Timestamp};
 use secrecy::SecretString;
 use tokio::sync::Mutex;
@@ -11,11 +11,12 @@ use tokio::sync::Mutex;
 /// How long a secret that was read is used.
 pub const SECRET_KEPT: SignedDuration = SignedDuration::from_mins(5);
 
-/// A signature that does not match has the secret read again, at most this often: anybody can send one.
+/// What does not match has the secret read again, at most this often: anybody can show something.
 pub const SECRET_READ_AGAIN: SignedDuration = SignedDuration::from_mins(1);
 
-/// The live secrets.
-pub(super) struct LiveSecrets {
+/// One secret with what it was before: both are live.
+pub(crate) struct LiveSecret {
+    name: SecretName,
     secrets: Arc<dyn Secrets>,
     clock: Arc<dyn Clock>,
     kept: Mutex<Kept>,
@@ -28,45 +29,58 @@ struct Kept {
     read_at: Option<Timestamp>,
 }
 
-impl LiveSecrets {
-    /// Nothing is read before the first delivery.
-    pub(super) fn new(secrets: Arc<dyn Secrets>, clock: Arc<dyn Clock>) -> Self {
+impl LiveSecret {
+    /// Nothing is read before somebody comes to the door.
+    pub(crate) fn new(name: SecretName, secrets: Arc<dyn Secrets>, clock: Arc<dyn Clock>) -> Self {
         Self {
+            name,
             secrets,
             clock,
             kept: Mutex::default(),
         }
     }
 
-    /// Checks a signature against the secrets that were read, and if it does not match, against those that are there now.
-    pub(super) async fn verify(&self, signature: &str, raw: &[u8]) -> Result<(), Rejected> {
-        let live = self.younger_than(SECRET_KEPT).await;
-        match verify(&live, Some(signature), raw) {
-            Err(Rejected::Mismatch | Rejected::NoSecret) => {
-                let live = self.younger_than(SECRET_READ_AGAIN).await;
-                verify(&live, Some(signature), raw)
-            }
-            Err(rejected @ (Rejected::Unsigned | Rejected::Malformed)) => Err(rejected),
-            Ok(()) => Ok(()),
-        }
+    /// What is live, as far as is known.
+    pub(crate) async fn known(&self) -> Vec<SecretString> {
+        self.younger_than(SECRET_KEPT).await
     }
 
-    /// The secrets as they were at most this long ago. The lock is held while reading, so that a burst reads once.
+    /// The same, once something did not match.
+    pub(crate) async fn read_again(&self) -> Vec<SecretString> {
+        self.younger_than(SECRET_READ_AGAIN).await
+    }
+
+    /// What was live at most this long ago. Of a burst one reads: the others wait for it only while nothing is known at all.
     async fn younger_than(&self, age: SignedDuration) -> Vec<SecretString> {
         let now = self.clock.now();
         let mut kept = self.kept.lock().await;
         let fresh = |read: Timestamp| now.duration_since(read).abs() < age;
-        if !kept.read_at.is_some_and(fresh) {
-            kept.read_at = Some(now);
-            match self.secrets.read(&SecretName::Webhook).await {
-                Ok(stored) => kept.live = live_secrets(&stored),
-                Err(SecretsError::Missing(_)) => kept.live.clear(),
-                // Whatever is wrong with the store of secrets says nothing about the one we know.
-                Err(error @ (SecretsError::Unusable { .. } | SecretsError::Unreachable { .. })) => {
-                    tracing::warn!(%error, "the webhook's secret could not be read again");
-                }
+        if kept.read_at.is_some_and(fresh) {
+            return kept.live.clone();
+        }
+        kept.read_at = Some(now);
+        if kept.live.is_empty() {
+            self.read_into(&mut kept).await;
+            return kept.live.clone();
+        }
+        // A store of secrets that does not answer must not hold up those whom the known one lets in.
+        let mut read = kept.clone();
+        drop(kept);
+        self.read_into(&mut read).await;
+        let mut kept = self.kept.lock().await;
+        kept.live.clone_from(&read.live);
+        read.live
+    }
+
+    async fn read_into(&self, kept: &mut Kept) {
+        match self.secrets.read(&self.name).await {
+            Ok(stored) => kept.live = live_secrets(&stored),
+            Err(SecretsError::Missing(_)) => kept.live.clear(),
+            // Whatever is wrong with the store of secrets says nothing about the one we know.
+            Err(error @ (SecretsError::Unusable { .. } | SecretsError::Unreachable { .. })) => {
+                let name = self.name.path();
+                tracing::warn!(%error, name, "a secret could not be read again");
             }
         }
-        kept.live.clone()
     }
 }

@@ -1,7 +1,6 @@
 //! The door for GitHub's webhooks. It can do nothing but enqueue, and reads no secret but its own.
 
 mod counters;
-mod live;
 
 use std::sync::Arc;
 
@@ -12,15 +11,16 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use domain::ids::PullRef;
-use engine::ports::{Clock, Queue, Secrets};
+use engine::ports::{Clock, Queue, SecretName, Secrets};
 use engine::work::Work;
-use github::webhook::{Classified, Rejected, SIGNATURE_HEADER, Wakeup, WebhookKind, classify};
+use github::webhook::{
+    Classified, Rejected, SIGNATURE_HEADER, Wakeup, WebhookKind, classify, verify,
+};
 use jiff::SignedDuration;
 
-pub use counters::WebhookCounters;
-pub use live::{SECRET_KEPT, SECRET_READ_AGAIN};
+use crate::live::LiveSecret;
 
-use live::LiveSecrets;
+pub use counters::WebhookCounters;
 
 /// Longest body of a delivery, in bytes: GitHub's own limit.
 pub const WEBHOOK_BODY_BYTES_MAX: usize = 25 * 1024 * 1024;
@@ -40,7 +40,7 @@ pub struct WebhookDoor {
 
 struct Inner {
     door: WebhookDoor,
-    live: LiveSecrets,
+    live: LiveSecret,
 }
 
 /// What came of one delivery.
@@ -57,7 +57,8 @@ enum Received {
 
 /// `POST /github/webhook`.
 pub fn webhook_router(door: WebhookDoor) -> Router {
-    let live = LiveSecrets::new(door.secrets.clone(), door.clock.clone());
+    let secrets = door.secrets.clone();
+    let live = LiveSecret::new(SecretName::Webhook, secrets, door.clock.clone());
     Router::new()
         .route("/github/webhook", post(deliver))
         .layer(DefaultBodyLimit::max(WEBHOOK_BODY_BYTES_MAX))
@@ -86,6 +87,17 @@ async fn deliver(State(inner): State<Arc<Inner>>, request: Request) -> Response 
 }
 
 impl Inner {
+    /// Checks a signature against the secrets that were read, and if it does not match, against those that are there now.
+    async fn verify(&self, signature: &str, raw: &[u8]) -> Result<(), Rejected> {
+        match verify(&self.live.known().await, Some(signature), raw) {
+            Err(Rejected::Mismatch | Rejected::NoSecret) => {
+                verify(&self.live.read_again().await, Some(signature), raw)
+            }
+            Err(rejected @ (Rejected::Unsigned | Rejected::Malformed)) => Err(rejected),
+            Ok(()) => Ok(()),
+        }
+    }
+
     async fn receive(&self, request: Request) -> Received {
         let received_at = self.door.clock.now();
         let Some(signature) = signature(request.headers()).map(str::to_owned) else {
@@ -96,7 +108,7 @@ impl Inner {
             Ok(raw) => raw,
             Err(rejection) => return Received::Refused(rejection.status()),
         };
-        if let Err(rejected) = self.live.verify(&signature, &raw).await {
+        if let Err(rejected) = self.verify(&signature, &raw).await {
             return refuse(rejected);
         }
         match classify(&raw, received_at) {

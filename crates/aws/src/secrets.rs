@@ -1,9 +1,10 @@
 //! Secrets in SSM: encrypted parameters below one path, each read only by the functions that need it.
 
-use std::ops::Range;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use aws_config::SdkConfig;
+use aws_config::timeout::TimeoutConfig;
 use aws_sdk_ssm::Client;
 use aws_sdk_ssm::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
 use aws_sdk_ssm::operation::delete_parameter::DeleteParameterError;
@@ -13,11 +14,14 @@ use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use engine::ports::{SecretName, Secrets, SecretsError};
 use secrecy::{ExposeSecret, SecretString};
 
-/// The statuses with which the store says that it will not, rather than that it cannot now.
-const REFUSALS: Range<u16> = 400..500;
+/// Longest wait for one answer: whoever asks has a secret in hand mostly, or somebody waiting.
+const ATTEMPT_WITHIN: Duration = Duration::from_millis(1_500);
 
-/// A refusal of these codes is none for good. SSM answers 40 calls a second.
-const THROTTLED: [&str; 2] = ["ThrottlingException", "TooManyUpdates"];
+/// Longest wait for a secret with all tries.
+const READ_WITHIN: Duration = Duration::from_secs(3);
+
+/// The codes with which the store says that it will not, rather than that it cannot now. A clock that is wrong or credentials that have run out say nothing about the secret.
+const REFUSALS: [&str; 2] = ["AccessDeniedException", "InvalidKeyId"];
 
 /// The secrets of one stack.
 #[derive(Debug, Clone)]
@@ -30,7 +34,7 @@ impl Parameters {
     /// The secrets below `/gaffer/STACK/`.
     pub fn new(config: &SdkConfig, stack: &str) -> Self {
         Self {
-            client: Client::new(config),
+            client: Client::from_conf(patient(config)),
             root: format!("/gaffer/{stack}"),
         }
     }
@@ -39,6 +43,22 @@ impl Parameters {
     pub fn path(&self, name: &SecretName) -> String {
         format!("{}/{}", self.root, name.path())
     }
+}
+
+/// The usual settings with shorter waits.
+fn patient(config: &SdkConfig) -> aws_sdk_ssm::Config {
+    let usual = config.timeout_config();
+    let at_most = |usual: Option<Duration>, most: Duration| usual.map_or(most, |it| it.min(most));
+    let (attempt, whole) = usual.map_or((None, None), |it| {
+        (it.operation_attempt_timeout(), it.operation_timeout())
+    });
+    let timeouts = usual
+        .map_or_else(TimeoutConfig::builder, TimeoutConfig::to_builder)
+        .operation_attempt_timeout(at_most(attempt, ATTEMPT_WITHIN))
+        .operation_timeout(at_most(whole, READ_WITHIN));
+    aws_sdk_ssm::config::Builder::from(config)
+        .timeout_config(timeouts.build())
+        .build()
 }
 
 #[async_trait]
@@ -108,13 +128,10 @@ where
 {
     let message = DisplayErrorContext(error).to_string();
     let refused = error
-        .raw_response()
-        .is_some_and(|answer| REFUSALS.contains(&answer.status().as_u16()));
-    let throttled = error
         .as_service_error()
         .and_then(ProvideErrorMetadata::code)
-        .is_some_and(|code| THROTTLED.contains(&code));
-    if refused && !throttled {
+        .is_some_and(|code| REFUSALS.contains(&code));
+    if refused {
         SecretsError::Unusable { name, message }
     } else {
         SecretsError::Unreachable { name, message }

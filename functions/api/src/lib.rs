@@ -13,7 +13,9 @@ pub async fn from_env() -> Result<Router, Error> {
 /// The door of a place, its connection to the table opened.
 pub async fn of(place: &Place) -> Result<Router, Error> {
     let desk = place.desk().await?;
-    let token = place.secrets().read(&SecretName::ApiToken).await?;
-    let door = api::DoorState::new(desk, vec![token]);
+    let secrets = place.secrets();
+    // Opens the connection before the first order needs it; what fails here is tried again then.
+    let _ = secrets.read(&SecretName::ApiToken).await;
+    let door = api::DoorState::kept(desk, secrets);
     Ok(lambda::traced(api::router(door)))
 }

@@ -173,11 +173,14 @@ async fn put(cloud: &Cloud, sandbox: &Sandbox, binaries: Binaries) -> Doors {
     };
     let wish = Wish {
         binaries,
-        told: Told::new(false, vec![sandbox.addr().to_string()]),
+        told: Told::new(Some(false), Some(vec![sandbox.addr().to_string()])),
         alarm_topic: None,
+        log_days: None,
+        without_triggers: false,
     };
     let deployed = cloud.deploy(&workshop, wish).await;
-    deployed.unwrap_or_else(|error| panic!("{error}"))
+    let doors = deployed.unwrap_or_else(|error| panic!("{error}"));
+    doors.expect("something that calls the functions")
 }
 
 /// The table and the queue as the functions see them.

@@ -9,8 +9,8 @@ use crate::function::Function;
 /// What everything that calls points at.
 pub const LIVE: &str = "live";
 
-/// What stands for a deployment in the mark of an alias that went back.
-const WENT_BACK: &str = "went-back";
+/// What stands before the deployment in the mark of an alias that went back from it.
+const WENT_BACK: &str = "went-back:";
 
 /// What the alias says about itself: which deployment moved it there, and from where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,9 +122,11 @@ impl Cloud {
         if all.is_empty() {
             return Err(nothing("nothing is deployed there"));
         }
+        // Whatever a deployment that broke off did not reach is where it was before, and stays there.
+        let release = newest(&all);
         let left: Vec<_> = all
             .iter()
-            .filter(|(_, live)| live.mark.release != WENT_BACK)
+            .filter(|(_, live)| live.mark.release == release)
             .collect();
         if left.is_empty() {
             return Err(nothing("it went back already"));
@@ -139,7 +141,7 @@ impl Cloud {
         for (function, live) in left {
             let before = live.mark.before.clone().unwrap_or_default();
             let mark = Mark {
-                release: WENT_BACK.to_owned(),
+                release: format!("{WENT_BACK}{release}"),
                 before: None,
             };
             self.move_live(*function, (&before, &mark)).await?;
@@ -154,9 +156,34 @@ impl Cloud {
     }
 }
 
+/// The newest deployment. The functions are in the order in which each deployment moves their aliases, and each moves the first.
+fn newest(all: &[(Function, Live)]) -> String {
+    let mark = all.first().map_or("", |(_, live)| &live.mark.release);
+    mark.strip_prefix(WENT_BACK).unwrap_or(mark).to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_newest_deployment_is_the_one_that_reached_the_first_function() {
+        let live = |release: &str| Live {
+            version: "2".to_owned(),
+            mark: Mark {
+                release: release.to_owned(),
+                before: Some("1".to_owned()),
+            },
+        };
+        let all = |marks: [&str; 4]| -> Vec<_> {
+            let pairs = Function::ALL.into_iter().zip(marks);
+            pairs.map(|(it, mark)| (it, live(mark))).collect()
+        };
+        assert_eq!(newest(&all(["r1", "r1", "r1", "r1"])), "r1");
+        assert_eq!(newest(&all(["r2", "r2", "r1", "r1"])), "r2");
+        assert_eq!(newest(&all(["went-back:r2", "r2", "r1", "r1"])), "r2");
+        assert_eq!(newest(&[]), "");
+    }
 
     #[test]
     fn a_mark_reads_as_it_was_written() {

@@ -5,6 +5,7 @@
     reason = "this module is the mouth of a command line tool"
 )]
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -91,17 +92,25 @@ struct PutArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "x86_64")]
     binaries: Option<PathBuf>,
 
-    /// Watch only: write nothing to Jules, GitHub or agents.
-    #[arg(long)]
-    observe_only: bool,
+    /// Watch only: write nothing to Jules, GitHub or agents. It stays so until `--observe-only=false` [default: as it is].
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    observe_only: Option<bool>,
 
-    /// An agent's host that may be woken although it is private, speaks plain HTTP or listens on another port than 443. Can be given several times.
+    /// An agent's host that may be woken although it is private, speaks plain HTTP or listens on another port than 443. Can be given several times; `--allow-host=` takes back all [default: as it is].
     #[arg(long = "allow-host", value_name = "HOST[:PORT]", value_delimiter = ',')]
-    allow_hosts: Vec<String>,
+    allow_hosts: Option<Vec<String>>,
 
-    /// An SNS topic that is told of alarms.
+    /// An SNS topic that is told of alarms; `--alarm-topic=` for none [default: as it is].
     #[arg(long, value_name = "ARN")]
     alarm_topic: Option<String>,
+
+    /// For how many days logs are kept [default: as it is, at first 30].
+    #[arg(long, value_name = "DAYS", value_parser = ["7", "14", "30", "60", "90", "180", "365"])]
+    log_days: Option<String>,
+
+    /// Take away what calls the functions: nothing runs, so that the table can be filled by `gaffer import` or left for another place. Deploying once more without this goes on.
+    #[arg(long)]
+    without_triggers: bool,
 
     /// A folder of Python packages with cargo-lambda in it.
     #[arg(long, env = "GAFFER_CARGO_LAMBDA", value_name = "DIR", hide = true)]
@@ -143,6 +152,9 @@ async fn run(command_line: CommandLine) -> Result<(), Error> {
         Some(Command::Status(place)) => open(place).await?.status().await,
         Some(Command::Destroy(args)) => {
             let cloud = open(args.place).await?;
+            if !args.keep_data {
+                agreed(&cloud)?;
+            }
             cloud.destroy(args.keep_data).await.map(drop)
         }
         None => put(command_line.put).await,
@@ -163,6 +175,27 @@ async fn open(args: PlaceArgs) -> Result<Cloud, Error> {
     Cloud::open(place, tell).await
 }
 
+/// Somebody at a terminal is asked before data is deleted; a script has said it by the command.
+fn agreed(cloud: &Cloud) -> Result<(), Error> {
+    if !std::io::stdin().is_terminal() {
+        return Ok(());
+    }
+    tell(&format!(
+        "This deletes the table and the secrets of {0} for good. Type {0} to go on:",
+        cloud.stack
+    ));
+    let mut said = String::new();
+    let read = std::io::stdin().read_line(&mut said);
+    if read.is_ok() && said.trim() == cloud.stack.as_str() {
+        return Ok(());
+    }
+    Err(Error::stopped(
+        format!("taking down the stack {}", cloud.stack),
+        "nobody agreed to the end of its data",
+        "keep it with `--keep-data`, or type the stack's name",
+    ))
+}
+
 async fn put(args: PutArgs) -> Result<(), Error> {
     let cloud = open(args.place).await?;
     let binaries = match args.binaries {
@@ -179,11 +212,16 @@ async fn put(args: PutArgs) -> Result<(), Error> {
         binaries,
         told: Told::new(args.observe_only, args.allow_hosts),
         alarm_topic: args.alarm_topic,
+        log_days: args.log_days,
+        without_triggers: args.without_triggers,
     };
     if args.plan {
         return cloud.plan(&workshop, wish).await;
     }
-    let doors = cloud.deploy(&workshop, wish).await?;
+    let Some(doors) = cloud.deploy(&workshop, wish).await? else {
+        tell("Nothing calls the functions yet: deploy once more without `--without-triggers`.");
+        return Ok(());
+    };
     tell(&format!(
         "GitHub's webhooks go to {}github/webhook",
         doors.webhook

@@ -40,7 +40,7 @@ impl Cloud {
         Ok(left)
     }
 
-    async fn take_down(&self, name: &str) -> Result<(), Error> {
+    pub(crate) async fn take_down(&self, name: &str) -> Result<(), Error> {
         let word = match self.delete_stack(name).await? {
             true => "taken down",
             false => "was not there",

@@ -1,6 +1,6 @@
 //! The four functions: how each is built, what it may take, and what the deployment tells it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::cloud::Cloud;
 use crate::error::Error;
@@ -8,6 +8,12 @@ use crate::stacks::Outputs;
 
 /// For how long a message that was received stays hidden, in seconds: six times as long as the dispatcher may work on a batch, as AWS advises.
 pub(crate) const VISIBILITY_SECONDS: u32 = 6 * Function::Dispatcher.timeout_seconds();
+
+/// The variable that says whether anything may be written outside.
+const OBSERVE_ONLY: &str = "GAFFER_OBSERVE_ONLY";
+
+/// The variable with the hosts that may be woken although they are private.
+const ALLOW_HOSTS: &str = "GAFFER_ALLOW_HOSTS";
 
 /// One of the functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,7 +104,12 @@ impl Function {
             Self::Webhook => {}
             Self::Poller | Self::Dispatcher | Self::Api => {
                 all.insert("GAFFER_TABLE", outputs.get("Table")?);
-                all.insert("GAFFER_OBSERVE_ONLY", told.observe_only.to_string());
+                // Nobody reads it: a table that was filled anew makes a new version, whose instances begin with what is there now.
+                all.insert("GAFFER_INSTALLATION", told.installation.clone());
+                all.insert(
+                    OBSERVE_ONLY,
+                    told.observe_only.unwrap_or_default().to_string(),
+                );
             }
         }
         match self {
@@ -107,7 +118,8 @@ impl Function {
                 all.insert("GAFFER_TICKS_DEAD_QUEUE", outputs.get("TicksDeadQueue")?);
             }
             Self::Dispatcher => {
-                all.insert("GAFFER_ALLOW_HOSTS", told.allow_hosts.join(","));
+                let hosts = told.allow_hosts.clone().unwrap_or_default();
+                all.insert(ALLOW_HOSTS, hosts.join(","));
             }
             Self::Webhook | Self::Api => {}
         }
@@ -124,21 +136,86 @@ impl Function {
 /// What people say about how the functions behave.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Told {
-    /// Write nothing outside.
-    pub observe_only: bool,
-    /// Agents' hosts that may be woken although they are private.
-    pub allow_hosts: Vec<String>,
+    /// Write nothing outside; none leaves it as it is.
+    pub observe_only: Option<bool>,
+    /// Agents' hosts that may be woken although they are private; none leaves them as they are.
+    pub allow_hosts: Option<Vec<String>>,
+    /// Whose table it is.
+    pub(crate) installation: String,
     /// Where Jules and GitHub are and which App signs in, by variable: read out of the table, so that a new deployment takes up what changed there.
     pub(crate) upstreams: BTreeMap<&'static str, String>,
 }
 
 impl Told {
     /// What people say.
-    pub fn new(observe_only: bool, allow_hosts: Vec<String>) -> Self {
+    pub fn new(observe_only: Option<bool>, allow_hosts: Option<Vec<String>>) -> Self {
+        let named = |hosts: Vec<String>| hosts.into_iter().filter(|it| !it.is_empty()).collect();
         Self {
             observe_only,
-            allow_hosts,
-            upstreams: BTreeMap::new(),
+            allow_hosts: allow_hosts.map(named),
+            ..Self::default()
         }
+    }
+
+    /// Leaves what nobody said as a deployment before has left it.
+    pub(crate) fn or_as_before(self, environment: &HashMap<String, String>) -> Self {
+        let hosts = || {
+            let hosts = environment.get(ALLOW_HOSTS)?.split(',');
+            Some(
+                hosts
+                    .filter(|it| !it.is_empty())
+                    .map(str::to_owned)
+                    .collect(),
+            )
+        };
+        let observes = || environment.get(OBSERVE_ONLY)?.parse().ok();
+        Self {
+            observe_only: self.observe_only.or_else(observes),
+            allow_hosts: self.allow_hosts.or_else(hosts),
+            ..self
+        }
+    }
+
+    /// How the functions behave, for people.
+    pub(crate) fn words(&self) -> String {
+        let writes = match self.observe_only.unwrap_or_default() {
+            true => "they watch only and write nothing outside",
+            false => "they act",
+        };
+        match self.allow_hosts.as_deref().unwrap_or_default() {
+            [] => writes.to_owned(),
+            hosts => format!("{writes}; they may wake {}", hosts.join(", ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn before(pairs: [(&str, &str); 2]) -> HashMap<String, String> {
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        pairs.map(owned).into()
+    }
+
+    #[test]
+    fn what_nobody_says_stays_as_it_was() {
+        let watching = before([(OBSERVE_ONLY, "true"), (ALLOW_HOSTS, "10.0.0.1:80,bot")]);
+        let same = Told::new(None, None).or_as_before(&watching);
+        assert_eq!(same.observe_only, Some(true));
+        let hosts = ["10.0.0.1:80", "bot"].map(str::to_owned);
+        assert_eq!(same.allow_hosts, Some(hosts.into()));
+        assert_eq!(
+            same.words(),
+            "they watch only and write nothing outside; they may wake 10.0.0.1:80, bot"
+        );
+        let other = Told::new(Some(false), Some(vec![String::new()])).or_as_before(&watching);
+        assert_eq!(other.observe_only, Some(false));
+        assert_eq!(other.allow_hosts, Some(Vec::new()));
+        let first = Told::new(None, None).or_as_before(&HashMap::new());
+        assert_eq!(
+            (first.words().as_str(), first.observe_only),
+            ("they act", None)
+        );
     }
 }

@@ -1,14 +1,18 @@
 //! A function's code and settings are uploaded by `cargo lambda deploy`; what we add is a version that can be told apart, and the alias `live`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
+use std::time::Duration;
 
+use aws_sdk_lambda::operation::get_function_configuration::GetFunctionConfigurationOutput;
+use aws_sdk_lambda::types::Architecture;
 use sha2::{Digest, Sha256};
+use tokio::time::{Instant, interval_at};
 
 use crate::alias::Mark;
-use crate::build::{Workshop, no_start};
+use crate::build::{Binaries, Workshop, no_start};
 use crate::cloud::Cloud;
 use crate::error::Error;
 use crate::function::Function;
@@ -16,8 +20,17 @@ use crate::function::Function;
 /// How many versions are kept: the live one, the one to go back to, and some to look at.
 const VERSIONS_KEPT: usize = 5;
 
-/// How often an upload is tried: a role that was just made is not known everywhere for some seconds.
-const UPLOADS_MAX: &str = "6";
+/// How often a call of an upload is tried when AWS does not answer or asks for patience.
+const CALLS_MAX: &str = "6";
+
+/// How often an upload is tried as long as AWS does not know its role: one that was just made is not known everywhere for some seconds.
+const UPLOADS_MAX: usize = 8;
+
+/// How long to wait for a role to be known before the next try.
+const ROLE_KNOWN_AFTER: Duration = Duration::from_secs(5);
+
+/// What AWS says of a role that it does not know yet.
+const ROLE_UNKNOWN: &str = "cannot be assumed by Lambda";
 
 /// Characters of a fingerprint: enough that two deployments never share one.
 const FINGERPRINT: usize = 24;
@@ -117,24 +130,78 @@ impl Cloud {
             .args(["--timeout", &wanted.function.timeout_seconds().to_string()])
             .args(["--memory", &wanted.function.memory().to_string()])
             .args(["--description", fingerprint, "--output-format", "json"])
-            .args(["--retry-attempts", UPLOADS_MAX])
+            .args(["--retry-attempts", CALLS_MAX])
             .arg("--env-file")
             .arg(file.path());
         if let Some(endpoint) = &self.endpoint {
             cargo.args(["--endpoint-url", endpoint.as_str()]);
         }
-        let said = cargo.current_dir(&workshop.root).output().await;
-        let said = said.map_err(|error| no_start(&doing, &error))?;
-        let told = String::from_utf8_lossy(&said.stdout);
-        match version_in(&told).filter(|_| said.status.success()) {
-            Some(version) => Ok(version),
-            None => {
-                let why = format!("{}{told}", String::from_utf8_lossy(&said.stderr));
-                Err(Error::stopped(
-                    doing,
-                    why.trim(),
-                    "mend it and deploy again",
-                ))
+        cargo.current_dir(&workshop.root);
+        let mut why = String::new();
+        for _ in 0..UPLOADS_MAX {
+            let said = cargo.output().await;
+            let said = said.map_err(|error| no_start(&doing, &error))?;
+            let told = String::from_utf8_lossy(&said.stdout);
+            if let Some(version) = version_in(&told).filter(|_| said.status.success()) {
+                return Ok(version);
+            }
+            why = format!("{}{told}", String::from_utf8_lossy(&said.stderr));
+            if !why.contains(ROLE_UNKNOWN) {
+                break;
+            }
+            interval_at(Instant::now() + ROLE_KNOWN_AFTER, ROLE_KNOWN_AFTER)
+                .tick()
+                .await;
+        }
+        Err(Error::stopped(
+            doing,
+            why.trim(),
+            "mend it and deploy again",
+        ))
+    }
+
+    /// What a function was told when it was last uploaded; nothing when there is none.
+    pub(crate) async fn environment_before(&self) -> Result<HashMap<String, String>, Error> {
+        let told = self.last_upload(Function::Dispatcher).await?;
+        let told = told.and_then(|told| told.environment?.variables);
+        Ok(told.unwrap_or_default())
+    }
+
+    /// Refuses to put binaries beside a function that runs on another processor: `cargo lambda` leaves a function's processor as it is.
+    pub(crate) async fn same_processor(&self, binaries: &Binaries) -> Result<(), Error> {
+        let wanted = match binaries {
+            Binaries::Arm64 => Architecture::Arm64,
+            Binaries::X86 => Architecture::X8664,
+            Binaries::Here | Binaries::Ready(_) => return Ok(()),
+        };
+        let told = self.last_upload(Function::Dispatcher).await?;
+        let there = told.and_then(|told| told.architectures).unwrap_or_default();
+        if there.is_empty() || there.contains(&wanted) {
+            return Ok(());
+        }
+        Err(Error::stopped(
+            format!("deploying for {}", wanted.as_str()),
+            format!("the functions of {} run on another processor", self.stack),
+            "deploy for that one (`--x86-64` or not), or take the stack down with `--keep-data` first",
+        ))
+    }
+
+    /// How a function was last uploaded, live or not.
+    async fn last_upload(
+        &self,
+        function: Function,
+    ) -> Result<Option<GetFunctionConfigurationOutput>, Error> {
+        let name = function.name(self);
+        let ask = self.functions.get_function_configuration();
+        match ask.function_name(&name).send().await {
+            Ok(told) => Ok(Some(told)),
+            Err(error) => {
+                let error = error.into_service_error();
+                if error.is_resource_not_found_exception() {
+                    return Ok(None);
+                }
+                let doing = format!("reading how {name} was last uploaded");
+                Err(Error::aws(doing, &error))
             }
         }
     }

@@ -1,7 +1,11 @@
 //! A whole deployment: foundation, secrets, functions, triggers, and a look whether they answer. Each step may be done again.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use engine::installation;
+use engine::machine::{RandomIds, SystemClock};
+use engine::ports::Clock;
 use engine::store::Store;
 use sha2::{Digest, Sha256};
 
@@ -25,8 +29,12 @@ pub struct Wish {
     pub binaries: Binaries,
     /// How the functions behave.
     pub told: Told,
-    /// An SNS topic that hears of alarms.
+    /// An SNS topic that hears of alarms, an empty one for none; none leaves it as it is.
     pub alarm_topic: Option<String>,
+    /// For how many days logs are kept; none leaves it as it is.
+    pub log_days: Option<String>,
+    /// Put nothing there that calls the functions.
+    pub without_triggers: bool,
 }
 
 /// Where a deployed stack is reached.
@@ -39,32 +47,41 @@ pub struct Doors {
 }
 
 impl Cloud {
-    /// Puts everything there and sees whether it answers.
-    pub async fn deploy(&self, workshop: &Workshop, wish: Wish) -> Result<Doors, Error> {
+    /// Puts everything there and sees whether it answers. Without triggers there is nothing to be reached.
+    pub async fn deploy(&self, workshop: &Workshop, wish: Wish) -> Result<Option<Doors>, Error> {
+        self.same_processor(&wish.binaries).await?;
         let binaries = workshop.build(&wish.binaries).await?;
-        let made = self.put_stack(&self.foundation().await?).await?;
+        self.clear_ruins(self.stack.as_str()).await?;
+        let foundation = self.foundation(wish.log_days).await?;
+        let made = self.put_stack(&foundation).await?;
         self.say(format!("stack {}: {}", self.stack, made.word()));
         let outputs = self.outputs(self.stack.as_str()).await?;
         let outputs = outputs.ok_or_else(|| self.lacking())?;
         self.first_secrets().await?;
         let told = self.told(wish.told, &outputs).await?;
+        self.say(format!("functions: {}", told.words()));
         let wanted = self.wanted(&binaries, (&outputs, &told))?;
         let release = release(&wanted)?;
         for function in &wanted {
             self.put_function(workshop, function, &release).await?;
+        }
+        if wish.without_triggers {
+            self.take_down(&self.stack.triggers()).await?;
+            return Ok(None);
         }
         let triggers = self.triggers(&outputs, wish.alarm_topic)?;
         let made = self.put_stack(&triggers).await?;
         self.say(format!("stack {}: {}", triggers.name, made.word()));
         let doors = self.doors().await?.ok_or_else(|| self.lacking())?;
         self.try_out(&doors).await?;
-        Ok(doors)
+        Ok(Some(doors))
     }
 
     /// Says what a deployment would change, and changes nothing.
     pub async fn plan(&self, workshop: &Workshop, wish: Wish) -> Result<(), Error> {
+        self.same_processor(&wish.binaries).await?;
         let binaries = workshop.build(&wish.binaries).await?;
-        let foundation = self.foundation().await?;
+        let foundation = self.foundation(wish.log_days).await?;
         let name = foundation.name.clone();
         self.say_plan(&name, &self.plan_stack(&foundation).await?);
         let triggers = self.stack.triggers();
@@ -76,9 +93,14 @@ impl Cloud {
             return Ok(());
         };
         let told = self.told(wish.told, &outputs).await?;
+        self.say(format!("functions: {}", told.words()));
         for wanted in self.wanted(&binaries, (&outputs, &told))? {
             let line = self.plan_function(&wanted).await?;
             self.say(line);
+        }
+        if wish.without_triggers {
+            self.say(format!("stack {triggers}: would not be there"));
+            return Ok(());
         }
         let wanted = self.triggers(&outputs, wish.alarm_topic)?;
         self.say_plan(&triggers, &self.plan_stack(&wanted).await?);
@@ -121,7 +143,7 @@ impl Cloud {
         Ok(Some(Doors { webhook, api }))
     }
 
-    async fn foundation(&self) -> Result<Wanted, Error> {
+    async fn foundation(&self, log_days: Option<String>) -> Result<Wanted, Error> {
         let kept = match self.is_kept().await? {
             true => "yes",
             false => "no",
@@ -130,15 +152,16 @@ impl Cloud {
             name: self.stack.to_string(),
             template: FOUNDATION,
             parameters: vec![
-                ("VisibilitySeconds", VISIBILITY_SECONDS.to_string()),
-                ("KeptTable", kept.to_owned()),
+                ("VisibilitySeconds", Some(VISIBILITY_SECONDS.to_string())),
+                ("KeptTable", Some(kept.to_owned())),
+                ("LogDays", log_days),
             ],
         })
     }
 
     /// Whether the table is an earlier stack's. What was said when the stack was made is said again: a stack that forgot its table would delete it.
     async fn is_kept(&self) -> Result<bool, Error> {
-        let stack = self.stack(self.stack.as_str()).await?;
+        let stack = self.stack_that_came_to_be(self.stack.as_str()).await?;
         let parameters = stack.and_then(|it| it.parameters).unwrap_or_default();
         let said = parameters
             .into_iter()
@@ -151,8 +174,8 @@ impl Cloud {
 
     fn triggers(&self, outputs: &Outputs, alarm_topic: Option<String>) -> Result<Wanted, Error> {
         let mut parameters = vec![
-            ("Foundation", self.stack.to_string()),
-            ("AlarmTopic", alarm_topic.unwrap_or_default()),
+            ("Foundation", Some(self.stack.to_string())),
+            ("AlarmTopic", alarm_topic),
         ];
         for name in [
             "WorkQueueArn",
@@ -160,7 +183,7 @@ impl Cloud {
             "TicksQueueArn",
             "TicksDeadQueueName",
         ] {
-            parameters.push((name, outputs.get(name)?));
+            parameters.push((name, Some(outputs.get(name)?)));
         }
         Ok(Wanted {
             name: self.stack.triggers(),
@@ -185,15 +208,21 @@ impl Cloud {
         binaries.iter().map(wanted).collect()
     }
 
-    /// Adds where Jules and GitHub are and which App signs in, as the table knows it.
-    async fn told(&self, mut told: Told, outputs: &Outputs) -> Result<Told, Error> {
+    /// Adds whose table it is, where Jules and GitHub are and which App signs in, as the table knows it, and what was said at an earlier deployment.
+    async fn told(&self, told: Told, outputs: &Outputs) -> Result<Told, Error> {
+        let mut told = told.or_as_before(&self.environment_before().await?);
         let table = aws::Table::new(&self.config, outputs.get("Table")?);
-        let read = Store::new(std::sync::Arc::new(table)).upstreams().await;
-        let known = read.map_err(|error| {
-            let doing = "reading where Jules and GitHub are";
-            Error::stopped(doing, error.to_string(), "see that the table can be read")
-        })?;
-        let known = known.value;
+        let store = Store::new(Arc::new(table));
+        let unread = |error: String| {
+            let doing = "reading what the table says about this installation";
+            Error::stopped(doing, error, "see that the table can be read")
+        };
+        let installation = installation::of(&store, &RandomIds, SystemClock.now()).await;
+        told.installation = installation
+            .map_err(|it| unread(it.to_string()))?
+            .to_string();
+        let known = store.upstreams().await;
+        let known = known.map_err(|it| unread(it.to_string()))?.value;
         let named = [
             ("JULES_API_BASE", known.jules_base),
             ("GITHUB_API_BASE", known.github_base),

@@ -1,5 +1,7 @@
 //! The secrets that a deployment needs and nobody types: made when they are missing. CloudFormation cannot make encrypted parameters.
 
+use std::io::IsTerminal;
+
 use engine::ports::{SecretName, Secrets, SecretsError};
 use secrecy::{ExposeSecret, SecretString};
 
@@ -7,16 +9,20 @@ use crate::cloud::Cloud;
 use crate::error::Error;
 
 impl Cloud {
-    /// Makes the first API token and the webhook secret if there are none. The token is told once; it can be read where it is kept.
+    /// Makes the first API token and the webhook secret if there are none. The token is told once, at a terminal; it can be read where it is kept.
     pub(crate) async fn first_secrets(&self) -> Result<(), Error> {
         let place = |name| self.secrets.path(name);
         let token = SecretString::from(format!("gaf_{}", random()));
         if self.make(&SecretName::ApiToken, &token).await? {
             let at = place(&SecretName::ApiToken);
-            let token = token.expose_secret();
-            self.say(format!(
-                "API token, told this once and kept in {at}: {token}"
-            ));
+            self.say(match std::io::stdout().is_terminal() {
+                true => format!(
+                    "API token, told this once and kept in {at}: {}",
+                    token.expose_secret()
+                ),
+                // What is no terminal may be a log that others read.
+                false => format!("API token: made, in {at}"),
+            });
         } else {
             self.say(format!("API token: in {}", place(&SecretName::ApiToken)));
         }

@@ -18,7 +18,15 @@ const CHANGE_SET: &str = "gaffer";
 pub(crate) struct Wanted {
     pub(crate) name: String,
     pub(crate) template: &'static str,
-    pub(crate) parameters: Vec<(&'static str, String)>,
+    /// By name; none leaves one as it is, and at first as the template has it.
+    pub(crate) parameters: Vec<(&'static str, Option<String>)>,
+}
+
+/// What a parameter of a stack is now.
+fn parameter_of(stack: &Stack, name: &str) -> Option<String> {
+    let all = stack.parameters.as_deref().unwrap_or_default();
+    let found = all.iter().find(|it| it.parameter_key() == Some(name))?;
+    found.parameter_value.clone()
 }
 
 /// What a stack tells about itself.
@@ -81,8 +89,8 @@ impl Cloud {
 
     /// What a stack says about itself; none if there is none, or one that never came to be.
     pub(crate) async fn outputs(&self, name: &str) -> Result<Option<Outputs>, Error> {
-        let stack = self.stack(name).await?;
-        Ok(stack.filter(settle::is_usable).map(|stack| {
+        let stack = self.stack_that_came_to_be(name).await?;
+        Ok(stack.map(|stack| {
             let all = stack.outputs.unwrap_or_default().into_iter();
             let pairs = all.filter_map(|it| Some((it.output_key?, it.output_value?)));
             Outputs(pairs.collect())
@@ -101,14 +109,26 @@ impl Cloud {
         Ok(ready.changes.iter().filter_map(settle::line).collect())
     }
 
+    /// A stack that is there and was made to its end once.
+    pub(crate) async fn stack_that_came_to_be(&self, name: &str) -> Result<Option<Stack>, Error> {
+        let stack = self.stack(name).await?;
+        Ok(stack.filter(settle::is_usable))
+    }
+
+    /// Takes down what is left of a stack whose making or end failed: nothing else can be done with it.
+    pub(crate) async fn clear_ruins(&self, name: &str) -> Result<(), Error> {
+        let there = self.settled(name).await?;
+        if there.as_ref().is_some_and(settle::never_came_to_be) {
+            self.delete_stack(name).await?;
+        }
+        Ok(())
+    }
+
     /// Makes a stack as it should be.
     pub(crate) async fn put_stack(&self, wanted: &Wanted) -> Result<Put, Error> {
         let name = &wanted.name;
-        let mut there = self.settled(name).await?;
-        if there.as_ref().is_some_and(settle::never_came_to_be) {
-            self.delete_stack(name).await?;
-            there = None;
-        }
+        self.clear_ruins(name).await?;
+        let there = self.settled(name).await?;
         let ready = self.change_set(wanted, there.as_ref()).await?;
         if ready.changes.is_empty() && !ready.is_new {
             self.drop_change_set(name).await?;
@@ -153,9 +173,11 @@ impl Cloud {
         let name = &wanted.name;
         let is_new = there.is_none_or(settle::is_in_review);
         self.drop_change_set(name).await?;
-        let parameters = wanted.parameters.iter().map(|(key, value)| {
+        let as_it_is = |key: &str| parameter_of(there.filter(|_| !is_new)?, key);
+        let parameters = wanted.parameters.iter().filter_map(|(key, value)| {
+            let value = value.clone().or_else(|| as_it_is(key))?;
             let parameter = Parameter::builder().parameter_key(*key);
-            parameter.parameter_value(value).build()
+            Some(parameter.parameter_value(value).build())
         });
         let kind = match is_new {
             true => ChangeSetType::Create,

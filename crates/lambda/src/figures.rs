@@ -29,26 +29,27 @@ impl Unit {
 /// One figure of an invocation.
 pub type Figure = (&'static str, Unit, u64);
 
-/// Writes the figures of one invocation of a function.
+/// Writes the figures of one invocation of a function of a stack.
 #[expect(clippy::print_stdout, reason = "stdout is what CloudWatch reads")]
-pub fn emit(function: &str, at: Timestamp, figures: &[Figure]) {
-    let line = line(function, at, figures);
+pub fn emit(whose: (&str, &str), at: Timestamp, figures: &[Figure]) {
+    let line = line(whose, at, figures);
     println!("{line}");
 }
 
-fn line(function: &str, at: Timestamp, figures: &[Figure]) -> Value {
+fn line((stack, function): (&str, &str), at: Timestamp, figures: &[Figure]) -> Value {
     let named = |(name, unit, _): &Figure| json!({ "Name": name, "Unit": unit.name() });
     let metrics: Vec<Value> = figures.iter().map(named).collect();
     let about = json!({
         "Timestamp": at.as_millisecond(),
         "CloudWatchMetrics": [{
             "Namespace": NAMESPACE,
-            "Dimensions": [["Function"]],
+            "Dimensions": [["Stack", "Function"]],
             "Metrics": metrics,
         }],
     });
     let mut line = Map::new();
     line.insert("_aws".to_owned(), about);
+    line.insert("Stack".to_owned(), stack.into());
     line.insert("Function".to_owned(), function.into());
     for (name, _, value) in figures {
         line.insert((*name).to_owned(), (*value).into());
@@ -72,17 +73,18 @@ mod tests {
                 "Timestamp": 1_700_000_000_123_i64,
                 "CloudWatchMetrics": [{
                     "Namespace": "Gaffer",
-                    "Dimensions": [["Function"]],
+                    "Dimensions": [["Stack", "Function"]],
                     "Metrics": [
                         { "Name": "Handled", "Unit": "Count" },
                         { "Name": "Took", "Unit": "Milliseconds" },
                     ],
                 }],
             },
+            "Stack": "gaffer",
             "Function": "dispatcher",
             "Handled": 3,
             "Took": 21,
         });
-        assert_eq!(line("dispatcher", at, &figures), expected);
+        assert_eq!(line(("gaffer", "dispatcher"), at, &figures), expected);
     }
 }

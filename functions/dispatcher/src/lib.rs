@@ -25,6 +25,8 @@ const AT_ONCE: usize = 4;
 pub struct Function {
     desk: Desk,
     dispatcher: Dispatcher,
+    /// By which name its figures go; empty where nobody counts them.
+    stack: String,
     recorder: Option<Recorder>,
 }
 
@@ -44,6 +46,7 @@ impl Function {
         Self {
             desk,
             dispatcher,
+            stack: String::new(),
             recorder: None,
         }
     }
@@ -63,6 +66,7 @@ impl Function {
         }
         let recorder = Some(place.recorder("dispatcher"));
         Ok(Self {
+            stack: place.settings().stack.clone(),
             recorder,
             ..Self::new(desk, eyes, hands)
         })
@@ -157,7 +161,7 @@ impl Function {
                 self.dispatcher.take_asked_again(),
             ),
         ];
-        lambda::emit("dispatcher", now, &figures);
+        lambda::emit((&self.stack, "dispatcher"), now, &figures);
     }
 }
 

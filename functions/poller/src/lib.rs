@@ -21,6 +21,8 @@ const KEPT: SignedDuration = SignedDuration::from_secs(35);
 pub struct Function {
     desk: Desk,
     ticks: Ticks,
+    /// By which name its figures go; empty where nobody counts them.
+    stack: String,
     recorder: Option<Recorder>,
 }
 
@@ -32,6 +34,7 @@ impl Function {
         Self {
             desk,
             ticks,
+            stack: String::new(),
             recorder: None,
         }
     }
@@ -55,15 +58,11 @@ impl Function {
         let client = jules::Client::new(settings, place.secrets(), place.clock())?;
         let sessions = Arc::new(jules::Reader::new(client));
         let function = Self::new(desk, sessions, place.ticks()?);
-        Ok(function.recording(place.recorder("poller")))
-    }
-
-    /// The same, storing what it uses.
-    fn recording(self, recorder: Recorder) -> Self {
-        Self {
-            recorder: Some(recorder),
-            ..self
-        }
+        Ok(Self {
+            stack: place.settings().stack.clone(),
+            recorder: Some(place.recorder("poller")),
+            ..function
+        })
     }
 
     /// Answers one invocation. A call that fails is not repeated: the schedule finds that the chain broke.
@@ -96,7 +95,7 @@ impl Function {
                 u64::try_from(took).unwrap_or(0),
             ),
         ];
-        lambda::emit("poller", now, &figures);
+        lambda::emit((&self.stack, "poller"), now, &figures);
         if let Some(recorder) = &self.recorder {
             let used = lambda::used(context, took);
             recorder.invoked(&self.desk, used).await;

@@ -17,5 +17,6 @@ mod races;
 mod recovery;
 mod security;
 mod stories;
+mod ticks;
 mod tidy;
 mod webhooks;

@@ -1,0 +1,216 @@
+//! The chain of ticks over a store: of messages that come twice, late, never or once more, exactly one chain is left at any time, and it never stays broken.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::tick::{Call, LATE, Lease, SCHEDULE_EVERY, TICK_EVERY};
+use engine::keys;
+use engine::ports::Queue;
+use engine::ticks::Ticks;
+use jiff::{SignedDuration, Timestamp};
+use local::{Database, LocalQueue};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use tests::world::{MINUTE, SECOND, World};
+
+/// For how long each run plays, in virtual seconds.
+const PLAYED: usize = 900;
+
+/// How long a message that was received stays hidden: it is always acknowledged before.
+const HIDDEN: SignedDuration = SignedDuration::from_secs(360);
+
+/// What becomes of one message.
+#[derive(Debug, Clone, Copy)]
+enum Fate {
+    Once,
+    /// Both pollers get it at the same time.
+    Twice,
+    Never,
+    /// It comes only after so many seconds.
+    Late(u8),
+    /// It comes, and comes once more after so many seconds.
+    Again(u8),
+}
+
+fn fate() -> impl Strategy<Value = Fate> {
+    prop_oneof![
+        4 => Just(Fate::Once),
+        2 => Just(Fate::Twice),
+        1 => Just(Fate::Never),
+        1 => (1_u8..60).prop_map(Fate::Late),
+        1 => (1_u8..200).prop_map(Fate::Again),
+    ]
+}
+
+struct Stage {
+    world: World,
+    queue: Arc<LocalQueue>,
+    pollers: [Ticks; 2],
+    /// When there was a tick, and whether a message called for it.
+    ticked: Vec<(Timestamp, bool)>,
+    /// How often the schedule ticked although a chain lived.
+    meddled: usize,
+    /// How many messages there were that continue each tick.
+    left: BTreeMap<u64, u32>,
+    /// Messages that are still to come, and when.
+    held: Vec<(Timestamp, Call)>,
+}
+
+impl Stage {
+    async fn new() -> Self {
+        let world = World::new().await;
+        // There is something to look at, and nobody works on what is passed on.
+        world.submit("Add a test").await;
+        let database = Database::in_memory().expect("a database");
+        let queue = LocalQueue::new(&database, "ticks", world.desk.clock.clone());
+        let queue = Arc::new(queue);
+        let poller = || {
+            let poller = world.another_poller();
+            Ticks::new(world.desk.clone(), poller, queue.clone())
+        };
+        Self {
+            pollers: [poller(), poller()],
+            queue,
+            ticked: Vec::new(),
+            meddled: 0,
+            left: BTreeMap::new(),
+            held: Vec::new(),
+            world,
+        }
+    }
+
+    /// Plays; `fates` are those of the messages, over and over.
+    async fn play(&mut self, fates: &[Fate]) {
+        let mut fates = fates.iter().copied().cycle();
+        let begin = self.world.desk.now();
+        for _ in 0..PLAYED {
+            let now = self.world.desk.now();
+            if (now - begin).total(jiff::Unit::Second).unwrap_or_default() % 60.0 == 0.0 {
+                let lives = self.lives().await;
+                let before = self.ticked.len();
+                self.both(Call::Schedule).await;
+                self.meddled += (self.ticked.len() - before) * usize::from(lives);
+            }
+            for call in self.received().await {
+                match fates.next().expect("a fate") {
+                    Fate::Once => self.one(call).await,
+                    Fate::Twice => self.both(call).await,
+                    Fate::Never => {}
+                    Fate::Late(seconds) => self.held.push((now + SECOND * seconds.into(), call)),
+                    Fate::Again(seconds) => {
+                        self.one(call).await;
+                        self.held.push((now + SECOND * seconds.into(), call));
+                    }
+                }
+            }
+            let held = std::mem::take(&mut self.held);
+            let (due, held): (Vec<_>, Vec<_>) = held.into_iter().partition(|(at, _)| *at <= now);
+            self.held = held;
+            for (_, call) in due {
+                self.one(call).await;
+            }
+            self.world.clock.advance(SECOND);
+        }
+    }
+
+    async fn received(&mut self) -> Vec<Call> {
+        let batch = self.queue.receive(10, HIDDEN).await.expect("a queue");
+        let mut calls = Vec::new();
+        for delivery in batch {
+            let acknowledged = self.queue.acknowledge(&delivery.receipt).await;
+            acknowledged.expect("an acknowledgement");
+            let call: Call = serde_json::from_str(&delivery.body).expect("a tick");
+            if let Call::Next { generation } = call {
+                *self.left.entry(generation).or_default() += 1;
+            }
+            calls.push(call);
+        }
+        calls
+    }
+
+    async fn one(&mut self, call: Call) {
+        let until = self.world.desk.now() + MINUTE;
+        let tick = self.pollers[0].called(call, until).await.expect("a tick");
+        self.note(tick.is_some().into(), call);
+    }
+
+    async fn both(&mut self, call: Call) {
+        let until = self.world.desk.now() + MINUTE;
+        let [one, other] = &self.pollers;
+        let (one, other) = tokio::join!(one.called(call, until), other.called(call, until));
+        let ticks = [one, other].map(|tick| u32::from(tick.expect("a tick").is_some()));
+        self.note(ticks.iter().sum(), call);
+    }
+
+    fn note(&mut self, ticks: u32, call: Call) {
+        let tick = (self.world.desk.now(), call != Call::Schedule);
+        self.ticked.extend((0..ticks).map(|_| tick));
+    }
+
+    async fn lease(&self) -> Lease {
+        let lease = self.world.desk.store.records().get(&keys::tick()).await;
+        let Some(lease) = lease.expect("a readable store") else {
+            return Lease::default();
+        };
+        let mut stored: serde_json::Value = serde_json::from_str(&lease.body).expect("JSON");
+        serde_json::from_value(stored["it"].take()).expect("a lease")
+    }
+
+    async fn lives(&self) -> bool {
+        let now = self.world.desk.now();
+        let lease = self.lease().await;
+        lease.next_at.is_some_and(|at| now <= at + LATE)
+    }
+}
+
+fn check(stage: &Stage, generation: u64) -> Result<(), TestCaseError> {
+    prop_assert_eq!(
+        stage.ticked.len() as u64,
+        generation,
+        "each tick is one generation"
+    );
+    for (generation, messages) in &stage.left {
+        prop_assert_eq!(*messages, 1, "messages that continue tick {}", generation);
+    }
+    // The message may wait for nearly as long as the schedule; it is late for a while before it counts as lost; and the schedule comes by.
+    let longest = SCHEDULE_EVERY + LATE + SCHEDULE_EVERY;
+    prop_assert_eq!(
+        stage.meddled,
+        0,
+        "the schedule ticked beside a living chain"
+    );
+    for pair in stage.ticked.windows(2) {
+        let gap = pair[1].0.duration_since(pair[0].0);
+        let by_message = pair[1].1;
+        prop_assert!(
+            gap >= TICK_EVERY || !by_message,
+            "two chains live: {:?}",
+            pair
+        );
+        prop_assert!(gap <= longest, "the chain stayed broken: {:?}", pair);
+    }
+    Ok(())
+}
+
+#[test]
+fn exactly_one_chain_lives_whatever_becomes_of_its_messages() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let mut runner = TestRunner::new(ProptestConfig {
+        cases: 24,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let fates = prop::collection::vec(fate(), 1..40);
+    let outcome = runner.run(&fates, |fates| {
+        runtime.block_on(async {
+            let mut stage = Stage::new().await;
+            stage.play(&fates).await;
+            let lease = stage.lease().await;
+            check(&stage, lease.generation)
+        })
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+}

@@ -11,10 +11,10 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 
 use crate::args::account::{AccountCommand, AddArgs, LimitArgs, Plan, SetArgs};
-use crate::data::Data;
 use crate::error::Error;
 use crate::here::{Address, Here, busy, must_agent, save};
 use crate::render::{Answer, value};
+use crate::site::Keeping;
 use crate::stdin::{self, KeyFrom};
 use crate::switch::{health, moment};
 
@@ -39,7 +39,7 @@ pub(crate) async fn add(
     here: &Here,
     in_hand: Option<&SecretString>,
 ) -> Result<Answer> {
-    let data = here.open().await?;
+    let data = Keeping::of(here).await?;
     let known = data.desk.store.account(&args.name).await?.is_some();
     let name = &args.name;
     if known && !args.replace_key {
@@ -93,7 +93,7 @@ async fn set(args: &SetArgs, here: &Here) -> Result<Answer> {
         let next = "give `--plan`, `--concurrent`, `--per-day` or `--agent`";
         return Err(Error::usage("nothing is given that could change", next).into());
     }
-    let data = here.open().await?;
+    let data = Keeping::of(here).await?;
     if let Some(agent) = agent {
         must_agent(&data.desk, agent).await?;
     }
@@ -115,7 +115,7 @@ async fn set(args: &SetArgs, here: &Here) -> Result<Answer> {
 }
 
 /// Saves an account, which is polled when it is due; answers false when somebody else was quicker.
-async fn store(data: &Data, account: &Account, found: Option<u64>) -> Result<bool> {
+async fn store(data: &Keeping, account: &Account, found: Option<u64>) -> Result<bool> {
     let at = Address {
         key: keys::account(&account.name),
         list: keys::listed(keys::ACCOUNTS, account.name.as_str()),
@@ -125,7 +125,7 @@ async fn store(data: &Data, account: &Account, found: Option<u64>) -> Result<boo
 }
 
 /// Stores the key before the record: an account is polled as soon as it is there.
-async fn store_key(args: &AddArgs, here: &Here, data: &Data) -> Result<String> {
+async fn store_key(args: &AddArgs, here: &Here, data: &Keeping) -> Result<String> {
     let secret = SecretName::Jules(args.name.clone());
     let from = match (&args.key_file, args.key_stdin) {
         (Some(file), _) => KeyFrom::File(file),
@@ -139,14 +139,14 @@ async fn store_key(args: &AddArgs, here: &Here, data: &Data) -> Result<String> {
     keep_key(&args.name, &key, data).await
 }
 
-async fn keep_key(name: &AccountName, key: &SecretString, data: &Data) -> Result<String> {
+async fn keep_key(name: &AccountName, key: &SecretString, data: &Keeping) -> Result<String> {
     let secret = SecretName::Jules(name.clone());
     data.secrets.write(&secret, key).await?;
     Ok(format!("its key is the secret `{}`", secret.path()))
 }
 
 /// Adds the account, or lets a known one try its new key at once. The poller changes the record all the time.
-async fn save_account(args: &AddArgs, data: &Data) -> Result<Account> {
+async fn save_account(args: &AddArgs, data: &Keeping) -> Result<Account> {
     for _ in 0..DECIDE_AGAIN_MAX {
         let found = data.desk.store.account(&args.name).await?;
         let account = Account {
@@ -193,7 +193,7 @@ fn limits(args: &LimitArgs, before: Option<Limits>) -> Limits {
 }
 
 async fn list(here: &Here) -> Result<Answer> {
-    let data = here.found().await?;
+    let data = Keeping::found(here).await?;
     let (mut all, mut rows) = (Vec::new(), Vec::new());
     for account in data.desk.store.accounts().await? {
         let account = account.value;
@@ -240,7 +240,7 @@ async fn list(here: &Here) -> Result<Answer> {
 }
 
 /// Where the key is, in one word; never the key.
-async fn key_state(name: &AccountName, here: &Here, data: &Data) -> String {
+async fn key_state(name: &AccountName, here: &Here, data: &Keeping) -> String {
     let secret = SecretName::Jules(name.clone());
     if here.is_overlaid(&secret) {
         return "environment".to_owned();

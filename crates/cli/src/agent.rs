@@ -17,10 +17,10 @@ use url::{Host, Url};
 
 use crate::args::agent::{AgentCommand, SetArgs};
 use crate::args::value::short;
-use crate::data::Data;
 use crate::error::Error;
 use crate::here::{Address, Here, busy, change, save};
 use crate::render::{Answer, value};
+use crate::site::Keeping;
 use crate::switch::moment;
 
 mod remove;
@@ -32,12 +32,12 @@ const HEADERS: [&str; 3] = ["webhook-id", "webhook-timestamp", "webhook-signatur
 /// Runs one of the commands.
 pub(crate) async fn run(command: AgentCommand, here: &Here) -> Result<Answer> {
     let data = match &command {
-        AgentCommand::Add { .. } => here.open().await?,
+        AgentCommand::Add { .. } => Keeping::of(here).await?,
         AgentCommand::Set(_)
         | AgentCommand::Test { .. }
         | AgentCommand::List
         | AgentCommand::Rotate(_)
-        | AgentCommand::Remove { .. } => here.found().await?,
+        | AgentCommand::Remove { .. } => Keeping::found(here).await?,
     };
     match command {
         AgentCommand::Add { name, url } => add(&name, url, &data)
@@ -60,11 +60,11 @@ pub(crate) async fn run(command: AgentCommand, here: &Here) -> Result<Answer> {
 }
 
 /// Adds an agent without showing its secret, which stays in its file.
-pub(crate) async fn add_quietly(name: &AgentName, url: Url, data: &Data) -> Result<()> {
+pub(crate) async fn add_quietly(name: &AgentName, url: Url, data: &Keeping) -> Result<()> {
     add(name, url, data).await.map(drop)
 }
 
-async fn add(name: &AgentName, url: Url, data: &Data) -> Result<Answer> {
+async fn add(name: &AgentName, url: Url, data: &Keeping) -> Result<Answer> {
     if data.desk.store.agent(name).await?.is_some() {
         return Err(exists(name).into());
     }

@@ -43,6 +43,10 @@ pub(crate) struct CommandLine {
     #[arg(long, global = true, help_heading = "Everywhere")]
     pub(crate) json: bool,
 
+    /// Which Gaffer.
+    #[command(flatten)]
+    pub(crate) stack: StackArgs,
+
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -96,17 +100,21 @@ pub(crate) enum Command {
     /// Pull requests, through a running `gaffer up`.
     Pull(pull::PullArgs),
     /// Write nothing more to Jules or GitHub until `gaffer resume`.
-    #[command(after_help = "Examples:\n  gaffer pause\n  gaffer pause --source acme/shop")]
+    #[command(
+        after_help = "Examples:\n  gaffer pause\n  gaffer pause --source acme/shop\n  gaffer pause --stack gaffer"
+    )]
     Pause(SwitchArgs),
     /// Go on after `gaffer pause`.
     #[command(after_help = "Examples:\n  gaffer resume\n  gaffer resume --source acme/shop")]
     Resume(SwitchArgs),
     /// Tell what is going on.
-    Status(operations::StatusArgs),
+    #[command(after_help = "Examples:\n  gaffer status --json\n  gaffer status --stack gaffer")]
+    Status,
     /// Tell what was done for one job, in order: events, effects with their outcomes, wakes.
     Logs(operations::LogsArgs),
     /// Tell what running on AWS has used and costs, and what is left of the plans.
-    Cost(operations::CostArgs),
+    #[command(after_help = "Examples:\n  gaffer cost --stack gaffer\n  gaffer cost --json")]
+    Cost,
     /// Dead letters: messages that were given up, and putting them back to work.
     #[command(after_help = "Example:\n  gaffer dlq list")]
     Dlq(dlq::DlqArgs),
@@ -126,6 +134,40 @@ pub(crate) enum Command {
         /// Which shell.
         shell: Shell,
     },
+}
+
+impl Command {
+    /// Whether it can be about the Gaffer of a stack instead of the data folder's.
+    pub(crate) fn works_on_stacks(&self) -> bool {
+        match self {
+            Self::Up(_)
+            | Self::Account(_)
+            | Self::Source(_)
+            | Self::Agent(_)
+            | Self::Secret(_)
+            | Self::Github(github::GithubCommand::Setup(_))
+            | Self::Job(_)
+            | Self::Pull(_)
+            | Self::Pause(_)
+            | Self::Resume(_)
+            | Self::Status
+            | Self::Logs(_)
+            | Self::Cost
+            | Self::Dlq(_)
+            | Self::Export(_)
+            | Self::Import(_) => true,
+            Self::Init(_)
+            | Self::Demo(_)
+            | Self::ChaosChild(_)
+            | Self::Sandbox(_)
+            | Self::Probe(_)
+            | Self::Github(github::GithubCommand::Token(_))
+            | Self::Doctor(_)
+            | Self::Backup(_)
+            | Self::Restore(_)
+            | Self::Completions { .. } => false,
+        }
+    }
 }
 
 /// How `gaffer up` runs.
@@ -167,9 +209,9 @@ pub(crate) struct UpArgs {
     )]
     pub(crate) allow_hosts: Vec<HostRule>,
 
-    /// Which Gaffer.
-    #[command(flatten)]
-    pub(crate) stack: StackArgs,
+    /// The stack to run on instead of a data folder, from `--stack` or `--aws`.
+    #[arg(skip)]
+    pub(crate) stack: Option<String>,
 
     /// The data folder, from `--data`.
     #[arg(skip)]

@@ -7,7 +7,6 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::args::operations::CostArgs;
 use crate::here::Here;
 use crate::render::{Answer, value};
 use crate::site::Site;
@@ -111,8 +110,8 @@ impl Prices {
 }
 
 /// Tells what was used and what is left.
-pub(crate) async fn run(args: CostArgs, here: &Here) -> Result<Answer> {
-    let site = Site::of(&args.stack, here).await?;
+pub(crate) async fn run(here: &Here) -> Result<Answer> {
+    let site = Site::of(here).await?;
     let prices = Prices::read()?;
     let (mut rows, mut roles, mut total) = (Vec::new(), Vec::new(), 0.0);
     for role in ROLES {

@@ -23,7 +23,7 @@ const BODY_CHARS_MAX: usize = 4_000;
 
 /// Runs one of the commands.
 pub(crate) async fn run(args: DlqArgs, here: &Here) -> Result<Answer> {
-    let lying = Lying::of(Site::of(&args.stack, here).await?, args.queue)?;
+    let lying = Lying::of(Site::of(here).await?, args.queue)?;
     match args.command {
         DlqCommand::List => list(&lying).await,
         DlqCommand::Show(OneLetter { id }) => Ok(shown(&find(&lying, &id).await?)),

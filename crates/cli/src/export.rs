@@ -25,7 +25,7 @@ const PAGE: usize = 100;
 /// Prints everything that was asked for.
 pub(crate) async fn run(args: ExportArgs, here: &Here) -> Result<()> {
     let now = SystemClock.now();
-    let whole: Arc<dyn Whole> = match args.stack.name() {
+    let whole: Arc<dyn Whole> = match &here.stack {
         Some(name) => on_aws(name).await?,
         None => {
             let path = here.database()?;

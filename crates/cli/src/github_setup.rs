@@ -37,7 +37,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 pub(crate) async fn run(command: GithubCommand, here: &Here) -> Result<Answer> {
     match command {
         GithubCommand::Setup(args) => {
-            let is_deployed = args.stack.name().is_some();
+            let is_deployed = here.stack.is_some();
             let answer = setup(*args, here).await;
             let answer = answer.context("setting up the GitHub App")?;
             Ok(match is_deployed {
@@ -55,7 +55,7 @@ pub(crate) async fn run(command: GithubCommand, here: &Here) -> Result<Answer> {
 async fn setup(args: SetupArgs, here: &Here) -> Result<Answer> {
     let overlaid = here.is_overlaid(&SecretName::GitHub);
     // Secrets are written, so those that the environment lays over them are left out.
-    let data = Keeping::of(&args.stack, here).await?;
+    let data = Keeping::of(here).await?;
     let typed = Upstreams {
         github_base: args.github_base.clone(),
         ..Upstreams::default()

@@ -23,10 +23,14 @@ pub(crate) struct Here {
     pub(crate) folder: PathBuf,
     /// What the environment says.
     pub(crate) environment: Environment,
+    /// The stack that is meant instead of the data folder.
+    pub(crate) stack: Option<String>,
 }
 
 impl Here {
     /// The folder that was named, else the platform's.
+    ///
+    /// The Gaffer of a stack is meant only once [`Self::of_stack`] names one.
     pub(crate) fn of(named: Option<PathBuf>, environment: Environment) -> Result<Self, Error> {
         let nowhere = || {
             Error::usage(
@@ -40,7 +44,13 @@ impl Here {
         Ok(Self {
             folder,
             environment,
+            stack: None,
         })
+    }
+
+    /// The same, about the Gaffer of a stack if one is named.
+    pub(crate) fn of_stack(self, stack: Option<String>) -> Self {
+        Self { stack, ..self }
     }
 
     /// Opens the data folder, making it when it is new.
@@ -80,12 +90,13 @@ impl Here {
                 overlay,
                 home: self.environment.home.clone(),
             },
+            stack: self.stack.clone(),
         }
     }
 
-    /// Whether the environment sets a secret, which then goes before a stored one.
+    /// Whether the environment sets a secret, which then goes before a stored one; it never does for a stack, whose functions do not see it.
     pub(crate) fn is_overlaid(&self, name: &SecretName) -> bool {
-        self.environment.overlay.contains_key(&name.path())
+        self.stack.is_none() && self.environment.overlay.contains_key(&name.path())
     }
 
     /// The bearer token of our own door, without opening the store.

@@ -16,6 +16,7 @@ use crate::data::Data;
 use crate::error::Error;
 use crate::here::Here;
 use crate::render::{self, Answer, value};
+use crate::site::Keeping;
 use crate::{account, doctor, upstreams};
 
 mod notes;
@@ -273,7 +274,8 @@ impl FirstHour {
             }
             return Ok(Some(name));
         }
-        crate::agent::add_quietly(&name, url, &self.data).await?;
+        let keeping = Keeping::of(&self.here).await?;
+        crate::agent::add_quietly(&name, url, &keeping).await?;
         let file = self.here.folder.join("secrets/agents").join(name.as_str());
         self.notes.stored_now(format!(
             "agent `{name}` is added; what its wakes are signed with is in {}",

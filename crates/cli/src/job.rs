@@ -11,6 +11,7 @@ use crate::args::job::{AdoptArgs, CreateArgs, JobArgs, JobCommand, JobOrSession,
 use crate::error::Error;
 use crate::here::Here;
 use crate::render::Answer;
+use crate::site;
 use crate::stdin;
 
 mod show;
@@ -74,13 +75,13 @@ pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
 
 /// The door of a running `gaffer up`.
 struct Door<'a> {
-    url: Url,
+    url: Option<Url>,
     here: &'a Here,
 }
 
 impl Door<'_> {
     async fn client(&self) -> Result<Client> {
-        Ok(Client::new(self.url.clone(), self.here.token().await?)?)
+        site::door(self.url.clone(), self.here).await
     }
 
     async fn create(&self, args: CreateArgs) -> Result<Answer> {

@@ -19,7 +19,7 @@ const TEXT_CHARS_MAX: usize = 2_000;
 
 /// Tells what was done.
 pub(crate) async fn run(args: LogsArgs, here: &Here) -> Result<Answer> {
-    let site = Site::of(&args.stack, here).await?;
+    let site = Site::of(here).await?;
     let reading = || format!("reading what was done for job {}", args.id);
     let named = site.desk.find(args.id.as_str()).await;
     let job = named.with_context(reading)?.job;

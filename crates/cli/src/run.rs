@@ -66,14 +66,20 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
     let CommandLine {
         data,
         json,
+        stack,
         command,
     } = command_line;
-    let here = || Here::of(data, environment);
+    let stack = stack.name().map(str::to_owned);
+    if stack.is_some() && !command.works_on_stacks() {
+        return Err(of_this_machine().into());
+    }
+    let here = || Ok::<_, Error>(Here::of(data, environment)?.of_stack(stack));
     let answer = match command {
         Command::Up(args) => {
             let here = here()?;
             return up::run(crate::args::UpArgs {
                 data: here.folder,
+                stack: here.stack,
                 overlay: here.environment.overlay,
                 json,
                 ..*args
@@ -102,12 +108,19 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Pull(args) => why::pull(args, &here()?).await?,
         Command::Pause(args) => switch::pause(args, &here()?).await?,
         Command::Resume(args) => switch::resume(args, &here()?).await?,
-        Command::Status(args) => switch::status(args, &here()?).await?,
+        Command::Status => switch::status(&here()?).await?,
         Command::Logs(args) => logs::run(args, &here()?).await?,
-        Command::Cost(args) => cost::run(args, &here()?).await?,
+        Command::Cost => cost::run(&here()?).await?,
         Command::Dlq(args) => dlq::run(args, &here()?).await?,
     };
     print(&answer, json)
+}
+
+fn of_this_machine() -> Error {
+    Error::usage(
+        "this command is about this machine, and not about a stack",
+        "leave `--stack` and `--aws` out",
+    )
 }
 
 fn print(answer: &Answer, as_json: bool) -> Result<()> {

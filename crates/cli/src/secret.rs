@@ -17,7 +17,7 @@ pub(crate) async fn run(command: SecretCommand, here: &Here) -> Result<Answer> {
 }
 
 async fn set(args: SetArgs, here: &Here) -> Result<Answer> {
-    let keeping = Keeping::of(&args.stack, here).await?;
+    let keeping = Keeping::of(here).await?;
     let path = args.name.path();
     let value = stdin::secret(&format!("the secret {path}"))?;
     keeping.secrets.write(&args.name, &value).await?;

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use client::Client;
 use engine::desk::Desk;
-use engine::ports::{DeadLetters, Queue, Secrets};
+use engine::ports::{DeadLetters, Queue, SecretName, Secrets};
+use url::Url;
 
-use crate::args::stack::StackArgs;
+use crate::data::Data;
+use crate::error::Error;
 use crate::here::Here;
 
 /// What commands that only look need of a Gaffer.
@@ -25,8 +28,8 @@ pub(crate) struct Site {
 
 impl Site {
     /// The Gaffer that is meant. It has to be there.
-    pub(crate) async fn of(stack: &StackArgs, here: &Here) -> Result<Self> {
-        if let Some(name) = stack.name() {
+    pub(crate) async fn of(here: &Here) -> Result<Self> {
+        if let Some(name) = &here.stack {
             return on_aws(name).await;
         }
         let data = here.found().await?;
@@ -52,17 +55,54 @@ pub(crate) struct Keeping {
 
 impl Keeping {
     /// The Gaffer that is meant; a data folder is made when it is new.
-    pub(crate) async fn of(stack: &StackArgs, here: &Here) -> Result<Self> {
-        if let Some(name) = stack.name() {
+    pub(crate) async fn of(here: &Here) -> Result<Self> {
+        if let Some(name) = &here.stack {
             return kept_on_aws(name).await;
         }
-        let data = here.stored_only().open().await?;
-        Ok(Self {
+        Ok(Self::in_folder(here.stored_only().open().await?))
+    }
+
+    /// The Gaffer that is meant, which has to be there.
+    pub(crate) async fn found(here: &Here) -> Result<Self> {
+        if let Some(name) = &here.stack {
+            return kept_on_aws(name).await;
+        }
+        Ok(Self::in_folder(here.stored_only().found().await?))
+    }
+
+    fn in_folder(data: Data) -> Self {
+        Self {
+            root: data.folder.join("secrets").display().to_string(),
             desk: data.desk,
             secrets: data.secrets,
-            root: here.folder.join("secrets").display().to_string(),
-        })
+        }
     }
+}
+
+/// Where `gaffer up` listens when nobody says otherwise.
+const USUAL_DOOR: &str = "http://127.0.0.1:4180";
+
+/// The door of the Gaffer that is meant: of `gaffer up`, or the API of a stack, whose token is read from its parameters.
+pub(crate) async fn door(url: Option<Url>, here: &Here) -> Result<Client> {
+    let Some(name) = &here.stack else {
+        let usual = || USUAL_DOOR.parse().context("reading the usual address");
+        let url = url.map_or_else(usual, Ok)?;
+        return Ok(Client::new(url, here.token().await?)?);
+    };
+    let url = url.ok_or_else(|| {
+        Error::usage(
+            format!("nothing tells where the API of the stack `{name}` is"),
+            format!("give `--url URL`, as `cargo xtask deploy status --stack {name}` shows it"),
+        )
+    })?;
+    let secret = SecretName::ApiToken;
+    if let Some(token) = here.environment.overlay.get(&secret.path()) {
+        return Ok(Client::new(url, token.clone())?);
+    }
+    let keeping = Keeping::found(here).await?;
+    let token = keeping.secrets.read(&secret).await;
+    let token = token.with_context(|| format!("reading the API's token of the stack `{name}`"))?;
+    Ok(Client::new(url, token)?)
 }
 
 #[cfg(feature = "aws")]
@@ -99,8 +139,8 @@ async fn on_aws(name: &str) -> Result<Site> {
 
 /// What this build cannot do.
 #[cfg(not(feature = "aws"))]
-pub(crate) fn without_aws(name: &str) -> crate::error::Error {
-    crate::error::Error::usage(
+pub(crate) fn without_aws(name: &str) -> Error {
+    Error::usage(
         format!("this gaffer was built without AWS, so it cannot reach the stack `{name}`"),
         "build one that can: `cargo install --path crates/cli --features aws`",
     )

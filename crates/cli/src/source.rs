@@ -12,6 +12,7 @@ use crate::args::source::{AddArgs, PolicyArgs, SetArgs, SourceCommand, TimingArg
 use crate::error::Error;
 use crate::here::{Address, Here, busy, change, must_agent, save};
 use crate::render::{Answer, value};
+use crate::site::Keeping;
 use crate::switch::paused_source;
 
 mod show;
@@ -19,11 +20,11 @@ mod show;
 /// Runs one of the commands.
 pub(crate) async fn run(command: SourceCommand, here: &Here) -> Result<Answer> {
     let desk = match &command {
-        SourceCommand::Add(_) => here.open().await?.desk,
+        SourceCommand::Add(_) => Keeping::of(here).await?.desk,
         SourceCommand::Set(_)
         | SourceCommand::List
         | SourceCommand::Pause { .. }
-        | SourceCommand::Resume { .. } => here.found().await?.desk,
+        | SourceCommand::Resume { .. } => Keeping::found(here).await?.desk,
     };
     match command {
         SourceCommand::Add(args) => {

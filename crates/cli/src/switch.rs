@@ -12,7 +12,6 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::args::SwitchArgs;
-use crate::args::operations::StatusArgs;
 use crate::here::{Address, Here, change};
 use crate::render::{Answer, value};
 use crate::site::Site;
@@ -24,7 +23,7 @@ const STILL_HELD: &str =
 
 /// Stops writing to Jules and GitHub.
 pub(crate) async fn pause(args: SwitchArgs, here: &Here) -> Result<Answer> {
-    let desk = here.found().await?.desk;
+    let desk = Site::of(here).await?.desk;
     if let Some(repo) = &args.source {
         return paused_source(&desk, repo, true).await;
     }
@@ -38,7 +37,7 @@ pub(crate) async fn pause(args: SwitchArgs, here: &Here) -> Result<Answer> {
 
 /// Goes on.
 pub(crate) async fn resume(args: SwitchArgs, here: &Here) -> Result<Answer> {
-    let desk = here.found().await?.desk;
+    let desk = Site::of(here).await?.desk;
     if let Some(repo) = &args.source {
         return paused_source(&desk, repo, false).await;
     }
@@ -88,8 +87,8 @@ pub(crate) async fn paused_source(desk: &Desk, repo: &RepoName, paused: bool) ->
 }
 
 /// Tells what is going on.
-pub(crate) async fn status(args: StatusArgs, here: &Here) -> Result<Answer> {
-    let site = Site::of(&args.stack, here).await?;
+pub(crate) async fn status(here: &Here) -> Result<Answer> {
+    let site = Site::of(here).await?;
     let status = site.desk.status().await;
     let status = status.context("reading what is going on")?;
     let ticks = match &site.ticks {

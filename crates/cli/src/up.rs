@@ -42,7 +42,7 @@ const STOP_WITHIN: Duration = Duration::from_secs(30);
 pub(crate) async fn run(args: UpArgs) -> Result<()> {
     log_to_stderr();
     let token = args.overlay.get(&SecretName::ApiToken.path()).cloned();
-    let (base, place, _lock, rhythm) = match args.stack.name() {
+    let (base, place, _lock, rhythm) = match args.stack.as_deref() {
         Some(name) => {
             let base = on_aws(name, args.overlay.clone()).await?;
             (base, format!("the stack {name}"), None, aws_rhythm())

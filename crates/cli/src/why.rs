@@ -1,17 +1,17 @@
 //! `gaffer job why` and `gaffer pull why`: why nothing happens now, and what will be done when.
 
 use anyhow::{Context, Result};
-use client::Client;
 use client::wire::Why;
 
 use crate::args::pull::{PullArgs, PullCommand};
 use crate::here::Here;
 use crate::render::{Answer, value};
+use crate::site;
 use crate::switch::moment;
 
 /// Runs one of the commands about pull requests.
 pub(crate) async fn pull(args: PullArgs, here: &Here) -> Result<Answer> {
-    let door = Client::new(args.url, here.token().await?)?;
+    let door = site::door(args.url, here).await?;
     match args.command {
         PullCommand::Why { pull } => {
             let why = door.pull_why(&pull).await;

@@ -10,13 +10,13 @@ use engine::store::Versioned;
 use serde_json::json;
 
 use super::must_find;
-use crate::data::Data;
 use crate::error::Error;
 use crate::here::busy;
 use crate::render::Answer;
+use crate::site::Keeping;
 
 /// Removes an agent, then its secret.
-pub(super) async fn run(name: &AgentName, data: &Data) -> Result<Answer> {
+pub(super) async fn run(name: &AgentName, data: &Keeping) -> Result<Answer> {
     refuse_named(name, &data.desk).await?;
     for _ in 0..DECIDE_AGAIN_MAX {
         let found = must_find(&data.desk, name).await?;

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::{HEADERS, must_find, with_secret};
 use crate::args::agent::RotateArgs;
-use crate::data::Data;
 use crate::error::Error;
 use crate::render::Answer;
+use crate::site::Keeping;
 
 /// What is live.
 enum Live {
@@ -25,7 +25,7 @@ enum Live {
 }
 
 /// Runs one step of a rotation.
-pub(super) async fn run(args: &RotateArgs, data: &Data) -> Result<Answer> {
+pub(super) async fn run(args: &RotateArgs, data: &Keeping) -> Result<Answer> {
     must_find(&data.desk, &args.name).await?;
     let secret = SecretName::Agent(args.name.clone());
     let live = match data.secrets.read(&secret).await {
@@ -56,7 +56,7 @@ pub(super) async fn run(args: &RotateArgs, data: &Data) -> Result<Answer> {
     Ok(with_secret(answer, fresh.expose_secret()).line(next))
 }
 
-async fn end(args: &RotateArgs, live: Live, data: &Data) -> Result<Answer> {
+async fn end(args: &RotateArgs, live: Live, data: &Keeping) -> Result<Answer> {
     let name = &args.name;
     let Live::Two { new, old } = live else {
         let next = format!("begin one with `gaffer agent rotate {name}`");

@@ -2,17 +2,11 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::stack::StackArgs;
-
 /// What to do with messages that were given up.
 #[derive(Debug, Args)]
 pub(crate) struct DlqArgs {
-    /// Which Gaffer.
-    #[command(flatten)]
-    pub(crate) stack: StackArgs,
-
     /// Which queue's.
-    #[arg(long, value_enum, value_name = "QUEUE", default_value_t = QueueName::Work)]
+    #[arg(long, global = true, value_enum, value_name = "QUEUE", default_value_t = QueueName::Work)]
     pub(crate) queue: QueueName,
 
     /// What to do.
@@ -34,7 +28,7 @@ pub(crate) enum QueueName {
 pub(crate) enum DlqCommand {
     /// List them, the oldest first.
     #[command(
-        after_help = "Examples:\n  gaffer dlq list\n  gaffer dlq --stack gaffer --queue ticks list"
+        after_help = "Examples:\n  gaffer dlq list\n  gaffer dlq list --stack gaffer --queue ticks"
     )]
     List,
     /// Show one as it was sent.

@@ -7,7 +7,6 @@ use clap::{Args, Subcommand};
 use jiff::SignedDuration;
 use url::Url;
 
-use super::stack::StackArgs;
 use super::value;
 
 /// What to do with GitHub.
@@ -70,10 +69,6 @@ pub(crate) struct SetupArgs {
     /// Forget what was begun, and make another App.
     #[arg(long)]
     pub(crate) again: bool,
-
-    /// Whose App it is.
-    #[command(flatten)]
-    pub(crate) stack: StackArgs,
 
     /// How long to wait for you at each step; `0s` waits for nothing.
     #[arg(long, value_name = "DURATION", default_value = "15m", value_parser = value::wait)]

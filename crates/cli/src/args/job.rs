@@ -16,9 +16,9 @@ use super::value;
     after_help = "Example:\n  gaffer job list\n\nThe token is GAFFER_TOKEN (or JULES_API_TOKEN) in the environment, else the one that `gaffer up` made in the data folder."
 )]
 pub(crate) struct JobArgs {
-    /// Where `gaffer up` listens.
-    #[arg(long, global = true, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", default_value = "http://127.0.0.1:4180", value_parser = value::base)]
-    pub(crate) url: Url,
+    /// Where `gaffer up` listens [default: http://127.0.0.1:4180], or the API of a stack.
+    #[arg(long, global = true, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
+    pub(crate) url: Option<Url>,
 
     /// What to do.
     #[command(subcommand)]

@@ -10,9 +10,9 @@ use super::value;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  gaffer pull why 'acme/shop#7'")]
 pub(crate) struct PullArgs {
-    /// Where `gaffer up` listens.
-    #[arg(long, global = true, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", default_value = "http://127.0.0.1:4180", value_parser = value::base)]
-    pub(crate) url: Url,
+    /// Where `gaffer up` listens [default: http://127.0.0.1:4180], or the API of a stack.
+    #[arg(long, global = true, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
+    pub(crate) url: Option<Url>,
 
     /// What to do.
     #[command(subcommand)]

@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::stack::StackArgs;
-
 /// Where a backup goes.
 #[derive(Debug, Clone, Args)]
 #[command(
@@ -47,11 +45,6 @@ pub(crate) struct ExportArgs {
     /// A line for each stored record, as it is stored.
     #[arg(long)]
     pub(crate) all: bool,
-
-    /// Which Gaffer.
-    #[command(flatten)]
-    pub(crate) stack: StackArgs,
-
     /// How the lines are written.
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     pub(crate) format: Format,
@@ -65,10 +58,6 @@ pub(crate) struct ExportArgs {
 pub(crate) struct ImportArgs {
     /// What `gaffer export --all` printed; standard input without it, or with `-`.
     pub(crate) file: Option<PathBuf>,
-
-    /// Which Gaffer.
-    #[command(flatten)]
-    pub(crate) stack: StackArgs,
 }
 
 /// How an export is written.

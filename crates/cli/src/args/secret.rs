@@ -3,8 +3,6 @@
 use clap::{Args, Subcommand};
 use engine::ports::SecretName;
 
-use super::stack::StackArgs;
-
 /// What to do with a secret.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SecretCommand {
@@ -21,10 +19,6 @@ pub(crate) struct SetArgs {
     /// `github`, `webhook`, `token`, `jules/ACCOUNT` or `agents/AGENT`.
     #[arg(value_name = "NAME", value_parser = name)]
     pub(crate) name: SecretName,
-
-    /// Which Gaffer.
-    #[command(flatten)]
-    pub(crate) stack: StackArgs,
 }
 
 /// A secret's name is its path: below `DATA/secrets/` here, below `/gaffer/STACK/` on AWS.

@@ -5,18 +5,18 @@ use clap::Args;
 /// The stack that is meant when none is named.
 const USUAL: &str = "gaffer";
 
-/// Longest name of a stack, as CloudFormation has it.
-const NAME_CHARS_MAX: usize = 128;
+/// Longest name of a stack: that of a role, which begins with it, has at most 64 characters.
+const NAME_CHARS_MAX: usize = 38;
 
 /// Which Gaffer is meant.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct StackArgs {
     /// The Gaffer of this stack on AWS, instead of the one of the data folder. Region, endpoint and credentials are those of every AWS tool.
-    #[arg(long, value_name = "NAME", value_parser = name)]
+    #[arg(long, global = true, value_name = "NAME", value_parser = name, help_heading = "Everywhere")]
     stack: Option<String>,
 
     /// The same for the stack `gaffer`.
-    #[arg(long)]
+    #[arg(long, global = true, help_heading = "Everywhere")]
     aws: bool,
 }
 

@@ -31,6 +31,7 @@ async fn answered(
         &sandbox.github_base(),
     ]);
     let here = Here {
+        stack: None,
         folder: folder.join("data"),
         environment: Environment::default(),
     };

@@ -71,13 +71,22 @@ impl Stage {
         };
         let cloud = Cloud::open(place, deploy::command::tell).await;
         let cloud = cloud.expect("the services");
-        put(&cloud, &sandbox, binaries.clone()).await;
+        // As a person fills a stack: nothing calls the functions before there is work for them.
+        let hosts = vec![sandbox.addr().to_string()];
+        let first = Wish {
+            told: Told::new(Some(false), Some(hosts)),
+            without_triggers: true,
+            ..wish(binaries.clone())
+        };
+        assert_eq!(put(&cloud, first).await, None);
         let config = aws::connect().await;
         let table = aws::Table::new(&config, STACK);
         let desk = desk(&config, &table).await;
         let secrets = aws::Parameters::new(&config, STACK);
         furniture::put(&desk, &secrets, &sandbox).await;
-        let doors = put(&cloud, &sandbox, binaries).await;
+        // Which private host may be woken was said once, and holds from then on.
+        let doors = put(&cloud, wish(binaries)).await;
+        let doors = doors.expect("something that calls the functions");
         // Until now nothing was ever due, so no chain of ticks lives: only the schedule can begin one.
         furniture::open_account(&desk).await;
         let token = secrets.read(&SecretName::ApiToken).await.expect("a token");
@@ -103,7 +112,7 @@ impl Stage {
 
     /// Deploys other binaries.
     pub(crate) async fn put(&self, binaries: Binaries) {
-        put(&self.cloud, &self.sandbox, binaries).await;
+        put(&self.cloud, wish(binaries)).await;
     }
 
     /// A new job.
@@ -166,21 +175,23 @@ impl Stage {
     }
 }
 
-async fn put(cloud: &Cloud, sandbox: &Sandbox, binaries: Binaries) -> Doors {
+fn wish(binaries: Binaries) -> Wish {
+    Wish {
+        binaries,
+        told: Told::default(),
+        alarm_topic: None,
+        log_days: None,
+        without_triggers: false,
+    }
+}
+
+async fn put(cloud: &Cloud, wish: Wish) -> Option<Doors> {
     let workshop = Workshop {
         root: workspace(),
         cargo_lambda: Some(folder("GAFFER_CARGO_LAMBDA")),
     };
-    let wish = Wish {
-        binaries,
-        told: Told::new(Some(false), Some(vec![sandbox.addr().to_string()])),
-        alarm_topic: None,
-        log_days: None,
-        without_triggers: false,
-    };
     let deployed = cloud.deploy(&workshop, wish).await;
-    let doors = deployed.unwrap_or_else(|error| panic!("{error}"));
-    doors.expect("something that calls the functions")
+    deployed.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The table and the queue as the functions see them.

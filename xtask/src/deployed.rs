@@ -12,8 +12,8 @@ use crate::ministack::MiniStack;
 use crate::stages::forget_outer_package;
 use crate::tools::python;
 
-/// The packages of the functions.
-const PACKAGES: [&str; 4] = ["poller", "dispatcher", "webhook", "api-function"];
+/// The binaries of the functions.
+const BINARIES: [&str; 4] = ["poller", "dispatcher", "webhook", "api"];
 
 /// What makes of this version one that does not exist yet: it stores one field more.
 const NEXT: [&str; 2] = ["--features", "engine/next-shape"];
@@ -56,9 +56,11 @@ impl Set {
 fn built(root: &Path, features: &[&str], folder: &Path) -> Result<PathBuf> {
     let mut command = Command::new("cargo");
     forget_outer_package(&mut command);
-    command.args(["build", "--message-format", "json-render-diagnostics"]);
-    for package in PACKAGES {
-        command.args(["--package", package]);
+    // As a part of the workspace: with features of their own, all dependencies would be compiled once more.
+    command.args(["build", "--workspace"]);
+    command.args(["--message-format", "json-render-diagnostics"]);
+    for binary in BINARIES {
+        command.args(["--bin", binary]);
     }
     let output = command
         .args(features)
@@ -71,10 +73,10 @@ fn built(root: &Path, features: &[&str], folder: &Path) -> Result<PathBuf> {
     let said = String::from_utf8_lossy(&output.stdout);
     let binaries: Vec<PathBuf> = said.lines().filter_map(binary).collect();
     ensure!(
-        binaries.len() == PACKAGES.len(),
+        binaries.len() == BINARIES.len(),
         "cargo built {} functions, not {}: {binaries:?}",
         binaries.len(),
-        PACKAGES.len()
+        BINARIES.len()
     );
     for binary in binaries {
         let name = binary.file_name().context("naming a function")?;

@@ -84,9 +84,18 @@ impl Stage {
             Stage::Infra => &["cfn-lint", "infra/foundation.yaml", "infra/triggers.yaml"],
             // `deployed` has a stage and services of its own.
             Stage::Test => &["cargo", "test", "--workspace", "--exclude", "deployed"],
-            Stage::Deployed => &["cargo", "test", "-p", "deployed"],
+            // The workspace is named in all three, so that none compiles again what another has compiled with other features.
+            Stage::Deployed => &["cargo", "test", "--workspace", "--test", "deployed"],
             Stage::Aws => &[
-                "cargo", "test", "-p", "tests", "--test", "it", "--", "--exact",
+                "cargo",
+                "test",
+                "--workspace",
+                "--exclude",
+                "deployed",
+                "--test",
+                "it",
+                "--",
+                "--exact",
             ],
             Stage::Doc => &[
                 "cargo",

@@ -1,7 +1,14 @@
 //! Who may enter.
 
+use std::sync::{Arc, Mutex};
+
+use api::{SECRET_KEPT, SECRET_READ_AGAIN};
+use async_trait::async_trait;
+use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
+use engine::ports::{SecretName, Secrets, SecretsError};
+use secrecy::SecretString;
 
 use crate::world::{Answer, TOKEN, World, send};
 
@@ -101,4 +108,57 @@ async fn requests_have_a_name() {
         .call("GET".parse().unwrap(), "/jobs", (&forged, ""))
         .await;
     assert_eq!(answer.header("x-request-id").len(), 26);
+}
+
+/// A store of secrets that holds a token, or does not answer.
+struct Kept(Mutex<Option<&'static str>>);
+
+#[async_trait]
+impl Secrets for Kept {
+    async fn read(&self, name: &SecretName) -> Result<SecretString, SecretsError> {
+        assert_eq!(*name, SecretName::ApiToken);
+        let stored = *self.0.lock().unwrap();
+        stored
+            .map(SecretString::from)
+            .ok_or_else(|| SecretsError::Unreachable {
+                name: name.path(),
+                message: "no answer".to_owned(),
+            })
+    }
+
+    async fn write(&self, _: &SecretName, _: &SecretString) -> Result<(), SecretsError> {
+        panic!("a door writes no secret")
+    }
+
+    async fn remove(&self, _: &SecretName) -> Result<(), SecretsError> {
+        panic!("a door removes no secret")
+    }
+}
+
+async fn opens(router: &Router, token: &str) -> bool {
+    let request = Request::builder()
+        .uri("/jobs")
+        .header("authorization", format!("Bearer {token}"));
+    let answer = send(router, request.body(Body::empty()).unwrap()).await;
+    assert!([200, 401].contains(&answer.status.as_u16()), "{answer:?}");
+    answer.status == 200
+}
+
+#[tokio::test]
+async fn a_token_that_is_replaced_is_learned_and_the_one_before_ends_when_it_is_taken_away() {
+    let world = World::new().await;
+    let kept = Arc::new(Kept(Mutex::new(Some("gaf_old"))));
+    let router = api::router(api::DoorState::kept(world.desk.clone(), kept.clone()));
+    let is = |token| *kept.0.lock().unwrap() = token;
+    assert!(opens(&router, "gaf_old").await && !opens(&router, "gaf_new").await);
+    is(Some("gaf_new, gaf_old"));
+    world.clock.advance(SECRET_READ_AGAIN);
+    assert!(opens(&router, "gaf_new").await && opens(&router, "gaf_old").await);
+    // What is known opens also while the store does not answer.
+    is(None);
+    world.clock.advance(SECRET_KEPT);
+    assert!(opens(&router, "gaf_new").await && opens(&router, "gaf_old").await);
+    is(Some("gaf_new"));
+    world.clock.advance(SECRET_KEPT);
+    assert!(opens(&router, "gaf_new").await && !opens(&router, "gaf_old").await);
 }

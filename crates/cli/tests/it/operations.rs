@@ -123,10 +123,34 @@ fn without_aws_a_stack_is_refused_with_what_to_build() {
         &["status", "--aws"][..],
         &["up", "--stack", "x"],
         &["export", "--all", "--stack", "x"],
+        &["pause", "--stack", "x"],
+        &["source", "list", "--stack", "x"],
+        &["account", "--stack", "x", "list"],
+        &["agent", "list", "--aws"],
+        &["dlq", "list", "--stack", "x", "--queue", "ticks"],
+        &["job", "list", "--stack", "x", "--url", "http://127.0.0.1:1"],
     ] {
         let told = world.refused(command);
         assert_eq!(told.exit, 2, "{told:?}");
         assert!(told.next.contains("--features aws"), "{told:?}");
     }
     assert_eq!(world.refused(&["status", "--stack", "a b"]).exit, 2);
+}
+
+#[test]
+fn what_is_about_this_machine_is_not_done_for_a_stack() {
+    let world = World::with_account();
+    for command in [
+        &["demo", "--stack", "x"][..],
+        &["doctor", "--aws"],
+        &["backup", "x.db", "--stack", "x"],
+        &["completions", "bash", "--stack", "x"],
+    ] {
+        let told = world.refused(command);
+        assert_eq!(told.exit, 2, "{told:?}");
+        assert!(told.error.contains("about this machine"), "{told:?}");
+    }
+    let told = world.refused(&["job", "list", "--stack", "x"]);
+    assert_eq!(told.exit, 2, "{told:?}");
+    assert!(told.next.contains("--url URL"), "{told:?}");
 }

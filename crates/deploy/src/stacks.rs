@@ -3,16 +3,21 @@
 mod settle;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use aws_sdk_cloudformation::types::{
     Capability, Change, ChangeSetStatus, ChangeSetType, Parameter, Stack,
 };
+use tokio::time::Instant;
 
 use crate::cloud::{Cloud, LOOK_EVERY};
 use crate::error::Error;
 
 /// What change sets of ours are called. One that was left by an interrupted run is replaced.
 const CHANGE_SET: &str = "gaffer";
+
+/// Longest wait for what a change set would change: it takes seconds.
+const READY_WITHIN: Duration = Duration::from_secs(300);
 
 /// A stack as it should be.
 pub(crate) struct Wanted {
@@ -207,6 +212,7 @@ impl Cloud {
         let doing = || format!("reading what would change in the stack {name}");
         let mut beat = tokio::time::interval(LOOK_EVERY);
         let (mut all, mut next) = (Vec::new(), None);
+        let until = Instant::now() + READY_WITHIN;
         loop {
             let ask = self.stacks.describe_change_set();
             let ask = ask.stack_name(name).change_set_name(CHANGE_SET);
@@ -220,6 +226,10 @@ impl Cloud {
                 return Err(Error::stopped(doing(), why, "mend it and deploy again"));
             }
             if page.status != Some(ChangeSetStatus::CreateComplete) {
+                if Instant::now() > until {
+                    let why = format!("no answer within {} s", READY_WITHIN.as_secs());
+                    return Err(Error::stopped(doing(), why, "deploy again"));
+                }
                 beat.tick().await;
                 continue;
             }

@@ -1,9 +1,15 @@
 //! The states of a stack: which are ends, which of them are good, and why one is not.
 
+use std::time::Duration;
+
 use aws_sdk_cloudformation::types::{Change, ChangeAction, Replacement, Stack, StackStatus};
+use tokio::time::Instant;
 
 use crate::cloud::{Cloud, LOOK_EVERY};
 use crate::error::Error;
+
+/// Longest wait for a stack to come to an end: ours takes minutes, and CloudFormation itself gives up on most things within an hour.
+const SETTLED_WITHIN: Duration = Duration::from_secs(3600);
 
 /// How many reasons of a failure are told: the first ones are the cause, what follows is its consequence.
 const REASONS_MAX: usize = 3;
@@ -72,7 +78,8 @@ impl Cloud {
     /// The stack, once nothing happens to it any more; none when it is gone.
     pub(super) async fn settled(&self, name: &str) -> Result<Option<Stack>, Error> {
         let mut beat = tokio::time::interval(LOOK_EVERY);
-        loop {
+        let until = Instant::now() + SETTLED_WITHIN;
+        while Instant::now() < until {
             beat.tick().await;
             let stack = self.stack(name).await?;
             match stack {
@@ -81,6 +88,11 @@ impl Cloud {
                 stack => return Ok(stack),
             }
         }
+        Err(Error::stopped(
+            format!("waiting for the stack {name}"),
+            format!("it still changes after {} s", SETTLED_WITHIN.as_secs()),
+            "see its events in CloudFormation, and go on when it has come to its end",
+        ))
     }
 
     /// Why a stack did not become what it should.

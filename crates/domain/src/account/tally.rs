@@ -34,7 +34,8 @@ impl Tally {
         if let Poll::Failed(failure) = poll {
             next.count(failure.class);
             let longer = (gap - tick).as_secs();
-            next.backoff_secs += u64::try_from(longer).unwrap_or(0);
+            let longer = u64::try_from(longer).unwrap_or(0);
+            next.backoff_secs = next.backoff_secs.saturating_add(longer);
         }
         next
     }

@@ -56,8 +56,8 @@ impl Set {
 fn built(root: &Path, features: &[&str], folder: &Path) -> Result<PathBuf> {
     let mut command = Command::new("cargo");
     forget_outer_package(&mut command);
-    // As a part of the workspace: with features of their own, all dependencies would be compiled once more.
-    command.args(["build", "--workspace"]);
+    // As a part of the workspace and beside a test: with features of their own, all dependencies would be compiled once more.
+    command.args(["build", "--workspace", "--test", "deployed"]);
     command.args(["--message-format", "json-render-diagnostics"]);
     for binary in BINARIES {
         command.args(["--bin", binary]);
@@ -89,7 +89,10 @@ fn built(root: &Path, features: &[&str], folder: &Path) -> Result<PathBuf> {
 /// The binary that one of cargo's messages tells of.
 fn binary(message: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(message).ok()?;
-    message.get("executable")?.as_str().map(PathBuf::from)
+    let kinds = message.get("target")?.get("kind")?.as_array()?;
+    let binary = message.get("executable")?.as_str()?;
+    let is_binary = kinds.iter().any(|kind| kind == "bin");
+    is_binary.then(|| PathBuf::from(binary))
 }
 
 #[cfg(test)]
@@ -98,10 +101,15 @@ mod tests {
 
     #[test]
     fn only_messages_about_binaries_name_one() {
-        let message = r#"{"reason":"compiler-artifact","executable":"/t/debug/poller"}"#;
-        assert_eq!(binary(message), Some(PathBuf::from("/t/debug/poller")));
-        let library = r#"{"reason":"compiler-artifact","executable":null}"#;
-        assert_eq!(binary(library), None);
+        let of = |kind: &str, executable: &str| {
+            binary(&format!(
+                r#"{{"reason":"compiler-artifact","target":{{"kind":["{kind}"]}},"executable":{executable}}}"#
+            ))
+        };
+        let poller = PathBuf::from("/t/debug/poller");
+        assert_eq!(of("bin", r#""/t/debug/poller""#), Some(poller));
+        assert_eq!(of("test", r#""/t/debug/deployed-1""#), None);
+        assert_eq!(of("lib", "null"), None);
         assert_eq!(binary("not a message"), None);
     }
 }

@@ -112,12 +112,12 @@ impl Recorder {
         }
     }
 
-    /// Everything that waits to be stored, if it is time; else it goes on waiting. The first time only begins the wait.
+    /// Everything that waits to be stored, if it is time; else it goes on waiting. The first is stored at once: where little happens, a process may not live to see another.
     fn ripe(&self, used: Used, now: Timestamp) -> Option<Used> {
         let mut pending = self.pending();
         pending.0 += used;
-        let since = *pending.1.get_or_insert(now);
-        if now.duration_since(since) < STORED_EVERY {
+        let waits = |since: Timestamp| now.duration_since(since) < STORED_EVERY;
+        if pending.1.is_some_and(waits) {
             return None;
         }
         pending.1 = Some(now);

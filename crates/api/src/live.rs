@@ -1,12 +1,11 @@
 //! A secret that opens a door, kept for a while and read again when what somebody shows does not match.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::ports::{Clock, SecretName, Secrets, SecretsError};
 use github::webhook::live_secrets;
 use jiff::{SignedDuration, Timestamp};
 use secrecy::SecretString;
-use tokio::sync::Mutex;
 
 /// How long a secret that was read is used.
 pub const SECRET_KEPT: SignedDuration = SignedDuration::from_mins(5);
@@ -20,6 +19,8 @@ pub(crate) struct LiveSecret {
     secrets: Arc<dyn Secrets>,
     clock: Arc<dyn Clock>,
     kept: Mutex<Kept>,
+    /// Held by the one who reads.
+    turn: tokio::sync::Mutex<()>,
 }
 
 /// What was last read.
@@ -37,42 +38,38 @@ impl LiveSecret {
             secrets,
             clock,
             kept: Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
         }
     }
 
-    /// What is live, as far as is known.
+    /// What is live, as far as is known. Of a burst one reads, and the others wait for it only while nothing is known at all: a store of secrets that does not answer holds up nobody else whom the known one lets in.
     pub(crate) async fn known(&self) -> Vec<SecretString> {
-        self.younger_than(SECRET_KEPT).await
+        let kept = self.kept().clone();
+        if kept.live.is_empty() {
+            let _turn = self.turn.lock().await;
+            return self.younger_than(SECRET_KEPT).await;
+        }
+        match self.turn.try_lock() {
+            Ok(_turn) => self.younger_than(SECRET_KEPT).await,
+            Err(_) => kept.live,
+        }
     }
 
-    /// The same, once something did not match.
+    /// The same, once something did not match: whoever is reading is waited for, since that may be what matches.
     pub(crate) async fn read_again(&self) -> Vec<SecretString> {
+        let _turn = self.turn.lock().await;
         self.younger_than(SECRET_READ_AGAIN).await
     }
 
-    /// What was live at most this long ago. Of a burst one reads: the others wait for it only while nothing is known at all.
+    /// What was live at most this long ago.
     async fn younger_than(&self, age: SignedDuration) -> Vec<SecretString> {
         let now = self.clock.now();
-        let mut kept = self.kept.lock().await;
+        let mut kept = self.kept().clone();
         let fresh = |read: Timestamp| now.duration_since(read).abs() < age;
         if kept.read_at.is_some_and(fresh) {
-            return kept.live.clone();
+            return kept.live;
         }
         kept.read_at = Some(now);
-        if kept.live.is_empty() {
-            self.read_into(&mut kept).await;
-            return kept.live.clone();
-        }
-        // A store of secrets that does not answer must not hold up those whom the known one lets in.
-        let mut read = kept.clone();
-        drop(kept);
-        self.read_into(&mut read).await;
-        let mut kept = self.kept.lock().await;
-        kept.live.clone_from(&read.live);
-        read.live
-    }
-
-    async fn read_into(&self, kept: &mut Kept) {
         match self.secrets.read(&self.name).await {
             Ok(stored) => kept.live = live_secrets(&stored),
             Err(SecretsError::Missing(_)) => kept.live.clear(),
@@ -82,5 +79,80 @@ impl LiveSecret {
                 tracing::warn!(%error, name, "a secret could not be read again");
             }
         }
+        self.kept().clone_from(&kept);
+        kept.live
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Poll;
+
+    use async_trait::async_trait;
+    use secrecy::ExposeSecret;
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    /// A store that answers as often as it is allowed to, and is late otherwise.
+    struct Slow {
+        stored: Mutex<&'static str>,
+        answers: Semaphore,
+    }
+
+    #[async_trait]
+    impl Secrets for Slow {
+        async fn read(&self, _: &SecretName) -> Result<SecretString, SecretsError> {
+            self.answers.acquire().await.unwrap().forget();
+            Ok((*self.stored.lock().unwrap()).into())
+        }
+
+        async fn write(&self, _: &SecretName, _: &SecretString) -> Result<(), SecretsError> {
+            panic!("a door writes no secret")
+        }
+
+        async fn remove(&self, _: &SecretName) -> Result<(), SecretsError> {
+            panic!("a door removes no secret")
+        }
+    }
+
+    struct Time(Mutex<Timestamp>);
+
+    impl Clock for Time {
+        fn now(&self) -> Timestamp {
+            *self.0.lock().unwrap()
+        }
+    }
+
+    fn shown(live: Vec<SecretString>) -> Vec<String> {
+        let words = live.iter().map(|it| it.expose_secret().to_owned());
+        words.collect()
+    }
+
+    #[tokio::test]
+    async fn who_knows_the_secret_waits_for_no_reader_and_who_does_not_waits_for_what_is_read() {
+        let store = Arc::new(Slow {
+            stored: Mutex::new("old"),
+            answers: Semaphore::new(1),
+        });
+        let clock = Arc::new(Time(Mutex::new(Timestamp::UNIX_EPOCH)));
+        let live = LiveSecret::new(SecretName::Webhook, store.clone(), clock.clone());
+        assert_eq!(shown(live.known().await), ["old"]);
+        *store.stored.lock().unwrap() = "new,old";
+        *clock.0.lock().unwrap() += SECRET_KEPT;
+        let mut reading = std::pin::pin!(live.known());
+        assert!(futures::poll!(&mut reading).is_pending());
+        let mut mismatch = std::pin::pin!(live.read_again());
+        assert!(futures::poll!(&mut mismatch).is_pending());
+        let known = futures::poll!(std::pin::pin!(live.known()));
+        assert_eq!(known.map(shown), Poll::Ready(vec!["old".to_owned()]));
+        store.answers.add_permits(1);
+        assert_eq!(shown(reading.await), ["new", "old"]);
+        assert_eq!(shown(mismatch.await), ["new", "old"]);
+        assert_eq!(store.answers.available_permits(), 0);
     }
 }

@@ -48,6 +48,7 @@ pub use decisions::{differences, without_texts};
 pub use demo::{Demo, RED};
 pub use fate::{Fate, Moment};
 use functions::Functions;
+pub use functions::batch_event;
 pub use ground::{Ground, Ripening, Whole};
 pub use ledger::Ledger;
 pub use mail::Postman;

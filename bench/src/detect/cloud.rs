@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tests::clock::FakeClock;
 use tests::memory::MemoryQueue;
+use tests::world::batch_event;
 
 use super::absent::Absent;
 use super::jules::MemoryJules;
@@ -250,7 +251,7 @@ impl CloudTown {
         }
         for delivery in self.ticks.receive(BATCH, VISIBILITY).await? {
             self.spent.trigger_requests += REQUESTS_OF_A_BATCH;
-            let event = event_of(std::slice::from_ref(&delivery));
+            let event = batch_event(std::slice::from_ref(&delivery));
             self.poll(event).await?;
             self.ticks.acknowledge(&delivery.receipt).await?;
         }
@@ -300,7 +301,7 @@ impl CloudTown {
             for absent in batch.extract_if(.., |it| !is_played(it)) {
                 self.work.acknowledge(&absent.receipt).await?;
             }
-            let event = serde_json::from_value(event_of(&batch)).context("making a batch")?;
+            let event = serde_json::from_value(batch_event(&batch)).context("making a batch")?;
             let (calls, began) = (self.calls(), Instant::now());
             let answer = self
                 .dispatcher
@@ -354,24 +355,6 @@ fn is_played(delivery: &Delivery) -> bool {
         )
         | None => false,
     }
-}
-
-/// What Lambda hands over for a batch of messages.
-fn event_of(batch: &[Delivery]) -> Value {
-    let record = |(number, delivery): (usize, &Delivery)| {
-        json!({
-            "messageId": number.to_string(),
-            "receiptHandle": delivery.receipt.0,
-            "body": delivery.body,
-            "attributes": {
-                "SentTimestamp": delivery.sent_at.as_millisecond().to_string(),
-                "ApproximateReceiveCount": delivery.receives.to_string(),
-            },
-            "eventSource": "aws:sqs",
-        })
-    };
-    let records: Vec<Value> = batch.iter().enumerate().map(record).collect();
-    json!({ "Records": records })
 }
 
 fn context() -> Context {

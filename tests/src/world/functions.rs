@@ -61,7 +61,7 @@ impl Functions {
         let crews = self.crews.iter().cycle();
         let calls = batch.iter().zip(crews).map(|(delivery, crew)| async move {
             // Lambda deletes a batch that was answered, and shows it again otherwise.
-            self.tick(crew, event_of(std::slice::from_ref(delivery)))
+            self.tick(crew, batch_event(std::slice::from_ref(delivery)))
                 .await?;
             Ok(self.ticks.acknowledge(&delivery.receipt).await?)
         });
@@ -131,7 +131,7 @@ async fn dispatch(crew: &Crew, may_fail: bool) -> Result<usize, Error> {
     if batch.is_empty() {
         return Ok(0);
     }
-    let event = serde_json::from_value(event_of(&batch))?;
+    let event = serde_json::from_value(batch_event(&batch))?;
     let event = LambdaEvent::new(event, context());
     let answer = crew.dispatcher.handle(event).await;
     let left = answer.batch_item_failures;
@@ -150,7 +150,7 @@ async fn dispatch(crew: &Crew, may_fail: bool) -> Result<usize, Error> {
 }
 
 /// What Lambda hands over for a batch of messages.
-fn event_of(batch: &[Delivery]) -> Value {
+pub fn batch_event(batch: &[Delivery]) -> Value {
     let record = |(number, delivery): (usize, &Delivery)| {
         json!({
             "messageId": number.to_string(),

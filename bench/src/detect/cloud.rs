@@ -11,7 +11,7 @@ use domain::account::Pace;
 use domain::event::Occurrence;
 use domain::ids::JobId;
 use engine::desk::Desk;
-use engine::dispatcher::{BATCH, Eyes, Hands, VISIBILITY};
+use engine::dispatcher::{BATCH, VISIBILITY};
 use engine::machine::SystemClock;
 use engine::ports::{Clock, Delivery, Queue, QueueError, Receipt};
 use engine::usage::{Meter, Used};
@@ -24,10 +24,9 @@ use tests::clock::FakeClock;
 use tests::memory::MemoryQueue;
 use tests::world::batch_event;
 
-use super::absent::Absent;
 use super::jules::MemoryJules;
 use super::life::Life;
-use super::town::{CountingIds, attend, hand_over, settle_in};
+use super::town::{CountingIds, attend, hand_over, only_jules, settle_in};
 use super::witness::Witness;
 
 /// What a session weighs in a list: one without a patch.
@@ -152,17 +151,7 @@ impl CloudTown {
         };
         settle_in(&desk, pace).await?;
         counters.take();
-        let eyes = Eyes {
-            sessions: Arc::<MemoryJules>::clone(&jules),
-            pulls: Arc::new(Absent),
-            hooks: Arc::new(Absent),
-        };
-        let hands = Hands {
-            sessions: Arc::<MemoryJules>::clone(&jules),
-            pulls: Arc::new(Absent),
-            hooks: Arc::new(Absent),
-            agents: Arc::new(Absent),
-        };
+        let (eyes, hands) = only_jules(&jules);
         Ok(Self {
             began: clock.now(),
             poller: poller::Function::new(

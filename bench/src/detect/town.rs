@@ -91,17 +91,7 @@ impl Town {
             Arc::new(CountingIds::default()),
             "bench".parse()?,
         );
-        let eyes = Eyes {
-            sessions: Arc::<MemoryJules>::clone(&jules),
-            pulls: Arc::new(Absent),
-            hooks: Arc::new(Absent),
-        };
-        let hands = Hands {
-            sessions: Arc::<MemoryJules>::clone(&jules),
-            pulls: Arc::new(Absent),
-            hooks: Arc::new(Absent),
-            agents: Arc::new(Absent),
-        };
+        let (eyes, hands) = only_jules(&jules);
         let town = Self {
             began: clock.now(),
             poller: Poller::new(desk.clone(), Arc::<MemoryJules>::clone(&jules)),
@@ -229,6 +219,22 @@ impl Town {
             self.records.records.forget(&keys::job_pk(&job));
         }
     }
+}
+
+/// Eyes and hands for Jules; nothing else is there.
+pub(super) fn only_jules(jules: &Arc<MemoryJules>) -> (Eyes, Hands) {
+    let eyes = Eyes {
+        sessions: Arc::<MemoryJules>::clone(jules),
+        pulls: Arc::new(Absent),
+        hooks: Arc::new(Absent),
+    };
+    let hands = Hands {
+        sessions: Arc::<MemoryJules>::clone(jules),
+        pulls: Arc::new(Absent),
+        hooks: Arc::new(Absent),
+        agents: Arc::new(Absent),
+    };
+    (eyes, hands)
 }
 
 /// One account that no plan limits, polled at this pace, and the repository of all jobs.

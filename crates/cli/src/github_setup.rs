@@ -306,7 +306,10 @@ impl Run {
         let mut asked = false;
         loop {
             beat.tick().await;
-            let found = self.maker.installations((made.id, &key)).await;
+            let found = self
+                .maker
+                .installations((made.id, &key), self.data.desk.now())
+                .await;
             let found = found.map_err(|failure| not_signed_in(&failure))?;
             let is_enough = !found.is_empty() && lacking(wanted, &found).is_empty();
             if is_enough || Instant::now() >= until {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::client::{
-    Base, Door, Error, Lost, Received, Request, Settings, deadline, exchange, failure, jwt,
+    Base, Door, Error, Lost, Received, Request, Settings, deadline, exchange, failure, proof,
     refused, segment,
 };
 
@@ -99,8 +99,9 @@ impl AppMaker {
     pub async fn installations(
         &self,
         (app_id, private_key): (u64, &SecretString),
+        now: Timestamp,
     ) -> Result<Vec<Installed>, Failure> {
-        let bearer = jwt(app_id, private_key)?;
+        let bearer = proof(app_id, private_key, now)?;
         let doing = "looking for the App's installations";
         let path = "/app/installations?per_page=100";
         self.call((Method::GET, path), Some(&bearer), doing).await

@@ -13,6 +13,7 @@ mod log;
 mod look;
 mod memory;
 mod pages;
+mod proof;
 mod query;
 mod refusal;
 mod transport;
@@ -30,10 +31,10 @@ use tokio::time::Instant;
 use url::Url;
 
 pub(crate) use address::{Base, branch_path, segment};
-pub(crate) use app::jwt;
 pub(crate) use call::{Answer, Call, next_page};
 pub(crate) use door::Door;
 pub(crate) use pages::{Listing, Page};
+pub(crate) use proof::proof;
 pub(crate) use refusal::{SECONDARY_WAIT, failure, is_missing_permission, refused};
 pub(crate) use transport::{Lost, Received, Request, deadline, exchange};
 

@@ -53,7 +53,11 @@ impl Run {
 
     /// Whether a key signs this App in.
     async fn fits(&self, made: &MadeApp, key: &SecretString) -> Result<bool> {
-        match self.maker.installations((made.id, key)).await {
+        match self
+            .maker
+            .installations((made.id, key), self.data.desk.now())
+            .await
+        {
             Ok(_) => Ok(true),
             Err(failure) if is_refused(&failure) => Ok(false),
             Err(failure) => Err(not_signed_in(&failure).into()),
@@ -81,7 +85,10 @@ impl Run {
     async fn take_key(&self, made: MadeApp, file: &std::path::Path) -> Result<MadeApp> {
         let text = stdin::of_file(file, KEY_BYTES_MAX).context("reading the private key")?;
         let key = SecretString::from(text);
-        let seen = self.maker.installations((made.id, &key)).await;
+        let seen = self
+            .maker
+            .installations((made.id, &key), self.data.desk.now())
+            .await;
         seen.map_err(|failure| not_signed_in(&failure))?;
         let name = SecretName::App(made.id);
         self.data.secrets.write(&name, &key).await?;

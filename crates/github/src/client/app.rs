@@ -6,9 +6,7 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::RepoName;
 use http::Method;
 use jiff::{SignedDuration, Timestamp};
-use octocrab::auth::{EncodingKey, create_jwt};
-use octocrab::models::AppId;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde::Deserialize;
 use tokio::time::Instant;
 
@@ -207,24 +205,4 @@ fn remember<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, value: 
         map.clear();
     }
     map.insert(key, value);
-}
-
-/// A token that proves for nine minutes that we are the App. Octocrab takes its times from the machine's clock.
-pub(crate) fn jwt(app_id: u64, private_key: &SecretString) -> Result<SecretString, Failure> {
-    let bad = |what: &str| {
-        failure(
-            FailureClass::Unauthorized,
-            &format!("signing in as the GitHub App {app_id}: {what}"),
-        )
-        .never_sent()
-    };
-    // An environment variable often holds the key in one line, with `\n` written out.
-    let pem = private_key.expose_secret().replace("\\n", "\n");
-    let key = EncodingKey::from_rsa_pem(pem.as_bytes());
-    let key = key.map_err(|_| {
-        bad("the private key is no RSA key in PEM; store the file that GitHub gave you")
-    })?;
-    create_jwt(AppId(app_id), &key)
-        .map(SecretString::from)
-        .map_err(|_| bad("the private key cannot sign"))
 }

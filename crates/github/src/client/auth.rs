@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use domain::failure::Failure;
+use domain::doctor::Shape;
+use domain::failure::{Failure, FailureClass};
 use domain::ids::RepoName;
 use engine::ports::SecretName;
 use jiff::{SignedDuration, Timestamp};
@@ -11,8 +12,9 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
 use super::Client;
-use super::app::{App, InstallationToken, jwt};
+use super::app::{App, InstallationToken};
 use super::broker::Purse;
+use super::proof::proof;
 use super::refusal::failure;
 
 /// How long a secret is used before it is read again, so that a replaced one is noticed.
@@ -95,7 +97,7 @@ impl Client {
                 let app = App {
                     client: self,
                     until,
-                    jwt: jwt(app_id, &private_key)?,
+                    jwt: proof(app_id, &private_key, self.clock().now())?,
                 };
                 app.pass(&mut held, repo).await.map_err(Failure::never_sent)
             }
@@ -110,7 +112,10 @@ impl Client {
             Credential::App {
                 app_id,
                 private_key,
-            } => Pass::new(jwt(app_id, &private_key)?, |_| Purse::App),
+            } => {
+                let proof = proof(app_id, &private_key, self.clock().now())?;
+                Pass::new(proof, |_| Purse::App)
+            }
         })
     }
 
@@ -134,13 +139,13 @@ impl Client {
 
     async fn credential(&self, held: &mut Held) -> Result<Credential, Failure> {
         let secret = self.secret(held).await?;
-        Ok(match self.app_id() {
-            None => Credential::Token(secret),
-            Some(app_id) => Credential::App {
+        match self.app_id() {
+            None => of_github(&secret).map(|()| Credential::Token(secret)),
+            Some(app_id) => Ok(Credential::App {
                 app_id,
                 private_key: secret,
-            },
-        })
+            }),
+        }
     }
 
     async fn secret(&self, held: &mut Held) -> Result<SecretString, Failure> {
@@ -166,6 +171,24 @@ impl Client {
             }
         }
     }
+}
+
+/// What is certainly no token of GitHub's is not sent there: a key is worth more than a refusal tells.
+fn of_github(secret: &SecretString) -> Result<(), Failure> {
+    let shape = Shape::of(secret.expose_secret());
+    if shape.may_be_github(false) {
+        return Ok(());
+    }
+    let next = if shape == Shape::PrivateKey {
+        "and no App's id is known: set GAFFER_GITHUB_APP_ID, or start again after `gaffer github setup`"
+    } else {
+        "and no token of GitHub's: put one in the secret `github`"
+    };
+    let message = format!(
+        "signing in to GitHub: what is kept is {}, {next}",
+        shape.words()
+    );
+    Err(failure(FailureClass::Unauthorized, &message).never_sent())
 }
 
 impl Held {

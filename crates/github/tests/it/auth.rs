@@ -278,3 +278,23 @@ async fn a_write_whose_sign_in_failed_certainly_did_not_happen() {
     );
     assert_eq!(server.lines(), [INSTALLATION, MAKE_TOKEN]);
 }
+
+#[tokio::test]
+async fn a_secret_of_another_kind_is_not_sent_to_github() {
+    for (secret, told) in [
+        (KEY, "GAFFER_GITHUB_APP_ID"),
+        ("AIzaSyCanary", "a key of Google's"),
+        ("gaf_canary", "a token of Gaffer's own door"),
+    ] {
+        let server = Server::start(|_: &Asked| main_branch()).await;
+        let reader = Reader::new(Desk::new(secret).client(&server, None));
+        let failure = reader.default_branch(&pull().repo).await.unwrap_err();
+        assert_eq!(
+            (failure.class, failure.happened),
+            (FailureClass::Unauthorized, Happened::No)
+        );
+        assert!(failure.message.contains(told), "{failure}");
+        assert!(!failure.message.contains(secret.trim()), "{failure}");
+        assert_eq!(server.lines(), [""; 0]);
+    }
+}

@@ -15,6 +15,7 @@ mod save;
 
 pub mod dossier;
 pub mod figures;
+pub mod forget;
 pub mod journal;
 
 mod gap;

@@ -19,7 +19,7 @@ use domain::reach::{Access, Reach};
 use domain::wake::Wake;
 use serde::de::DeserializeOwned;
 
-pub use body::{BODY_SCHEMA, Versioned};
+pub use body::{BODY_SCHEMA, Versioned, leave_out_nothings};
 pub(crate) use body::{decode, encode, refuse_newer};
 
 use crate::keys;

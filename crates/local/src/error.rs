@@ -51,6 +51,18 @@ pub enum Error {
         /// The newest schema version that this program knows.
         known: i64,
     },
+    /// The database is of an older version, and was opened only to be read.
+    #[error(
+        "the database {path} has schema {found}, and this gaffer reads {known}; start `gaffer up` once, which brings it up to date (nothing was changed)"
+    )]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// The schema version in the file.
+        found: i64,
+        /// The schema version that this program works with.
+        known: i64,
+    },
     /// It was opened, but could not be prepared.
     #[error(
         "cannot prepare the database {path} while {doing}; free disk space or restore a backup, then start again"

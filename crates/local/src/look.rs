@@ -61,6 +61,10 @@ fn open(folder: &Path) -> (DataFacts, Option<Database>) {
             let why = error.to_string();
             (DataFacts::StoreNewer { why }, None)
         }
+        Err(error @ Error::Older { .. }) => {
+            let why = error.to_string();
+            (DataFacts::StoreOlder { why }, None)
+        }
         Err(error @ Error::IsBackup { .. }) => {
             let why = error.to_string();
             (DataFacts::StoreIsBackup { why }, None)

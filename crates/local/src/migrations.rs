@@ -15,10 +15,16 @@ struct Step {
 }
 
 /// The steps; after step `n`, counted from 0, the schema version is `n + 1`.
-const MIGRATIONS: &[Step] = &[Step {
-    sql: include_str!("migrations/0001_records_and_queues.sql"),
-    bodies: 1,
-}];
+const MIGRATIONS: &[Step] = &[
+    Step {
+        sql: include_str!("migrations/0001_records_and_queues.sql"),
+        bodies: 1,
+    },
+    Step {
+        sql: include_str!("migrations/0002_forgetting.sql"),
+        bodies: 1,
+    },
+];
 
 // Whoever gives bodies a new schema is told here that a step is missing.
 const _: () = assert!(
@@ -76,4 +82,13 @@ fn apply_step(connection: &mut Connection, version: i64, step: &str) -> rusqlite
         transaction.pragma_update(None, "user_version", version)?;
     }
     transaction.commit()
+}
+
+/// Makes a file as the first schema had it, with one record.
+#[cfg(test)]
+pub(crate) fn first_schema(path: &std::path::Path) {
+    let mut connection = Connection::open(path).unwrap();
+    apply_step(&mut connection, 1, MIGRATIONS[0].sql).unwrap();
+    let record = "INSERT INTO records (pk, sk, version, body) VALUES ('P', 'S', 3, '{}')";
+    connection.execute(record, []).unwrap();
 }

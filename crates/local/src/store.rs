@@ -153,6 +153,17 @@ impl Records for Store {
             Err(stopped) => Err(stopped_commit(&stopped)),
         }
     }
+
+    async fn forget(&self, at: Timestamp, limit: usize) -> Result<usize, CommitError> {
+        match self
+            .database
+            .run(move |connection| write::forget(connection, at, limit))
+            .await
+        {
+            Ok(outcome) => outcome,
+            Err(stopped) => Err(stopped_commit(&stopped)),
+        }
+    }
 }
 
 /// Work that was never begun wrote nothing; work that panicked may have.

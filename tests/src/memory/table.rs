@@ -105,13 +105,9 @@ impl Table {
             .iter()
             .take_while(|(due, _)| *due <= at)
             .take(limit)
-            .filter_map(|(due, key)| {
-                let version = self.get(key)?.version;
-                Some(DueRow {
-                    key: key.clone(),
-                    version,
-                    due: *due,
-                })
+            .map(|(due, key)| DueRow {
+                key: key.clone(),
+                due: *due,
             })
             .collect()
     }

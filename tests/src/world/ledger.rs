@@ -17,7 +17,7 @@ pub struct Ledger {
     store: Arc<dyn Whole>,
     fate: Fate,
     written: Arc<Mutex<Vec<Key>>>,
-    bodies: Arc<Mutex<Vec<String>>>,
+    bodies: Arc<Mutex<Vec<(Key, String)>>>,
 }
 
 impl Ledger {
@@ -49,7 +49,7 @@ impl Ledger {
     }
 
     /// Every body that was ever put, also of rows that are gone, with its key.
-    pub fn bodies(&self) -> Vec<String> {
+    pub fn bodies(&self) -> Vec<(Key, String)> {
         self.bodies
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -75,7 +75,7 @@ impl Ledger {
 
     fn note(&self, items: &[Write]) {
         let bodies = items.iter().filter_map(|item| match item {
-            Write::Put { record, .. } => Some(format!("{:?} {}", record.key, record.body)),
+            Write::Put { record, .. } => Some((record.key.clone(), record.body.clone())),
             Write::Delete { .. } | Write::Check { .. } => None,
         });
         self.bodies
@@ -156,6 +156,10 @@ impl Records for Ledger {
             }
             Acted::Never => Err(CommitError::Unavailable("the process is dead".to_owned())),
         }
+    }
+
+    async fn forget(&self, at: Timestamp, limit: usize) -> Result<usize, CommitError> {
+        self.store.forget(at, limit).await
     }
 }
 

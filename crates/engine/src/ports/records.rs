@@ -43,6 +43,8 @@ pub struct Record {
     pub due: Option<Timestamp>,
     /// The list it stands in, if any.
     pub list: Option<ListKey>,
+    /// After when the store may forget it, in whole seconds; absent, it is kept. A record that is still there after that is as good as before: nothing is decided by this.
+    pub forget: Option<Timestamp>,
 }
 
 /// Under which condition an item is written.
@@ -110,8 +112,6 @@ pub struct Page {
 pub struct DueRow {
     /// The record.
     pub key: Key,
-    /// Its version when the index was read.
-    pub version: u64,
     /// When it was due.
     pub due: Timestamp,
 }
@@ -194,6 +194,11 @@ pub trait Records: Send + Sync {
 
     /// Writes all items or none.
     async fn commit(&self, items: Vec<Write>) -> Result<(), CommitError>;
+
+    /// Deletes records that may be forgotten at a time, at most `limit`; answers how many. A store that forgets by itself has nothing to do.
+    async fn forget(&self, _at: Timestamp, _limit: usize) -> Result<usize, CommitError> {
+        Ok(0)
+    }
 }
 
 /// Refuses what DynamoDB would refuse, alike for every adapter.

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{BUSY_TIMEOUT, Database, during, refuse_backup, refuse_what_is_not_ours, refused};
 use crate::error::Error;
+use crate::migrations::{self, Found};
 
 impl Database {
     /// Opens an existing database so that nothing can be written through it. Blocks.
@@ -24,8 +25,23 @@ impl Database {
             .pragma_update(None, "query_only", true)
             .map_err(during(path, "opening it"))?;
         refuse_what_is_not_ours(&connection, path)?;
+        refuse_older(&connection, path)?;
         refuse_backup(&connection, path)?;
         Ok(Self::of(connection))
+    }
+}
+
+/// What is only read is not brought up to date.
+fn refuse_older(connection: &Connection, path: &Path) -> Result<(), Error> {
+    let known = migrations::newest();
+    match migrations::look(connection) {
+        Ok(Found::Ours(found)) if found < known => Err(Error::Older {
+            path: path.to_owned(),
+            found,
+            known,
+        }),
+        Ok(Found::Ours(_) | Found::Foreign) => Ok(()),
+        Err(error) => Err(during(path, "reading it")(error)),
     }
 }
 
@@ -47,6 +63,7 @@ mod tests {
             body: "{}".to_owned(),
             due: None,
             list: None,
+            forget: None,
         };
         let expect = Expect::Absent;
         vec![Write::Put { record, expect }]

@@ -26,6 +26,7 @@ fn record(sk: &str, body: &str) -> Record {
         body: body.to_owned(),
         due: None,
         list: None,
+        forget: None,
     }
 }
 

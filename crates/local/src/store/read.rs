@@ -8,28 +8,34 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use super::ReadError;
 use super::token::ListPlace;
 
-const GET: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort FROM records WHERE pk = ?1 AND sk = ?2";
+const GET: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s FROM records WHERE pk = ?1 AND sk = ?2";
 
 /// `?3` is the border above the prefix: a text, or an empty blob, which SQLite orders after every text.
-const QUERY_FIRST: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort FROM records
+const QUERY_FIRST: &str =
+    "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s FROM records
     WHERE pk = ?1 AND sk >= ?2 AND sk < ?3 ORDER BY sk LIMIT ?4";
-const QUERY_NEXT: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort FROM records
+const QUERY_NEXT: &str =
+    "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s FROM records
     WHERE pk = ?1 AND sk > ?2 AND sk < ?3 ORDER BY sk LIMIT ?4";
 
-const LIST_FIRST: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort FROM records
+const LIST_FIRST: &str =
+    "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s FROM records
     WHERE list_name = ?1 ORDER BY list_sort, pk, sk LIMIT ?2";
-const LIST_NEXT: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort FROM records
+const LIST_NEXT: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s FROM records
     WHERE list_name = ?1 AND (list_sort, pk, sk) > (?3, ?4, ?5) ORDER BY list_sort, pk, sk LIMIT ?2";
-const NEWEST_FIRST: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort FROM records
+const NEWEST_FIRST: &str =
+    "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s FROM records
     WHERE list_name = ?1 ORDER BY list_sort DESC, pk DESC, sk DESC LIMIT ?2";
-const NEWEST_NEXT: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort FROM records
+const NEWEST_NEXT: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s FROM records
     WHERE list_name = ?1 AND (list_sort, pk, sk) < (?3, ?4, ?5) ORDER BY list_sort DESC, pk DESC, sk DESC LIMIT ?2";
 
 /// No text sorts before the empty one, so that a first page begins after nothing.
-const SCAN: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort FROM records
+const SCAN: &str =
+    "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s FROM records
     WHERE (pk, sk) > (?1, ?2) ORDER BY pk, sk LIMIT ?3";
 
-const DUE: &str = "SELECT pk, sk, version, due_ns FROM records WHERE due_ns <= ?1 ORDER BY due_ns, pk, sk LIMIT ?2";
+const DUE: &str =
+    "SELECT pk, sk, due_ns FROM records WHERE due_ns <= ?1 ORDER BY due_ns, pk, sk LIMIT ?2";
 const NEXT_DUE: &str = "SELECT min(due_ns) FROM records WHERE due_ns IS NOT NULL";
 
 /// Every statement here, so that a test can ask SQLite how it finds its rows.
@@ -123,9 +129,8 @@ pub(super) fn due(
             pk: row.get(0)?,
             sk: row.get(1)?,
         };
-        let version = version(row, 2, &key)?;
-        let due = timestamp(row.get(3)?, &key)?;
-        due_rows.push(DueRow { key, version, due });
+        let due = timestamp(row.get(2)?, &key)?;
+        due_rows.push(DueRow { key, due });
     }
     Ok(due_rows)
 }
@@ -187,12 +192,15 @@ fn record(row: &Row<'_>) -> Result<Record, ReadError> {
     let sort: Option<String> = row.get(6).map_err(|error| unreadable("list", error))?;
     let due = due_ns.map(|ns| timestamp(ns, &key)).transpose()?;
     let list = name.zip(sort).map(|(name, sort)| ListKey { name, sort });
+    let forget_s: Option<i64> = row.get(7).map_err(|error| unreadable("end", error))?;
+    let forget = forget_s.map(|second| moment(second, &key)).transpose()?;
     Ok(Record {
         key,
         version,
         body,
         due,
         list,
+        forget,
     })
 }
 
@@ -203,6 +211,13 @@ fn version(row: &Row<'_>, column: usize, key: &Key) -> Result<u64, ReadError> {
         message: format!("its version is {stored}"),
     };
     Ok(u64::try_from(stored).map_err(unreadable)?)
+}
+
+fn moment(second: i64, key: &Key) -> Result<Timestamp, RecordsError> {
+    Timestamp::from_second(second).map_err(|error| RecordsError::Unreadable {
+        key: key.clone(),
+        message: format!("it may be forgotten at {second}: {error}"),
+    })
 }
 
 fn timestamp(ns: i64, key: &Key) -> Result<Timestamp, RecordsError> {

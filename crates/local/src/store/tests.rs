@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Store, read};
 use crate::database::Database;
+use crate::migrations;
 
 fn record(pk: &str) -> Record {
     Record {
@@ -18,6 +19,7 @@ fn record(pk: &str) -> Record {
         body: pk.to_owned(),
         due: None,
         list: None,
+        forget: None,
     }
 }
 
@@ -271,6 +273,7 @@ async fn a_full_disk_refuses_the_commit_whole_and_loses_nothing() {
             body: "x".repeat(bytes),
             due: None,
             list: None,
+            forget: None,
         },
         expect: Expect::Absent,
     };
@@ -294,4 +297,48 @@ async fn a_full_disk_refuses_the_commit_whole_and_loses_nothing() {
     let store = Store::new(&Database::open(&path).unwrap());
     assert_eq!(store.scan(None, 1_000).await.unwrap().len(), stored);
     store.commit(vec![put(stored, 20_000)]).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_may_be_forgotten_goes_the_oldest_first_and_nothing_else() {
+    let (_, store) = database_and_store();
+    let at = |second| Timestamp::from_second(second).unwrap();
+    let ends = [
+        ("kept", None),
+        ("3", Some(3)),
+        ("1", Some(1)),
+        ("2", Some(2)),
+        ("4", Some(4)),
+    ];
+    for (pk, end) in ends {
+        let record = Record {
+            forget: end.map(at),
+            ..record(pk)
+        };
+        put(&store, record).await.unwrap();
+    }
+    let left = async || -> Vec<String> {
+        let all = store.scan(None, 10).await.unwrap();
+        all.into_iter().map(|record| record.key.pk).collect()
+    };
+    assert_eq!(store.forget(at(0), 10).await.unwrap(), 0);
+    assert_eq!(store.forget(at(3), 2).await.unwrap(), 2);
+    assert_eq!(left().await, ["3", "4", "kept"]);
+    assert_eq!(store.forget(at(3), 2).await.unwrap(), 1);
+    assert_eq!(store.forget(at(3), 2).await.unwrap(), 0);
+    assert_eq!(left().await, ["4", "kept"]);
+}
+
+#[tokio::test]
+async fn a_file_of_the_first_schema_is_brought_up_to_date_and_is_not_read_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gaffer.db");
+    migrations::first_schema(&path);
+    let told = Database::open_to_read(&path).unwrap_err().to_string();
+    assert!(told.contains("brings it up to date"), "{told}");
+    let store = Store::new(&Database::open(&path).unwrap());
+    let found = store.scan(None, 10).await.unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].version, found[0].forget), (3, None));
+    assert!(Database::open_to_read(&path).is_ok());
 }

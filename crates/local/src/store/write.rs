@@ -1,13 +1,16 @@
 //! Committing: every condition is checked before anything is written, inside one transaction that holds the write lock from its start.
 
 use engine::ports::{CommitError, Expect, Key, Record, Write};
+use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 const VERSION: &str = "SELECT version FROM records WHERE pk = ?1 AND sk = ?2";
-const PUT: &str = "INSERT INTO records (pk, sk, version, body, due_ns, list_name, list_sort)
-    VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6)
+const PUT: &str = "INSERT INTO records (pk, sk, version, body, due_ns, list_name, list_sort, forget_s)
+    VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7)
     ON CONFLICT (pk, sk) DO UPDATE SET version = version + 1, body = excluded.body, due_ns = excluded.due_ns,
-        list_name = excluded.list_name, list_sort = excluded.list_sort";
+        list_name = excluded.list_name, list_sort = excluded.list_sort, forget_s = excluded.forget_s";
+const FORGET: &str = "DELETE FROM records WHERE rowid IN
+    (SELECT rowid FROM records WHERE forget_s <= ?1 ORDER BY forget_s LIMIT ?2)";
 const DELETE: &str = "DELETE FROM records WHERE pk = ?1 AND sk = ?2";
 
 pub(super) fn commit(connection: &mut Connection, items: &[Write]) -> Result<(), CommitError> {
@@ -63,6 +66,7 @@ fn write(transaction: &Transaction<'_>, item: &Write) -> Result<(), CommitError>
 fn put(transaction: &Transaction<'_>, record: &Record) -> Result<(), CommitError> {
     let Key { pk, sk } = &record.key;
     let due_ns = due_ns(record)?;
+    let forget_s = record.forget.map(Timestamp::as_second);
     let (name, sort) = record
         .list
         .as_ref()
@@ -70,9 +74,22 @@ fn put(transaction: &Transaction<'_>, record: &Record) -> Result<(), CommitError
         .unzip();
     let mut statement = transaction.prepare_cached(PUT).map_err(refused)?;
     statement
-        .execute(params![pk, sk, record.body, due_ns, name, sort])
+        .execute(params![pk, sk, record.body, due_ns, name, sort, forget_s])
         .map_err(refused)?;
     Ok(())
+}
+
+/// Deletes what may be forgotten at a time, what might have been for longest first.
+pub(super) fn forget(
+    connection: &Connection,
+    at: Timestamp,
+    limit: usize,
+) -> Result<usize, CommitError> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut statement = connection.prepare_cached(FORGET).map_err(refused)?;
+    statement
+        .execute(params![at.as_second(), limit])
+        .map_err(refused)
 }
 
 fn delete(transaction: &Transaction<'_>, key: &Key) -> Result<(), CommitError> {

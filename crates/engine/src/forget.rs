@@ -1,0 +1,43 @@
+//! How long what is over is kept. Jobs with their events and effects stay, and so does everything that a decision rests on; what goes is asked for by nobody any more.
+//!
+//! The longest that a message can live is far less: four days in its queue, fourteen among the dead letters, twelve hours in somebody's hands.
+
+use domain::wake::Wake;
+use jiff::{SignedDuration, Timestamp};
+
+const DAY: SignedDuration = SignedDuration::from_hours(24);
+
+/// A wake that was acknowledged, taken back or given up: the event itself stays with its job.
+pub const WAKE: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// What was carried out under a name that its asker gave it: nobody repeats an order after so long.
+pub const ONCE: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// A wish to adopt that was refused: whoever wished has seen the answer.
+pub const REFUSAL: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// What a job has produced, as it was last read: it is read afresh when somebody asks again.
+pub const ARTIFACTS: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// What a merge was judged by: for whoever asks after a year why it was merged.
+pub const EVIDENCE: SignedDuration = SignedDuration::from_hours(400 * 24);
+
+/// How often a store that does not forget by itself is told to.
+pub const EVERY: SignedDuration = SignedDuration::from_hours(1);
+
+/// Records that are forgotten at once: the next ones follow with the next tick.
+pub const AT_ONCE: usize = 500;
+
+// No message may come that asks for what is gone.
+const _: () = assert!(WAKE.as_secs() > (4 + 14 + 1) * DAY.as_secs());
+
+/// The whole second so long after a time; none when that is beyond all times.
+pub(crate) fn after(settled: Timestamp, kept: SignedDuration) -> Option<Timestamp> {
+    let at = settled.checked_add(kept).ok()?;
+    Timestamp::from_second(at.as_second()).ok()
+}
+
+/// When a wake may be forgotten; none while it is not settled.
+pub fn wake(wake: &Wake, now: Timestamp) -> Option<Timestamp> {
+    wake.is_settled().then(|| after(now, WAKE)).flatten()
+}

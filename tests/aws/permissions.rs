@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use axum::http::request::Builder;
 use domain::ids::JobId;
 use lambda_runtime::{Context, LambdaEvent};
-use serde_json::json;
+use serde_json::{Value, json};
 use tests::cloud::{Asked, Gate, LAMBDA, Storm};
 use tests::grants::granted;
 use tests::infra::template;
@@ -59,11 +59,6 @@ fn by_kind(asked: Asked) -> Asked {
 
 /// Has each function begin as on Lambda, with the machine's time, and called once.
 async fn begin_all(world: &World, job: &JobId) {
-    let poller = poller::Function::of(&world.place("poller").await)
-        .await
-        .expect("a poller");
-    let tick = LambdaEvent::new(json!({}), in_time());
-    poller.handle(tick).await.expect("a tick");
     let dispatcher = dispatcher::Function::of(&world.place("dispatcher").await)
         .await
         .expect("a dispatcher");
@@ -83,10 +78,19 @@ async fn begin_all(world: &World, job: &JobId) {
         ask(&api, Request::get(path), Body::empty()).await;
     }
     let order = json!({ "repo": REPO, "prompt": "Add a test" });
-    ask(&api, Request::post("/jobs"), Body::from(order.to_string())).await;
+    let ordered = ask(&api, Request::post("/jobs"), Body::from(order.to_string())).await;
+    // There is something to come back for.
+    let poller = poller::Function::of(&world.place("poller").await)
+        .await
+        .expect("a poller");
+    let tick = LambdaEvent::new(json!({}), in_time());
+    poller.handle(tick).await.expect("a tick");
+    let id = ordered["job_id"].as_str().expect("a job");
+    let path = format!("/jobs/{id}/cancel");
+    ask(&api, Request::post(path), Body::from("{}")).await;
 }
 
-async fn ask(api: &Router, request: Builder, body: Body) {
+async fn ask(api: &Router, request: Builder, body: Body) -> Value {
     let request = request
         .header("authorization", format!("Bearer {TOKEN}"))
         .header("content-type", "application/json")
@@ -95,6 +99,9 @@ async fn ask(api: &Router, request: Builder, body: Body) {
     let uri = request.uri().clone();
     let answer = api.clone().oneshot(request).await.expect("an answer");
     assert!(answer.status().is_success(), "{uri}: {}", answer.status());
+    let body = to_bytes(answer.into_body(), usize::MAX).await;
+    // Not all that is answered is JSON.
+    serde_json::from_slice(&body.expect("a body")).unwrap_or_default()
 }
 
 /// The API's token.

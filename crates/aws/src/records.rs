@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 use crate::meter::{Counters, OfTable};
 
+mod batch;
 mod doubt;
 mod failure;
 mod item;
@@ -75,10 +76,10 @@ impl Records for Table {
     ) -> Result<Page, RecordsError> {
         let after = after.as_ref().map(token::open_query).transpose()?;
         let question = Question::partition(pk, prefix, after);
-        read::page(self, &question, limit, token::of_query).await
+        read::partition(self, &question, limit).await
     }
 
-    /// Records at the same place come in no particular order. A limit of 0 is taken as 1.
+    /// Records at the same place come in no particular order, and a page may hold fewer than there are when some have just left the list. A limit of 0 is taken as 1.
     async fn list(
         &self,
         name: &str,
@@ -88,7 +89,7 @@ impl Records for Table {
     ) -> Result<Page, RecordsError> {
         let after = after.as_ref().map(token::open_list).transpose()?;
         let question = Question::list(name, newest, after);
-        read::page(self, &question, limit, token::of_list).await
+        read::list(self, (name, &question), limit).await
     }
 
     /// Rows due at the same time come in no particular order.

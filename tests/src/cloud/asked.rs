@@ -46,6 +46,11 @@ fn of_records(operation: &str, body: &Value) -> Vec<(String, String)> {
         let items = body["TransactItems"].as_array().into_iter().flatten();
         return items.filter_map(of_item).collect();
     }
+    if operation == "BatchGetItem" {
+        let tables = body["RequestItems"].as_object().into_iter().flatten();
+        let asked = |(table, _): (&String, _)| (format!("dynamodb:{operation}"), table.clone());
+        return tables.map(asked).collect();
+    }
     let table = text(&body["TableName"]);
     let on = match body["IndexName"].as_str() {
         Some(index) => format!("{table}/index/{index}"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use domain::account::{Account, Health, ListWeight, Pace};
+use domain::account::{Account, Health, ListWeight, NOTHING_GAP, Pace};
 use domain::governor::Limits;
 use engine::desk::{Desk, Place};
 use engine::keys;
@@ -60,7 +60,7 @@ pub async fn no_account_is_polled_twice_in_an_interval(
         assert_eq!(polled, all, "in interval {interval}");
         assert_eq!(one.polled + other.polled, 3, "in interval {interval}");
         meeting.again();
-        clock.advance(Pace::default().idle);
+        clock.advance(NOTHING_GAP);
     }
 }
 
@@ -95,6 +95,7 @@ async fn add_accounts(desk: &Desk) {
         let place = Place {
             due: Some(now),
             list: keys::listed(keys::ACCOUNTS, name),
+            forget: None,
         };
         unit.put(keys::account(&account.name), &account, None, place);
         desk.commit(unit).await.unwrap();

@@ -31,6 +31,7 @@ pub fn record(pk: &str, sk: &str, body: &str) -> Record {
         body: body.to_owned(),
         due: None,
         list: None,
+        forget: None,
     }
 }
 
@@ -89,16 +90,22 @@ pub async fn a_record_is_read_as_it_was_written(store: Arc<dyn Records>) {
             name: "pulls".to_owned(),
             sort: "o/r#1".to_owned(),
         }),
+        forget: Some(Timestamp::from_second(1_804_000_000).unwrap()),
     };
     put_new(&*store, written.clone()).await;
     let found = store.get(&written.key).await.unwrap().unwrap();
-    assert_eq!(
-        found,
-        Record {
-            version: 1,
-            ..written
-        }
-    );
+    let mut now = Record {
+        version: 1,
+        ..written
+    };
+    assert_eq!(found, now);
+    // What it no longer has is gone.
+    (now.due, now.list, now.forget) = (None, None, None);
+    commit_one(&*store, put(now.clone(), Expect::Version(1)))
+        .await
+        .unwrap();
+    now.version = 2;
+    assert_eq!(store.get(&now.key).await.unwrap(), Some(now));
 }
 
 pub async fn versions_count_the_puts(store: Arc<dyn Records>) {

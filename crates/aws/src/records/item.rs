@@ -6,7 +6,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use engine::ports::{DueRow, Key, ListKey, Record, RecordsError};
 use jiff::Timestamp;
 
-use crate::setup::{BODY, DUE_AT, LIST, PK, PLACE, SK, VERSION};
+use super::token::ListPlace;
+use crate::setup::{BODY, DUE_AT, FORGET_AT, LIST, PK, PLACE, SK, VERSION};
 
 /// Attributes by name.
 pub(super) type Item = HashMap<String, AttributeValue>;
@@ -43,6 +44,10 @@ pub(super) fn record(item: &Item) -> Result<Record, RecordsError> {
                 None => None,
             },
             list: list.map(|(name, sort)| ListKey { name, sort }),
+            forget: match item.get(FORGET_AT) {
+                Some(value) => Some(second_of(value)?),
+                None => None,
+            },
         })
     };
     read().ok_or_else(|| unreadable(&key))
@@ -50,12 +55,15 @@ pub(super) fn record(item: &Item) -> Result<Record, RecordsError> {
 
 pub(super) fn due_row(item: &Item) -> Result<DueRow, RecordsError> {
     let key = key_of(item);
-    let version = version_of(item);
-    let due = item.get(DUE_AT).and_then(time_of);
-    match (version, due) {
-        (Some(version), Some(due)) => Ok(DueRow { key, version, due }),
-        (None, _) | (_, None) => Err(unreadable(&key)),
+    match item.get(DUE_AT).and_then(time_of) {
+        Some(due) => Ok(DueRow { key, due }),
+        None => Err(unreadable(&key)),
     }
+}
+
+/// Where an item of the list index stands.
+pub(super) fn place(item: &Item) -> ListPlace {
+    (string(item, PLACE).unwrap_or_default(), key_of(item))
 }
 
 pub(super) fn string(item: &Item, name: &str) -> Option<String> {
@@ -75,6 +83,10 @@ fn version_of(item: &Item) -> Option<u64> {
 
 fn time_of(value: &AttributeValue) -> Option<Timestamp> {
     Timestamp::from_nanosecond(value.as_n().ok()?.parse().ok()?).ok()
+}
+
+fn second_of(value: &AttributeValue) -> Option<Timestamp> {
+    Timestamp::from_second(value.as_n().ok()?.parse().ok()?).ok()
 }
 
 fn unreadable(key: &Key) -> RecordsError {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::item::{self, Item, text};
 use super::token::{self, ListPlace};
-use super::{Table, failure};
+use super::{Table, batch, failure};
 use crate::setup::{ALL, DUE_AT, DUE_IN, DUE_INDEX, LIST, LIST_INDEX, PK, PLACE, SK};
 
 /// Most records that one request asks for: what a count of the port can be in DynamoDB's own type.
@@ -147,19 +147,45 @@ pub(super) async fn get(table: &Table, key: &Key) -> Result<Option<Record>, Reco
 }
 
 /// One record more than the page holds tells whether there is another page.
-pub(super) async fn page(
+pub(super) async fn partition(
     table: &Table,
     question: &Question,
     limit: usize,
-    token: fn(&Record) -> PageToken,
 ) -> Result<Page, RecordsError> {
+    let (items, more) = first(question, table, limit).await?;
+    let records: Vec<Record> = items.iter().map(item::record).collect::<Result<_, _>>()?;
+    let next = records.last().filter(|_| more).map(token::of_query);
+    Ok(Page { records, next })
+}
+
+/// The index knows who stands in the list, and the table what they are: whoever has left the list since is left out.
+pub(super) async fn list(
+    table: &Table,
+    (name, question): (&str, &Question),
+    limit: usize,
+) -> Result<Page, RecordsError> {
+    let (items, more) = first(question, table, limit).await?;
+    let places: Vec<ListPlace> = items.iter().map(item::place).collect();
+    let keys: Vec<&Key> = places.iter().map(|(_, key)| key).collect();
+    let mut found = batch::get(table, &keys).await?;
+    let stands = |record: &Record| record.list.as_ref().is_some_and(|list| list.name == name);
+    let there = keys.iter().filter_map(|key| found.remove(*key));
+    let records = there.filter(stands).collect();
+    let next = places.last().filter(|_| more).map(token::of_list);
+    Ok(Page { records, next })
+}
+
+/// What a page holds at most, and whether there is more.
+async fn first(
+    question: &Question,
+    table: &Table,
+    limit: usize,
+) -> Result<(Vec<Item>, bool), RecordsError> {
     let limit = limit.max(1);
     let mut items = question.items(table, limit.saturating_add(1)).await?;
     let more = items.len() > limit;
     items.truncate(limit);
-    let records: Vec<Record> = items.iter().map(item::record).collect::<Result<_, _>>()?;
-    let next = records.last().filter(|_| more).map(token);
-    Ok(Page { records, next })
+    Ok((items, more))
 }
 
 pub(super) async fn due(

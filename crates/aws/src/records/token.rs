@@ -2,21 +2,17 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use engine::ports::{Key, ListKey, PageToken, Record, RecordsError};
+use engine::ports::{Key, PageToken, Record, RecordsError};
 
-/// Where a list goes on: sort text and key of the last record.
+/// A place in a list: sort text and key of the record that stands there.
 pub(super) type ListPlace = (String, Key);
 
 pub(super) fn of_query(last: &Record) -> PageToken {
     seal(&serde_json::json!([last.key.sk]))
 }
 
-pub(super) fn of_list(last: &Record) -> PageToken {
-    let sort = match &last.list {
-        Some(ListKey { sort, .. }) => sort.as_str(),
-        None => "",
-    };
-    seal(&serde_json::json!([sort, last.key.pk, last.key.sk]))
+pub(super) fn of_list((sort, key): &ListPlace) -> PageToken {
+    seal(&serde_json::json!([sort, key.pk, key.sk]))
 }
 
 pub(super) fn of_scan(last: &Record) -> PageToken {

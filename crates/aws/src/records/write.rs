@@ -10,7 +10,7 @@ use ulid::Ulid;
 use super::doubt::Doubt;
 use super::item::{self, Item, number, text};
 use super::{Table, failure};
-use crate::setup::{ALL, BODY, DUE_AT, DUE_IN, LIST, PK, PLACE, VERSION, WRITER};
+use crate::setup::{ALL, BODY, DUE_AT, DUE_IN, FORGET_AT, LIST, PK, PLACE, VERSION, WRITER};
 
 /// An expression with what its names and values stand for.
 #[derive(Default)]
@@ -46,6 +46,7 @@ impl Expression {
             ("#due_at", DUE_AT),
             ("#list", LIST),
             ("#place", PLACE),
+            ("#forget_at", FORGET_AT),
         ];
         self.values = vec![
             (":body", text(&record.body)),
@@ -72,6 +73,13 @@ impl Expression {
                 self.values.push((":place", text(&list.sort)));
             }
             None => remove.push("#list, #place"),
+        }
+        match record.forget {
+            Some(at) => {
+                set.push_str(", #forget_at = :forget_at");
+                self.values.push((":forget_at", number(at.as_second())));
+            }
+            None => remove.push("#forget_at"),
         }
         if remove.is_empty() {
             return set;

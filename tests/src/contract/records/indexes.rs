@@ -44,7 +44,6 @@ pub async fn due_rows_come_longest_due_first(store: Arc<dyn Records>) {
         rows[1],
         DueRow {
             key: key("just", "META"),
-            version: 2,
             due: at(-1)
         }
     );

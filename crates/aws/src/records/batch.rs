@@ -1,0 +1,60 @@
+//! Reading many records by their keys.
+
+use std::collections::BTreeMap;
+
+use aws_sdk_dynamodb::types::KeysAndAttributes;
+use engine::ports::{Key, Record, RecordsError};
+
+use super::item::{self, Item};
+use super::{Table, failure};
+
+/// Most keys in one request: DynamoDB's limit.
+const KEYS_MAX: usize = 100;
+
+/// The records at these keys, as the table has them or had them a moment ago.
+pub(super) async fn get(
+    table: &Table,
+    keys: &[&Key],
+) -> Result<BTreeMap<Key, Record>, RecordsError> {
+    let mut found = BTreeMap::new();
+    for some in keys.chunks(KEYS_MAX) {
+        let mut left: Vec<Item> = some.iter().map(|key| item::key(key)).collect();
+        while !left.is_empty() {
+            let before = left.len();
+            let (records, unread) = ask(table, left).await?;
+            found.extend(
+                records
+                    .into_iter()
+                    .map(|record| (record.key.clone(), record)),
+            );
+            // An answer may hold less than was asked for, but then it holds something.
+            if unread.len() >= before {
+                return Err(RecordsError::Unavailable {
+                    doing: DOING.to_owned(),
+                    message: format!("the table answered for none of {before}; try again"),
+                });
+            }
+            left = unread;
+        }
+    }
+    Ok(found)
+}
+
+const DOING: &str = "getting several records";
+
+async fn ask(table: &Table, keys: Vec<Item>) -> Result<(Vec<Record>, Vec<Item>), RecordsError> {
+    let asked = KeysAndAttributes::builder().set_keys(Some(keys)).build();
+    let asked = asked.map_err(|error| RecordsError::Unavailable {
+        doing: DOING.to_owned(),
+        message: error.to_string(),
+    })?;
+    let request = table.client.batch_get_item();
+    let answer = request.request_items(&table.name, asked).send().await;
+    let answer = answer.map_err(|error| failure::of_read(DOING, &error))?;
+    let mut responses = answer.responses.unwrap_or_default();
+    let items = responses.remove(&table.name).unwrap_or_default();
+    let records: Result<_, _> = items.iter().map(item::record).collect();
+    let mut unread = answer.unprocessed_keys.unwrap_or_default();
+    let unread = unread.remove(&table.name).map(|left| left.keys);
+    Ok((records?, unread.unwrap_or_default()))
+}

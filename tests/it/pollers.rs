@@ -12,7 +12,7 @@ use domain::priority::INTERVALS_MAX;
 use engine::desk::{Desk, Place};
 use engine::keys;
 use engine::machine::RandomIds;
-use engine::poller::Poller;
+use engine::poller::{Others, Poller};
 use engine::ports::Clock;
 use jiff::{SignedDuration, Timestamp};
 use local::Database;
@@ -65,6 +65,7 @@ async fn watching(clock: &Arc<FakeClock>, (high, low): (usize, usize)) -> Desk {
     let place = Place {
         due: Some(BEGIN),
         list: keys::listed(keys::ACCOUNTS, "default"),
+        forget: None,
     };
     unit.put(keys::account(&account.name), &account, None, place);
     desk.commit(unit).await.expect("an account");
@@ -92,6 +93,7 @@ async fn watch(desk: &Desk, at: usize, priority: u8) {
     let place = Place {
         due: None,
         list: keys::listed(keys::jobs_of("watched", &job.account), job.id.as_str()),
+        forget: None,
     };
     unit.put(keys::job(&job.id), &job, None, place);
     desk.commit(unit).await.expect("a job");
@@ -128,7 +130,14 @@ async fn a_poll_that_runs_out_of_time_keeps_what_it_read_and_goes_on_the_next_ti
     // One more than where there is room for everybody whose turn it is.
     for _ in 0..=INTERVALS_MAX {
         let until = clock.now() + second * 25;
-        assert_eq!(poller.tick_until(until).await.expect("a tick").polled, 1);
+        assert_eq!(
+            poller
+                .tick_until(until, Others::Maybe)
+                .await
+                .expect("a tick")
+                .polled,
+            1
+        );
         polls.push(reader.take_reads());
         clock.advance(SignedDuration::from_secs(130));
     }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use domain::tick::{Call, LATE, Lease, SCHEDULE_EVERY, TICK_EVERY};
 use engine::keys;
 use engine::ports::Queue;
-use engine::ticks::Ticks;
+use engine::ticks::{Holder, Ticks, Turn};
 use jiff::{SignedDuration, Timestamp};
 use local::{Database, LocalQueue};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use tests::world::{MINUTE, SECOND, World};
+use tests::world::{MINUTE, SECOND, Setup, World, scenario, stalling};
 
 /// For how long each run plays, in virtual seconds.
 const PLAYED: usize = 900;
@@ -61,6 +61,10 @@ impl Stage {
         let world = World::new().await;
         // There is something to look at, and nobody works on what is passed on.
         world.submit("Add a test").await;
+        Self::over(world)
+    }
+
+    fn over(world: World) -> Self {
         let database = Database::in_memory().expect("a database");
         let queue = LocalQueue::new(&database, "ticks", world.desk.clock.clone());
         let queue = Arc::new(queue);
@@ -213,4 +217,86 @@ fn exactly_one_chain_lives_whatever_becomes_of_its_messages() {
         })
     });
     outcome.unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[tokio::test]
+async fn a_process_beside_the_functions_ticks_only_when_they_do_not() {
+    let mut stage = Stage::new().await;
+    let holder = Holder::new(stage.world.desk.clone(), stage.world.another_poller());
+    let ticks = async |stage: &Stage, seconds: u32| {
+        let mut times = 0;
+        for _ in 0..seconds {
+            stage.world.clock.advance(SECOND);
+            let turn = holder.tick().await.expect("a tick");
+            times += u32::from(matches!(turn, Turn::Mine(_)));
+        }
+        times
+    };
+    stage.one(Call::Schedule).await;
+    assert_eq!(stage.ticked.len(), 1);
+    assert_eq!(ticks(&stage, 65).await, 0);
+    // The chain broke, and the process goes on in its place.
+    assert!(ticks(&stage, 60).await > 0);
+    stage.one(Call::Schedule).await;
+    for call in stage.received().await {
+        stage.one(call).await;
+    }
+    assert_eq!(stage.ticked.len(), 1);
+    // It is gone, and what it held lapses.
+    stage.world.clock.advance(SECOND * 66);
+    stage.one(Call::Schedule).await;
+    assert_eq!(stage.ticked.len(), 2);
+    assert_eq!(ticks(&stage, 60).await, 0);
+}
+
+/// A world whose one session works on and says nothing.
+async fn quiet() -> World {
+    let world = World::with(Setup {
+        scenario: scenario(vec![stalling("stall")]),
+        ..Setup::default()
+    })
+    .await;
+    let job = world.submit("stall").await;
+    let works = async |world: &World| world.state(&job).await == "working";
+    world.until(MINUTE * 5, "working", works).await;
+    world.pass(MINUTE).await;
+    world
+}
+
+#[tokio::test]
+async fn a_quiet_account_is_polled_with_every_tick_and_written_once_a_minute() {
+    let mut stage = Stage::over(quiet().await);
+    let account = keys::account(&"default".parse().expect("a name"));
+    let (calls, book) = (
+        stage.world.sandbox.counters().jules_calls,
+        stage.world.ledger.written().len(),
+    );
+    stage.play(&[Fate::Once]).await;
+    let ticks = stage.ticked.len() as u64;
+    let calls = stage.world.sandbox.counters().jules_calls - calls;
+    assert!(
+        (ticks..=ticks + ticks / 4).contains(&calls),
+        "{calls} calls in {ticks} ticks"
+    );
+    let gaps = stage.ticked.windows(2);
+    let gaps = gaps.map(|pair| pair[1].0.duration_since(pair[0].0));
+    assert!(gaps.max() <= Some(SECOND * 11));
+    let written = stage.world.ledger.written();
+    let written = written[book..]
+        .iter()
+        .filter(|key| **key == account)
+        .count();
+    let minutes = PLAYED / 60;
+    assert!(
+        (1..=minutes + 2).contains(&written),
+        "{written} in {minutes} minutes"
+    );
+
+    // Another instance begins with the row, and polls as soon.
+    let poller = stage.world.another_poller();
+    let other = Ticks::new(stage.world.desk.clone(), poller, stage.queue.clone());
+    stage.pollers[0] = other;
+    let before = stage.world.sandbox.counters().jules_calls;
+    stage.play(&[Fate::Once]).await;
+    assert!(stage.world.sandbox.counters().jules_calls - before >= ticks - 1);
 }

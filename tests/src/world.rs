@@ -283,6 +283,7 @@ impl World {
         let place = Place {
             due: None,
             list: keys::listed(keys::AGENTS, agent.name.as_str()),
+            forget: None,
         };
         unit.put(keys::agent(&agent.name), &agent, None, place);
         self.desk.commit(unit).await.expect("an agent");
@@ -315,6 +316,7 @@ impl World {
             Place {
                 due: Some(now),
                 list: keys::listed(keys::ACCOUNTS, name.as_str()),
+                forget: None,
             },
         );
         self.desk.commit(unit).await.expect("an account");
@@ -338,6 +340,7 @@ impl World {
         let place = Place {
             due: Some(account.next_poll),
             list: keys::listed(keys::ACCOUNTS, name.as_str()),
+            forget: None,
         };
         unit.put(keys::account(&name), &account, Some(found.version), place);
         self.desk.commit(unit).await.expect("a plan");
@@ -350,6 +353,7 @@ impl World {
         let place = Place {
             due: None,
             list: keys::listed(keys::SOURCES, source.repo.key()),
+            forget: None,
         };
         unit.put(
             keys::source(&source.repo),

@@ -17,6 +17,7 @@ use engine::dispatcher::{Dispatcher, Eyes, Hands};
 use engine::poller::Poller;
 use engine::ports::{Clock, Queue, SecretName, Secrets};
 use engine::settings::Upstreams;
+use engine::ticks::Holder;
 use jiff::SignedDuration;
 use local::LocalQueue;
 use secrecy::SecretString;
@@ -238,6 +239,11 @@ pub(crate) async fn start(base: impl Into<Base>, settings: Settings) -> Result<R
     let (stop, stopped) = watch::channel(false);
 
     let poller = Poller::new(desk.clone(), eyes.sessions.clone());
+    let ticker = match base.bell {
+        Some(_) => loops::Ticker::Free(poller),
+        // Over a table of AWS functions may tick too.
+        None => loops::Ticker::Leased(Holder::new(desk.clone(), poller)),
+    };
     let mut dispatcher = Dispatcher::new(desk.clone(), eyes, hands);
     if settings.webhooks {
         desk.listen().await?;
@@ -246,7 +252,7 @@ pub(crate) async fn start(base: impl Into<Base>, settings: Settings) -> Result<R
     }
     let dispatcher = Arc::new(dispatcher);
     let mut tasks = vec![tokio::spawn(loops::keep_ticking(
-        poller,
+        ticker,
         desk.clone(),
         (settings.rhythm, stopped.clone()),
     ))];

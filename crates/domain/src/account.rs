@@ -26,6 +26,15 @@ pub const GAP_MAX: SignedDuration = SignedDuration::from_mins(15);
 /// A key that does not work is tried this often: often enough to notice its replacement.
 pub const UNAUTHORIZED_GAP: SignedDuration = SignedDuration::from_secs(60);
 
+/// While an account has no job at all, only its key and sessions that were created twice are looked for.
+pub const NOTHING_GAP: SignedDuration = SignedDuration::from_mins(15);
+
+/// For so long the row of an account that is polled at every tick may stay as it is.
+pub const LEFT_OVERDUE: SignedDuration = SignedDuration::from_secs(60);
+
+/// What is overdue for longer than this is late: a row that was left, and the two ticks and the poll until it is written.
+pub const OVERDUE_MAX: SignedDuration = SignedDuration::from_secs(120);
+
 /// How often the account is polled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -109,6 +118,17 @@ pub struct ListWeight {
     pub sessions: u64,
 }
 
+/// What an account's jobs do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bustle {
+    /// Something may still happen to a session by itself.
+    Active,
+    /// There are jobs, and none of them is active.
+    Resting,
+    /// There is no job.
+    Nothing,
+}
+
 /// How a poll of the account went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Poll {
@@ -118,11 +138,34 @@ pub enum Poll {
         list: ListWeight,
         /// Which activities were read.
         reads: BTreeMap<SessionId, Timestamp>,
-        /// Whether any job is active.
-        active: bool,
+        /// What the account's jobs do.
+        bustle: Bustle,
     },
     /// It failed.
     Failed(Failure),
+}
+
+impl Account {
+    /// Whether it is polled at its tick: it was busy when its row was written, and that is not long ago. Somebody who ticks alone leaves the row of a busy account as it is for a while, so that it is overdue.
+    pub fn is_busy(&self, now: Timestamp) -> bool {
+        let since = plus(now, -OVERDUE_MAX);
+        self.gap().is_some_and(|gap| gap <= self.pace.tick) && self.next_poll >= since
+    }
+
+    /// What the last poll has decided to wait for the next one; none before the first.
+    fn gap(&self) -> Option<SignedDuration> {
+        Some(self.next_poll.duration_since(self.tally.last?))
+    }
+}
+
+/// The second poll in a row that finds no job lets the account rest: what the first one has just missed is seen by the second.
+fn nothing_gap(account: &Account) -> SignedDuration {
+    let rested = account.gap().is_some_and(|gap| gap >= account.pace.idle);
+    if rested {
+        account.pace.idle.max(NOTHING_GAP)
+    } else {
+        account.pace.idle
+    }
 }
 
 /// Decides what a poll's outcome means for the account. Trouble is announced once, until it is over.
@@ -133,15 +176,15 @@ pub fn polled(account: &Account, poll: &Poll, now: Timestamp) -> Step<Account> {
         Poll::Answered {
             list,
             reads,
-            active,
+            bustle,
         } => {
             next.health = Health::Working;
             next.list = list.clone();
             next.activity_reads.clone_from(reads);
-            if *active {
-                working_gap(account, now)
-            } else {
-                account.pace.idle
+            match bustle {
+                Bustle::Active => working_gap(account, now),
+                Bustle::Resting => account.pace.idle,
+                Bustle::Nothing => nothing_gap(account),
             }
         }
         Poll::Failed(failure) => {
@@ -323,7 +366,7 @@ mod tests {
         let answered = Poll::Answered {
             list: ListWeight::default(),
             reads: BTreeMap::new(),
-            active: true,
+            bustle: Bustle::Active,
         };
         let tally = polled(&account, &answered, at(7)).aggregate.tally;
         let failed = [(FailureClass::Throttled, 2), (FailureClass::Network, 1)];
@@ -353,7 +396,7 @@ mod tests {
         let answered = Poll::Answered {
             list: ListWeight::default(),
             reads: BTreeMap::new(),
-            active: true,
+            bustle: Bustle::Active,
         };
         let alive = polled(&dead, &answered, at(60)).aggregate;
         assert_eq!(alive.health, Health::Working);
@@ -368,22 +411,47 @@ mod tests {
 
     #[test]
     fn working_polls_come_within_the_tick_and_never_in_step() {
-        let answered = |active| Poll::Answered {
+        let answered = |bustle| Poll::Answered {
             list: ListWeight::default(),
             reads: BTreeMap::new(),
-            active,
+            bustle,
         };
-        let gap = |active, second| {
-            let step = polled(&account(), &answered(active), at(second));
+        let gap = |bustle, second| {
+            let step = polled(&account(), &answered(bustle), at(second));
             step.aggregate.next_poll.duration_since(at(second))
         };
-        let gaps: Vec<SignedDuration> = (0..200).map(|second| gap(true, second)).collect();
+        let gaps: Vec<SignedDuration> =
+            (0..200).map(|second| gap(Bustle::Active, second)).collect();
         let tick = SignedDuration::from_secs(10);
         let least = SignedDuration::from_secs(9);
         assert!(gaps.iter().all(|gap| (least..=tick).contains(gap)));
         let mean = gaps.iter().map(SignedDuration::as_millis).sum::<i128>() / 200;
         assert!((9_400..9_600).contains(&mean), "{mean} ms");
-        assert_eq!(gap(false, 0), SignedDuration::from_secs(60));
+        assert_eq!(gap(Bustle::Resting, 0), SignedDuration::from_secs(60));
+        // Only the second poll in a row that finds nothing lets it rest.
+        let first = polled(&account(), &answered(Bustle::Nothing), at(0));
+        assert_eq!(first.due, Some(at(60)));
+        let second = polled(&first.aggregate, &answered(Bustle::Nothing), at(60));
+        assert_eq!(second.due, Some(at(60 + 15 * 60)));
+        let third = polled(&second.aggregate, &answered(Bustle::Nothing), at(960));
+        assert_eq!(third.due, Some(at(960 + 15 * 60)));
+    }
+
+    #[test]
+    fn an_account_is_busy_from_a_poll_that_saw_work_until_its_row_is_old() {
+        let answered = |bustle| Poll::Answered {
+            list: ListWeight::default(),
+            reads: BTreeMap::new(),
+            bustle,
+        };
+        let busy = polled(&account(), &answered(Bustle::Active), at(0)).aggregate;
+        assert!(busy.is_busy(at(0)) && busy.is_busy(at(120)));
+        assert!(!busy.is_busy(at(131)));
+        for bustle in [Bustle::Resting, Bustle::Nothing] {
+            let rests = polled(&account(), &answered(bustle), at(0)).aggregate;
+            assert!(!rests.is_busy(at(0)) && !rests.is_busy(at(59)));
+        }
+        assert!(!account().is_busy(at(0)), "it was never polled");
     }
 
     #[test]

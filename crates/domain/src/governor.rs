@@ -20,6 +20,9 @@ pub const LEARNED_FOR: SignedDuration = SignedDuration::from_hours(1);
 /// How long a create in flight keeps the next one waiting, should its outcome never be recorded.
 pub const CREATE_HOLD: SignedDuration = SignedDuration::from_mins(3);
 
+/// Why a job waits that only a freed slot helps.
+pub const SLOTS_TAKEN: &str = "slots_taken";
+
 /// What an account's plan allows. The default is the free plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
@@ -45,7 +48,7 @@ pub struct Slots {
     pub account: AccountName,
     /// Who holds one, and since when.
     pub taken: BTreeMap<JobId, Timestamp>,
-    /// Creates in the last 24 hours, oldest first.
+    /// Creates in the last 24 hours, oldest first, to the second.
     pub created: Vec<Timestamp>,
     /// The job whose session is being created.
     pub creating: Option<JobId>,
@@ -103,7 +106,7 @@ impl Slots {
         let mut slots = self.clone();
         slots.creating = slots.creating.filter(|creating| creating != job);
         slots.created.retain(|at| now.duration_since(*at) < DAY);
-        slots.created.push(now);
+        slots.created.push(whole(now));
         slots
     }
 
@@ -117,6 +120,12 @@ impl Slots {
         });
         slots
     }
+}
+
+/// The next whole second: there may be hundreds of moments in a row that is written often, and none may count for less than it does.
+fn whole(at: Timestamp) -> Timestamp {
+    let begun = at.subsec_nanosecond() != 0;
+    Timestamp::from_second(at.as_second() + i64::from(begun)).unwrap_or(at)
 }
 
 /// Decides whether a job may start now.
@@ -141,7 +150,7 @@ pub fn admit(slots: &Slots, job: &JobId, limits: Limits, now: Timestamp) -> Admi
         let at = learned.map(|learned| learned.until);
         return later(
             at,
-            "slots_taken",
+            SLOTS_TAKEN,
             format!(
                 "All {concurrent} slots of account `{}` are taken.",
                 slots.account
@@ -177,7 +186,7 @@ pub fn admit(slots: &Slots, job: &JobId, limits: Limits, now: Timestamp) -> Admi
     }
     let mut granted = slots.clone();
     granted.created = created;
-    granted.taken.insert(job.clone(), now);
+    granted.taken.insert(job.clone(), whole(now));
     granted.creating = Some(job.clone());
     Admission::Granted(granted)
 }

@@ -60,20 +60,42 @@ pub enum Next {
     Due(Option<Timestamp>),
 }
 
-/// What a tick leaves behind: the lease, and how long the message waits that continues the chain. None when the schedule comes early enough.
-pub fn end(lease: &Lease, next: Next, now: Timestamp) -> (Lease, Option<SignedDuration>) {
+/// Whether something is due before the schedule comes again: nobody need tick for anything else.
+pub fn is_soon(due: Option<Timestamp>, now: Timestamp) -> bool {
+    due.is_some_and(|due| due < now + SCHEDULE_EVERY)
+}
+
+/// What a tick leaves behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// The lease, if it has to be written again: the one that was begun says well enough when a chain goes on soon.
+    pub lease: Option<Lease>,
+    /// How long the message waits that continues the chain. None when the schedule comes early enough.
+    pub wait: Option<SignedDuration>,
+}
+
+/// How a tick ends that was begun with this lease.
+pub fn end(begun: &Lease, next: Next, now: Timestamp) -> Left {
     let due = match next {
         Next::Soon => Some(now),
         Next::Due(at) => at,
     };
     let wait = due
-        .map(|due| due.duration_since(now).max(TICK_EVERY))
-        .filter(|wait| *wait < SCHEDULE_EVERY);
-    let left = Lease {
-        generation: lease.generation,
-        next_at: wait.map(|wait| now + wait),
+        .filter(|due| is_soon(Some(*due), now))
+        .map(|due| due.duration_since(now).max(TICK_EVERY));
+    let next_at = wait.map(|wait| now + wait);
+    let is_covered = begun
+        .next_at
+        .zip(next_at)
+        .is_some_and(|(at, next)| next <= at);
+    let lease = Lease {
+        generation: begun.generation,
+        next_at,
     };
-    (left, wait)
+    Left {
+        lease: (!is_covered).then_some(lease),
+        wait,
+    }
 }
 
 #[cfg(test)]
@@ -89,10 +111,11 @@ mod tests {
     /// A chain whose last tick ended at second 0, with something due at second 5.
     fn chain() -> Lease {
         let begun = begin(&Lease::default(), Call::Schedule, at(0)).unwrap();
-        let (lease, wait) = end(&begun, Next::Due(Some(at(5))), at(0));
-        assert_eq!(wait, Some(TICK_EVERY));
-        assert_eq!(lease.next_at, Some(at(10)));
-        lease
+        let left = end(&begun, Next::Due(Some(at(5))), at(0));
+        assert_eq!(left.wait, Some(TICK_EVERY));
+        // That it goes on at second 10 need not be written: until second 50 nobody else begins.
+        assert_eq!(left.lease, None);
+        begun
     }
 
     #[test]
@@ -101,41 +124,56 @@ mod tests {
         let message = next(&lease);
         let begun = begin(&lease, message, at(10)).unwrap();
         assert_eq!(begin(&begun, message, at(10)), None);
-        let (ended, _) = end(&begun, Next::Due(Some(at(11))), at(11));
-        assert_eq!(begin(&ended, message, at(21)), None);
-        assert!(begin(&ended, next(&ended), at(21)).is_some());
+        assert_eq!(begin(&begun, message, at(21)), None);
+        assert!(begin(&begun, next(&begun), at(21)).is_some());
     }
 
     #[test]
     fn the_schedule_leaves_a_living_chain_alone_and_replaces_a_broken_one() {
         let lease = chain();
-        assert_eq!(begin(&lease, Call::Schedule, at(10 + 15)), None);
-        let replaced = begin(&lease, Call::Schedule, at(10 + 16)).unwrap();
-        // The lost message turns up after all.
-        assert_eq!(begin(&replaced, next(&lease), at(27)), None);
         // Nor does the schedule interrupt a tick that takes long.
-        assert_eq!(begin(&replaced, Call::Schedule, at(26 + 50 + 15)), None);
-        assert!(begin(&replaced, Call::Schedule, at(26 + 50 + 16)).is_some());
+        assert_eq!(begin(&lease, Call::Schedule, at(50 + 15)), None);
+        let replaced = begin(&lease, Call::Schedule, at(50 + 16)).unwrap();
+        // The lost message turns up after all.
+        assert_eq!(begin(&replaced, next(&lease), at(67)), None);
     }
 
     #[test]
     fn what_is_due_later_is_left_to_the_schedule() {
         let lease = chain();
-        let wait = |due: Option<i64>| end(&lease, Next::Due(due.map(at)), at(100)).1;
+        let wait = |due: Option<i64>| end(&lease, Next::Due(due.map(at)), at(100)).wait;
         assert_eq!(wait(None), None);
         assert_eq!(wait(Some(160)), None);
         assert_eq!(wait(Some(159)), Some(SignedDuration::from_secs(59)));
         assert_eq!(wait(Some(50)), Some(TICK_EVERY));
-        let (rests, _) = end(&lease, Next::Due(None), at(100));
+        let rests = end(&lease, Next::Due(None), at(100)).lease.unwrap();
         assert_eq!(rests.next_at, None);
         assert_eq!(begin(&rests, next(&rests), at(101)), None);
         assert!(begin(&rests, Call::Schedule, at(101)).is_some());
+        assert!(is_soon(Some(at(159)), at(100)) && is_soon(Some(at(50)), at(100)));
+        assert!(!is_soon(Some(at(160)), at(100)) && !is_soon(None, at(100)));
+    }
+
+    #[test]
+    fn a_long_wait_is_written_down() {
+        let begun = begin(&Lease::default(), Call::Schedule, at(0)).unwrap();
+        let left = end(&begun, Next::Due(Some(at(50))), at(2));
+        assert_eq!(
+            (left.lease, left.wait),
+            (None, Some(SignedDuration::from_secs(48)))
+        );
+        let left = end(&begun, Next::Due(Some(at(51))), at(2));
+        let lease = left.lease.unwrap();
+        assert_eq!(
+            (lease.generation, lease.next_at),
+            (begun.generation, Some(at(51)))
+        );
     }
 
     #[test]
     fn what_was_passed_on_is_followed_by_another_tick() {
-        let (lease, wait) = end(&chain(), Next::Soon, at(100));
-        assert_eq!((lease.next_at, wait), (Some(at(110)), Some(TICK_EVERY)));
+        let left = end(&chain(), Next::Soon, at(30));
+        assert_eq!((left.lease, left.wait), (None, Some(TICK_EVERY)));
     }
 
     #[test]

@@ -8,13 +8,13 @@ use serde::Serialize;
 use tokio::sync::Notify;
 use ulid::Ulid;
 
-use crate::keys;
 use crate::ports::{
     Clock, CommitError, Expect, Ids, Key, ListKey, Queue, QueueError, Record, Records,
     RecordsError, Write,
 };
 use crate::store::{Store, Versioned, encode};
 use crate::work::Work;
+use crate::{forget, keys};
 
 /// An outbox row that was not published by then was left by a crash; the poller publishes it.
 pub const OUTBOX_GRACE: SignedDuration = SignedDuration::from_secs(5);
@@ -142,16 +142,21 @@ impl Desk {
             messages,
             now,
         } = unit;
+        let soon = now + OUTBOX_GRACE;
+        let (kept, told): (Vec<_>, Vec<_>) = messages
+            .into_iter()
+            .partition(|(_, work)| !writes.iter().any(|write| asks_for(write, work, soon)));
         let mut all = writes;
         let mut rows = Vec::new();
-        for (pk, work) in messages {
+        for (pk, work) in kept {
             let key = keys::out(&pk, &self.ids.ulid(now));
             let record = Record {
                 key: key.clone(),
                 version: 0,
                 body: encode(&work),
-                due: Some(now + OUTBOX_GRACE),
+                due: Some(soon),
                 list: None,
+                forget: None,
             };
             all.push(Write::Put {
                 record,
@@ -161,6 +166,11 @@ impl Desk {
         }
         self.store.records().commit(all).await?;
         self.bell.notify_waiters();
+        for (_, work) in told {
+            if let Err(error) = self.send(&work).await {
+                tracing::warn!(%error, ?work, "a message is sent when its row is due");
+            }
+        }
         for (key, work) in rows {
             if let Err(error) = self.publish(&key, NEW_ROW, &work).await {
                 tracing::warn!(%error, key = ?key, "a message stays in the outbox");
@@ -169,11 +179,16 @@ impl Desk {
         Ok(())
     }
 
+    async fn send(&self, work: &Work) -> Result<(), Error> {
+        Ok(self
+            .queue
+            .send(&work.to_body(), SignedDuration::ZERO)
+            .await?)
+    }
+
     /// Sends an outbox row's message and then forgets the row: a crash between the two sends it twice, which changes nothing.
     pub(crate) async fn publish(&self, key: &Key, version: u64, work: &Work) -> Result<(), Error> {
-        self.queue
-            .send(&work.to_body(), SignedDuration::ZERO)
-            .await?;
+        self.send(work).await?;
         self.store
             .records()
             .commit(vec![Write::Delete {
@@ -195,6 +210,18 @@ impl Desk {
     /// A new id.
     pub fn ulid(&self) -> Ulid {
         self.ids.ulid(self.now())
+    }
+}
+
+/// Whether a row that is written says by itself, when it is due, what a message says now: such a message needs no row of its own.
+fn asks_for(write: &Write, work: &Work, soon: Timestamp) -> bool {
+    match write {
+        Write::Put { record, .. } => {
+            record.due.is_some_and(|due| due <= soon)
+                && !record.key.sk.starts_with(keys::OUT)
+                && Work::of_due(&record.key).as_ref() == Some(work)
+        }
+        Write::Delete { .. } | Write::Check { .. } => false,
     }
 }
 
@@ -220,6 +247,26 @@ pub struct Place {
     pub due: Option<Timestamp>,
     /// In which list it stands.
     pub list: Option<ListKey>,
+    /// After when it may be forgotten.
+    pub forget: Option<Timestamp>,
+}
+
+impl Place {
+    /// Only looked at when it is due.
+    pub fn due(due: Option<Timestamp>) -> Self {
+        Self {
+            due,
+            ..Self::default()
+        }
+    }
+
+    /// In no index, to be forgotten so long after a time: see [`crate::forget`].
+    pub fn until(settled: Timestamp, kept: SignedDuration) -> Self {
+        Self {
+            forget: forget::after(settled, kept),
+            ..Self::default()
+        }
+    }
 }
 
 impl Unit {
@@ -246,6 +293,7 @@ impl Unit {
             body: encode(value),
             due: place.due,
             list: place.list,
+            forget: place.forget,
         };
         self.writes.push(Write::Put { record, expect });
     }
@@ -269,5 +317,49 @@ impl Unit {
     /// Whether nothing would be saved.
     pub fn is_empty(&self) -> bool {
         self.writes.is_empty() && self.messages.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::ids::JobId;
+
+    fn write(key: Key, due: Option<i64>) -> Write {
+        let record = Record {
+            key,
+            version: 0,
+            body: String::new(),
+            due: due.map(|at| Timestamp::from_second(at).unwrap()),
+            list: None,
+            forget: None,
+        };
+        let expect = Expect::Any;
+        Write::Put { record, expect }
+    }
+
+    #[test]
+    fn only_a_row_that_is_due_in_time_and_says_the_same_spares_an_outbox_row() {
+        let job = |n| JobId::of(Ulid(n));
+        let (id, soon) = (job(7), Timestamp::from_second(5).unwrap());
+        let work = Work::Job { id: id.clone() };
+        assert!(asks_for(&write(keys::job(&id), Some(5)), &work, soon));
+        let key = keys::job(&id);
+        for other in [
+            write(key.clone(), Some(6)),
+            write(key.clone(), None),
+            write(keys::job(&job(8)), Some(5)),
+            write(keys::out(&key.pk, &Ulid(1)), Some(5)),
+            Write::Delete {
+                key,
+                expect: Expect::Any,
+            },
+        ] {
+            assert!(!asks_for(&other, &work, soon), "{other:?}");
+        }
+        let slots = Work::Slots {
+            account: "default".parse().unwrap(),
+        };
+        assert!(!asks_for(&write(keys::job(&id), Some(5)), &slots, soon));
     }
 }

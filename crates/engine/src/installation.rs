@@ -35,6 +35,7 @@ async fn record(records: &dyn Records, drawn: &Installation) -> Result<(), Commi
         body: encode(drawn),
         due: None,
         list: None,
+        forget: None,
     };
     let expect = Expect::Absent;
     records.commit(vec![Write::Put { record, expect }]).await

@@ -28,6 +28,8 @@ pub const HOOK_LOGS: &str = "hook-logs";
 
 /// The sort key of an aggregate itself.
 pub const META: &str = "META";
+/// Begins the partition of an account.
+pub const ACCOUNT: &str = "CFG#account#";
 /// The sort key of a wish to adopt.
 pub const ADOPTION: &str = "ADOPTION";
 /// The sort key of when a source's webhooks came.
@@ -135,7 +137,7 @@ pub fn once(name: &str) -> Key {
 
 /// Partition of an account.
 pub fn account_pk(account: &AccountName) -> String {
-    format!("CFG#account#{account}")
+    format!("{ACCOUNT}{account}")
 }
 
 /// An account.

@@ -1,5 +1,7 @@
 //! The tick: whatever is due is claimed and passed on, and accounts that are due are polled. The poller reads Jules and writes nothing outside.
 
+mod bustle;
+mod learned;
 mod listing;
 mod poll;
 mod sweep;
@@ -7,13 +9,13 @@ mod turn;
 
 use std::sync::Arc;
 
-use domain::ids::AccountName;
+use domain::account::Account;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::desk::{Desk, Error};
 use crate::keys;
 use crate::ports::{DueRow, Expect, Record, SessionsRead, Write};
-use crate::store::{decode, refuse_newer};
+use crate::store::{Versioned, decode, refuse_newer};
 use crate::work::Work;
 
 /// Due rows taken in one tick; what is left is taken in the next.
@@ -36,25 +38,39 @@ pub struct Tick {
     pub failed: u32,
 }
 
+/// Who else may tick at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Others {
+    /// Somebody may: an account is claimed before it is polled.
+    Maybe,
+    /// Nobody: whoever ticks holds a lease, and writes an account's row only when a poll has changed it.
+    None,
+}
+
 /// Reads Jules and passes on what is due.
 pub struct Poller {
     desk: Desk,
     sessions: Arc<dyn SessionsRead>,
+    learned: learned::Learned,
 }
 
 impl Poller {
     /// A poller.
     pub fn new(desk: Desk, sessions: Arc<dyn SessionsRead>) -> Self {
-        Self { desk, sessions }
+        Self {
+            desk,
+            sessions,
+            learned: learned::Learned::default(),
+        }
     }
 
     /// Handles whatever is due now. One bad row never stops the others.
     pub async fn tick(&self) -> Result<Tick, Error> {
-        self.tick_until(Timestamp::MAX).await
+        self.tick_until(Timestamp::MAX, Others::Maybe).await
     }
 
     /// The same, by somebody whose time is limited: nothing is begun any more at `until`, and what is left is due still.
-    pub async fn tick_until(&self, until: Timestamp) -> Result<Tick, Error> {
+    pub async fn tick_until(&self, until: Timestamp, others: Others) -> Result<Tick, Error> {
         let mut tick = Tick::default();
         let rows = self
             .desk
@@ -68,7 +84,7 @@ impl Poller {
             }
             let mut handling = Vec::with_capacity(some.len());
             for row in some {
-                handling.push(self.handle(row, until));
+                handling.push(self.handle(row, (until, others)));
             }
             let outcomes = futures::future::join_all(handling).await;
             for (row, outcome) in some.iter().zip(outcomes) {
@@ -78,24 +94,33 @@ impl Poller {
         Ok(tick)
     }
 
-    async fn handle(&self, row: &DueRow, until: Timestamp) -> Result<Handled, Error> {
-        let Some(record) = self.claim(row).await? else {
+    async fn handle(
+        &self,
+        row: &DueRow,
+        (until, others): (Timestamp, Others),
+    ) -> Result<Handled, Error> {
+        let Some(record) = self.found_due(row).await? else {
             return Ok(Handled::Lost);
         };
+        let is_account = row.key.pk.starts_with(keys::ACCOUNT) && row.key.sk == keys::META;
+        let is_claimed = !is_account || others == Others::Maybe;
+        if is_claimed && !self.claim(&record).await? {
+            return Ok(Handled::Lost);
+        }
+        if is_account {
+            let polled = self.poll_row(&record, (until, others)).await;
+            if polled.is_err() && !is_claimed {
+                // It would be tried again with every tick.
+                self.claim(&record).await?;
+            }
+            return polled.map(|()| Handled::Polled);
+        }
         if row.key.sk.starts_with(keys::OUT) {
             let work: Work = decode(&record)?.value;
             // Claiming it wrote it once more.
             let version = record.version + 1;
             self.desk.publish(&row.key, version, &work).await?;
             return Ok(Handled::PassedOn);
-        }
-        if let Some(account) = row.key.pk.strip_prefix("CFG#account#") {
-            let account: AccountName = account.parse().map_err(|_| Error::NoSuch {
-                what: "account",
-                name: account.to_owned(),
-            })?;
-            self.poll(&account, until).await?;
-            return Ok(Handled::Polled);
         }
         match Work::of_due(&row.key) {
             Some(work) => {
@@ -111,28 +136,44 @@ impl Poller {
         Ok(Handled::PassedOn)
     }
 
-    /// Moves the row forward under a version check: of several pollers one wins, and the index is never trusted.
-    async fn claim(&self, row: &DueRow) -> Result<Option<Record>, Error> {
-        let now: Timestamp = self.desk.now();
-        let records = self.desk.store.records();
-        let Some(record) = records.get(&row.key).await? else {
+    async fn poll_row(
+        &self,
+        record: &Record,
+        (until, others): (Timestamp, Others),
+    ) -> Result<(), Error> {
+        let mut found: Versioned<Account> = decode(record)?;
+        // Whoever claimed it wrote it once more.
+        found.version += u64::from(others == Others::Maybe);
+        self.poll(found, (until, others)).await
+    }
+
+    /// The row as it is; the index is never trusted.
+    async fn found_due(&self, row: &DueRow) -> Result<Option<Record>, Error> {
+        let Some(record) = self.desk.store.records().get(&row.key).await? else {
             return Ok(None);
         };
+        let now = self.desk.now();
         if record.due.is_none_or(|due| due > now) {
             return Ok(None);
         }
         refuse_newer(&record)?;
+        Ok(Some(record))
+    }
+
+    /// Moves the row forward under a version check: of several pollers one wins.
+    async fn claim(&self, record: &Record) -> Result<bool, Error> {
         let moved = Record {
-            due: Some(now + CLAIM),
+            due: Some(self.desk.now() + CLAIM),
             ..record.clone()
         };
         let write = Write::Put {
             record: moved,
             expect: Expect::Version(record.version),
         };
-        match records.commit(vec![write]).await.map_err(Error::from) {
-            Ok(()) => Ok(Some(record)),
-            Err(error) if error.is_conflict() => Ok(None),
+        let outcome = self.desk.store.records().commit(vec![write]).await;
+        match outcome.map_err(Error::from) {
+            Ok(()) => Ok(true),
+            Err(error) if error.is_conflict() => Ok(false),
             Err(error) => Err(error),
         }
     }

@@ -78,9 +78,13 @@ impl Desk {
             return Ok(false);
         }
         if changed {
+            // Whoever is told of it at once need not find it due at once as well.
+            let told = step.looks.contains(&Look::Job(job.id.clone()));
+            let soon = unit.now() + OUTBOX_GRACE;
             let place = Place {
-                due: step.due,
+                due: step.due.map(|due| if told { due.max(soon) } else { due }),
                 list: job_list(job),
+                forget: None,
             };
             unit.put(
                 keys::job(&job.id),
@@ -95,7 +99,10 @@ impl Desk {
                 keys::job_listed(&job.id),
                 &job.id,
                 None,
-                Place { due: None, list },
+                Place {
+                    list,
+                    ..Place::default()
+                },
             );
         }
         let route = self.route(job).await?;
@@ -125,6 +132,7 @@ impl Desk {
             Place {
                 due: step.due,
                 list,
+                forget: None,
             },
         );
         let rest = Rest {
@@ -197,7 +205,15 @@ impl Desk {
             return Ok(());
         }
         let list = keys::listed(keys::EVENTS, event_place(event));
-        unit.put(key.clone(), event, None, Place { due: None, list });
+        unit.put(
+            key.clone(),
+            event,
+            None,
+            Place {
+                list,
+                ..Place::default()
+            },
+        );
         let Some(agent) = route
             .agent
             .as_ref()
@@ -211,10 +227,7 @@ impl Desk {
             route.repo.as_ref().map(ToString::to_string),
             unit.now(),
         );
-        let place = Place {
-            due: Some(unit.now() + OUTBOX_GRACE),
-            list: None,
-        };
+        let place = Place::due(Some(unit.now() + OUTBOX_GRACE));
         unit.put(keys::wake(agent, &event.id), &wake, None, place);
         unit.tell(
             &key.pk,
@@ -239,7 +252,10 @@ impl Desk {
             keys::event(job, &event.id),
             event,
             Expect::Any,
-            Place { due: None, list },
+            Place {
+                list,
+                ..Place::default()
+            },
         );
         let Some(agent) = &route.agent else {
             return Ok(());
@@ -252,10 +268,7 @@ impl Desk {
                 event: event.clone(),
                 ..found.value.clone()
             };
-            let place = Place {
-                due: wake.due(),
-                list: None,
-            };
+            let place = Place::due(wake.due());
             unit.put(
                 keys::wake(agent, &event.id),
                 &wake,
@@ -296,10 +309,7 @@ impl Desk {
             None => effect,
         };
         let soon = unit.now() + OUTBOX_GRACE;
-        let place = Place {
-            due: effect.due().map(|due| due.max(soon)),
-            list: None,
-        };
+        let place = Place::due(effect.due().map(|due| due.max(soon)));
         unit.put(keys::effect(pk, &effect.id), &effect, version, place);
         Ok(true)
     }
@@ -312,10 +322,7 @@ impl Desk {
         found: &Versioned<Effect>,
         next: &Effect,
     ) {
-        let place = Place {
-            due: next.due(),
-            list: None,
-        };
+        let place = Place::due(next.due());
         unit.put(keys::effect(pk, &next.id), next, Some(found.version), place);
     }
 
@@ -332,10 +339,7 @@ impl Desk {
         } else {
             Expect::Version(found.version)
         };
-        let place = Place {
-            due: started.due(),
-            list: None,
-        };
+        let place = Place::due(started.due());
         unit.put_if(keys::effect(pk, &started.id), started, expect, place);
     }
 

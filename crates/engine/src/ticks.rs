@@ -1,19 +1,19 @@
 //! Ticks where nothing runs all the time: the schedule and messages call, one of them ticks, and leaves a message for the next.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::tick::{self, Call, Lease, Next};
 use jiff::Timestamp;
 
 use crate::desk::{Desk, Error, Place};
 use crate::keys;
-use crate::poller::{Poller, Tick};
+use crate::poller::{Others, Poller, Tick};
 use crate::ports::Queue;
 use crate::store::Versioned;
 
 /// Answers calls for a tick.
 pub struct Ticks {
-    desk: Desk,
+    turns: Turns,
     poller: Poller,
     queue: Arc<dyn Queue>,
 }
@@ -22,7 +22,7 @@ impl Ticks {
     /// Ticks with a poller; `queue` takes the messages that continue the chain.
     pub fn new(desk: Desk, poller: Poller, queue: Arc<dyn Queue>) -> Self {
         Self {
-            desk,
+            turns: Turns { desk },
             poller,
             queue,
         }
@@ -32,46 +32,108 @@ impl Ticks {
     ///
     /// A call that fails need not come again: the schedule finds that the chain broke.
     pub async fn called(&self, call: Call, until: Timestamp) -> Result<Option<Tick>, Error> {
-        let Some(lease) = self.begin(call).await? else {
+        let Some(lease) = self.turns.begin(call).await? else {
             return Ok(None);
         };
-        let tick = self.poller.tick_until(until).await?;
+        let tick = self.poller.tick_until(until, Others::None).await?;
         self.end(&lease, tick).await?;
         Ok(Some(tick))
     }
 
-    /// Of several callers one changes the lease.
-    async fn begin(&self, call: Call) -> Result<Option<Lease>, Error> {
-        let found = self.lease().await?;
-        let begun = tick::begin(&found.value, call, self.desk.now());
-        match begun {
-            Some(lease) if self.put(&lease, found.version).await? => Ok(Some(lease)),
-            Some(_) | None => Ok(None),
-        }
-    }
-
-    /// Leaves a message for the next tick, unless somebody else has begun one since. A crash before it is sent breaks the chain, which the schedule mends.
-    async fn end(&self, begun: &Lease, done: Tick) -> Result<(), Error> {
-        let found = self.lease().await?;
-        if found.value.generation != begun.generation {
-            return Ok(());
-        }
+    /// Leaves a message for the next tick; should somebody else have begun one since, it names a chain that is over. A crash before it is sent breaks the chain, which the schedule mends.
+    async fn end(&self, begun: &Versioned<Lease>, done: Tick) -> Result<(), Error> {
         let next = if done.passed_on > 0 {
             Next::Soon
         } else {
-            Next::Due(self.desk.store.records().next_due().await?)
+            Next::Due(self.turns.desk.store.records().next_due().await?)
         };
-        let (lease, wait) = tick::end(begun, next, self.desk.now());
-        if !self.put(&lease, found.version).await? {
+        let left = tick::end(&begun.value, next, self.turns.desk.now());
+        if let Some(lease) = left.lease
+            && !self.turns.put(&lease, begun.version).await?
+        {
             return Ok(());
         }
-        let Some(wait) = wait else {
+        let Some(wait) = left.wait else {
             return Ok(());
         };
-        let generation = lease.generation;
+        let generation = begun.value.generation;
         // A derived serializer of plain fields cannot fail; an empty body would be recorded as malformed.
         let body = serde_json::to_string(&Call::Next { generation }).unwrap_or_default();
         Ok(self.queue.send(&body, wait).await?)
+    }
+}
+
+/// What came of wanting to tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// It ticked.
+    Mine(Tick),
+    /// Somebody else ticks.
+    Others,
+    /// Nothing is due.
+    Idle,
+}
+
+/// Ticks in one process that works beside the functions, or instead of them: whoever holds the lease ticks, and the other leaves it alone.
+pub struct Holder {
+    turns: Turns,
+    poller: Poller,
+    /// The tick that it began last, while nobody has begun one since.
+    held: Mutex<Option<u64>>,
+}
+
+impl Holder {
+    /// Ticks with a poller of the same desk.
+    pub fn new(desk: Desk, poller: Poller) -> Self {
+        Self {
+            turns: Turns { desk },
+            poller,
+            held: Mutex::default(),
+        }
+    }
+
+    /// Ticks if something is due and nobody else ticks.
+    pub async fn tick(&self) -> Result<Turn, Error> {
+        let desk = &self.turns.desk;
+        let due = desk.store.records().next_due().await?;
+        if due.is_none_or(|due| due > desk.now()) {
+            return Ok(Turn::Idle);
+        }
+        let held = *self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let call = held.map_or(Call::Schedule, |generation| Call::Next { generation });
+        let begun = self.turns.begin(call).await?;
+        let mine = begun.as_ref().map(|begun| begun.value.generation);
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = mine;
+        match begun {
+            Some(_) => Ok(Turn::Mine(self.poller.tick().await?)),
+            None => Ok(Turn::Others),
+        }
+    }
+}
+
+/// Who may tick.
+struct Turns {
+    desk: Desk,
+}
+
+impl Turns {
+    /// Of several callers one changes the lease. The schedule changes nothing while nothing is due before it calls again.
+    async fn begin(&self, call: Call) -> Result<Option<Versioned<Lease>>, Error> {
+        if call == Call::Schedule {
+            let due = self.desk.store.records().next_due().await?;
+            if !tick::is_soon(due, self.desk.now()) {
+                return Ok(None);
+            }
+        }
+        let found = self.lease().await?;
+        let Some(begun) = tick::begin(&found.value, call, self.desk.now()) else {
+            return Ok(None);
+        };
+        let won = self.put(&begun, found.version).await?;
+        Ok(won.then_some(Versioned {
+            value: begun,
+            version: found.version + 1,
+        }))
     }
 
     async fn lease(&self) -> Result<Versioned<Lease>, Error> {

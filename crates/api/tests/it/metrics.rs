@@ -121,6 +121,7 @@ async fn add_account(world: &World) {
     let place = Place {
         due: Some(now),
         list: keys::listed(keys::ACCOUNTS, "default"),
+        forget: None,
     };
     let mut unit = world.desk.unit();
     unit.put(keys::account(&account.name), &account, None, place);

@@ -26,8 +26,8 @@ async fn a_job_is_created_and_told_where_it_is() {
     assert_eq!(job["title"], "Tidy the shop.");
     assert_eq!(job["agent"], "zai");
     assert_eq!(world.get(answer.header("location")).await.ok(200), job);
-    let account = "default".parse().unwrap();
-    assert_eq!(world.messages().await, [Work::Slots { account }]);
+    let id = id.parse().unwrap();
+    assert_eq!(world.messages().await, [Work::Job { id }]);
 }
 
 #[tokio::test]

@@ -175,7 +175,10 @@ impl World {
                 keys::source(&repo),
                 &source,
                 None,
-                Place { due: None, list },
+                Place {
+                    list,
+                    ..Place::default()
+                },
             );
         }
         let name: AgentName = "zai".parse().unwrap();

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::desk::Desk;
+use engine::desk::{Desk, Error};
 use engine::dispatcher::Dispatcher;
+use engine::forget;
 use engine::poller::Poller;
+use engine::ticks::{Holder, Turn};
+use jiff::Timestamp;
 use local::LocalQueue;
 use tokio::sync::watch;
 
@@ -48,16 +51,37 @@ impl Rhythm {
     }
 }
 
+/// Who ticks.
+pub(super) enum Ticker {
+    /// This process, and others on the same folder if there are any: they share what is due.
+    Free(Poller),
+    /// This process unless a function does.
+    Leased(Holder),
+}
+
+impl Ticker {
+    /// Ticks; answers whether what is due is this process's to look at.
+    async fn tick(&self) -> Result<bool, Error> {
+        match self {
+            Self::Free(poller) => poller.tick().await.map(|_| true),
+            Self::Leased(holder) => holder.tick().await.map(|turn| turn != Turn::Others),
+        }
+    }
+}
+
 /// Ticks whenever something is due.
 pub(super) async fn keep_ticking(
-    poller: Poller,
+    ticker: Ticker,
     desk: Desk,
     (rhythm, mut stopped): (Rhythm, watch::Receiver<bool>),
 ) {
+    let mut forgot = None;
     while !*stopped.borrow() {
-        if let Err(error) = poller.tick().await {
+        let ticked = ticker.tick().await.unwrap_or_else(|error| {
             tracing::error!(%error, "a tick failed; the next one tries again");
-        }
+            true
+        });
+        forgot = forget_now_and_then(&desk, forgot).await;
         let due = desk.store.records().next_due().await.ok().flatten();
         let wait = due.and_then(|due| Duration::try_from(due.duration_since(desk.now())).ok());
         let wait = wait.unwrap_or(if due.is_some() {
@@ -65,11 +89,33 @@ pub(super) async fn keep_ticking(
         } else {
             rhythm.at_least_every
         });
-        let wait = wait.clamp(rhythm.breath, rhythm.at_least_every);
+        // What is due may be somebody else's turn.
+        let least = if ticked {
+            rhythm.breath
+        } else {
+            rhythm.at_least_every
+        };
+        let wait = wait.clamp(least, rhythm.at_least_every);
         tokio::select! {
             _ = stopped.changed() => {}
             () = desk.saved() => {}
             _ = tokio::time::timeout(wait, std::future::pending::<()>()) => {}
+        }
+    }
+}
+
+/// Deletes what may be forgotten, if it is time; answers when it was last gone through to the end.
+async fn forget_now_and_then(desk: &Desk, last: Option<Timestamp>) -> Option<Timestamp> {
+    let now = desk.now();
+    if last.is_some_and(|last| now.duration_since(last) < forget::EVERY) {
+        return last;
+    }
+    match desk.store.records().forget(now, forget::AT_ONCE).await {
+        Ok(forgotten) if forgotten == forget::AT_ONCE => last,
+        Ok(_) => Some(now),
+        Err(error) => {
+            tracing::warn!(%error, "what may be forgotten is still there; it is tried again in an hour");
+            Some(now)
         }
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Poll;
 use crate::failure::FailureClass;
 
-/// What has come of the polls so far. It is part of the account's row, which every poll writes anyway.
+/// What has come of the polls so far. It is part of the account's row, which polls write anyway; where several instances of a function poll in turn, each goes on from the row, and a few polls are not counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tally {
@@ -39,6 +39,16 @@ impl Tally {
         }
         next
     }
+
+    /// Of two tallies of the same account the one that goes on for longer.
+    pub fn or_longer(self, other: Self) -> Self {
+        if other.polls > self.polls {
+            other
+        } else {
+            self
+        }
+    }
+
     fn count(&mut self, class: FailureClass) {
         match self.failed.iter_mut().find(|(known, _)| *known == class) {
             Some((_, count)) => *count = count.saturating_add(1),

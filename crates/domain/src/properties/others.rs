@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::account::{Account, Health, ListWeight, Pace, Poll, polled};
+use crate::account::{Account, Bustle, Health, ListWeight, Pace, Poll, polled};
 use crate::effect::{Action, Effect, EffectState, Finding};
 use crate::fence::{clip_encoded, encoded_len, fence};
 use crate::governor::{Admission, Learned, Limits, Slots, admit};
@@ -101,7 +101,7 @@ proptest! {
         let mut account = account(tick, Health::Working);
         for (failure, answered, now) in polls {
             let poll = if answered {
-                Poll::Answered { list: ListWeight::default(), reads: BTreeMap::new(), active: true }
+                Poll::Answered { list: ListWeight::default(), reads: BTreeMap::new(), bustle: Bustle::Active }
             } else {
                 Poll::Failed(failure)
             };

@@ -1,7 +1,9 @@
 //! Starts queued jobs while their account has room.
 
-use domain::governor::{self, Admission};
-use domain::ids::AccountName;
+use std::collections::BTreeSet;
+
+use domain::governor::{self, Admission, SLOTS_TAKEN, Slots};
+use domain::ids::{AccountName, JobId};
 use domain::job::{self, Job, Phase};
 use jiff::Timestamp;
 
@@ -10,6 +12,15 @@ use crate::desk::{Error, Place, ignore_conflict};
 use crate::keys;
 use crate::store::Versioned;
 use crate::work::Work;
+
+/// Whose word is taken that it holds a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doubt {
+    /// Whoever the list of watched jobs shows with one holds it; the others are asked. A list may be a moment old.
+    Absent,
+    /// Nobody's: each is asked.
+    All,
+}
 
 impl Dispatcher {
     /// Gives free slots to the jobs whose turn it is. Several dispatchers may try: the version of the slots lets one win.
@@ -25,9 +36,15 @@ impl Dispatcher {
             return Ok(());
         };
         let now = self.desk.now();
-        let slots = self.free_the_finished(account).await?;
+        let queued = self.desk.store.queued(account).await?;
+        if queued.is_empty() {
+            // Whose slots are free is found when somebody wants one.
+            let slots = self.desk.store.slots(account).await?;
+            return self.keep_slots(&slots, None).await;
+        }
+        let mut slots = self.free_the_finished(account, Doubt::Absent).await?;
         let mut next: Option<Timestamp> = None;
-        for found in in_turn(self.desk.store.queued(account).await?, now) {
+        for found in in_turn(queued, now) {
             let Phase::Queued { not_before, .. } = found.value.phase else {
                 continue;
             };
@@ -42,7 +59,22 @@ impl Dispatcher {
                 next = earliest(next, not_before);
                 continue;
             }
-            match governor::admit(&slots.value, &found.value.id, limits, now) {
+            let admit = |slots: &Versioned<Slots>| {
+                governor::admit(&slots.value, &found.value.id, limits, now)
+            };
+            let mut admission = admit(&slots);
+            if matches!(
+                admission,
+                Admission::Later {
+                    code: SLOTS_TAKEN,
+                    ..
+                }
+            ) {
+                // Before a job is kept waiting, whoever is said to hold a slot is asked.
+                slots = self.free_the_finished(account, Doubt::All).await?;
+                admission = admit(&slots);
+            }
+            match admission {
                 Admission::Granted(granted) => {
                     return self.begin_job(&found, &slots, &granted).await;
                 }
@@ -58,7 +90,7 @@ impl Dispatcher {
     /// Keeps what was learned of the slots, and when to look again; nothing is written when neither is new.
     async fn keep_slots(
         &self,
-        slots: &Versioned<governor::Slots>,
+        slots: &Versioned<Slots>,
         next: Option<Timestamp>,
     ) -> Result<(), Error> {
         let account = &slots.value.account;
@@ -68,10 +100,7 @@ impl Dispatcher {
             return Ok(());
         }
         let mut unit = self.desk.unit();
-        let place = Place {
-            due: next,
-            list: None,
-        };
+        let place = Place::due(next);
         unit.put(
             keys::slots(account),
             &slots.value,
@@ -85,10 +114,17 @@ impl Dispatcher {
     async fn free_the_finished(
         &self,
         account: &AccountName,
-    ) -> Result<Versioned<governor::Slots>, Error> {
+        doubt: Doubt,
+    ) -> Result<Versioned<Slots>, Error> {
         let found = self.desk.store.slots(account).await?;
         let mut slots = found.value.clone();
+        let watched = self.desk.store.watched(account).await?;
+        let holding = watched.iter().filter(|job| job.value.holds_slot());
+        let known: BTreeSet<&JobId> = holding.clone().map(|job| &job.value.id).collect();
         for id in found.value.taken.keys() {
+            if doubt == Doubt::Absent && known.contains(id) {
+                continue;
+            }
             let holds = self
                 .desk
                 .store
@@ -99,19 +135,9 @@ impl Dispatcher {
                 slots = slots.release(id);
             }
         }
-        for job in self
-            .desk
-            .store
-            .watched(account)
-            .await?
-            .iter()
-            .filter(|job| job.value.holds_slot())
-        {
-            // A finished session that a message woke again draws on the account like any other.
-            slots
-                .taken
-                .entry(job.value.id.clone())
-                .or_insert_with(|| self.desk.now());
+        // A finished session that a message woke again draws on the account like any other.
+        for job in holding.filter(|job| !found.value.taken.contains_key(&job.value.id)) {
+            slots.taken.insert(job.value.id.clone(), self.desk.now());
         }
         Ok(Versioned {
             value: slots,
@@ -123,8 +149,8 @@ impl Dispatcher {
     async fn begin_job(
         &self,
         found: &Versioned<Job>,
-        slots: &Versioned<governor::Slots>,
-        granted: &governor::Slots,
+        slots: &Versioned<Slots>,
+        granted: &Slots,
     ) -> Result<(), Error> {
         let step = job::start(&found.value, self.desk.now())?;
         let mut unit = self.desk.unit();

@@ -1,21 +1,22 @@
 //! One poll of one account: look at all its watched sessions, decide about each, save what changed.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use domain::account::{self, Account, ListWeight, Poll};
+use domain::account::{self, Account, Bustle, ListWeight, Poll};
 use domain::cadence::{self, Look};
 use domain::effect::{Effect, EffectState};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{AccountName, RepoName, SessionId};
-use domain::job::{self, Job, Phase, Sight, Snapshot, Watch};
+use domain::ids::{RepoName, SessionId};
+use domain::job::{self, Job, Sight, Snapshot, Watch};
 use domain::marker::Marker;
 use domain::policy::{Policy, Timing};
-use domain::session::{SessionState, SessionView};
+use domain::session::SessionView;
 use domain::step::Step;
 use jiff::Timestamp;
 
-use super::Poller;
+use super::{Others, Poller, bustle};
 use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
 use crate::keys;
 use crate::save::Route;
@@ -41,12 +42,13 @@ pub(super) struct Gathered {
 
 impl Poller {
     /// Polls an account and saves how that went: one write to the account's row, and one for each job that changed.
-    pub(super) async fn poll(&self, name: &AccountName, until: Timestamp) -> Result<(), Error> {
-        let Some(found) = self.desk.store.account(name).await? else {
-            return Ok(());
-        };
-        let jobs = self.desk.store.watched(name).await?;
-        let account = &found.value;
+    pub(super) async fn poll(
+        &self,
+        found: Versioned<Account>,
+        (until, others): (Timestamp, Others),
+    ) -> Result<(), Error> {
+        let account = &self.learned.recalled(&found);
+        let jobs = self.desk.store.watched(&account.name).await?;
         let mut gathered = Gathered {
             weight: account.list.clone(),
             passed_over: account.passed_over.clone(),
@@ -55,44 +57,48 @@ impl Poller {
         };
         let looked = self.look_at_all(account, &jobs, &mut gathered).await;
         let passed_over = gathered.passed_over;
-        let outcome = match looked {
+        let mut outcome = match looked {
             Ok(()) => Poll::Answered {
-                active: jobs.iter().any(is_active),
+                // Where none was watched they are looked for once more.
+                bustle: if jobs.is_empty() {
+                    self.bustle(&account.name).await?
+                } else {
+                    bustle::of(&jobs)
+                },
                 list: gathered.weight,
                 reads: gathered.reads,
             },
             Err(LookError::Outside(failure)) => Poll::Failed(failure),
             Err(LookError::Inside(error)) => return Err(error),
         };
-        self.save_poll(name, &outcome, &passed_over).await
+        let learned = Account {
+            passed_over,
+            ..account.clone()
+        };
+        let step = account::polled(&learned, &outcome, self.desk.now());
+        let seen = (&outcome, self.desk.now());
+        if others == Others::None && self.learned.keeps(&found, &step, seen) {
+            return Ok(());
+        }
+        self.save_poll(found.version, learned, &mut outcome).await
     }
 
     async fn save_poll(
         &self,
-        name: &AccountName,
-        outcome: &Poll,
-        passed_over: &BTreeMap<SessionId, u32>,
+        mut version: u64,
+        mut learned: Account,
+        outcome: &mut Poll,
     ) -> Result<(), Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
-            let Some(found) = self.desk.store.account(name).await? else {
-                return Ok(());
-            };
-            let account = Account {
-                passed_over: passed_over.clone(),
-                ..found.value
-            };
-            let step = account::polled(&account, outcome, self.desk.now());
+            let name = &learned.name;
+            let step = account::polled(&learned, outcome, self.desk.now());
             let mut unit = self.desk.unit();
             let place = Place {
                 due: step.due,
                 list: keys::listed(keys::ACCOUNTS, name.as_str()),
+                forget: None,
             };
-            unit.put(
-                keys::account(name),
-                &step.aggregate,
-                Some(found.version),
-                place,
-            );
+            unit.put(keys::account(name), &step.aggregate, Some(version), place);
             if !step.events.is_empty() {
                 let agent = self.desk.awake(step.aggregate.agent.clone()).await?;
                 self.desk
@@ -103,6 +109,20 @@ impl Poller {
                 Err(error) if error.is_conflict() => {}
                 outcome => return outcome,
             }
+            // Somebody may have wanted this account polled.
+            if let Poll::Answered { bustle, .. } = outcome
+                && *bustle != Bustle::Active
+            {
+                *bustle = self.bustle(name).await?;
+            }
+            let again = self.desk.store.account(name).await?;
+            let Some(again) = again else { return Ok(()) };
+            version = again.version;
+            learned = Account {
+                passed_over: learned.passed_over,
+                tally: learned.tally.or_longer(again.value.tally),
+                ..again.value
+            };
         }
         Ok(())
     }
@@ -130,7 +150,7 @@ impl Poller {
                 outcome => outcome?,
             }
         }
-        self.put_twins_away(gathered).await?;
+        self.put_twins_away(&wanted, gathered).await?;
         self.look_at_each(account, jobs, gathered).await?;
         if sweep.links {
             self.remind_of_pulls(jobs).await?;
@@ -175,8 +195,15 @@ impl Poller {
     }
 
     /// A create whose answer was lost may have been repeated: a second session with a job's marker is put away.
-    async fn put_twins_away(&self, gathered: &Gathered) -> Result<(), Error> {
-        for view in gathered.views.values().filter(|view| !view.archived) {
+    async fn put_twins_away(
+        &self,
+        wanted: &BTreeSet<SessionId>,
+        gathered: &Gathered,
+    ) -> Result<(), Error> {
+        // A session that a job watches is its own.
+        let others = gathered.views.values();
+        let others = others.filter(|view| !view.archived && !wanted.contains(&view.id));
+        for view in others {
             let Some(marker) = Marker::find(&view.title)
                 .filter(|marker| marker.installation == self.desk.installation)
             else {
@@ -300,7 +327,7 @@ impl Poller {
             .unwrap_or_default())
     }
 
-    /// Decides and saves; whoever lost a race leaves it to the next poll.
+    /// Decides and saves. Whoever lost a race leaves it to the next poll, unless only the row was moved and not the job.
     async fn decide(
         &self,
         found: &Versioned<Job>,
@@ -308,17 +335,24 @@ impl Poller {
         (policy, timing): (&Policy, &Timing),
     ) -> Result<(), Error> {
         let step = job::observe(&found.value, sight, self.desk.now(), policy, timing);
-        let mut unit = self.desk.unit();
-        if !self.desk.save_job(&mut unit, Some(found), &step).await? {
-            return Ok(());
-        }
-        match self.desk.commit(unit).await {
-            Err(error) if error.is_conflict() => {
-                tracing::debug!(job.id = %found.value.id, "somebody else changed the job meanwhile; the next poll decides");
-                Ok(())
+        let mut found = Cow::Borrowed(found);
+        for _ in 0..DECIDE_AGAIN_MAX {
+            let mut unit = self.desk.unit();
+            if !self.desk.save_job(&mut unit, Some(&found), &step).await? {
+                return Ok(());
             }
-            outcome => outcome,
+            match self.desk.commit(unit).await {
+                Err(error) if error.is_conflict() => {}
+                outcome => return outcome,
+            }
+            let again = self.desk.store.job(&found.value.id).await?;
+            let Some(again) = again.filter(|again| again.value == found.value) else {
+                break;
+            };
+            found = Cow::Owned(again);
         }
+        tracing::debug!(job.id = %found.value.id, "somebody else changed the job meanwhile; the next poll decides");
+        Ok(())
     }
 }
 
@@ -333,14 +367,6 @@ fn is_about_the_account(class: FailureClass) -> bool {
         | FailureClass::Precondition
         | FailureClass::Conflict
         | FailureClass::Invalid => false,
-    }
-}
-
-/// Whether anything may still happen to a session by itself.
-pub(super) fn is_active(found: &Versioned<Job>) -> bool {
-    match &found.value.phase {
-        Phase::Watching(watch) => watch.state != SessionState::Completed || watch.pull.is_some(),
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => false,
     }
 }
 

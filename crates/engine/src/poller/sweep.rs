@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use domain::account::Account;
+use domain::account::{Account, NOTHING_GAP};
 use domain::ids::PullRef;
 use domain::job::{Job, Phase};
 use domain::session::SessionView;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Poller;
-use super::poll::is_active;
+use super::bustle::is_active;
 use crate::desk::Error;
 use crate::store::Versioned;
 use crate::work::Work;
@@ -49,7 +49,9 @@ impl Poller {
     /// Polls come every few seconds, so that about one of them meets each turn; nothing has to be remembered for it.
     pub(super) fn sweep(&self, account: &Account, jobs: &[Versioned<Job>]) -> Sweep {
         let now = self.desk.now();
-        let gap = if jobs.iter().any(is_active) {
+        let gap = if jobs.is_empty() {
+            account.pace.idle.max(NOTHING_GAP)
+        } else if jobs.iter().any(is_active) {
             account.pace.tick
         } else {
             account.pace.idle

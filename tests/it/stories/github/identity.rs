@@ -108,7 +108,10 @@ async fn a_person_who_means_the_new_one_does_not_hand_it_the_old_pull_requests()
     let found = world.desk.store.reach(&repo).await.expect("a reach");
     let mut unit = world.desk.unit();
     let list = engine::keys::listed(engine::keys::REACHES, repo.key());
-    let place = engine::desk::Place { due: None, list };
+    let place = engine::desk::Place {
+        list,
+        ..Default::default()
+    };
     let meant = found.value.meant(RepoId(id));
     unit.put(
         engine::keys::reach(&repo),

@@ -1,0 +1,41 @@
+//! What an account's jobs do: how soon it is polled again hangs on that.
+
+use domain::account::Bustle;
+use domain::ids::AccountName;
+use domain::job::{Job, Phase};
+use domain::session::SessionState;
+
+use super::Poller;
+use crate::desk::Error;
+use crate::store::Versioned;
+
+impl Poller {
+    /// What the jobs of an account do now.
+    pub(super) async fn bustle(&self, name: &AccountName) -> Result<Bustle, Error> {
+        // In this order: whoever leaves the queue meanwhile is watched.
+        let queued = self.desk.store.queued(name).await?;
+        let watched = self.desk.store.watched(name).await?;
+        Ok(if queued.is_empty() && watched.is_empty() {
+            Bustle::Nothing
+        } else {
+            of(&watched)
+        })
+    }
+}
+
+/// What jobs do of which there is one at least.
+pub(super) fn of(watched: &[Versioned<Job>]) -> Bustle {
+    if watched.iter().any(is_active) {
+        Bustle::Active
+    } else {
+        Bustle::Resting
+    }
+}
+
+/// Whether anything may still happen to a session by itself.
+pub(super) fn is_active(found: &Versioned<Job>) -> bool {
+    match &found.value.phase {
+        Phase::Watching(watch) => watch.state != SessionState::Completed || watch.pull.is_some(),
+        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => false,
+    }
+}

@@ -31,10 +31,7 @@ impl Desk {
         }
         let logs = found.as_ref().map(|found| found.value);
         let mut unit = self.unit();
-        let place = Place {
-            due: Some(now),
-            list: None,
-        };
+        let place = Place::due(Some(now));
         let version = found.map(|found| found.version);
         unit.put(key, &logs.unwrap_or_default(), version, place);
         ignore_conflict(self.commit(unit).await)
@@ -60,5 +57,6 @@ pub(crate) fn place(repair: &Repair, due: Timestamp) -> Place {
     Place {
         due: Some(due),
         list: keys::listed(keys::HOOK_LOGS, repair.log.to_string()),
+        forget: None,
     }
 }

@@ -113,7 +113,8 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
             refusals: 0,
         },
     };
-    let looks = vec![Look::Slots(job.account.clone())];
+    // Its turn comes with the slots of its account.
+    let looks = vec![Look::Job(job.id.clone())];
     Ok(Step {
         looks,
         due: Some(now),
@@ -318,7 +319,7 @@ pub fn retry(job: &Job, now: Timestamp) -> Result<Step<Job>, NotNow> {
         not_before: now,
         refusals: 0,
     };
-    step.looks.push(Look::Slots(job.account.clone()));
+    step.looks.push(Look::Job(job.id.clone()));
     step.due = Some(now);
     Ok(step)
 }
@@ -374,6 +375,16 @@ pub fn pull_settled(
             (&format!("closed:{pull}"), what, Audience::Agent),
             now,
         ));
+    }
+    let is_untold = watch.announced.completed_event.is_none();
+    if matches!(how, How::Merged { .. }) && is_untold {
+        // It was merged before any poll had seen that the session is done, and nobody will look at the session any more.
+        let what = Occurrence::Completed {
+            pulls: vec![pull.clone()],
+        };
+        let name = format!("completed:{}:settled", watch.session);
+        step.events
+            .push(event(job, watch, (&name, what, Audience::Agent), now));
     }
     step.effects.push(Action::Archive {
         session: watch.session.clone(),

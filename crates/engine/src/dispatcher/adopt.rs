@@ -10,10 +10,10 @@ use domain::session::SessionView;
 
 use super::Dispatcher;
 use crate::desk::{Error, Place, ignore_conflict};
+use crate::forget;
 use crate::jobs::adoption::{Adoption, refusal};
 use crate::keys;
 use crate::store::Versioned;
-use crate::work::Work;
 
 impl Dispatcher {
     /// Adopts the session, or writes down why not.
@@ -94,8 +94,7 @@ impl Dispatcher {
         self.desk.save_job(&mut unit, None, &step).await?;
         unit.put(keys::session(&view.id), id, None, Place::default());
         unit.delete(keys::adoption(id), asked);
-        let account = source.account.clone();
-        unit.tell(&keys::job_pk(id), Work::Watch { account });
+        self.wake_up(&mut unit, id, &source.account).await?;
         ignore_conflict(self.desk.commit(unit).await)
     }
 
@@ -127,7 +126,7 @@ impl Dispatcher {
             keys::adoption(id),
             &refused,
             Some(asked.version),
-            Place::default(),
+            Place::until(self.desk.now(), forget::REFUSAL),
         );
         ignore_conflict(self.desk.commit(unit).await)
     }

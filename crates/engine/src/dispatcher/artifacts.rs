@@ -5,6 +5,7 @@ use domain::redact::{presentable, redact};
 
 use super::Dispatcher;
 use crate::desk::{Error, Place};
+use crate::forget;
 use crate::keys;
 use crate::ports::{Artifacts, Expect};
 use crate::settings::ReadArtifacts;
@@ -42,7 +43,8 @@ impl Dispatcher {
             },
         };
         let mut unit = self.desk.unit();
-        unit.put_if(keys::artifacts(id), &kept, Expect::Any, Place::default());
+        let place = Place::until(read_at, forget::ARTIFACTS);
+        unit.put_if(keys::artifacts(id), &kept, Expect::Any, place);
         self.desk.commit(unit).await
     }
 }

@@ -1,35 +1,60 @@
 //! What is due later than it should be is brought forward.
 
 use domain::account::{Account, Health};
-use domain::ids::AccountName;
+use domain::ids::{AccountName, JobId};
 use jiff::Timestamp;
 
 use super::Dispatcher;
-use crate::desk::{Error, Place, ignore_conflict};
+use crate::desk::{Error, Place, Unit, ignore_conflict};
 use crate::keys;
 use crate::ports::{Expect, Key, Record, Write};
+use crate::store::{Versioned, decode};
+use crate::work::Work;
 
 impl Dispatcher {
     /// Brings an idle account's next poll forward. Trouble with the account keeps its own pace.
     pub(super) async fn watch_soon(&self, name: &AccountName) -> Result<(), Error> {
-        let Some(found) = self.desk.store.account(name).await? else {
+        let key = keys::account(name);
+        let Some(record) = self.desk.store.records().get(&key).await? else {
             return Ok(());
         };
-        let soon = self.desk.now() + found.value.pace.tick;
-        if found.value.next_poll <= soon || found.value.health != Health::Working {
+        let found: Versioned<Account> = decode(&record)?;
+        let now = self.desk.now();
+        if found.value.is_busy(now) || found.value.health != Health::Working {
             return Ok(());
         }
+        // One that is due may be polled just now, by somebody who has seen nothing to watch: since the row is written, what they save is decided again. It is due as early as it was.
+        let soon = now + found.value.pace.tick;
+        let due = record.due.map_or(soon, |due| due.min(soon));
         let account = Account {
-            next_poll: soon,
+            next_poll: found.value.next_poll.min(soon),
             ..found.value
         };
         let mut unit = self.desk.unit();
         let place = Place {
-            due: Some(soon),
+            due: Some(due),
             list: keys::listed(keys::ACCOUNTS, name.as_str()),
+            forget: None,
         };
-        unit.put(keys::account(name), &account, Some(found.version), place);
+        unit.put(key, &account, Some(found.version), place);
         ignore_conflict(self.desk.commit(unit).await)
+    }
+
+    /// Has an account that rests polled soon, for a job that has got something to watch.
+    pub(super) async fn wake_up(
+        &self,
+        unit: &mut Unit,
+        job: &JobId,
+        name: &AccountName,
+    ) -> Result<(), Error> {
+        let Some(found) = self.desk.store.account(name).await? else {
+            return Ok(());
+        };
+        if !found.value.is_busy(unit.now()) {
+            let account = name.clone();
+            unit.tell(&keys::job_pk(job), Work::Watch { account });
+        }
+        Ok(())
     }
 
     /// Makes a row due earlier than it was. A settled one, which has no due, stays so.

@@ -67,12 +67,7 @@ impl Dispatcher {
                 if self.desk.store.job_of(&view.id).await?.is_none() {
                     unit.put(keys::session(&view.id), id, None, Place::default());
                 }
-                unit.tell(
-                    &keys::job_pk(id),
-                    crate::work::Work::Watch {
-                        account: found.value.account.clone(),
-                    },
-                );
+                self.wake_up(unit, id, &found.value.account).await?;
                 (
                     job::created(&found.value, view, now, &source.timing),
                     slots.value.created(id, now),
@@ -198,12 +193,7 @@ impl Dispatcher {
             return Ok(());
         };
         let step = job::said(&found.value, session, self.desk.now(), &source.timing);
-        unit.tell(
-            &keys::job_pk(&id),
-            crate::work::Work::Watch {
-                account: found.value.account.clone(),
-            },
-        );
+        self.wake_up(unit, &id, &found.value.account).await?;
         self.desk.save_job(unit, Some(&found), &step).await?;
         Ok(())
     }

@@ -130,6 +130,7 @@ impl Dispatcher {
         let place = Place {
             due: None,
             list: keys::listed(keys::REACHES, reach.repo.key()),
+            forget: None,
         };
         unit.put(keys::reach(&reach.repo), reach, Some(version), place);
         if let Some(id) = reach.id

@@ -67,10 +67,7 @@ impl Dispatcher {
             looked_at: Some(now),
         };
         let mut unit = self.desk.unit();
-        let place = Place {
-            due: Some(plus(now, LOOK_EVERY)),
-            list: None,
-        };
+        let place = Place::due(Some(plus(now, LOOK_EVERY)));
         unit.put(key, &logs, Some(found.version), place);
         ignore_conflict(self.desk.commit(unit).await)
     }

@@ -6,6 +6,7 @@ use domain::wake::{TryOutcome, Wake, WakeState, message};
 
 use super::Dispatcher;
 use crate::desk::{DECIDE_AGAIN_MAX, Error, Place, ignore_conflict};
+use crate::forget;
 use crate::keys;
 use crate::ports::{Delivered, Envelope};
 use crate::settings::{Agent, Disabled};
@@ -94,6 +95,7 @@ impl Dispatcher {
             Place {
                 due: next.due(),
                 list: None,
+                forget: forget::wake(next, self.desk.now()),
             },
         );
         self.desk.commit(unit).await
@@ -140,6 +142,7 @@ impl Dispatcher {
         let place = Place {
             due: None,
             list: keys::listed(keys::AGENTS, agent.name.as_str()),
+            forget: None,
         };
         unit.put(
             keys::agent(&agent.name),

@@ -34,7 +34,7 @@ fn a_new_job_waits_for_a_slot_and_is_named_by_its_first_line() {
     let step = create(new_job(), at(0)).unwrap();
     assert_eq!(step.aggregate.title, "Fix the cart");
     assert_eq!(step.due, Some(at(0)));
-    assert_eq!(step.looks, [Look::Slots("default".parse().unwrap())]);
+    assert_eq!(step.looks, [Look::Job(step.aggregate.id.clone())]);
     let prompt = |prompt: String| {
         create(
             NewJob {
@@ -320,6 +320,18 @@ fn adopting_needs_the_same_repository() {
 }
 
 #[test]
+fn a_completion_that_was_announced_is_not_announced_with_the_merge() {
+    let pull: PullRef = "acme/shop#7".parse().unwrap();
+    let mut story = Story::new();
+    story.pulls = vec![pull.clone()];
+    story.poll(10, "COMPLETED");
+    assert_eq!(story.poll(600, "COMPLETED"), ["completed: acme/shop#7"]);
+    let merged = PullState::Merged { commit: None };
+    let step = pull_settled(&story.job, &pull, (&merged, &sha()), at(620));
+    assert_eq!((step.effects, step.events), (archive(SESSION), vec![]));
+}
+
+#[test]
 fn the_job_ends_with_its_pull_request() {
     let pull: PullRef = "acme/shop#7".parse().unwrap();
     let mut story = Story::new();
@@ -327,7 +339,11 @@ fn the_job_ends_with_its_pull_request() {
     story.poll(10, "COMPLETED");
     let merged = PullState::Merged { commit: None };
     let step = pull_settled(&story.job, &pull, (&merged, &sha()), at(20));
-    assert_eq!((step.effects, step.events), (archive(SESSION), vec![]));
+    // No poll has announced that it is done, and none will.
+    let whats: Vec<_> = step.events.iter().map(|event| &event.what).collect();
+    let pulls = vec![pull.clone()];
+    assert_eq!(whats, [&Occurrence::Completed { pulls }]);
+    assert_eq!(step.effects, archive(SESSION));
     assert!(
         matches!(&step.aggregate.phase, Phase::Ended(ending) if ending.how == How::Merged { sha: sha() })
     );

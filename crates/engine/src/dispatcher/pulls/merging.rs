@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::desk::{Error, Place, Unit};
 use crate::dispatcher::Dispatcher;
+use crate::forget;
 use crate::keys;
 use crate::ports::{BODY_BYTES_MAX, Expect};
 use crate::settings::Lane;
@@ -191,6 +192,6 @@ fn keep_evidence(
         keys::evidence(&facts.pull, sha),
         &evidence,
         Expect::Any,
-        Place::default(),
+        Place::until(unit.now(), forget::EVIDENCE),
     );
 }

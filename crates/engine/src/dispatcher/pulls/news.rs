@@ -62,6 +62,7 @@ impl Dispatcher {
         let place = Place {
             due: Some(due),
             list: record.list,
+            forget: None,
         };
         let told = TrackedPull {
             pull: Pull { hearsay, ..pull },

@@ -111,10 +111,7 @@ impl Dispatcher {
             received_at: None,
         };
         let mut unit = self.desk.unit();
-        let place = Place {
-            due: Some(unit.now() + wait),
-            list: None,
-        };
+        let place = Place::due(Some(unit.now() + wait));
         unit.put_if(
             keys::parked(&keys::pull_pk(reference), hint),
             &work,

@@ -1,6 +1,7 @@
 //! How soon a decision is seen and what that costs, by simulation: the real poller and dispatcher on virtual time, around a Jules in memory.
 
 mod absent;
+mod charged;
 mod cloud;
 mod jules;
 mod life;

@@ -122,7 +122,7 @@ impl CloudTown {
     pub(crate) async fn new(lives: &[Life], tick: SignedDuration) -> Result<Self> {
         let clock = Arc::new(FakeClock::default());
         let told: Arc<dyn Clock> = Arc::<FakeClock>::clone(&clock);
-        let counters = Counters::default();
+        let counters = Counters::without_transactions();
         let (table, queue) = tests::cloud::metered(counters.clone()).await;
         let (_, tick_queue) = tests::cloud::metered(counters.clone()).await;
         let doubled = |real| {
@@ -151,6 +151,7 @@ impl CloudTown {
         };
         settle_in(&desk, pace).await?;
         counters.take();
+        records.charged();
         let (eyes, hands) = only_jules(&jules);
         Ok(Self {
             began: clock.now(),
@@ -259,12 +260,12 @@ impl CloudTown {
             }
             let at = event.observed_at.duration_since(self.began);
             self.attended.push(at);
-            let before = self.counters.take();
+            let before = self.used();
             self.spent.used += before;
             let about = (&job, event.observed_at);
             let delay = attend(&self.people, &self.jules, about).await?;
             // That somebody attends to it is not part of watching.
-            self.counters.take();
+            self.used();
             self.delays.insert(job, delay);
         }
         Ok(())
@@ -307,6 +308,13 @@ impl CloudTown {
         }
     }
 
+    /// What was used since the last time.
+    fn used(&self) -> Used {
+        let mut used = self.counters.take();
+        used.write_halves += self.records.charged();
+        used
+    }
+
     fn calls(&self) -> u64 {
         let calls = self.jules.calls();
         calls.lists + calls.idle + calls.gets + calls.quiet_logs + calls.word_logs
@@ -316,7 +324,7 @@ impl CloudTown {
     fn note(&mut self, began: Instant, calls_before: u64, memory_mb: u64) {
         let answers = self.calls() - calls_before;
         let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.spent.used += self.counters.take();
+        self.spent.used += self.used();
         self.spent.used += Used {
             invocations: 1,
             mb_ms: (took + 1 + answers * JULES_MS) * memory_mb,

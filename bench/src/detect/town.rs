@@ -272,6 +272,7 @@ pub(super) async fn settle_in(desk: &Desk, pace: Pace) -> Result<()> {
     let listed = |list, sort: &str, due| Place {
         due,
         list: keys::listed(list, sort),
+        forget: None,
     };
     let place = listed(keys::ACCOUNTS, name.as_str(), Some(now));
     unit.put(keys::account(&name), &account, None, place);

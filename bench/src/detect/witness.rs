@@ -12,11 +12,14 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use tests::memory::MemoryRecords;
 
+use super::charged::Charges;
+
 /// The store of a simulation.
 #[derive(Default)]
 pub(super) struct Witness<R = MemoryRecords> {
     pub(super) records: R,
     events: Mutex<Vec<Event>>,
+    charges: Mutex<Charges>,
 }
 
 #[derive(Deserialize)]
@@ -30,12 +33,21 @@ impl<R> Witness<R> {
         Self {
             records,
             events: Mutex::default(),
+            charges: Mutex::default(),
         }
     }
 
     /// The events that were saved since the last time.
     pub(super) fn news(&self) -> Vec<Event> {
         std::mem::take(&mut self.events.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What DynamoDB would have charged for transactions since the last time, in halves of a unit.
+    pub(super) fn charged(&self) -> u64 {
+        self.charges
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
     }
 
     fn note(&self, items: &[Write]) {
@@ -91,6 +103,10 @@ impl<R: Records> Records for Witness<R> {
         let kept = items.clone();
         self.records.commit(items).await?;
         self.note(&kept);
+        self.charges
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .note(&kept);
         Ok(())
     }
 }

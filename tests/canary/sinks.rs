@@ -111,7 +111,13 @@ pub(super) fn listen() {
 pub(super) async fn all(world: &World, heard: &Heard) -> Vec<(Sink, String)> {
     let mut found = vec![(Sink::Log, LOG.text()), (Sink::Panic, PANICS.text())];
     let mut add = |sink, texts: Vec<String>| found.extend(texts.into_iter().map(|it| (sink, it)));
-    add(Sink::Row, world.ledger.bodies());
+    let rows = world.ledger.bodies();
+    add(
+        Sink::Row,
+        rows.iter()
+            .map(|(key, body)| format!("{key:?} {body}"))
+            .collect(),
+    );
     add(Sink::Message, world.fate.acts());
     add(Sink::Message, world.postbox.acts());
     let events = world.desk.store.recent_events(1_000).await.expect("events");

@@ -397,6 +397,7 @@ async fn plant_row(world: &World, secret: &str) {
         due: None,
         list: None,
         body: json!({ "key": secret }).to_string(),
+        forget: None,
     };
     let put = Write::Put {
         record,

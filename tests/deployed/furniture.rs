@@ -82,6 +82,7 @@ fn listed(due: Option<Timestamp>, list: &'static str, name: &str) -> Place {
     Place {
         due,
         list: keys::listed(list, name),
+        forget: None,
     }
 }
 

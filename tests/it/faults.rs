@@ -510,10 +510,7 @@ async fn wish(world: &World, action: Action) {
         keys::effect(&pk, &effect.id),
         &effect,
         None,
-        Place {
-            due: effect.due(),
-            list: None,
-        },
+        Place::due(effect.due()),
     );
     world.desk.commit(unit).await.expect("a wish");
 }

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use domain::ids::{AgentName, EventId};
 use domain::wake::{Wake, WakeState};
 use engine::desk::{Desk, Place};
+use engine::forget;
 use engine::keys;
 use engine::ports::SecretName;
 use engine::settings::Agent;
@@ -198,7 +199,7 @@ async fn withdraw(desk: &Desk, found: &Versioned<Wake>) -> Result<()> {
         keys::wake(&over.agent, &over.event.id),
         &over,
         Some(found.version),
-        Place::default(),
+        Place::until(desk.now(), forget::WAKE),
     );
     match desk.commit(unit).await {
         // It is being sent at this very moment, and goes on as a wake that nobody waits for.

@@ -164,6 +164,7 @@ fn of_local(error: &local::Error) -> &'static str {
     match error {
         local::Error::InUse { .. } => "in_use",
         local::Error::Newer { .. } => "newer",
+        local::Error::Older { .. } => "older",
         local::Error::Exists { .. } => "exists",
         local::Error::NoBackup { .. } => "no_backup",
         local::Error::IsBackup { .. } => "is_backup",
@@ -182,6 +183,7 @@ fn exit_of_local(error: &local::Error) -> u8 {
     match error {
         local::Error::Newer { .. } | local::Error::IsBackup { .. } => USAGE,
         local::Error::InUse { .. }
+        | local::Error::Older { .. }
         | local::Error::Exists { .. }
         | local::Error::NoBackup { .. }
         | local::Error::Damaged { .. }

@@ -143,7 +143,16 @@ pub(crate) async fn save<T: Serialize>(
     (found, due): (Option<u64>, Option<Timestamp>),
 ) -> Result<bool> {
     let mut unit = desk.unit();
-    unit.put(at.key, value, found, Place { due, list: at.list });
+    unit.put(
+        at.key,
+        value,
+        found,
+        Place {
+            due,
+            list: at.list,
+            forget: None,
+        },
+    );
     match desk.commit(unit).await {
         Err(error) if error.is_conflict() => Ok(false),
         Err(error) => Err(error.into()),

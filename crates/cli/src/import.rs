@@ -43,6 +43,7 @@ enum Line {
         sk: String,
         due: Option<Timestamp>,
         list: Option<Place>,
+        forget: Option<Timestamp>,
         body: Value,
     },
     End {
@@ -135,8 +136,9 @@ fn parsed(text: &str) -> Result<Export, Error> {
                 sk,
                 due,
                 list,
+                forget,
                 body,
-            } => records.push(record(Key { pk, sk }, (due, list), &body)),
+            } => records.push(record(Key { pk, sk }, (due, list, forget), &body)),
             Line::End { lines } if lines == records.len() as u64 => {
                 return Ok(Export { at, records });
             }
@@ -155,7 +157,10 @@ fn parsed(text: &str) -> Result<Export, Error> {
     Err(refused("the export has no end: it is only a part"))
 }
 
-fn record(key: Key, (due, list): (Option<Timestamp>, Option<Place>), body: &Value) -> Record {
+/// When it is due, where it stands, and after when it may be forgotten.
+type Indexed = (Option<Timestamp>, Option<Place>, Option<Timestamp>);
+
+fn record(key: Key, (due, list, forget): Indexed, body: &Value) -> Record {
     Record {
         key,
         version: 0,
@@ -165,6 +170,7 @@ fn record(key: Key, (due, list): (Option<Timestamp>, Option<Place>), body: &Valu
             name: place.name,
             sort: place.sort,
         }),
+        forget,
     }
 }
 

@@ -159,6 +159,7 @@ fn plain(key: Key, body: String) -> Record {
         body,
         due: None,
         list: None,
+        forget: None,
     }
 }
 

@@ -22,6 +22,7 @@ use domain::wake::Wake;
 use jiff::SignedDuration;
 
 use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
+use crate::forget;
 use crate::keys;
 use crate::settings::TrackedPull;
 use crate::store::{Versioned, decode};
@@ -296,7 +297,7 @@ impl Desk {
                 keys::wake(agent, event),
                 &next,
                 Some(found.version),
-                Place::default(),
+                Place::until(self.now(), forget::WAKE),
             );
             match self.commit(unit).await {
                 Err(error) if error.is_conflict() => {}

@@ -1,6 +1,8 @@
 //! What is going on, all in all.
 
-use domain::account::{Health, Tally};
+use std::collections::BTreeMap;
+
+use domain::account::{Health, OVERDUE_MAX, Tally};
 use domain::feed::{self, FeedHealth};
 use domain::hooks::{self, Log, Repair};
 use domain::ids::{AccountName, RepoName};
@@ -149,16 +151,23 @@ impl Desk {
 
     /// What is going on.
     pub async fn status(&self) -> Result<Status, Error> {
-        let mut jobs = std::collections::BTreeMap::new();
+        let mut jobs = BTreeMap::new();
+        let mut held: BTreeMap<AccountName, u64> = BTreeMap::new();
         for job in self.store.jobs(1_000).await? {
             *jobs.entry(state_of(&job.value).to_owned()).or_insert(0) += 1;
+            if job.value.holds_slot() {
+                *held.entry(job.value.account).or_default() += 1;
+            }
         }
         let mut accounts = Vec::new();
         for found in self.store.accounts().await? {
             let account = found.value;
             let slots = self.store.slots(&account.name).await?.value;
             accounts.push(AccountStatus {
-                slots: (slots.taken.len() as u64, account.limits.concurrent),
+                slots: (
+                    held.remove(&account.name).unwrap_or(0),
+                    account.limits.concurrent,
+                ),
                 today: (slots.created.len() as u64, account.limits.per_day),
                 name: account.name,
                 health: account.health,
@@ -183,7 +192,8 @@ impl Desk {
             last_tick: accounts.iter().filter_map(|it| it.tally.last).max(),
             feeds,
             oldest: self.queue.oldest().await?,
-            overdue_since: next_due.filter(|due| *due <= now),
+            // Who ticks alone leaves the row of a busy account due for a while.
+            overdue_since: next_due.filter(|due| *due <= now - OVERDUE_MAX),
             accounts,
             paused_sources: sources
                 .into_iter()

@@ -11,7 +11,7 @@ use domain::job::Job;
 use engine::jobs::adoption::Adoption;
 use engine::keys;
 use engine::ports::{Expect, Key, ListKey, Record, Write};
-use engine::store::BODY_SCHEMA;
+use engine::store::{BODY_SCHEMA, leave_out_nothings};
 use jiff::Timestamp;
 use local::Database;
 use serde::{Deserialize, Serialize};
@@ -150,6 +150,7 @@ fn record(golden: &Value, address: &str) -> Record {
         body: golden["body"].to_string().replace(ADDRESS, address),
         due: due.map(|due| due.parse().expect("a time")),
         list,
+        forget: None,
     }
 }
 
@@ -262,10 +263,12 @@ async fn a_story_leaves_what_was_kept() {
 
 /// The fields of evidence, wherever they are.
 fn evidence(in_flight: &InFlight) -> BTreeSet<String> {
+    let mut records = in_flight.records.clone();
+    // What was not there was stored as null before.
+    records.iter_mut().for_each(leave_out_nothings);
     let mut fields = BTreeSet::new();
     let mine = |it: &&Value| kind_of(&key_of(it)) == Kind::Evidence;
-    let mut open: Vec<(String, &Value)> = in_flight
-        .records
+    let mut open: Vec<(String, &Value)> = records
         .iter()
         .filter(mine)
         .map(|it| (String::new(), &it["body"]["it"]))

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use engine::store::BODY_SCHEMA;
+use engine::store::{BODY_SCHEMA, leave_out_nothings};
 use expect_test::expect_file;
 use serde_json::{Value, json};
 use tests::records::Kind;
@@ -132,6 +132,21 @@ fn whatever_a_version_stored_means_the_same_to_the_present_one() {
             let again = again.unwrap_or_else(|error| panic!("{}: {error}: {it}", kind.name()));
             assert!(keeps(&it, &again), "{}: {it}\nbecame {again}", kind.name());
         }
+    }
+}
+
+/// Records are stored without what is not there.
+#[test]
+fn what_is_not_there_may_be_left_out() {
+    let last = Kept::all().pop().expect("a folder of goldens");
+    for (kind, it) in last.everything() {
+        let mut bare = it.clone();
+        leave_out_nothings(&mut bare);
+        let again = kind.again(&bare);
+        let again = again.unwrap_or_else(|error| panic!("{}: {error}: {bare}", kind.name()));
+        // Nothing reads evidence back.
+        let same = again == it || kind == Kind::Evidence;
+        assert!(same, "{}: {bare}\nbecame {again}", kind.name());
     }
 }
 

@@ -12,6 +12,7 @@ fn holding(key: Key) -> Record {
         body: "{}".to_owned(),
         due: None,
         list: None,
+        forget: None,
     }
 }
 
@@ -70,4 +71,32 @@ async fn what_was_ended_by_somebody_else_is_not_filled_once_more() {
     }
     let still = world.desk.store.switches().await.expect("switches");
     assert_eq!(still.version, paused.version, "nothing was written");
+}
+
+#[tokio::test]
+async fn what_is_ended_while_it_is_filled_is_filled_no_further() {
+    let world = World::new().await;
+    let records = world.desk.store.records();
+    let now = world.desk.now();
+    let begun = import::begin(records, &[], of_nothing(&world)).await;
+    begun.expect("a beginning");
+    let key = Key {
+        pk: "P".to_owned(),
+        sk: "S".to_owned(),
+    };
+    let record = Record {
+        body: r#"{"schema":1,"it":1}"#.to_owned(),
+        ..holding(key.clone())
+    };
+    let desk = world.desk.clone();
+    // Somebody else, who has filled it too, ends it between two commits of this one.
+    world
+        .fate
+        .before_next("commit P S, CFG#import META", async move {
+            desk.end_import(&[], now).await.expect("an end");
+        });
+    let filled = import::fill(records, &[record], now).await;
+    let refused = matches!(&filled, Err(ImportError::Store(error)) if error.is_conflict());
+    assert!(refused, "{filled:?}");
+    assert_eq!(records.get(&key).await.expect("a store"), None);
 }

@@ -8,7 +8,7 @@ use domain::policy::PlanApproval;
 use sandbox::github::{CheckSetup, Outcome};
 use sandbox::story::Step;
 use sandbox::{Counters, Fault, FaultKind, Service};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tests::world::{
     MINUTE, SECOND, Setup, World, asking, ci, from_work, hour, on_green, scenario, story, with_ci,
@@ -373,14 +373,15 @@ async fn what_failed_after_the_restore_is_not_doubted_again() {
     stage.world.sandbox.faults().add(fault.on("POST").next(1));
     let states = |stage: &Stage| -> Vec<&'static str> {
         let of_the_create = |body: &String| body.contains("create_session");
-        let bodies = stage.world.ledger.bodies();
+        let bodies = stage.world.ledger.bodies().into_iter();
         let state = |body: String| {
+            let body: Value = serde_json::from_str(&body).expect("JSON");
             let all = ["intent", "started", "unknown", "done", "failed"];
-            let is = |name: &&&str| body.contains(&format!(r#""state":{{"state":"{name}""#));
+            let is = |name: &&&str| body["it"]["state"]["state"] == **name;
             *all.iter().find(is).expect("a state")
         };
         let mut states: Vec<_> = bodies
-            .into_iter()
+            .map(|(_, body)| body)
             .filter(of_the_create)
             .map(state)
             .collect();

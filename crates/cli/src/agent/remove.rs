@@ -4,6 +4,7 @@ use anyhow::Result;
 use domain::ids::AgentName;
 use domain::wake::{Wake, WakeState};
 use engine::desk::{DECIDE_AGAIN_MAX, Desk, Place};
+use engine::forget;
 use engine::keys;
 use engine::ports::{COMMIT_ITEMS_MAX, SecretName};
 use engine::store::Versioned;
@@ -74,7 +75,7 @@ async fn end_wakes(name: &AgentName, desk: &Desk) -> Result<()> {
                 keys::wake(name, &over.event.id),
                 &over,
                 Some(found.version),
-                Place::default(),
+                Place::until(desk.now(), forget::WAKE),
             );
         }
         desk.commit(unit).await?;

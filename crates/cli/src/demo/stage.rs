@@ -151,6 +151,7 @@ async fn furnish(desk: &Desk, sandbox: &Sandbox) -> Result<()> {
         Place {
             due: Some(now),
             list: keys::listed(keys::ACCOUNTS, account.name.as_str()),
+            forget: None,
         },
     );
     unit.put(
@@ -160,6 +161,7 @@ async fn furnish(desk: &Desk, sandbox: &Sandbox) -> Result<()> {
         Place {
             due: None,
             list: keys::listed(keys::AGENTS, agent.name.as_str()),
+            forget: None,
         },
     );
     for repo in [SHOP, SITE] {
@@ -167,6 +169,7 @@ async fn furnish(desk: &Desk, sandbox: &Sandbox) -> Result<()> {
         let place = Place {
             due: None,
             list: keys::listed(keys::SOURCES, source.repo.key()),
+            forget: None,
         };
         unit.put(keys::source(&source.repo), &source, None, place);
     }

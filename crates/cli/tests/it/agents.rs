@@ -199,6 +199,7 @@ async fn acknowledge(world: &World, mut child: Child) -> Child {
                 body,
                 due: None,
                 list: None,
+                forget: None,
             };
             let expect = engine::ports::Expect::Version(found.version);
             store

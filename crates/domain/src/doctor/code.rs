@@ -60,6 +60,9 @@ codes! {
     StoreNewer, "store_newer", Error,
         "a newer Gaffer wrote the database; this one does not know what it means and changes nothing",
         "run the newer gaffer again, or run `gaffer restore FILE --replace --data FOLDER` with a backup of before the upgrade";
+    StoreOlder, "store_older", Error,
+        "an older Gaffer wrote the database, and what only looks at it does not bring it up to date",
+        "start `gaffer up --data FOLDER` once: it brings the database up to date and keeps everything in it";
     StoreIsBackup, "store_is_backup", Error,
         "a backup that is only copied does not know that time has passed: what was done since it was made would be done once more, so nothing is done over it",
         "run `gaffer restore FOLDER/gaffer.db --replace --data FOLDER`, which marks what may have been done since";

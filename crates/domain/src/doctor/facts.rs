@@ -54,6 +54,11 @@ pub enum DataFacts {
         /// What was said.
         why: String,
     },
+    /// A database of an older Gaffer, which is only read.
+    StoreOlder {
+        /// What was said.
+        why: String,
+    },
     /// A backup in the place of the database.
     StoreIsBackup {
         /// What was said.

@@ -30,6 +30,7 @@ pub(super) fn data(machine: &MachineFacts) -> Vec<Finding> {
         DataFacts::FolderUnreadable { why } => Some((Code::DataUnreadable, outside(why))),
         DataFacts::StoreUnreadable { why } => Some((Code::StoreUnreadable, outside(why))),
         DataFacts::StoreNewer { why } => Some((Code::StoreNewer, outside(why))),
+        DataFacts::StoreOlder { why } => Some((Code::StoreOlder, outside(why))),
         DataFacts::StoreIsBackup { .. } => {
             let what = "its database is a backup that was copied there by hand".to_owned();
             Some((Code::StoreIsBackup, what))

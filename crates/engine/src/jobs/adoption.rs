@@ -53,10 +53,7 @@ impl Desk {
         })?;
         let id = JobId::of(self.ulid());
         let mut unit = self.unit();
-        let place = Place {
-            due: Some(unit.now() + OUTBOX_GRACE),
-            list: None,
-        };
+        let place = Place::due(Some(unit.now() + OUTBOX_GRACE));
         unit.put(keys::adoption(&id), &adoption, None, place);
         unit.tell(&keys::job_pk(&id), Work::Adopt { id: id.clone() });
         self.commit(unit).await?;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Once, Order};
 use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
+use crate::forget;
 use crate::keys;
 
 /// The order that was carried out under a name, as it is stored.
@@ -44,7 +45,8 @@ impl Desk {
                 order: once.order.clone(),
                 job: step.aggregate.id.clone(),
             };
-            unit.put(keys::once(&once.name), &carried, None, Place::default());
+            let place = Place::until(self.now(), forget::ONCE);
+            unit.put(keys::once(&once.name), &carried, None, place);
             match self.commit(unit).await {
                 Err(error) if error.is_conflict() => {}
                 Err(error) => return Err(error),

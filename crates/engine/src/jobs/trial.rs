@@ -40,10 +40,7 @@ impl Desk {
             key.clone(),
             &wake,
             None,
-            Place {
-                due: Some(unit.now() + OUTBOX_GRACE),
-                list: None,
-            },
+            Place::due(Some(unit.now() + OUTBOX_GRACE)),
         );
         unit.tell(
             &key.pk,

@@ -7,11 +7,12 @@ use domain::effect::Gap;
 use domain::ids::JobId;
 use domain::job::Job;
 use domain::policy::PlanApproval;
-use engine::desk::Place;
+use engine::desk::{OUTBOX_GRACE, Place};
 use engine::jobs::adoption::Adoption;
 use engine::jobs::{Once, Order};
 use engine::keys;
 use engine::settings::{Installation, Upstreams};
+use engine::work::Work;
 use jiff::Timestamp;
 use sandbox::story::Step;
 use sandbox::{Fault, FaultKind, Service};
@@ -118,9 +119,24 @@ pub(super) async fn everything() -> (World, (Timestamp, Action)) {
         })
         .await;
     let unheard = die_saying(&world, &stalled).await;
+    leave_unsent(&world, &stalled).await;
     hold(&world, &asking, &merged).await;
     world.sandbox.faults().clear();
     (world, unheard)
+}
+
+/// A message was saved when the process died, and not sent.
+async fn leave_unsent(world: &World, job: &JobId) {
+    let mut unit = world.desk.unit();
+    let account = "default".parse().expect("a name");
+    let key = keys::out(&keys::job_pk(job), &world.desk.ulid());
+    let due = Some(unit.now() + OUTBOX_GRACE);
+    let place = Place {
+        due,
+        ..Place::default()
+    };
+    unit.put(key, &Work::Slots { account }, None, place);
+    world.desk.commit(unit).await.expect("a commit");
 }
 
 /// A message has been sent when the process dies.

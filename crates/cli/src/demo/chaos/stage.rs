@@ -146,6 +146,7 @@ pub(super) async fn furnish(folder: &Path, sandbox: &Sandbox, clock: Arc<dyn Clo
     let place = Place {
         due: Some(desk.now()),
         list: keys::listed(keys::ACCOUNTS, account.name.as_str()),
+        forget: None,
     };
     unit.put(keys::account(&account.name), &account, None, place);
     for name in [PROMPT, SLOW] {
@@ -162,6 +163,7 @@ pub(super) async fn furnish(folder: &Path, sandbox: &Sandbox, clock: Arc<dyn Clo
         let place = Place {
             due: None,
             list: keys::listed(keys::AGENTS, name),
+            forget: None,
         };
         unit.put(keys::agent(&agent.name), &agent, None, place);
     }
@@ -171,6 +173,7 @@ pub(super) async fn furnish(folder: &Path, sandbox: &Sandbox, clock: Arc<dyn Clo
         let place = Place {
             due: None,
             list: keys::listed(keys::SOURCES, source.repo.key()),
+            forget: None,
         };
         unit.put(keys::source(&source.repo), &source, None, place);
     }

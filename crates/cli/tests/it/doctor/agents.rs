@@ -24,6 +24,7 @@ fn it_is_disabled() {
         let place = Place {
             due: None,
             list: keys::listed(keys::AGENTS, name.as_str()),
+            forget: None,
         };
         unit.put(keys::agent(&name), &agent, Some(found.version), place);
         desk.commit(unit).await.unwrap();

@@ -224,6 +224,7 @@ impl Clinic {
             let place = Place {
                 due: None,
                 list: keys::listed(keys::SOURCES, repo.key()),
+                forget: None,
             };
             unit.put(keys::source(&repo), &source, Some(found.version), place);
             desk.commit(unit).await.unwrap();

@@ -88,7 +88,10 @@ fn registered(clinic: &Clinic, id: u64) {
             keys::reach(&repo),
             &reach,
             version,
-            Place { due: None, list },
+            Place {
+                list,
+                ..Place::default()
+            },
         );
         desk.commit(unit).await.unwrap();
     });

@@ -153,6 +153,7 @@ impl Left {
                 body: golden["body"].to_string(),
                 due: golden["due"].as_str().map(|due| due.parse().unwrap()),
                 list,
+                forget: None,
             };
             let expect = Expect::Absent;
             let put = Put::Put { record, expect };

@@ -44,6 +44,16 @@ pub(crate) fn measure() -> Result<Vec<Figure>> {
             "15 jobs, a tick of 45 s",
             FORTY_FIVE_SECONDS,
         ),
+        (
+            Play::TenSecondsLong,
+            "20 jobs of an hour, a tick of 10 s",
+            TEN_SECONDS,
+        ),
+        (
+            Play::FortyFiveSecondsLong,
+            "15 jobs of an hour, a tick of 45 s",
+            FORTY_FIVE_SECONDS,
+        ),
     ] {
         let ran = run::run(play)?;
         // Only where there is work every function tells its figures.
@@ -67,6 +77,11 @@ fn watched(ran: &Ran, prices: &Prices, (name, target): (&str, Target)) -> Result
         figure("seen after, mean", ran.seen.mean, "s"),
         figure("seen after, p99", ran.seen.p99, "s"),
         figure("watched at a time", spent.job_hours / spent.hours, "jobs"),
+        figure(
+            "lives in a job-hour",
+            f64::from(spent.lives) / spent.job_hours,
+            "jobs",
+        ),
     ];
     let part =
         |(what, dollars): (&str, f64)| figure(&format!("of this {what}"), dollars * share, "u$");

@@ -14,8 +14,7 @@ use crate::figure::{Figure, Target};
 use crate::spread::Spread;
 pub(crate) use cloud::{CloudTown, Spent};
 use jules::Calls;
-use life::Life;
-pub(crate) use life::lives;
+pub(crate) use life::{Life, MEDIAN_MINUTES, lives};
 pub(crate) use town::{Town, Weather, calm};
 
 const SECTION: &str = "detection";
@@ -54,7 +53,7 @@ pub(crate) fn measure(jobs: u32) -> Result<Vec<Figure>> {
         figures.extend(part.ok().context("a simulation stopped")??);
     }
     for seconds in FIXED {
-        figures.extend(fixed(&lives(jobs, RATES[0]), seconds));
+        figures.extend(fixed(&lives(jobs, RATES[0], MEDIAN_MINUTES), seconds));
     }
     Ok(figures)
 }
@@ -62,7 +61,7 @@ pub(crate) fn measure(jobs: u32) -> Result<Vec<Figure>> {
 fn simulate_all(jobs: u32, (weight, bytes): (&str, u64)) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for rate in RATES {
-        let lives = lives(jobs, rate);
+        let lives = lives(jobs, rate, MEDIAN_MINUTES);
         let weather = Weather {
             bytes_per_session: bytes,
         };

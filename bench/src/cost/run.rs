@@ -9,16 +9,18 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::detect::{CloudTown, Spent, lives};
+use crate::detect::{CloudTown, Life, MEDIAN_MINUTES, Spent, lives};
 use crate::output;
 use crate::spread::Spread;
 
-/// Jobs of one play: two or three hours, which the emulator takes minutes for.
+/// Jobs of one play: two to six hours, which the emulator takes minutes for.
 const JOBS: u32 = 120;
 
-/// Jobs an hour so that about 20, and about 15, are watched at a time: a session works for some 21 minutes in the mean.
-const FOR_TWENTY: u32 = 58;
-const FOR_FIFTEEN: u32 = 43;
+/// Jobs of a life of an hour come so slowly that fewer make as long a play.
+const LONG_JOBS: u32 = 60;
+
+/// Minutes within which half of the sessions want something whose mean is an hour: the deviation is that of all lives.
+const LONG_MEDIAN_MINUTES: f64 = 43.6;
 
 /// How long nothing happens in the play that is taken for a month.
 const IDLE: SignedDuration = SignedDuration::from_hours(24);
@@ -40,8 +42,59 @@ pub(crate) enum Play {
     TenSeconds,
     /// Jobs at a slow pace.
     FortyFiveSeconds,
+    /// Jobs that are watched for an hour each, as the bars were reckoned: a job-hour has one life.
+    TenSecondsLong,
+    /// The same at a slow pace.
+    FortyFiveSecondsLong,
     /// None.
     Idle,
+}
+
+/// How jobs come and are looked at.
+struct Rhythm {
+    jobs: u32,
+    an_hour: u32,
+    /// Of them are watched at a time, in the mean.
+    at_once: usize,
+    median_minutes: f64,
+    tick: SignedDuration,
+}
+
+impl Rhythm {
+    /// That of a play; none where nothing comes. Usual sessions work for some 21 minutes in the mean.
+    fn of(play: Play) -> Option<Self> {
+        let (median_minutes, jobs) = match play {
+            Play::TenSeconds | Play::FortyFiveSeconds => (MEDIAN_MINUTES, JOBS),
+            Play::TenSecondsLong | Play::FortyFiveSecondsLong => (LONG_MEDIAN_MINUTES, LONG_JOBS),
+            Play::Idle => return None,
+        };
+        let (an_hour, at_once, secs) = match play {
+            Play::TenSeconds => (58, 20, 10),
+            Play::FortyFiveSeconds => (43, 15, 45),
+            Play::TenSecondsLong => (20, 20, 10),
+            Play::FortyFiveSecondsLong => (15, 15, 45),
+            Play::Idle => return None,
+        };
+        Some(Self {
+            jobs,
+            an_hour,
+            at_once,
+            median_minutes,
+            tick: SignedDuration::from_secs(secs),
+        })
+    }
+
+    /// As many as are watched in the mean are there from the beginning: they would have come before.
+    fn lives(&self) -> Vec<Life> {
+        let mut lives = lives(self.jobs, self.an_hour, self.median_minutes);
+        let first = lives
+            .get(self.at_once)
+            .map_or(SignedDuration::ZERO, |life| life.comes);
+        for life in &mut lives {
+            life.comes = (life.comes - first).max(SignedDuration::ZERO);
+        }
+        lives
+    }
 }
 
 /// What came of it.
@@ -72,29 +125,13 @@ pub(crate) fn alone(play: Play) -> Result<()> {
 }
 
 async fn played(play: Play) -> Result<Told> {
-    let (an_hour, tick) = match play {
-        Play::TenSeconds => (FOR_TWENTY, 10),
-        Play::FortyFiveSeconds => (FOR_FIFTEEN, 45),
-        Play::Idle => {
-            let town = CloudTown::new(&[], SignedDuration::from_secs(10)).await?;
-            let spent = town.play_for(IDLE).await?;
-            let seen = Spread::of(Vec::new());
-            return Ok(Told { seen, spent });
-        }
+    let Some(rhythm) = Rhythm::of(play) else {
+        let town = CloudTown::new(&[], SignedDuration::from_secs(10)).await?;
+        let spent = town.play_for(IDLE).await?;
+        let seen = Spread::of(Vec::new());
+        return Ok(Told { seen, spent });
     };
-    let mut lives = lives(JOBS, an_hour);
-    // As many as are watched in the mean are there from the beginning: they would have come in the hour before.
-    let early = an_hour as usize * 21 / 60;
-    for life in lives.iter_mut().take(early) {
-        life.comes = SignedDuration::ZERO;
-    }
-    let first = lives
-        .get(early)
-        .map_or(SignedDuration::ZERO, |life| life.comes);
-    for life in lives.iter_mut().skip(early) {
-        life.comes -= first;
-    }
-    let town = CloudTown::new(&lives, SignedDuration::from_secs(tick)).await?;
+    let town = CloudTown::new(&rhythm.lives(), rhythm.tick).await?;
     let (delays, spent) = town.play().await?;
     let seen = Spread::of(delays);
     Ok(Told { seen, spent })

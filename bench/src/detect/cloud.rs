@@ -58,6 +58,8 @@ pub(crate) struct Spent {
     pub(crate) scheduled: u64,
     /// Hours of jobs that were watched.
     pub(crate) job_hours: f64,
+    /// Jobs that were watched to the point where somebody attended to them.
+    pub(crate) lives: u32,
     /// Hours that were played.
     pub(crate) hours: f64,
 }
@@ -187,6 +189,7 @@ impl CloudTown {
         let mut spent = self.spent();
         // Those who were attended to were no longer watched.
         spent.job_hours = since.sum::<f64>() / SECONDS_OF_AN_HOUR - self.unwatched(now);
+        spent.lives = u32::try_from(self.attended.len()).unwrap_or(u32::MAX);
         Ok((self.delays.into_values().collect(), spent))
     }
 

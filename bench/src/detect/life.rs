@@ -9,7 +9,7 @@ use rand_distr::{Distribution, Exp, LogNormal};
 const SEED: u64 = 20_261_122;
 
 /// Half of all sessions want something within this many minutes.
-const MEDIAN_MINUTES: f64 = 15.0;
+pub(crate) const MEDIAN_MINUTES: f64 = 15.0;
 
 /// How far the others are from it: the deviation of the logarithm.
 const SIGMA: f64 = 0.8;
@@ -36,13 +36,13 @@ pub(crate) struct Life {
     pub(crate) wants: Wants,
 }
 
-/// The lives of some sessions that come at a rate, independently of each other.
-pub(crate) fn lives(jobs: u32, an_hour: u32) -> Vec<Life> {
+/// The lives of some sessions that come at a rate, independently of each other, and of which half want something within some minutes.
+pub(crate) fn lives(jobs: u32, an_hour: u32, median_minutes: f64) -> Vec<Life> {
     let mut dice = StdRng::seed_from_u64(SEED);
     // Both are positive constants, so neither distribution can be refused; an empty list would be told as such.
     let (Ok(gaps), Ok(times)) = (
         Exp::new(f64::from(an_hour) / 3_600.0),
-        LogNormal::new((MEDIAN_MINUTES * 60.0).ln(), SIGMA),
+        LogNormal::new((median_minutes * 60.0).ln(), SIGMA),
     ) else {
         return Vec::new();
     };

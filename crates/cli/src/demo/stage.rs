@@ -190,7 +190,7 @@ fn source(repo: &str, account: &Account, agent: &Agent) -> Result<Source> {
             ..Policy::default()
         },
         timing: Timing {
-            stuck_after: seconds(3),
+            stuck_after: seconds(4),
             stuck_after_queued: seconds(10),
             text_wait: seconds(2),
             quiet: seconds(1),

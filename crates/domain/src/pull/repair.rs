@@ -225,6 +225,8 @@ fn conflict(step: &mut Step<Pull>, matter: &Matter<'_>) {
 fn tell(step: &mut Step<Pull>, text: String, cause: String) {
     let pull = &mut step.aggregate;
     pull.repairs.count = pull.repairs.count.saturating_add(1);
+    // From now on it has all the time after which somebody else is told.
+    pull.verdict = None;
     let session = pull.session.clone();
     step.effects.push(Action::Say {
         session,

@@ -129,14 +129,15 @@ fn a_repair_that_is_never_answered_is_told() {
     let mut conflicting = World::green();
     conflicting.facts.mergeable = Fact::Known(false);
     assert_eq!(conflicting.read(0), ["say:session:conflict:A"]);
-    for mut world in [red, conflicting] {
-        assert!(world.read(20 * MINUTES - 1).is_empty());
-        assert_eq!(world.read(20 * MINUTES), ["merge_blocked"]);
+    // The wait begins when the session is told, however long its checks had been red.
+    for (mut world, told) in [(red, 60), (conflicting, 0)] {
+        assert!(world.read(told + 20 * MINUTES - 1).is_empty());
+        assert_eq!(world.read(told + 20 * MINUTES), ["merge_blocked"]);
         // An answer begins a new wait.
         world.facts.head.sha = sha('d');
         assert!(
             !world
-                .read(21 * MINUTES)
+                .read(22 * MINUTES)
                 .contains(&"merge_blocked".to_owned())
         );
     }

@@ -73,6 +73,37 @@ async fn six_jobs_share_three_slots() {
     world.finish().await;
 }
 
+#[tokio::test]
+async fn a_list_that_still_shows_whoever_is_done_keeps_nobody_waiting() {
+    let world = world_of(account(1, 100)).await;
+    let limits = Limits {
+        concurrent: 1,
+        per_day: 100,
+    };
+    world.limit("default", limits).await;
+    world.ledger.let_lists_lag();
+    let first = world.submit("first").await;
+    let second = world.submit("second").await;
+    world
+        .until(MINUTE * 30, "done", async |world| {
+            let job = world.desk.must_job(&first).await.expect("a job");
+            !job.value.holds_slot() && world.state(&first).await != "queued"
+        })
+        .await;
+    world
+        .until(SECOND * 15, "started", async |world| {
+            world.state(&second).await != "queued"
+        })
+        .await;
+    let both = [first, second];
+    world
+        .until(MINUTE * 30, "merged", async |world| {
+            world.all_merged(&both).await
+        })
+        .await;
+    world.finish().await;
+}
+
 /// Hands over a piece of work that matters so much.
 async fn submit_at(world: &World, prompt: &str, priority: u8) -> JobId {
     let order = Order {

@@ -1,5 +1,6 @@
 //! The store and the queue of a mortal process, and the book of every key that was ever written.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -12,12 +13,17 @@ use jiff::{SignedDuration, Timestamp};
 use super::fate::{Acted, Fate};
 use super::ground::Whole;
 
+/// How many answers a list is behind that lags.
+const ANSWERS_BEHIND: usize = 6;
+
 /// Records that remember every write.
 pub struct Ledger {
     store: Arc<dyn Whole>,
     fate: Fate,
     written: Arc<Mutex<Vec<Key>>>,
     bodies: Arc<Mutex<Vec<(Key, String)>>>,
+    /// What lists have yet to show, while they lag behind.
+    lagging: Arc<Mutex<Option<BTreeMap<String, VecDeque<Page>>>>>,
 }
 
 impl Ledger {
@@ -27,6 +33,7 @@ impl Ledger {
             fate,
             written: Arc::default(),
             bodies: Arc::default(),
+            lagging: Arc::default(),
         }
     }
 
@@ -37,6 +44,7 @@ impl Ledger {
             fate,
             written: self.written.clone(),
             bodies: self.bodies.clone(),
+            lagging: self.lagging.clone(),
         }
     }
 
@@ -54,6 +62,25 @@ impl Ledger {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    /// From now on every list shows what it should have shown some answers before, as an index does that is behind its table.
+    pub fn let_lists_lag(&self) {
+        *self.lagging.lock().unwrap_or_else(PoisonError::into_inner) = Some(BTreeMap::new());
+    }
+
+    /// What a list shows whose first page is this by now.
+    fn shown(&self, name: &str, page: Page) -> Page {
+        let mut lagging = self.lagging.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(lists) = lagging.as_mut() else {
+            return page;
+        };
+        let waiting = lists.entry(name.to_owned()).or_default();
+        waiting.push_back(page.clone());
+        if waiting.len() > ANSWERS_BEHIND {
+            waiting.pop_front();
+        }
+        waiting.front().cloned().unwrap_or(page)
     }
 
     /// Everything that is stored.
@@ -129,7 +156,13 @@ impl Records for Ledger {
         limit: usize,
     ) -> Result<Page, RecordsError> {
         self.alive()?;
-        self.store.list(name, newest, after, limit).await
+        let is_first = after.is_none();
+        let page = self.store.list(name, newest, after, limit).await?;
+        Ok(if is_first {
+            self.shown(name, page)
+        } else {
+            page
+        })
     }
 
     async fn due(&self, at: Timestamp, limit: usize) -> Result<Vec<DueRow>, RecordsError> {

@@ -20,6 +20,7 @@ pub(crate) mod doctor;
 pub(crate) mod github;
 pub(crate) mod init;
 pub(crate) mod job;
+pub(crate) mod mcp;
 pub(crate) mod operations;
 pub(crate) mod probe;
 pub(crate) mod pull;
@@ -99,6 +100,8 @@ pub(crate) enum Command {
     Job(job::JobArgs),
     /// Pull requests, through a running `gaffer up`.
     Pull(pull::PullArgs),
+    /// Serve the tools for coding agents: an MCP server on stdin and stdout.
+    Mcp(mcp::McpArgs),
     /// Write nothing more to Jules or GitHub until `gaffer resume`.
     #[command(
         after_help = "Examples:\n  gaffer pause\n  gaffer pause --source acme/shop\n  gaffer pause --stack gaffer"
@@ -148,6 +151,7 @@ impl Command {
             | Self::Github(github::GithubCommand::Setup(_))
             | Self::Job(_)
             | Self::Pull(_)
+            | Self::Mcp(_)
             | Self::Pause(_)
             | Self::Resume(_)
             | Self::Status

@@ -21,6 +21,7 @@ mod import;
 mod init;
 mod job;
 mod logs;
+mod mcp;
 mod probe;
 mod render;
 mod run;

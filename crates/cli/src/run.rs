@@ -13,7 +13,7 @@ use crate::render::{self, Answer};
 use crate::settings::Environment;
 use crate::{
     account, agent, backup, cost, demo, dlq, doctor, export, github_setup, import, init, job, logs,
-    probe, sandbox_command, secret, source, switch, up, why,
+    mcp, probe, sandbox_command, secret, source, switch, up, why,
 };
 
 /// The whole program.
@@ -93,6 +93,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         }
         Command::Init(args) => return Box::pin(init::run(*args, &here()?, json)).await,
         Command::Doctor(args) => return Box::pin(doctor::run(*args, &here()?, json)).await,
+        Command::Mcp(args) => return mcp::run(args, here()?).await,
         Command::Export(args) => return export::run(args, &here()?).await,
         Command::Import(args) => import::run(args, &here()?).await?,
         Command::Backup(args) => backup::backup(args, &here()?)?,

@@ -1,7 +1,8 @@
-//! What travels over Gaffer's HTTP door, and a typed client of that door.
+//! What travels over Gaffer's HTTP door, a typed client of that door, and the tools for coding agents that are made of its calls.
 //!
 //! Nothing here knows the engine: [`wire`] is what other programs may rely on.
 
+pub mod mcp;
 pub mod wire;
 
 mod error;

@@ -72,6 +72,20 @@ pub fn conflict(pull: &PullRef, base: &BranchName) -> String {
     )
 }
 
+/// A task with what must hold besides, one line each.
+pub fn with_constraints(prompt: &str, constraints: &[String]) -> String {
+    if constraints.is_empty() {
+        return prompt.to_owned();
+    }
+    let line = |text: &String| format!("- {}", text.trim().replace('\n', "\n  "));
+    let lines: Vec<String> = constraints.iter().map(line).collect();
+    format!(
+        "{}\n\nConstraints:\n{}",
+        prompt.trim_end(),
+        lines.join("\n")
+    )
+}
+
 /// What stands on a pull request that needs somebody, if its source wants that. Jules may read it, so it asks for nothing.
 pub fn needs_somebody(reason: &str) -> String {
     format!(
@@ -88,6 +102,23 @@ mod tests {
 
     fn pull() -> PullRef {
         "acme/shop#7".parse().unwrap()
+    }
+
+    #[test]
+    fn constraints_stand_below_the_task() {
+        let lines = [
+            " no new crates ".to_owned(),
+            "keep the API:\nv1 only".to_owned(),
+        ];
+        expect![[r#"
+            Add a search box
+
+            Constraints:
+            - no new crates
+            - keep the API:
+              v1 only"#]]
+        .assert_eq(&with_constraints("Add a search box\n", &lines));
+        assert_eq!(with_constraints("as it is\n", &[]), "as it is\n");
     }
 
     #[test]

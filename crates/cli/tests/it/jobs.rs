@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 
 use crate::world::{KEY, World};
 
-const TOKEN: &str = "gaf_0123456789abcdef0123456789abcdef";
+pub(crate) const TOKEN: &str = "gaf_0123456789abcdef0123456789abcdef";
 
 /// Every prompt has its own words, so that it is found again.
 const PROMPT: &str = "Add a search box";
 
 /// Serves the door on a free port until the test process ends.
-fn serve(world: &World) -> SocketAddr {
+pub(crate) fn serve(world: &World) -> SocketAddr {
     let database = Database::open(&world.data().join("gaffer.db")).unwrap();
     let clock = Arc::new(SystemClock);
     let queue = Arc::new(LocalQueue::new(&database, "work", clock.clone()));
@@ -55,7 +55,7 @@ fn serve(world: &World) -> SocketAddr {
 }
 
 /// A data folder with a source, and the door to it.
-fn world() -> World {
+pub(crate) fn world() -> World {
     let world = World::with_account();
     world.run(&["source", "add", "acme/shop"]).ok();
     let url = format!("http://{}", serve(&world));

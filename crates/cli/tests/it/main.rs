@@ -11,6 +11,7 @@ mod first_hour;
 mod github_setup;
 mod init;
 mod jobs;
+mod mcp;
 mod operations;
 mod probe;
 mod processes;

@@ -1,0 +1,86 @@
+//! `gaffer mcp`: the tools for coding agents, served on stdin and stdout or called one at a time.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use async_trait::async_trait;
+use client::Client;
+use client::mcp::{Doorway, Server};
+use serde_json::Value;
+use tokio::io::BufReader;
+use url::Url;
+
+use crate::args::mcp::{McpArgs, McpCommand};
+use crate::error::{self, Error};
+use crate::here::Here;
+use crate::{render, site, stdin};
+
+mod stdio;
+
+/// Longest arguments of one call, in bytes: the longest prompt fits however it is escaped.
+const ARGUMENTS_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Serves the tools, or calls one.
+pub(crate) async fn run(args: McpArgs, here: Here) -> Result<()> {
+    let server = Server::new(Arc::new(Meant {
+        url: args.url,
+        here,
+    }));
+    match args.command {
+        None => {
+            let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+            Box::pin(stdio::serve(server, BufReader::new(input), output)).await
+        }
+        Some(McpCommand::Call { tool, arguments }) => call(&server, &tool, arguments).await,
+    }
+}
+
+/// The Gaffer that is meant. It need not be there before a tool is called.
+struct Meant {
+    url: Option<Url>,
+    here: Here,
+}
+
+#[async_trait]
+impl Doorway for Meant {
+    async fn open(&self) -> Result<Client, String> {
+        let opened = site::door(self.url.clone(), &self.here).await;
+        opened.map_err(|error| {
+            let told = error::tell(&error);
+            match told.next {
+                Some(next) => format!("{}; {next}", told.what),
+                None => told.what,
+            }
+        })
+    }
+}
+
+async fn call(server: &Server, tool: &str, arguments: String) -> Result<()> {
+    let text = if arguments == "-" {
+        stdin::of_stdin(ARGUMENTS_BYTES_MAX).context("reading the arguments")?
+    } else {
+        arguments
+    };
+    let arguments: Value = serde_json::from_str(&text).map_err(|error| {
+        let what = format!("the arguments of `{tool}` are no JSON: {error}");
+        Error::usage(
+            what,
+            "give an object, for example '{\"repo\": \"acme/shop\"}'",
+        )
+    })?;
+    let Some(result) = server.call(tool, arguments).await else {
+        let what = format!("there is no tool `{tool}`");
+        let next = format!("there are {}", Server::tools().join(", "));
+        return Err(Error::usage(what, next).into());
+    };
+    if let Some(answer) = result.structured_content {
+        return render::json_line(&answer).context("writing the answer");
+    }
+    let texts = result
+        .content
+        .iter()
+        .filter_map(|content| content.as_text());
+    let what: Vec<&str> = texts.map(|content| content.text.as_str()).collect();
+    let next = "`gaffer mcp call --help` shows examples";
+    Err(Error::refused("tool_failed", what.join("\n"), next).into())
+}

@@ -1,0 +1,152 @@
+//! The gate between stdin and the server: a message a line. What is none is answered here, because the server passes over it in silence.
+
+use anyhow::{Context, Result};
+use client::mcp::Server;
+use serde::de::IgnoredAny;
+use serde_json::json;
+use tokio::io::{
+    AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, duplex, split,
+};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+/// Longest line that is read, in bytes: the longest prompt fits however it is escaped.
+const LINE_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// Bytes on their way between the gate and the server.
+const PIPE_BYTES: usize = 64 * 1024;
+
+/// Refusals on their way to whoever is to read them.
+const REFUSALS_MAX: usize = 16;
+
+/// Codes of JSON-RPC 2.0 for what is no message.
+const NO_JSON: i32 = -32_700;
+const NO_REQUEST: i32 = -32_600;
+
+/// Serves until there is nothing more to read.
+pub(super) async fn serve(
+    server: Server,
+    input: impl AsyncBufRead + Unpin,
+    output: impl AsyncWrite + Unpin,
+) -> Result<()> {
+    let (ours, theirs) = duplex(PIPE_BYTES);
+    let (from_server, to_server) = split(ours);
+    let (reader, writer) = split(theirs);
+    let (refuse, refused) = channel(REFUSALS_MAX);
+    let serving = async { Ok(server.over(reader, writer).await?) };
+    let reading = async {
+        let read = pass_on(input, to_server, refuse).await;
+        read.context("reading messages")
+    };
+    let writing = async {
+        let told = tell(BufReader::new(from_server), refused, output).await;
+        told.context("writing answers")
+    };
+    // Whatever breaks ends all three.
+    tokio::try_join!(serving, reading, writing).map(|_| ())
+}
+
+/// One line, or what stands for it.
+enum Line {
+    /// It is in the buffer.
+    Whole,
+    /// It was longer than any message may be.
+    TooLong,
+    /// There is none.
+    End,
+}
+
+/// Passes messages on to the server, and refuses what is none.
+async fn pass_on(
+    mut input: impl AsyncBufRead + Unpin,
+    mut to_server: impl AsyncWrite + Unpin,
+    refuse: Sender<String>,
+) -> std::io::Result<()> {
+    let mut line = Vec::new();
+    loop {
+        let refusal = match next_line(&mut input, &mut line).await? {
+            Line::End => return to_server.shutdown().await,
+            Line::TooLong => Some(refusal(
+                NO_REQUEST,
+                &format!("a message has at most {LINE_BYTES_MAX} bytes"),
+            )),
+            Line::Whole if line.trim_ascii().is_empty() => continue,
+            Line::Whole => wrong_with(&line),
+        };
+        match refusal {
+            // Whoever does not read answers any more needs no refusal either.
+            Some(refusal) => drop(refuse.send(refusal).await),
+            // A server that has ended reads nothing more; the loop ends with its client.
+            None => drop(to_server.write_all(&line).await),
+        }
+    }
+}
+
+/// Reads a line with its end, at most as much as a message may have.
+async fn next_line(
+    input: &mut (impl AsyncBufRead + Unpin),
+    line: &mut Vec<u8>,
+) -> std::io::Result<Line> {
+    line.clear();
+    let mut is_long = false;
+    loop {
+        let some = input.fill_buf().await?;
+        if some.is_empty() {
+            // A last line without an end is no message: whoever wrote it was cut off.
+            return Ok(Line::End);
+        }
+        let end = some.iter().position(|byte| *byte == b'\n');
+        let used = end.map_or(some.len(), |end| end + 1);
+        is_long |= line.len() + used > LINE_BYTES_MAX;
+        if !is_long {
+            line.extend_from_slice(some.get(..used).unwrap_or_default());
+        }
+        input.consume(used);
+        if end.is_some() {
+            return Ok(if is_long { Line::TooLong } else { Line::Whole });
+        }
+    }
+}
+
+/// Why a line is no message; none if it may be one.
+fn wrong_with(line: &[u8]) -> Option<String> {
+    if let Err(error) = serde_json::from_slice::<IgnoredAny>(line) {
+        return Some(refusal(NO_JSON, &format!("the line is no JSON: {error}")));
+    }
+    let is_object = line.trim_ascii_start().starts_with(b"{");
+    (!is_object).then(|| refusal(NO_REQUEST, "a message is one JSON object on a line"))
+}
+
+fn refusal(code: i32, message: &str) -> String {
+    let error = json!({ "code": code, "message": message });
+    json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string()
+}
+
+/// Writes answers and refusals, each on a line of its own.
+async fn tell(
+    from_server: impl AsyncRead + AsyncBufRead + Unpin,
+    mut refused: Receiver<String>,
+    mut output: impl AsyncWrite + Unpin,
+) -> std::io::Result<()> {
+    let mut answers = from_server.lines();
+    let (mut serves, mut refuses) = (true, true);
+    while serves || refuses {
+        let line = tokio::select! {
+            answer = answers.next_line(), if serves => answer?,
+            refusal = refused.recv(), if refuses => match refusal {
+                Some(refusal) => Some(refusal),
+                None => {
+                    refuses = false;
+                    continue;
+                }
+            },
+        };
+        let Some(mut line) = line else {
+            serves = false;
+            continue;
+        };
+        line.push('\n');
+        output.write_all(line.as_bytes()).await?;
+        output.flush().await?;
+    }
+    Ok(())
+}

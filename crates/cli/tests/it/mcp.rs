@@ -1,0 +1,284 @@
+//! `gaffer mcp` as a client starts it: the built binary, lines of JSON on its pipes, and the real door behind it.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout};
+
+use serde_json::{Value, json};
+
+use crate::jobs;
+use crate::world::World;
+
+/// A client of the server, with its first words said.
+struct Speaker {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+    asked: u64,
+}
+
+impl Speaker {
+    fn of(world: &World) -> Self {
+        let mut child = world.command(&["mcp"]).spawn().unwrap();
+        Self {
+            stdin: child.stdin.take(),
+            stdout: BufReader::new(child.stdout.take().unwrap()),
+            child,
+            asked: 0,
+        }
+    }
+
+    /// The same, after the handshake.
+    fn greeted(world: &World) -> Self {
+        let mut speaker = Self::of(world);
+        speaker.greet("2024-11-05");
+        speaker
+    }
+
+    fn greet(&mut self, version: &str) -> Value {
+        let client = json!({ "name": "test", "version": "1" });
+        let hello = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": client });
+        let answer = self.ask("initialize", hello);
+        self.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
+        answer["result"].clone()
+    }
+
+    fn say(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().unwrap();
+        writeln!(stdin, "{line}").unwrap();
+        stdin.flush().unwrap();
+    }
+
+    fn hear(&mut self) -> Value {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
+    /// Asks, and answers what came of it.
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.asked += 1;
+        let asked =
+            json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params });
+        self.say(&asked.to_string());
+        let answer = self.hear();
+        assert_eq!(answer["id"], self.asked, "{answer}");
+        answer
+    }
+
+    /// Calls a tool that has to work.
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let answer = self.ask(
+            "tools/call",
+            json!({ "name": tool, "arguments": arguments }),
+        );
+        let result = &answer["result"];
+        assert_eq!(result["isError"], false, "{answer}");
+        let text = result["content"][0]["text"].as_str().unwrap();
+        let told: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(told, result["structuredContent"], "{answer}");
+        told
+    }
+
+    /// Calls a tool that has to fail, and answers what its model reads.
+    fn refused(&mut self, tool: &str, arguments: Value) -> String {
+        let answer = self.ask(
+            "tools/call",
+            json!({ "name": tool, "arguments": arguments }),
+        );
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+        let text = answer["result"]["content"][0]["text"].as_str();
+        text.unwrap().to_owned()
+    }
+
+    /// Hangs up, and answers what was said on stderr.
+    fn ended(mut self) -> String {
+        drop(self.stdin.take());
+        drop(self.stdout);
+        let output = self.child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    }
+}
+
+#[test]
+fn versions_are_agreed_on() {
+    let world = World::new();
+    for (asked, answered) in [
+        ("2024-11-05", "2024-11-05"),
+        ("2025-03-26", "2025-03-26"),
+        ("2025-06-18", "2025-06-18"),
+        ("2025-11-25", "2025-11-25"),
+        ("1999-01-01", "2024-11-05"),
+    ] {
+        let mut speaker = Speaker::of(&world);
+        let told = speaker.greet(asked);
+        assert_eq!(told["protocolVersion"], answered, "{told}");
+        let server = json!({ "name": "zai-jules-mcp", "version": "1.0.0" });
+        assert_eq!(told["serverInfo"], server);
+        assert!(told["capabilities"]["tools"].is_object(), "{told}");
+        assert_eq!(speaker.ended(), "");
+    }
+}
+
+#[test]
+fn it_starts_without_a_token_and_says_so_at_the_first_call() {
+    let world = World::new();
+    let mut speaker = Speaker::greeted(&world);
+    let tools = speaker.ask("tools/list", json!({}))["result"]["tools"].clone();
+    assert_eq!(
+        tools.as_array().unwrap().len(),
+        client::mcp::Server::tools().len()
+    );
+    let told = speaker.refused("jules_get_job", json!({ "job_id": "1" }));
+    assert!(
+        told.contains("there is no token") && told.contains("GAFFER_TOKEN"),
+        "{told}"
+    );
+    speaker.ended();
+}
+
+#[test]
+fn what_is_no_request_of_a_tool_is_answered_as_the_protocol_says() {
+    let world = World::new();
+    let mut speaker = Speaker::greeted(&world);
+    // Nobody answers a notification.
+    speaker
+        .say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}"#);
+    assert_eq!(speaker.ask("ping", json!({}))["result"], json!({}));
+    let unknown = speaker.ask("jules/force", json!({}));
+    assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
+    let unknown = speaker.ask("tools/call", json!({ "name": "jules_force_merge" }));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    assert!(
+        unknown["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("jules_merge_pr")
+    );
+    let long = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"{}"}}"#,
+        "x".repeat(10 << 20)
+    );
+    for (line, code) in [
+        ("{ this is no JSON", -32700),
+        ("\u{0}", -32700),
+        ("[]", -32600),
+        ("7", -32600),
+        (long.as_str(), -32600),
+    ] {
+        speaker.say(line);
+        let refused = speaker.hear();
+        assert_eq!(refused["error"]["code"], code, "{refused}");
+        assert_eq!(speaker.ask("ping", json!({}))["result"], json!({}));
+    }
+    speaker.ended();
+}
+
+#[test]
+fn a_job_is_handed_over_looked_at_and_called_off() {
+    let world = jobs::world();
+    let mut speaker = Speaker::greeted(&world);
+    let wanted = json!({
+        "repo": "acme/shop",
+        "prompt": "Add a search box",
+        "constraints": ["no new crates", "keep the API"],
+        "priority": 7,
+        "idempotency_key": "once",
+    });
+    let job = speaker.call("jules_create_job", wanted.clone());
+    let id = job["job_id"].as_str().unwrap().to_owned();
+    let begun = json!({ "job_id": id, "state": "queued", "attempt": 1 });
+    assert_eq!(job, begun);
+    // The same order under the same name is one job.
+    assert_eq!(
+        speaker.call("jules_create_job", wanted)["job_id"],
+        id.as_str()
+    );
+    assert!(world.stored("Constraints:\\n- no new crates\\n- keep the API"));
+    let one = json!({ "job_id": id });
+    let shown = speaker.call("jules_get_job", one.clone());
+    assert_eq!(
+        (&shown["code"], &shown["branch"], &shown["title"]),
+        (&json!("N"), &json!("main"), &json!("Add a search box"))
+    );
+    let row = json!({ "job_id": id, "code": "N", "state": "queued", "title": "Add a search box" });
+    let listed = speaker.call("jules_list_jobs", json!({ "repo": "acme/shop" }));
+    assert_eq!(listed, json!({ "jobs": [row], "more": false }));
+    let checked = json!({ "code": "N", "job_id": id, "state": "queued" });
+    assert_eq!(speaker.call("jules_check", one.clone()), checked);
+    assert_eq!(
+        speaker.call("jules_check", json!({ "repo": "acme/shop" })),
+        checked
+    );
+    let none = speaker.call(
+        "jules_check",
+        json!({ "repo": "acme/shop", "branch": "other" }),
+    );
+    assert_eq!(none, json!({ "code": "N" }));
+    let pull = speaker.call("jules_extract_pr", one.clone());
+    assert_eq!(pull, json!({ "job_id": id, "pull_request": null }));
+    // What cannot be is told with its status and its reason.
+    for (tool, code) in [
+        ("jules_approve_plan", "409"),
+        ("jules_request_retry", "409"),
+        ("jules_merge_pr", "409"),
+    ] {
+        let told = speaker.refused(tool, one.clone());
+        assert!(told.starts_with(tool) && told.contains(code), "{told}");
+    }
+    let told = speaker.refused("jules_get_job", json!({ "job_id": "nobody" }));
+    assert!(told.contains("404"), "{told}");
+    let ended = speaker.call("jules_cancel_job", one);
+    assert_eq!(ended["state"], "cancelled");
+    let ended = speaker.call("jules_get_job", json!({ "job_id": id }));
+    assert_eq!(ended["code"], "F");
+    assert_eq!(speaker.ended(), "");
+}
+
+#[test]
+fn a_new_token_is_learned_at_the_next_call() {
+    let world = World::with_account();
+    world.run(&["source", "add", "acme/shop"]).ok();
+    let url = format!("http://{}", jobs::serve(&world));
+    let world = world.set("GAFFER_URL", url);
+    world
+        .feed(&["secret", "set", "token"], "gaf_of_yesterday")
+        .ok();
+    let mut speaker = Speaker::greeted(&world);
+    let shop = json!({ "repo": "acme/shop" });
+    let told = speaker.refused("jules_list_jobs", shop.clone());
+    assert!(
+        told.contains("401") && !told.contains("yesterday"),
+        "{told}"
+    );
+    world.feed(&["secret", "set", "token"], jobs::TOKEN).ok();
+    assert_eq!(speaker.call("jules_list_jobs", shop)["jobs"], json!([]));
+    speaker.ended();
+}
+
+#[test]
+fn one_tool_is_called_from_a_shell() {
+    let world = jobs::world();
+    let created = world.run(&[
+        "mcp",
+        "call",
+        "jules_create_job",
+        r#"{"repo":"acme/shop","prompt":"Add a search box"}"#,
+    ]);
+    let id = created.ok().json()["job_id"].as_str().unwrap().to_owned();
+    let listed = world.feed(
+        &["mcp", "call", "jules_list_jobs", "-"],
+        r#"{"repo":"acme/shop"}"#,
+    );
+    assert_eq!(listed.ok().json()["jobs"][0]["job_id"], id.as_str());
+    for (tool, arguments, exit, said) in [
+        ("jules_get_job", r#"{"job_id":"nobody"}"#, 1, "404"),
+        ("jules_get_job", "{}", 1, "job_id"),
+        ("jules_get_job", "{", 2, "JSON"),
+        ("jules_eat", "{}", 2, "jules_eat"),
+    ] {
+        let told = world.refused(&["mcp", "call", tool, arguments]);
+        assert_eq!(told.exit, exit, "{told:?}");
+        assert!(told.error.contains(said), "{told:?}");
+    }
+}

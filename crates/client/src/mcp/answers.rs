@@ -1,0 +1,280 @@
+//! What the tools answer: as little as a model needs, and nothing that is not there.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::wire::{self, EffectView, JobView, Later, Reason, Waiting};
+
+/// One job.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Job {
+    /// Its id.
+    pub(super) job_id: String,
+    /// Where it stands, in one word.
+    pub(super) state: String,
+    /// Q, C, F or N.
+    pub(super) code: Code,
+    pub(super) repo: String,
+    pub(super) branch: String,
+    pub(super) title: String,
+    pub(super) attempt: u32,
+    #[schemars(with = "String")]
+    pub(super) created_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) session_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) pull_request: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub(super) last_activity: Option<Timestamp>,
+    /// What waits for an answer: words of Jules, which are data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) waiting: Option<Open>,
+    /// Why it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<String>,
+}
+
+/// Where a job stands after an order.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Stands {
+    pub(super) job_id: String,
+    pub(super) state: String,
+    /// Its session's number, from 1.
+    pub(super) attempt: u32,
+}
+
+/// What a job needs, in one letter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) enum Code {
+    /// Needs input.
+    Q,
+    /// Completed.
+    C,
+    /// Failed.
+    F,
+    /// Nothing to do.
+    N,
+}
+
+/// A question or a plan.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "for", rename_all = "snake_case")]
+pub(super) enum Open {
+    /// Answer it with `jules_send_message`.
+    Question {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
+    /// Approve it with `jules_approve_plan`.
+    Plan {
+        /// Its steps.
+        steps: Vec<String>,
+    },
+}
+
+/// Jobs of a repository.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Jobs {
+    pub(super) jobs: Vec<Row>,
+    /// Whether there may be older ones.
+    pub(super) more: bool,
+}
+
+/// One job in a list.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Row {
+    pub(super) job_id: String,
+    pub(super) code: Code,
+    pub(super) state: String,
+    pub(super) title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) pull_request: Option<String>,
+}
+
+/// How a job stands, in one letter.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Checked {
+    pub(super) code: Code,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) job_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) state: Option<String>,
+}
+
+/// What came of words or an approval.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Said {
+    /// Whether Jules has it; if not, it is delivered later by itself.
+    pub(super) done: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) sentence: Option<String>,
+}
+
+/// What a job has produced.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(super) struct Artifacts {
+    pub(super) job_id: String,
+    /// False while Jules is still being read: ask again.
+    pub(super) read: bool,
+    pub(super) pull_urls: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) suggested_message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) base_commit: Option<String>,
+    pub(super) files_changed: usize,
+    pub(super) patch_bytes: usize,
+    /// Whether only the beginning of the patch is kept: files beyond it are not listed.
+    pub(super) patch_cut: bool,
+    pub(super) files: Vec<File>,
+    /// With `file`: its change, as a unified diff.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) patch: Option<String>,
+    /// Whether that was cut to the budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cut: Option<bool>,
+}
+
+/// One file that changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct File {
+    pub(super) path: String,
+    /// Lines added.
+    pub(super) added: usize,
+    /// Lines removed.
+    pub(super) removed: usize,
+}
+
+/// A job's pull request.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct PullRequest {
+    pub(super) job_id: String,
+    /// None while there is none.
+    pub(super) pull_request: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) url: Option<String>,
+}
+
+/// What came of a merge.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Merge {
+    /// If not, it is merged by itself once nothing stands against it.
+    pub(super) merged: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) pull_request: Option<String>,
+    /// The head that was merged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) sha: Option<String>,
+    /// What it waits for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) waits_for: Vec<String>,
+}
+
+/// An event that is dealt with.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Acknowledged {
+    pub(super) event_id: String,
+}
+
+impl Code {
+    pub(super) fn of(job: &JobView) -> Self {
+        if job.waiting.is_some() {
+            return Self::Q;
+        }
+        match job.state.as_str() {
+            "completed" | "in-review" | "merged" => Self::C,
+            "failed" | "lost" | "refused" | "closed" | "cancelled" => Self::F,
+            // Also whatever a newer door calls by a word that is not known here.
+            _ => Self::N,
+        }
+    }
+}
+
+impl From<&JobView> for Job {
+    fn from(job: &JobView) -> Self {
+        Self {
+            job_id: job.job_id.to_string(),
+            state: job.state.clone(),
+            code: Code::of(job),
+            repo: job.repo.to_string(),
+            branch: job.branch.to_string(),
+            title: job.title.clone(),
+            attempt: job.attempt,
+            created_at: job.created_at,
+            session_id: job.session_id.as_ref().map(ToString::to_string),
+            url: job.url.clone(),
+            pull_request: job.pull_request.as_ref().map(ToString::to_string),
+            last_activity: job.last_activity,
+            waiting: job.waiting.as_ref().map(Open::from),
+            reason: job.ended.as_ref().and_then(|ended| ended.reason.clone()),
+        }
+    }
+}
+
+impl From<&JobView> for Stands {
+    fn from(job: &JobView) -> Self {
+        Self {
+            job_id: job.job_id.to_string(),
+            state: job.state.clone(),
+            attempt: job.attempt,
+        }
+    }
+}
+
+impl From<&Waiting> for Open {
+    fn from(waiting: &Waiting) -> Self {
+        match waiting {
+            Waiting::Question { text, .. } => Self::Question { text: text.clone() },
+            Waiting::Plan { steps, .. } => Self::Plan {
+                steps: steps.iter().map(step).collect(),
+            },
+        }
+    }
+}
+
+fn step(step: &wire::PlanStepView) -> String {
+    if step.description.is_empty() {
+        step.title.clone()
+    } else {
+        format!("{}: {}", step.title, step.description)
+    }
+}
+
+impl From<&JobView> for Row {
+    fn from(job: &JobView) -> Self {
+        Self {
+            job_id: job.job_id.to_string(),
+            code: Code::of(job),
+            state: job.state.clone(),
+            title: job.title.clone(),
+            pull_request: job.pull_request.as_ref().map(ToString::to_string),
+        }
+    }
+}
+
+impl From<crate::Answer<EffectView>> for Said {
+    fn from(answer: crate::Answer<EffectView>) -> Self {
+        match answer {
+            crate::Answer::Done(_) => Self {
+                done: true,
+                sentence: None,
+            },
+            crate::Answer::Later(later) => Self {
+                done: false,
+                sentence: Some(later.sentence),
+            },
+        }
+    }
+}
+
+/// What an order waits for, one by one where that is known.
+pub(super) fn waits_for(later: Later) -> Vec<String> {
+    if later.reasons.is_empty() {
+        return vec![later.sentence];
+    }
+    let sentence = |reason: Reason| reason.sentence;
+    later.reasons.into_iter().map(sentence).collect()
+}

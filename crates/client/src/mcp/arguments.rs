@@ -1,0 +1,196 @@
+//! What the tools take. Unknown names are refused: a model that misspells one must not believe that it was heard.
+
+use std::collections::BTreeMap;
+
+use domain::ids::{AgentName, BranchName, CommitSha, EventId, RepoName};
+use domain::priority::Priority;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// `jules_create_job`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CreateJob {
+    /// `owner/name`.
+    #[schemars(with = "String")]
+    pub(super) repo: RepoName,
+    /// Branch to start from; the repository's usual one without it.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub(super) branch: Option<BranchName>,
+    /// The task.
+    pub(super) prompt: String,
+    /// What must hold besides: a text, a list of texts, or named ones.
+    #[serde(default)]
+    pub(super) constraints: Option<Constraints>,
+    /// Short name.
+    #[serde(default)]
+    pub(super) title: Option<String>,
+    /// Who is woken.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub(super) agent: Option<AgentName>,
+    /// 0 to 9; 9 goes first.
+    #[serde(default)]
+    #[schemars(with = "Option<u8>")]
+    pub(super) priority: Option<Priority>,
+    /// The same key with the same job is carried out once.
+    #[serde(default)]
+    pub(super) idempotency_key: Option<String>,
+}
+
+/// What must hold besides.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "it has to be a text, a list of texts, or an object of named ones"
+)]
+pub(super) enum Constraints {
+    /// One.
+    One(String),
+    /// Several.
+    Several(Vec<String>),
+    /// Several by name.
+    Named(BTreeMap<String, Value>),
+}
+
+/// A tool that is about one job and needs no more.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OneJob {
+    /// Job or session.
+    pub(super) job_id: String,
+}
+
+/// `jules_list_jobs`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListJobs {
+    /// `owner/name`.
+    #[schemars(with = "String")]
+    pub(super) repo: RepoName,
+    /// 1 to 200; 50 without it.
+    #[serde(default)]
+    pub(super) limit: Option<u32>,
+}
+
+/// `jules_check`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Check {
+    /// Job or session.
+    #[serde(default)]
+    pub(super) job_id: Option<String>,
+    /// `owner/name`, for the newest job there.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub(super) repo: Option<RepoName>,
+    /// Only jobs of this branch.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub(super) branch: Option<BranchName>,
+}
+
+/// `jules_send_message`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SendMessage {
+    /// Job or session.
+    pub(super) job_id: String,
+    /// The words.
+    pub(super) message: Words,
+    /// The same key is said once.
+    #[serde(default)]
+    pub(super) idempotency_key: Option<String>,
+}
+
+/// Words, in either spelling.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "it has to be a text, or an object with the text in `content`"
+)]
+pub(super) enum Words {
+    /// As they are.
+    Plain(String),
+    /// In an object.
+    Content {
+        /// The words.
+        content: String,
+    },
+}
+
+impl Words {
+    pub(super) fn into_text(self) -> String {
+        match self {
+            Self::Plain(text) | Self::Content { content: text } => text,
+        }
+    }
+}
+
+/// `jules_get_artifacts`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GetArtifacts {
+    /// Job or session.
+    pub(super) job_id: String,
+    /// How much to show.
+    #[serde(default)]
+    pub(super) show: Show,
+    /// With `file`: which.
+    #[serde(default)]
+    pub(super) path: Option<String>,
+    /// With `file`: most bytes of the change; 8192 without it, 65536 at most.
+    #[serde(default)]
+    pub(super) max_bytes: Option<u32>,
+}
+
+/// How much of what was made is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Show {
+    /// Links, sizes, and the files that changed most.
+    #[default]
+    Summary,
+    /// All files that changed.
+    Tree,
+    /// The change of one file.
+    File,
+}
+
+/// `jules_merge_pr`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MergePr {
+    /// Job or session.
+    pub(super) job_id: String,
+    /// What was looked at.
+    #[serde(default)]
+    pub(super) payload: Option<MergePayload>,
+}
+
+/// What a merge is to be like.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MergePayload {
+    /// The head that was looked at; the present one without it.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub(super) sha: Option<CommitSha>,
+    /// Cannot be true.
+    #[serde(default)]
+    pub(super) force: bool,
+}
+
+/// `jules_ack_event`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AckEvent {
+    /// The event.
+    #[schemars(with = "String")]
+    pub(super) event_id: EventId,
+    /// The agent that is done with it.
+    #[schemars(with = "String")]
+    pub(super) agent: AgentName,
+}

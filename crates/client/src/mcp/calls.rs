@@ -1,0 +1,375 @@
+//! What each tool does: reads what it is given, calls the door, and answers as little as a model needs.
+
+use domain::fence::clip;
+use domain::job::PROMPT_BYTES_MAX;
+use domain::redact::presentable;
+use domain::words;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::answers::{
+    Acknowledged, Artifacts, Checked, Code, Job, Jobs, Merge, PullRequest, Row, Said, Stands,
+    waits_for,
+};
+use super::arguments::{self, Constraints, OneJob, Show};
+use super::patch::{self, Change};
+use super::tool::Tool;
+use crate::wire::{self, CancelRequest, JOBS_LIMIT, JobView, MergeRequest};
+use crate::{Answer, Client, Error};
+
+/// Who gave an order, for the record.
+const BY: &str = "an agent over MCP";
+
+/// Most files in a summary.
+const SUMMARY_FILES_MAX: usize = 20;
+
+/// Most files in a list of all.
+const TREE_FILES_MAX: usize = 500;
+
+/// How much of a file's change is shown, in bytes: unless told otherwise, and at most.
+const FILE_BYTES: u32 = 8 * 1024;
+const FILE_BYTES_MAX: u32 = 64 * 1024;
+
+/// The status of a token that is not known.
+const UNAUTHORIZED: u16 = 401;
+
+/// How much of a wrong value is shown, in characters.
+const SHOWN_MAX: usize = 200;
+
+/// Why a tool could not do what it was called for.
+#[derive(Debug)]
+pub(super) enum Failed {
+    /// The door cannot be called at all.
+    NoDoor(String),
+    /// What was given is wrong.
+    Argument {
+        /// Which argument, with its path.
+        field: String,
+        /// What is wrong, and what would be right.
+        wrong: String,
+    },
+    /// The door refused, or did not answer.
+    Door(Error),
+}
+
+impl Failed {
+    fn argument(field: &str, wrong: impl Into<String>) -> Self {
+        Self::Argument {
+            field: field.to_owned(),
+            wrong: wrong.into(),
+        }
+    }
+
+    /// Whether the door does not know the token.
+    pub(super) fn is_locked_out(&self) -> bool {
+        matches!(self, Self::Door(Error::Problem(problem)) if problem.status == UNAUTHORIZED)
+    }
+
+    /// For the agent that called: what is the case, and what to do next.
+    pub(super) fn for_agents(&self, tool: Tool) -> String {
+        let name = tool.name();
+        match self {
+            Self::NoDoor(missing) => format!("{name}: {missing}"),
+            Self::Argument { field, wrong } => {
+                format!("{name}: `{field}`: {}", presentable(wrong, SHOWN_MAX * 2))
+            }
+            Self::Door(Error::Problem(problem)) => {
+                let mut text = format!(
+                    "{name}: {} ({} {})",
+                    problem.detail, problem.status, problem.code
+                );
+                // The detail already says the reasons where there is but one.
+                for reason in problem.reasons.iter().filter(|_| problem.reasons.len() > 1) {
+                    text.push_str(&format!("\n- {}", reason.sentence));
+                }
+                text
+            }
+            Self::Door(error) => format!("{name}: {error}"),
+        }
+    }
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        match error {
+            // Nothing was sent: it is the name of a job that is wrong.
+            Error::Id(wrong) => Self::argument("job_id", wrong.to_string()),
+            Error::Base { .. }
+            | Error::GoogleKey
+            | Error::Token
+            | Error::NoTlsProvider
+            | Error::Http(_)
+            | Error::Unreachable { .. }
+            | Error::NoAnswer { .. }
+            | Error::Problem(_)
+            | Error::Foreign { .. } => Self::Door(error),
+        }
+    }
+}
+
+/// Calls a tool.
+pub(super) async fn call(tool: Tool, given: Value, door: &Client) -> Result<Value, Failed> {
+    match tool {
+        Tool::CreateJob => told(create(door, read(given)?).await?),
+        Tool::GetJob => told(Job::from(&one(door, &read::<OneJob>(given)?).await?)),
+        Tool::ListJobs => told(list(door, read(given)?).await?),
+        Tool::Check => told(check(door, read(given)?).await?),
+        Tool::SendMessage => told(send(door, read(given)?).await?),
+        Tool::ApprovePlan => {
+            let OneJob { job_id } = read(given)?;
+            told(Said::from(door.approve(&job_id).await?))
+        }
+        Tool::GetArtifacts => told(artifacts(door, read(given)?).await?),
+        Tool::ExtractPr => told(extract(&one(door, &read::<OneJob>(given)?).await?)),
+        Tool::MergePr => told(merge(door, read(given)?).await?),
+        Tool::RequestRetry => {
+            let OneJob { job_id } = read(given)?;
+            told(Stands::from(&door.retry(&job_id).await?))
+        }
+        Tool::CancelJob => {
+            let OneJob { job_id } = read(given)?;
+            let by = Some(BY.to_owned());
+            let cancel = CancelRequest { by };
+            told(Stands::from(&door.cancel(&job_id, &cancel).await?))
+        }
+        Tool::AckEvent => {
+            let arguments::AckEvent { event_id, agent } = read(given)?;
+            let done = door.acknowledge(&agent, &event_id).await?;
+            told(Acknowledged {
+                event_id: done.event_id.to_string(),
+            })
+        }
+    }
+}
+
+fn told(answer: impl Serialize) -> Result<Value, Failed> {
+    // Plain fields with text keys always serialize.
+    Ok(serde_json::to_value(answer).unwrap_or_default())
+}
+
+/// Reads arguments, and names the one that is wrong.
+fn read<T: DeserializeOwned>(given: Value) -> Result<T, Failed> {
+    if !given.is_object() {
+        return Err(Failed::argument("arguments", "they have to be an object"));
+    }
+    serde_path_to_error::deserialize(given).map_err(|error| {
+        let path = error.path().to_string();
+        let wrong = error.into_inner().to_string();
+        let field = if path == "." { "arguments" } else { &path };
+        Failed::argument(&presentable(field, SHOWN_MAX), wrong)
+    })
+}
+
+async fn one(door: &Client, OneJob { job_id }: &OneJob) -> Result<JobView, Failed> {
+    Ok(door.job(job_id).await?)
+}
+
+async fn create(door: &Client, wanted: arguments::CreateJob) -> Result<Stands, Failed> {
+    let mut order = wire::CreateJob {
+        repo: wanted.repo,
+        branch: wanted.branch,
+        prompt: wanted.prompt,
+        title: wanted.title,
+        agent: wanted.agent,
+        priority: wanted.priority,
+    };
+    let lines = match wanted.constraints {
+        None => Vec::new(),
+        Some(Constraints::One(text)) => vec![text],
+        Some(Constraints::Several(texts)) => texts,
+        Some(Constraints::Named(named)) => named_constraints(named, &mut order)?,
+    };
+    order.prompt = words::with_constraints(&order.prompt, &lines);
+    if order.prompt.len() > PROMPT_BYTES_MAX {
+        let wrong = format!("with its constraints it has more than {PROMPT_BYTES_MAX} bytes");
+        return Err(Failed::argument("prompt", wrong));
+    }
+    let key = wanted.idempotency_key.as_deref();
+    Ok(Stands::from(&door.create_job(&order, key).await?))
+}
+
+/// Constraints by name: two of them are about the job itself, the others are for Jules to read.
+fn named_constraints(
+    named: std::collections::BTreeMap<String, Value>,
+    order: &mut wire::CreateJob,
+) -> Result<Vec<String>, Failed> {
+    let mut lines = Vec::new();
+    for (name, value) in named {
+        let field = format!("constraints.{}", presentable(&name, SHOWN_MAX));
+        let wrong = |wrong: &dyn std::fmt::Display| Failed::argument(&field, wrong.to_string());
+        match (name.as_str(), value) {
+            ("title", value) => {
+                order.title = Some(serde_json::from_value(value).map_err(|it| wrong(&it))?);
+            }
+            ("priority", value) => {
+                order.priority = Some(serde_json::from_value(value).map_err(|it| wrong(&it))?);
+            }
+            ("require_plan_approval" | "automation_mode", _) => {
+                return Err(wrong(
+                    &"the repository's settings decide it: `gaffer source set --plan-approval`",
+                ));
+            }
+            (name, Value::String(text)) => lines.push(format!("{name}: {text}")),
+            (name, Value::Bool(value)) => lines.push(format!("{name}: {value}")),
+            (name, Value::Number(value)) => lines.push(format!("{name}: {value}")),
+            (_, Value::Null | Value::Array(_) | Value::Object(_)) => {
+                return Err(wrong(&"it has to be a text, a number or true or false"));
+            }
+        }
+    }
+    Ok(lines)
+}
+
+async fn list(door: &Client, wanted: arguments::ListJobs) -> Result<Jobs, Failed> {
+    let found = door.jobs(Some(&wanted.repo), wanted.limit).await?;
+    Ok(Jobs {
+        jobs: found.jobs.iter().map(Row::from).collect(),
+        more: found.more,
+    })
+}
+
+async fn check(door: &Client, wanted: arguments::Check) -> Result<Checked, Failed> {
+    let found = match (wanted.job_id, wanted.repo) {
+        (Some(job_id), _) => Some(door.job(&job_id).await?),
+        (None, Some(repo)) => {
+            let newest = door.jobs(Some(&repo), Some(JOBS_LIMIT)).await?.jobs;
+            let branch = wanted.branch;
+            let is_meant = |job: &JobView| branch.as_ref().is_none_or(|it| *it == job.branch);
+            newest.into_iter().find(is_meant)
+        }
+        (None, None) => {
+            return Err(Failed::argument("job_id", "give it, or `repo`"));
+        }
+    };
+    Ok(Checked {
+        code: found.as_ref().map_or(Code::N, Code::of),
+        job_id: found.as_ref().map(|job| job.job_id.to_string()),
+        state: found.map(|job| job.state),
+    })
+}
+
+async fn send(door: &Client, wanted: arguments::SendMessage) -> Result<Said, Failed> {
+    let key = wanted.idempotency_key.as_deref();
+    let words = wanted.message.into_text();
+    Ok(Said::from(door.say(&wanted.job_id, &words, key).await?))
+}
+
+fn extract(job: &JobView) -> PullRequest {
+    let pull = job.pull_request.as_ref();
+    PullRequest {
+        job_id: job.job_id.to_string(),
+        pull_request: pull.map(ToString::to_string),
+        url: pull.map(|it| format!("https://github.com/{}/pull/{}", it.repo, it.number)),
+    }
+}
+
+async fn merge(door: &Client, wanted: arguments::MergePr) -> Result<Merge, Failed> {
+    let payload = wanted.payload.unwrap_or_default();
+    if payload.force {
+        let wrong = "nothing can be forced: it is merged once its checks have passed";
+        return Err(Failed::argument("payload.force", wrong));
+    }
+    let order = MergeRequest {
+        sha: payload.sha,
+        by: Some(BY.to_owned()),
+    };
+    Ok(match door.merge(&wanted.job_id, &order).await? {
+        Answer::Done(merged) => Merge {
+            merged: true,
+            pull_request: Some(merged.pull_request.to_string()),
+            sha: Some(merged.sha.to_string()),
+            waits_for: Vec::new(),
+        },
+        Answer::Later(later) => Merge {
+            merged: false,
+            pull_request: None,
+            sha: None,
+            waits_for: waits_for(*later),
+        },
+    })
+}
+
+async fn artifacts(door: &Client, wanted: arguments::GetArtifacts) -> Result<Artifacts, Failed> {
+    let budget = budget(wanted.max_bytes)?;
+    let path = match (wanted.show, wanted.path) {
+        (Show::File, None) => {
+            let wrong = "`show` is `file`, so say which; `tree` lists them";
+            return Err(Failed::argument("path", wrong));
+        }
+        (_, path) => path,
+    };
+    let found = match door.artifacts(&wanted.job_id).await? {
+        Answer::Done(found) => found,
+        Answer::Later(_) => {
+            return Ok(Artifacts {
+                job_id: wanted.job_id,
+                ..Artifacts::default()
+            });
+        }
+    };
+    let patch = found.patch.as_deref().unwrap_or_default();
+    let changes = patch::changes(patch);
+    let mut answer = Artifacts {
+        job_id: found.job_id.to_string(),
+        read: true,
+        pull_urls: found.pull_urls,
+        suggested_message: found.suggested_message,
+        base_commit: found.base_commit,
+        files_changed: changes.len(),
+        patch_bytes: patch.len(),
+        patch_cut: found.patch_cut,
+        ..Artifacts::default()
+    };
+    match wanted.show {
+        Show::Summary => answer.files = largest(&changes),
+        Show::Tree => {
+            let files = changes.iter().take(TREE_FILES_MAX);
+            answer.files = files.map(|change| change.file.clone()).collect();
+        }
+        Show::File => of_file(&mut answer, &changes, (path.as_deref(), budget))?,
+    }
+    Ok(answer)
+}
+
+fn budget(wanted: Option<u32>) -> Result<usize, Failed> {
+    let bytes = wanted.unwrap_or(FILE_BYTES);
+    if !(1..=FILE_BYTES_MAX).contains(&bytes) {
+        let wrong = format!("is {bytes}, but has to be from 1 to {FILE_BYTES_MAX}");
+        return Err(Failed::argument("max_bytes", wrong));
+    }
+    Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
+}
+
+/// The files with the most changed lines, the largest first.
+fn largest(changes: &[Change<'_>]) -> Vec<super::answers::File> {
+    let mut files: Vec<_> = changes.iter().map(|change| change.file.clone()).collect();
+    files.sort_by_key(|file| std::cmp::Reverse(file.added.saturating_add(file.removed)));
+    files.truncate(SUMMARY_FILES_MAX);
+    files
+}
+
+fn of_file(
+    answer: &mut Artifacts,
+    changes: &[Change<'_>],
+    (path, budget): (Option<&str>, usize),
+) -> Result<(), Failed> {
+    let wanted = path.unwrap_or_default();
+    let Some(change) = changes.iter().find(|it| it.file.path == wanted) else {
+        let shown = presentable(wanted, SHOWN_MAX);
+        let wrong = if answer.patch_cut {
+            format!(
+                "`{shown}` is not in the beginning of the patch, which is all that is kept; the pull request shows the rest"
+            )
+        } else {
+            format!("`{shown}` did not change; `show: tree` lists what did")
+        };
+        return Err(Failed::argument("path", wrong));
+    };
+    let end = change.text.floor_char_boundary(budget);
+    let text = change.text.get(..end).unwrap_or_default();
+    answer.files = vec![change.file.clone()];
+    answer.cut = Some(end < change.text.len());
+    answer.patch = Some(clip(text, usize::MAX));
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! What every client is told about the tools, and what is refused before the door is called.
+
+use expect_test::expect;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// No door anywhere.
+struct Nowhere;
+
+#[async_trait]
+impl Doorway for Nowhere {
+    async fn open(&self) -> Result<Client, String> {
+        Err("there is no token; set GAFFER_TOKEN".to_owned())
+    }
+}
+
+fn server() -> Server {
+    Server::new(Arc::new(Nowhere))
+}
+
+/// A server whose door is called at an address where nobody listens.
+struct Deserted;
+
+#[async_trait]
+impl Doorway for Deserted {
+    async fn open(&self) -> Result<Client, String> {
+        // Only fails when one is installed already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let base = "http://127.0.0.1:1".parse().expect("an address");
+        let opened = Client::new(base, secrecy::SecretString::from("gaf_token"));
+        opened.map_err(|error| error.to_string())
+    }
+}
+
+fn text(result: &CallToolResult) -> &str {
+    let texts = result.content.iter().filter_map(|it| it.as_text());
+    let [text] = &texts.collect::<Vec<_>>()[..] else {
+        panic!("one text");
+    };
+    &text.text
+}
+
+async fn refused(name: &str, arguments: Value) -> String {
+    let server = Server::new(Arc::new(Deserted));
+    let result = server.call(name, arguments).await.expect("a tool");
+    assert_eq!(result.is_error, Some(true), "{result:?}");
+    text(&result).to_owned()
+}
+
+#[tokio::test]
+async fn without_a_token_every_tool_says_so() {
+    for name in Server::tools() {
+        let result = server().call(name, json!({})).await.expect("a tool");
+        assert_eq!(result.is_error, Some(true));
+        let told = format!("{name}: there is no token; set GAFFER_TOKEN");
+        assert_eq!(text(&result), told);
+    }
+    assert!(
+        server()
+            .call("jules_force_merge", json!({}))
+            .await
+            .is_none()
+    );
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_named_before_anything_is_sent() {
+    let told = [
+        refused("jules_create_job", json!({ "repo": "acme/shop" })).await,
+        refused("jules_create_job", json!({ "repo": "shop", "prompt": "x" })).await,
+        refused("jules_create_job", json!({ "repo": "acme/shop", "prompt": "x", "priority": 12 })).await,
+        refused("jules_create_job", json!({ "repo": "acme/shop", "prompt": "x", "promt": "y" })).await,
+        refused("jules_create_job", json!({ "repo": "acme/shop", "prompt": "x", "constraints": { "style": [1] } })).await,
+        refused("jules_create_job", json!({ "repo": "acme/shop", "prompt": "x", "constraints": { "automation_mode": "NONE" } })).await,
+        refused("jules_get_job", json!({ "job_id": "../secrets" })).await,
+        refused("jules_get_job", json!({ "job_id": 7 })).await,
+        refused("jules_list_jobs", json!({})).await,
+        refused("jules_check", json!({})).await,
+        refused("jules_send_message", json!({ "job_id": "1", "message": 7 })).await,
+        refused("jules_get_artifacts", json!({ "job_id": "1", "show": "everything" })).await,
+        refused("jules_get_artifacts", json!({ "job_id": "1", "show": "file" })).await,
+        refused("jules_get_artifacts", json!({ "job_id": "1", "max_bytes": 0 })).await,
+        refused("jules_merge_pr", json!({ "job_id": "1", "payload": { "force": true } })).await,
+        refused("jules_merge_pr", json!({ "job_id": "1", "payload": { "sha": "main" } })).await,
+        refused("jules_ack_event", json!({ "event_id": "x y", "agent": "zai" })).await,
+        refused("jules_get_job", json!([])).await,
+    ];
+    expect![[r#"
+        jules_create_job: `arguments`: missing field `prompt`
+        jules_create_job: `repo`: `shop` is not a valid repository: `owner/name`
+        jules_create_job: `priority`: a priority is a number from 0 to 9, and 9 goes first
+        jules_create_job: `promt`: unknown field `promt`, expected one of `repo`, `branch`, `prompt`, `constraints`, `title`, `agent`, `priority`, `idempotency_key`
+        jules_create_job: `constraints.style`: it has to be a text, a number or true or false
+        jules_create_job: `constraints.automation_mode`: the repository's settings decide it: `gaffer source set --plan-approval`
+        jules_get_job: `job_id`: `../secrets` is not a valid job or session id: 1 to 64 letters, digits, `-` or `_`
+        jules_get_job: `job_id`: invalid type: integer `7`, expected a string
+        jules_list_jobs: `arguments`: missing field `repo`
+        jules_check: `job_id`: give it, or `repo`
+        jules_send_message: `message`: it has to be a text, or an object with the text in `content`
+        jules_get_artifacts: `show`: unknown variant `everything`, expected one of `summary`, `tree`, `file`
+        jules_get_artifacts: `path`: `show` is `file`, so say which; `tree` lists them
+        jules_get_artifacts: `max_bytes`: is 0, but has to be from 1 to 65536
+        jules_merge_pr: `payload.force`: nothing can be forced: it is merged once its checks have passed
+        jules_merge_pr: `payload.sha`: `main` is not a valid commit SHA: 40 or 64 hex digits in lower case
+        jules_ack_event: `event_id`: `x y` is not a valid event id: `evt_` and 32 hex digits
+        jules_get_job: `arguments`: they have to be an object
+    "#]]
+    .assert_eq(&format!("{}\n", told.join("\n")));
+}
+
+#[tokio::test]
+async fn a_door_that_does_not_answer_is_named_with_what_to_do() {
+    let told = refused("jules_get_job", json!({ "job_id": "1" })).await;
+    assert!(
+        told.starts_with("jules_get_job: nobody answers at http://127.0.0.1:1"),
+        "{told}"
+    );
+    assert!(
+        told.contains("gaffer up") && !told.contains("gaf_token"),
+        "{told}"
+    );
+}
+
+/// Every client shows all of this to its model in every session: it has to stay small.
+#[test]
+fn the_list_of_tools_is_as_it_was() {
+    let all = tool::described();
+    let shown = serde_json::to_string_pretty(all).expect("JSON");
+    expect_test::expect_file!["tests/tools.json"].assert_eq(&(shown + "\n"));
+    let whole = serde_json::to_string(all).expect("JSON");
+    assert!(whole.len() <= 12 * 1024, "{} bytes", whole.len());
+}

@@ -16,6 +16,9 @@ use super::ground::Whole;
 /// How many answers a list is behind that lags.
 const ANSWERS_BEHIND: usize = 6;
 
+/// What lists have yet to show, by their names.
+type Answers = BTreeMap<String, VecDeque<Page>>;
+
 /// Records that remember every write.
 pub struct Ledger {
     store: Arc<dyn Whole>,
@@ -23,7 +26,7 @@ pub struct Ledger {
     written: Arc<Mutex<Vec<Key>>>,
     bodies: Arc<Mutex<Vec<(Key, String)>>>,
     /// What lists have yet to show, while they lag behind.
-    lagging: Arc<Mutex<Option<BTreeMap<String, VecDeque<Page>>>>>,
+    lagging: Arc<Mutex<Option<Answers>>>,
 }
 
 impl Ledger {

@@ -5,7 +5,7 @@ use client::mcp::Server;
 use serde::de::IgnoredAny;
 use serde_json::json;
 use tokio::io::{
-    AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, duplex, split,
+    AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt, BufReader, duplex, split,
 };
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -123,7 +123,7 @@ fn refusal(code: i32, message: &str) -> String {
 
 /// Writes answers and refusals, each on a line of its own.
 async fn tell(
-    from_server: impl AsyncRead + AsyncBufRead + Unpin,
+    from_server: impl AsyncBufRead + Unpin,
     mut refused: Receiver<String>,
     mut output: impl AsyncWrite + Unpin,
 ) -> std::io::Result<()> {

@@ -12,7 +12,7 @@ use engine::ports::{Clock, Records, SecretName, Secrets, SecretsError};
 use engine::store::Store;
 use secrecy::SecretString;
 
-use crate::import::{LOOK_AT, Target};
+use crate::recovery::import::{LOOK_AT, Target};
 use crate::up::Base;
 
 /// A stack.

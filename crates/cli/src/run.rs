@@ -9,11 +9,12 @@ use clap_complete::Shell;
 use crate::args::{Command, CommandLine};
 use crate::error::{self, Error, FAILED, Told, USAGE};
 use crate::here::Here;
+use crate::recovery::{backup, export, import};
 use crate::render::{self, Answer};
 use crate::settings::Environment;
 use crate::{
-    account, agent, backup, cost, demo, dlq, doctor, export, github_setup, import, init, job, logs,
-    mcp, probe, sandbox_command, secret, source, switch, up, why,
+    account, agent, cost, demo, dlq, doctor, github_setup, init, job, logs, mcp, probe,
+    sandbox_command, secret, source, switch, up, why,
 };
 
 /// The whole program.

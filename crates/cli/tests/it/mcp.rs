@@ -175,6 +175,31 @@ fn what_is_no_request_of_a_tool_is_answered_as_the_protocol_says() {
 }
 
 #[test]
+fn what_was_asked_before_the_client_hung_up_is_answered() {
+    let world = jobs::world();
+    let client = json!({ "name": "test", "version": "1" });
+    let hello =
+        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
+    let call = json!({ "name": "jules_list_jobs", "arguments": { "repo": "acme/shop" } });
+    let lines = [
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }),
+    ];
+    let said = lines.map(|line| line.to_string() + "\n").concat();
+    let heard = world.feed(&["mcp"], &said).ok().stdout;
+    let answers: Vec<Value> = heard
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(answers.len(), 2, "{heard}");
+    let listed = &answers[1]["result"]["structuredContent"];
+    assert_eq!(*listed, json!({ "jobs": [], "more": false }));
+    // Whoever says nothing has nothing to be told.
+    assert_eq!(world.feed(&["mcp"], "").ok().stdout, "");
+}
+
+#[test]
 fn a_job_is_handed_over_looked_at_and_called_off() {
     let world = jobs::world();
     let mut speaker = Speaker::greeted(&world);

@@ -60,7 +60,13 @@ fn start(command_line: CommandLine, environment: Result<Environment, Error>) -> 
         .enable_all()
         .build()
         .context("starting the runtime")?;
-    runtime.block_on(dispatch(command_line, environment?))
+    // A read of stdin cannot be called off: nobody waits for it once the tools are served no more.
+    let reads_on = matches!(command_line.command, Command::Mcp(_));
+    let done = runtime.block_on(dispatch(command_line, environment?));
+    if reads_on {
+        runtime.shutdown_background();
+    }
+    done
 }
 
 async fn dispatch(command_line: CommandLine, environment: Environment) -> Result<()> {

@@ -1,13 +1,18 @@
 //! The gate between stdin and the server: a message a line. What is none is answered here, because the server passes over it in silence.
 
+use std::pin::pin;
+use std::time::Duration;
+
 use anyhow::{Context, Result};
+use client::CALL_TIMEOUT;
 use client::mcp::Server;
-use serde::de::IgnoredAny;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use tokio::io::{
     AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt, BufReader, duplex, split,
 };
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::watch;
+use tokio::time::timeout;
 
 /// Longest line that is read, in bytes: the longest prompt fits however it is escaped.
 const LINE_BYTES_MAX: usize = 2 * 1024 * 1024;
@@ -18,11 +23,14 @@ const PIPE_BYTES: usize = 64 * 1024;
 /// Refusals on their way to whoever is to read them.
 const REFUSALS_MAX: usize = 16;
 
+/// How long the last answers may take to be read once nothing more is asked.
+const GOODBYE: Duration = Duration::from_secs(10);
+
 /// Codes of JSON-RPC 2.0 for what is no message.
 const NO_JSON: i32 = -32_700;
 const NO_REQUEST: i32 = -32_600;
 
-/// Serves until there is nothing more to read.
+/// Serves until there is nothing more to read and everything that was asked is answered.
 pub(super) async fn serve(
     server: Server,
     input: impl AsyncBufRead + Unpin,
@@ -32,17 +40,19 @@ pub(super) async fn serve(
     let (from_server, to_server) = split(ours);
     let (reader, writer) = split(theirs);
     let (refuse, refused) = channel(REFUSALS_MAX);
+    let owed = watch::Sender::new(0);
     let serving = async { Ok(server.over(reader, writer).await?) };
-    let reading = async {
-        let read = pass_on(input, to_server, refuse).await;
-        read.context("reading messages")
-    };
     let writing = async {
-        let told = tell(BufReader::new(from_server), refused, output).await;
+        let told = tell(BufReader::new(from_server), (refused, &owed), output).await;
         told.context("writing answers")
     };
-    // Whatever breaks ends all three.
-    tokio::try_join!(serving, reading, writing).map(|_| ())
+    let mut talk = pin!(async { tokio::try_join!(serving, writing).map(|_| ()) });
+    tokio::select! {
+        ended = &mut talk => return ended,
+        read = pass_on(input, to_server, (refuse, &owed)) => read.context("reading messages")?,
+    }
+    // Whoever hung up and takes no answers either keeps nobody here.
+    timeout(GOODBYE, talk).await.unwrap_or(Ok(()))
 }
 
 /// One line, or what stands for it.
@@ -59,24 +69,32 @@ enum Line {
 async fn pass_on(
     mut input: impl AsyncBufRead + Unpin,
     mut to_server: impl AsyncWrite + Unpin,
-    refuse: Sender<String>,
+    (refuse, owed): (Sender<String>, &watch::Sender<i64>),
 ) -> std::io::Result<()> {
     let mut line = Vec::new();
     loop {
         let refusal = match next_line(&mut input, &mut line).await? {
-            Line::End => return to_server.shutdown().await,
-            Line::TooLong => Some(refusal(
+            Line::End => {
+                // What was taken is done, and its asker is told if it still listens.
+                let mut owed = owed.subscribe();
+                let _ = timeout(CALL_TIMEOUT, owed.wait_for(|owed| *owed <= 0)).await;
+                return to_server.shutdown().await;
+            }
+            Line::TooLong => Err(refusal(
                 NO_REQUEST,
                 &format!("a message has at most {LINE_BYTES_MAX} bytes"),
             )),
             Line::Whole if line.trim_ascii().is_empty() => continue,
-            Line::Whole => wrong_with(&line),
+            Line::Whole => read(&line),
         };
         match refusal {
             // Whoever does not read answers any more needs no refusal either.
-            Some(refusal) => drop(refuse.send(refusal).await),
-            // A server that has ended reads nothing more; the loop ends with its client.
-            None => drop(to_server.write_all(&line).await),
+            Err(refusal) => drop(refuse.send(refusal).await),
+            Ok(wants_answer) => {
+                owed.send_modify(|owed| *owed += i64::from(wants_answer));
+                // A server that has ended reads nothing more; the loop ends with its client.
+                let _ = to_server.write_all(&line).await;
+            }
         }
     }
 }
@@ -107,13 +125,22 @@ async fn next_line(
     }
 }
 
-/// Why a line is no message; none if it may be one.
-fn wrong_with(line: &[u8]) -> Option<String> {
-    if let Err(error) = serde_json::from_slice::<IgnoredAny>(line) {
-        return Some(refusal(NO_JSON, &format!("the line is no JSON: {error}")));
+/// Whether a message wants an answer, or why the line is none. Read as the server reads it: what it cannot read it passes over.
+fn read(line: &[u8]) -> Result<bool, String> {
+    let read = serde_json::from_slice::<Value>(line);
+    match read.map_err(|error| refusal(NO_JSON, &format!("the line is no JSON: {error}")))? {
+        Value::Object(message) => Ok(is_request(&message)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Err(refusal(
+                NO_REQUEST,
+                "a message is one JSON object on a line",
+            ))
+        }
     }
-    let is_object = line.trim_ascii_start().starts_with(b"{");
-    (!is_object).then(|| refusal(NO_REQUEST, "a message is one JSON object on a line"))
+}
+
+fn is_request(message: &Map<String, Value>) -> bool {
+    message.contains_key("method") && message.contains_key("id")
 }
 
 fn refusal(code: i32, message: &str) -> String {
@@ -124,14 +151,19 @@ fn refusal(code: i32, message: &str) -> String {
 /// Writes answers and refusals, each on a line of its own.
 async fn tell(
     from_server: impl AsyncBufRead + Unpin,
-    mut refused: Receiver<String>,
+    (mut refused, owed): (Receiver<String>, &watch::Sender<i64>),
     mut output: impl AsyncWrite + Unpin,
 ) -> std::io::Result<()> {
     let mut answers = from_server.lines();
     let (mut serves, mut refuses) = (true, true);
     while serves || refuses {
         let line = tokio::select! {
-            answer = answers.next_line(), if serves => answer?,
+            answer = answers.next_line(), if serves => {
+                let answer = answer?;
+                let paid = answer.as_deref().is_some_and(is_answer);
+                owed.send_modify(|owed| *owed -= i64::from(paid));
+                answer
+            }
             refusal = refused.recv(), if refuses => match refusal {
                 Some(refusal) => Some(refusal),
                 None => {
@@ -149,4 +181,9 @@ async fn tell(
         output.flush().await?;
     }
     Ok(())
+}
+
+fn is_answer(line: &str) -> bool {
+    let said = serde_json::from_str::<Map<String, Value>>(line);
+    said.is_ok_and(|said| said.contains_key("id") && !said.contains_key("method"))
 }

@@ -1,6 +1,6 @@
 //! `gaffer mcp` as a client starts it: the built binary, lines of JSON on its pipes, and the real door behind it.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout};
 
 use serde_json::{Value, json};
@@ -162,6 +162,10 @@ fn what_is_no_request_of_a_tool_is_answered_as_the_protocol_says() {
     for (line, code) in [
         ("{ this is no JSON", -32700),
         ("\u{0}", -32700),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"\ud83d"}}"#,
+            -32700,
+        ),
         ("[]", -32600),
         ("7", -32600),
         (long.as_str(), -32600),
@@ -172,6 +176,19 @@ fn what_is_no_request_of_a_tool_is_answered_as_the_protocol_says() {
         assert_eq!(speaker.ask("ping", json!({}))["result"], json!({}));
     }
     speaker.ended();
+}
+
+#[test]
+fn whoever_does_not_greet_is_left_although_the_line_is_open() {
+    let world = World::new();
+    let mut speaker = Speaker::of(&world);
+    speaker.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    // Its stdin is open still.
+    assert_eq!(speaker.child.wait().unwrap().code(), Some(1));
+    let mut told = String::new();
+    let mut stderr = speaker.child.stderr.take().unwrap();
+    stderr.read_to_string(&mut told).unwrap();
+    assert!(told.contains("speaks first"), "{told}");
 }
 
 #[test]

@@ -160,7 +160,9 @@ impl Account {
 
 /// The second poll in a row that finds no job lets the account rest: what the first one has just missed is seen by the second.
 fn nothing_gap(account: &Account) -> SignedDuration {
-    let rested = account.gap().is_some_and(|gap| gap >= account.pace.idle);
+    // A wait after trouble was no rest.
+    let rested = account.health == Health::Working
+        && account.gap().is_some_and(|gap| gap >= account.pace.idle);
     if rested {
         account.pace.idle.max(NOTHING_GAP)
     } else {
@@ -435,6 +437,11 @@ mod tests {
         assert_eq!(second.due, Some(at(60 + 15 * 60)));
         let third = polled(&second.aggregate, &answered(Bustle::Nothing), at(960));
         assert_eq!(third.due, Some(at(960 + 15 * 60)));
+        // A wait after trouble was no rest.
+        let dead = Failure::new(FailureClass::Unauthorized, "no");
+        let failed = polled(&first.aggregate, &Poll::Failed(dead), at(60)).aggregate;
+        let back = polled(&failed, &answered(Bustle::Nothing), at(120));
+        assert_eq!(back.due, Some(at(180)));
     }
 
     #[test]

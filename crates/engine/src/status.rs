@@ -171,7 +171,7 @@ impl Desk {
                 today: (slots.created.len() as u64, account.limits.per_day),
                 name: account.name,
                 health: account.health,
-                next_poll: account.next_poll,
+                next_poll: account.next_poll.max(self.now()),
                 tally: account.tally,
             });
         }

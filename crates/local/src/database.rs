@@ -87,6 +87,7 @@ impl Database {
     pub fn open_as_it_is(path: &Path) -> Result<Self, Error> {
         let connection = connect_to_read(path)?;
         refuse_backup(&connection, path)?;
+        look::refuse_older(&connection, path)?;
         // The first statement that reads fixes the moment.
         connection
             .execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema;")

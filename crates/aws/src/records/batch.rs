@@ -1,6 +1,6 @@
 //! Reading many records by their keys.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aws_sdk_dynamodb::types::KeysAndAttributes;
 use engine::ports::{Key, Record, RecordsError};
@@ -17,6 +17,13 @@ pub(super) async fn get(
     keys: &[&Key],
 ) -> Result<BTreeMap<Key, Record>, RecordsError> {
     let mut found = BTreeMap::new();
+    // A row that moves while its list is read stands there twice, and DynamoDB refuses a key that comes twice.
+    let keys: Vec<&Key> = keys
+        .iter()
+        .copied()
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect();
     for some in keys.chunks(KEYS_MAX) {
         let mut left: Vec<Item> = some.iter().map(|key| item::key(key)).collect();
         while !left.is_empty() {

@@ -59,11 +59,10 @@ impl Poller {
         let passed_over = gathered.passed_over;
         let mut outcome = match looked {
             Ok(()) => Poll::Answered {
-                // Where none was watched they are looked for once more.
-                bustle: if jobs.is_empty() {
-                    self.bustle(&account.name).await?
-                } else {
-                    bustle::of(&jobs)
+                // Where nothing was going on it is looked for once more: something may have begun during the poll.
+                bustle: match bustle::of(&jobs) {
+                    Bustle::Active => Bustle::Active,
+                    Bustle::Resting | Bustle::Nothing => self.bustle(&account.name).await?,
                 },
                 list: gathered.weight,
                 reads: gathered.reads,

@@ -51,7 +51,8 @@ impl Desk {
                 watching(found, watch, source.as_ref());
                 if let Some(account) = &account {
                     let sentence = "Jules is asked how its sessions are.";
-                    found.then(account.value.next_poll, sentence);
+                    // A row of a busy account is left for a while.
+                    found.then(account.value.next_poll.max(self.now()), sentence);
                 }
                 let timing = source.map(|source| source.timing).unwrap_or_default();
                 deadlines(found, job, watch, &timing);

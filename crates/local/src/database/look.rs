@@ -32,7 +32,7 @@ impl Database {
 }
 
 /// What is only read is not brought up to date.
-fn refuse_older(connection: &Connection, path: &Path) -> Result<(), Error> {
+pub(super) fn refuse_older(connection: &Connection, path: &Path) -> Result<(), Error> {
     let known = migrations::newest();
     match migrations::look(connection) {
         Ok(Found::Ours(found)) if found < known => Err(Error::Older {

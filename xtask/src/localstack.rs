@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::{output, tools};
+use crate::{ending, output, tools};
 
 /// Starts LocalStack without a download of its own.
 const LAUNCHER: &str = include_str!("localstack/launch.py");
@@ -141,13 +141,7 @@ impl LocalStack {
 
 impl Drop for LocalStack {
     fn drop(&mut self) {
-        // Asked to stop, it stops its DynamoDB too; killed, it would leave that behind.
-        let number = self.child.id().to_string();
-        let asked = Command::new("kill").arg(&number).status();
-        if !asked.is_ok_and(|status| status.success()) {
-            let _ = self.child.kill();
-        }
-        let _ = self.child.wait();
+        ending::end(&mut self.child);
     }
 }
 

@@ -5,6 +5,7 @@ mod chaos;
 mod commands;
 mod deploy;
 mod deployed;
+mod ending;
 mod guards;
 mod localstack;
 mod ministack;

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::localstack::{ANYBODY, free_port};
 use crate::tools::python;
-use crate::{output, tools};
+use crate::{ending, output, tools};
 
 /// Longest wait until it answers. It is ready in about three seconds.
 const READY_WITHIN: Duration = Duration::from_secs(60);
@@ -96,13 +96,7 @@ fn pause() {
 
 impl Drop for MiniStack {
     fn drop(&mut self) {
-        // Asked to stop, it stops its functions too.
-        let number = self.child.id().to_string();
-        let asked = Command::new("kill").arg(&number).status();
-        if !asked.is_ok_and(|status| status.success()) {
-            let _ = self.child.kill();
-        }
-        let _ = self.child.wait();
+        ending::end(&mut self.child);
     }
 }
 

@@ -1,16 +1,19 @@
-//! Doubles of DynamoDB, SQS and SSM that answer at once, so that what is measured is a function and no emulator: an empty table, a queue that takes everything, one secret.
+//! Doubles of DynamoDB, SQS and SSM that answer at once, so that what is measured is a function and no emulator: a table that holds what `deploy` leaves in it, a queue that takes everything, one secret.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use axum::Router;
+use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::serve::{Listener, ListenerExt};
+use engine::keys;
+use engine::store::BODY_SCHEMA;
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
@@ -18,6 +21,9 @@ use tokio_rustls::server::TlsStream;
 
 /// The one secret, whatever it is asked for as.
 pub(super) const SECRET: &str = "a-secret-with-high-entropy";
+
+/// Which installation the table is of.
+const INSTALLATION: &str = "bench";
 
 /// Where a call says which service and which operation it is for.
 const TARGET: &str = "x-amz-target";
@@ -119,12 +125,25 @@ fn router() -> Router {
     Router::new().fallback(answer)
 }
 
-async fn answer(headers: HeaderMap) -> Response {
+/// What stands under a key: the installation, which the first function after a deployment drew, and nothing else.
+fn item(asked: &[u8]) -> Value {
+    let asked: Value = serde_json::from_slice(asked).unwrap_or_default();
+    let key = keys::installation();
+    if asked["Key"]["pk"]["S"] != key.pk.as_str() {
+        return json!({});
+    }
+    let installation = json!({ "id": INSTALLATION, "since": "2026-03-01T09:00:00Z" });
+    let body = json!({ "schema": BODY_SCHEMA, "it": installation }).to_string();
+    json!({ "Item": {
+        "pk": { "S": key.pk }, "sk": { "S": key.sk }, "version": { "N": "1" }, "body": { "S": body },
+    } })
+}
+
+async fn answer(headers: HeaderMap, body: Bytes) -> Response {
     let target = headers.get(TARGET).and_then(|target| target.to_str().ok());
     let answered = match target.unwrap_or_default() {
-        "DynamoDB_20120810.GetItem"
-        | "DynamoDB_20120810.UpdateItem"
-        | "DynamoDB_20120810.TransactWriteItems" => json!({}),
+        "DynamoDB_20120810.GetItem" => item(&body),
+        "DynamoDB_20120810.UpdateItem" | "DynamoDB_20120810.TransactWriteItems" => json!({}),
         "DynamoDB_20120810.Query" => json!({ "Items": [], "Count": 0, "ScannedCount": 0 }),
         "AmazonSQS.SendMessage" => json!({ "MessageId": "1", "MD5OfMessageBody": "" }),
         "AmazonSSM.GetParameter" => {

@@ -13,6 +13,7 @@ use futures::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use lambda::{Place, Unit};
 use lambda_runtime::{Error, LambdaEvent};
+use tokio::sync::OnceCell;
 use tracing::Instrument;
 
 /// No message is begun any more when less than this is left: one may need several calls to GitHub, one after the other.
@@ -25,6 +26,8 @@ const AT_ONCE: usize = 4;
 pub struct Function {
     desk: Desk,
     dispatcher: Dispatcher,
+    /// That webhook deliveries are watched since this process began. It is not needed for the first answer, so it waits for the first batch.
+    listening: OnceCell<()>,
     /// By which name its figures go; empty where nobody counts them.
     stack: String,
     recorder: Option<Recorder>,
@@ -46,6 +49,7 @@ impl Function {
         Self {
             desk,
             dispatcher,
+            listening: OnceCell::new(),
             stack: String::new(),
             recorder: None,
         }
@@ -61,9 +65,6 @@ impl Function {
         let desk = place.desk().await?;
         let upstreams = desk.store.upstreams().await?.value;
         let (eyes, hands) = hands::of(place, upstreams)?;
-        if let Err(error) = desk.listen().await {
-            tracing::warn!(%error, "webhook deliveries are looked at no sooner than they are due");
-        }
         let recorder = Some(place.recorder("dispatcher"));
         Ok(Self {
             stack: place.settings().stack.clone(),
@@ -77,6 +78,7 @@ impl Function {
         let (event, context) = event.into_parts();
         let began = self.desk.now();
         let until = lambda::until(&context, (SystemClock.now(), began), KEPT);
+        self.listen().await;
         let handling = by_subject(event.records)
             .into_iter()
             .map(|messages| self.in_turn(messages, until));
@@ -99,6 +101,14 @@ impl Function {
             recorder.invoked(&self.desk, used).await;
         }
         answer
+    }
+
+    /// Has webhook deliveries watched. What fails is tried again with the next batch.
+    async fn listen(&self) {
+        let listening = self.listening.get_or_try_init(|| self.desk.listen());
+        if let Err(error) = listening.await {
+            tracing::warn!(%error, "webhook deliveries are looked at no sooner than they are due");
+        }
     }
 
     async fn in_turn(&self, messages: Vec<SqsMessage>, until: Timestamp) -> Vec<Fate> {

@@ -112,6 +112,7 @@ fn agent(sandbox: &Sandbox) -> Agent {
     Agent {
         name: AGENT.parse().expect("a name"),
         url: sandbox.agent_url(AGENT).parse().ok(),
+        channels: Vec::new(),
         disabled: None,
     }
 }

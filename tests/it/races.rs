@@ -84,12 +84,12 @@ async fn die_everywhere(moment: Moment) {
 
 #[tokio::test]
 async fn a_process_that_dies_before_any_act_does_everything_once() {
-    die_everywhere(Moment::Before).await;
+    Box::pin(die_everywhere(Moment::Before)).await;
 }
 
 #[tokio::test]
 async fn a_process_that_dies_after_any_act_does_everything_once() {
-    die_everywhere(Moment::After).await;
+    Box::pin(die_everywhere(Moment::After)).await;
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ mod checks;
 mod demo;
 mod github;
 mod hearing;
+mod inbox;
 mod listening;
 mod merges;
 mod pauses;

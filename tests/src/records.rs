@@ -12,6 +12,7 @@ use domain::ids::{JobId, RepoName};
 use domain::job::Job;
 use domain::policy::Source;
 use domain::reach::{Access, Reach};
+use domain::token::Token;
 use domain::wake::Wake;
 use engine::hooks::HookLogs;
 use engine::import::Importing;
@@ -81,6 +82,7 @@ kinds! {
     Source "source",
     Switches "switches",
     Tick "tick",
+    Token "token",
     Upstreams "upstreams",
     Usage "usage",
     Wake "wake",
@@ -114,6 +116,7 @@ impl Kind {
             Self::JobListed | Self::Session => again::<JobId>(it),
             Self::Lane => again::<Lane>(it),
             Self::Tick => again::<domain::tick::Lease>(it),
+            Self::Token => again::<Token>(it),
             Self::Merges => again::<Merges>(it),
             Self::Once => again::<Carried>(it),
             Self::Outbox => again::<Work>(it),
@@ -149,12 +152,13 @@ const BELOW: [(&str, Kind); 10] = [
 ];
 
 /// The aggregates, by how their partition begins.
-const AGGREGATES: [(&str, Kind); 23] = [
+const AGGREGATES: [(&str, Kind); 24] = [
     ("JOB#", Kind::Job),
     ("PR#", Kind::Pull),
     ("CFG#account#", Kind::Account),
     ("CFG#source#", Kind::Source),
     ("CFG#agent#", Kind::Agent),
+    ("CFG#token#", Kind::Token),
     ("CFG#installation", Kind::Installation),
     ("CFG#switches", Kind::Switches),
     ("CFG#gap", Kind::Gap),

@@ -277,6 +277,7 @@ impl World {
         let agent = Agent {
             name: AGENT.parse().expect("a name"),
             url: self.sandbox.agent_url(AGENT).parse().ok(),
+            channels: Vec::new(),
             disabled: None,
         };
         let mut unit = self.desk.unit();

@@ -1,13 +1,15 @@
 //! Adopts sessions that somebody else began.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use client::wire::{AdoptRequest, Later};
+use domain::token::Scope;
 use engine::jobs::adoption::{Adopted, Adoption};
 
+use crate::auth::Admitted;
 use crate::body::{self, Sent};
 use crate::door::Door;
 use crate::jobs::not_created;
@@ -15,8 +17,15 @@ use crate::refusal::Refused;
 use crate::view;
 
 /// `POST /jobs/adopt`: 200 with the job, 409 when the session may not be adopted, 202 while nobody has looked.
-pub(crate) async fn adopt(State(door): Door, sent: Sent) -> Result<Response, Refused> {
+pub(crate) async fn adopt(
+    State(door): Door,
+    Extension(admitted): Extension<Admitted>,
+    sent: Sent,
+) -> Result<Response, Refused> {
     let wanted: AdoptRequest = body::order(sent)?;
+    if wanted.take_over {
+        admitted.must(Scope::Admin)?;
+    }
     let adoption = Adoption {
         session: wanted.session_id,
         repo: wanted.repo,

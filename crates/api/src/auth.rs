@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
 use axum::http::header::AUTHORIZATION;
+use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use domain::token::{self, Closed, Scope, Token};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
@@ -62,20 +63,91 @@ fn digest(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
 
-/// Lets a request pass only with a token, before anything else of it is looked at.
+/// Who was let in, and what they may do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Admitted {
+    scope: Scope,
+}
+
+impl Admitted {
+    /// Refuses what the shown token does not allow.
+    pub(crate) fn must(&self, needed: Scope) -> Result<(), Refused> {
+        if self.scope >= needed {
+            return Ok(());
+        }
+        let (has, needed) = (self.scope.word(), needed.word());
+        let detail = format!(
+            "the bearer token has the scope `{has}` and this needs `{needed}`: make one with `gaffer token create NAME --scope {needed}`"
+        );
+        Err(Refused::new(
+            StatusCode::FORBIDDEN,
+            "scope_too_small",
+            &detail,
+        ))
+    }
+}
+
+/// Lets a request pass only with a token that allows it, before anything else of it is looked at.
 pub(crate) async fn require_token(
     State(door): State<Arc<Inner>>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
-    match bearer(&request) {
-        Some(token) if door.tokens.open_for(token).await => next.run(request).await,
-        Some(_) => refuse("wrong_token", "the bearer token is not one of Gaffer's"),
-        None => refuse(
+    let admitted = match bearer(&request) {
+        Some(token) => admit(&door, token).await,
+        None => Err(refuse(
             "no_token",
             "send `Authorization: Bearer` and Gaffer's token; `gaffer up` tells where it is",
-        ),
+        )),
+    };
+    let needed = needed(request.method());
+    match admitted.and_then(|admitted| admitted.must(needed).map(|()| admitted)) {
+        Ok(admitted) => {
+            request.extensions_mut().insert(admitted);
+            next.run(request).await
+        }
+        Err(refused) => refused.into_response(),
     }
+}
+
+/// What may be done with a method: looking changes nothing.
+fn needed(method: &Method) -> Scope {
+    if method.is_safe() {
+        Scope::Read
+    } else {
+        Scope::Write
+    }
+}
+
+/// A named token allows what it was made for, the installation's own everything.
+async fn admit(door: &Inner, shown: &str) -> Result<Admitted, Refused> {
+    if let Some(token) = named(door, shown).await? {
+        tracing::Span::current().record("token", token.name.as_str());
+        let scope = token
+            .scope_at(door.desk.now())
+            .map_err(|closed| match closed {
+                Closed::Revoked => refuse("token_revoked", "the bearer token was revoked"),
+                Closed::Expired => refuse("token_expired", "the time of the bearer token is over"),
+            })?;
+        return Ok(Admitted { scope });
+    }
+    if door.tokens.open_for(shown).await {
+        let scope = Scope::Admin;
+        return Ok(Admitted { scope });
+    }
+    let detail = "the bearer token is not one of Gaffer's";
+    Err(refuse("wrong_token", detail))
+}
+
+/// The token that was made with this text, if there is one.
+async fn named(door: &Inner, shown: &str) -> Result<Option<Token>, Refused> {
+    let Some(name) = token::name_in(shown) else {
+        return Ok(None);
+    };
+    let found = door.desk.store.token(&name).await?.map(|it| it.value);
+    let shown = token::digest(shown);
+    let is_same = |it: &Token| bool::from(it.digest.as_bytes().ct_eq(shown.as_bytes()));
+    Ok(found.filter(is_same))
 }
 
 fn bearer(request: &Request) -> Option<&str> {
@@ -86,6 +158,6 @@ fn bearer(request: &Request) -> Option<&str> {
         .then_some(token.trim())
 }
 
-fn refuse(code: &str, detail: &str) -> Response {
-    Refused::new(StatusCode::UNAUTHORIZED, code, detail).into_response()
+fn refuse(code: &str, detail: &str) -> Refused {
+    Refused::new(StatusCode::UNAUTHORIZED, code, detail)
 }

@@ -12,13 +12,14 @@ use engine::desk::Desk;
 use engine::jobs::ANSWER_WITHIN;
 use engine::ports::{SecretName, Secrets};
 use secrecy::SecretString;
+use tokio::sync::watch;
 
 use crate::auth::{self, Digests, Tokens};
 use crate::live::LiveSecret;
 use crate::orders::{self, Verb};
 use crate::refusal::Refused;
 use crate::webhook::WebhookCounters;
-use crate::{adopt, jobs, metrics, outcome, report, trace};
+use crate::{adopt, inbox, jobs, metrics, outcome, report, trace};
 
 /// Longest body of an order, in bytes: the longest prompt fits however it is escaped.
 pub const JOB_BODY_BYTES_MAX: usize = 1024 * 1024;
@@ -36,6 +37,8 @@ pub struct DoorState {
     pub answer_within: Duration,
     /// Counters of the webhook's door, shown by `/healthz`.
     pub webhooks: Arc<WebhookCounters>,
+    /// Where an empty answer may be held open until something comes: tells when the process is to stop.
+    pub holding: Option<watch::Receiver<bool>>,
 }
 
 impl DoorState {
@@ -47,6 +50,7 @@ impl DoorState {
             kept: None,
             answer_within: ANSWER_WITHIN,
             webhooks: Arc::default(),
+            holding: None,
         }
     }
 
@@ -56,6 +60,12 @@ impl DoorState {
             kept: Some(secrets),
             ..Self::new(desk, Vec::new())
         }
+    }
+
+    /// The same door, holding empty answers open until it is told to stop.
+    pub fn holding(mut self, stopped: watch::Receiver<bool>) -> Self {
+        self.holding = Some(stopped);
+        self
     }
 
     /// The same door, showing these counters.
@@ -71,6 +81,7 @@ pub(crate) struct Inner {
     pub(crate) tokens: Tokens,
     pub(crate) answer_within: Duration,
     pub(crate) webhooks: Arc<WebhookCounters>,
+    pub(crate) holding: Option<watch::Receiver<bool>>,
 }
 
 /// What handlers share, cheap to clone.
@@ -87,6 +98,7 @@ pub fn router(state: DoorState) -> Router {
         desk: state.desk,
         answer_within: state.answer_within,
         webhooks: state.webhooks,
+        holding: state.holding,
     });
     let closed = orders_and_reports()
         .fallback(no_such_route)
@@ -104,7 +116,10 @@ fn orders_and_reports() -> Router<Arc<Inner>> {
     let mut router = Router::new()
         .route("/status", get(report::status))
         .route("/metrics", get(metrics::metrics))
-        .route("/events/{event}/ack", post(report::acknowledge))
+        .route("/agents/{agent}/take", post(inbox::take))
+        .route("/events/{event}/ack", post(inbox::acknowledge))
+        .route("/events/{event}/extend", post(inbox::extend))
+        .route("/events/{event}/return", post(inbox::give_back))
         .route("/jobs", get(jobs::list).post(jobs::create))
         .route("/jobs/adopt", post(adopt::adopt))
         // The router cannot match a verb after a colon, so this takes all of `{id}:verb`.

@@ -1,17 +1,14 @@
-//! What is going on, and an agent's word that it knows.
+//! What is going on.
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
 use client::wire::{
-    AccountView, Acknowledge, Acknowledged, BudgetView, FeedView, GitHubView, Health, HookView,
-    QueueView, Status, UsageView, Used,
+    AccountView, BudgetView, FeedView, GitHubView, Health, HookView, QueueView, Status, UsageView,
+    Used,
 };
-use domain::ids::EventId;
 use engine::ports::Budget;
 use engine::status::{AccountStatus, FeedStatus, GitHubStatus, HookStatus};
 
-use crate::body::{self, Parts, Sent};
 use crate::door::Door;
 use crate::refusal::Refused;
 use crate::view::reasoned;
@@ -99,23 +96,4 @@ fn account(account: AccountStatus) -> AccountView {
         slots: used(account.slots),
         today: used(account.today),
     }
-}
-
-/// `POST /events/{event_id}/ack`.
-pub(crate) async fn acknowledge(
-    State(door): Door,
-    path: Parts<String>,
-    sent: Sent,
-) -> Result<Json<Acknowledged>, Refused> {
-    let event: EventId = body::parts(path)?.parse().map_err(|error| {
-        let detail = format!("`event_id`: {error}");
-        Refused::new(StatusCode::BAD_REQUEST, "bad_id", &detail).about("event_id")
-    })?;
-    let Acknowledge { agent } = body::order(sent)?;
-    door.desk.acknowledge(&agent, &event).await?;
-    tracing::info!(event.id = %event, agent = %agent, "an event was acknowledged");
-    Ok(Json(Acknowledged {
-        event_id: event,
-        agent,
-    }))
 }

@@ -27,8 +27,10 @@ pub(crate) async fn request(
     let route = request.extensions().get::<MatchedPath>();
     let route = route.map_or("(none)", MatchedPath::as_str).to_owned();
     let method = request.method().clone();
-    let span =
-        tracing::info_span!("request", request.id = id, http.method = %method, http.route = route);
+    let span = tracing::info_span!(
+        "request", request.id = id, http.method = %method, http.route = route,
+        token = tracing::field::Empty
+    );
     answer(request, next, id).instrument(span).await
 }
 

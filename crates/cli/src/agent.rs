@@ -1,23 +1,18 @@
 //! `gaffer agent`: who is woken when a decision is needed.
 
-use std::time::Duration;
-
 use anyhow::{Context, Result};
-use domain::ids::{AgentName, EventId};
-use domain::wake::{Wake, WakeState};
-use engine::desk::{Desk, Place};
-use engine::forget;
+use domain::ids::AgentName;
+use domain::wake::{Channel, WakeState};
+use engine::desk::Desk;
 use engine::keys;
-use engine::ports::SecretName;
+use engine::ports::{SecretName, SecretsError};
 use engine::settings::Agent;
 use engine::store::Versioned;
-use jiff::SignedDuration;
 use secrecy::ExposeSecret;
 use serde_json::json;
 use url::{Host, Url};
 
 use crate::args::agent::{AgentCommand, SetArgs};
-use crate::args::value::short;
 use crate::error::Error;
 use crate::here::{Address, Here, busy, change, save};
 use crate::render::{Answer, value};
@@ -26,6 +21,8 @@ use crate::switch::moment;
 
 mod remove;
 mod rotate;
+mod trial;
+pub(crate) mod wakes;
 
 /// What a receiver has to look at, by the Standard Webhooks specification.
 const HEADERS: [&str; 3] = ["webhook-id", "webhook-timestamp", "webhook-signature"];
@@ -41,13 +38,13 @@ pub(crate) async fn run(command: AgentCommand, here: &Here) -> Result<Answer> {
         | AgentCommand::Remove { .. } => Keeping::found(here).await?,
     };
     match command {
-        AgentCommand::Add { name, url } => add(&name, url, &data)
+        AgentCommand::Add { name, url, ways } => add(&name, (url, ways.channels()), &data)
             .await
             .with_context(|| format!("adding agent `{name}`")),
-        AgentCommand::Set(args) => set(&args, &data.desk)
+        AgentCommand::Set(args) => set(&args, &data)
             .await
             .with_context(|| format!("changing agent `{}`", args.name)),
-        AgentCommand::Test { name, within } => test(&name, within, &data.desk)
+        AgentCommand::Test { name, within } => trial::run(&name, within, &data.desk)
             .await
             .with_context(|| format!("testing agent `{name}`")),
         AgentCommand::List => list(&data.desk).await.context("listing agents"),
@@ -62,52 +59,116 @@ pub(crate) async fn run(command: AgentCommand, here: &Here) -> Result<Answer> {
 
 /// Adds an agent without showing its secret, which stays in its file.
 pub(crate) async fn add_quietly(name: &AgentName, url: Url, data: &Keeping) -> Result<()> {
-    add(name, url, data).await.map(drop)
+    add(name, (Some(url), Vec::new()), data).await.map(drop)
 }
 
-async fn add(name: &AgentName, url: Url, data: &Keeping) -> Result<Answer> {
+async fn add(
+    name: &AgentName,
+    (url, channels): (Option<Url>, Vec<Channel>),
+    data: &Keeping,
+) -> Result<Answer> {
     if data.desk.store.agent(name).await?.is_some() {
         return Err(exists(name).into());
     }
-    // The secret comes first: a wake that finds none would fail. Nobody uses it before the record is there.
-    let secret = agents::new_secret(rand::random());
-    data.secrets
-        .write(&SecretName::Agent(name.clone()), &secret)
-        .await?;
     let agent = Agent {
         name: name.clone(),
-        url: Some(url),
+        url,
+        channels,
         disabled: None,
+    };
+    refuse_odd_ways(&agent)?;
+    // The secret comes first: a wake that finds none would fail. Nobody uses it before the record is there.
+    let secret = match agent.url {
+        Some(_) => Some(new_secret(name, data).await?),
+        None => None,
     };
     if !save(&data.desk, address(&agent), &agent, (None, None)).await? {
         return Err(busy().into());
     }
-    let json =
-        json!({ "agent": value(&agent), "secret": secret.expose_secret(), "headers": HEADERS });
-    let answer = Answer::new(json).line(format!("Agent `{name}` is added."));
-    Ok(with_hint(
-        with_secret(answer, secret.expose_secret()),
-        &agent,
-    ))
+    let answer = |json| Answer::new(json).line(format!("Agent `{name}` is added."));
+    let shown = value(&agent);
+    Ok(match secret {
+        Some(secret) => {
+            let json = json!({ "agent": shown, "secret": secret, "headers": HEADERS });
+            with_hint(with_secret(answer(json), &secret), &agent)
+        }
+        None => answer(json!({ "agent": shown })).line(format!(
+            "Its wakes wait in its inbox: `gaffer watch --agent {name} -- COMMAND` fetches them."
+        )),
+    })
 }
 
-async fn set(args: &SetArgs, desk: &Desk) -> Result<Answer> {
+/// Draws and keeps what an agent's wakes are signed with.
+async fn new_secret(name: &AgentName, data: &Keeping) -> Result<String> {
+    let secret = agents::new_secret(rand::random());
+    let kept = SecretName::Agent(name.clone());
+    data.secrets.write(&kept, &secret).await?;
+    Ok(secret.expose_secret().to_owned())
+}
+
+async fn set(args: &SetArgs, data: &Keeping) -> Result<Answer> {
+    let desk = &data.desk;
     let read = async || must_find(desk, &args.name).await;
+    let secret = match &args.url {
+        Some(_) => secret_if_none(&read().await?.value, data).await?,
+        None => None,
+    };
     let agent = change(desk, address, read, |agent| {
         let disabled = agent.disabled.clone().filter(|_| !args.enable);
+        let chosen = args.ways.channels();
         let next = Agent {
             url: args.url.clone().or_else(|| agent.url.clone()),
+            channels: if chosen.is_empty() {
+                agent.channels.clone()
+            } else {
+                chosen
+            },
             disabled,
             ..agent.clone()
         };
+        refuse_odd_ways(&next)?;
         Ok((next.clone(), next))
     })
     .await?;
-    Ok(with_hint(
-        Answer::new(json!({ "agent": value(&agent) }))
-            .line(format!("Agent `{}` is set.", agent.name)),
-        &agent,
-    ))
+    let mut json = json!({ "agent": value(&agent) });
+    if let Some(secret) = &secret {
+        json["secret"] = json!(secret);
+    }
+    let answer = Answer::new(json).line(format!("Agent `{}` is set.", agent.name));
+    let answer = match &secret {
+        Some(secret) => with_secret(answer, secret),
+        None => answer,
+    };
+    Ok(with_hint(answer, &agent))
+}
+
+/// A new secret for an agent that gets its first address; none when it has one.
+async fn secret_if_none(agent: &Agent, data: &Keeping) -> Result<Option<String>> {
+    let kept = SecretName::Agent(agent.name.clone());
+    match data.secrets.read(&kept).await {
+        Err(SecretsError::Missing(_)) => Ok(Some(new_secret(&agent.name, data).await?)),
+        Err(error) => Err(error).context("reading its secret"),
+        Ok(_) => Ok(None),
+    }
+}
+
+/// Ways that lead nowhere, or twice to the same place.
+fn refuse_odd_ways(agent: &Agent) -> Result<(), Error> {
+    let name = &agent.name;
+    if agent.channels.contains(&Channel::Http) && agent.url.is_none() {
+        let next = format!("give it one with `--url URL`, or take `--channel inbox` for `{name}`");
+        return Err(Error::refused("no_url", "it has no address", next));
+    }
+    let twice = |way: &Channel| agent.channels.iter().filter(|it| *it == way).count() > 1;
+    if let Some(way) = agent.channels.iter().find(|way| twice(way)) {
+        let what = format!("`--channel {}` is given twice", way.word());
+        return Err(Error::refused(
+            "doubled_channel",
+            what,
+            "name each way once, in their order",
+        ));
+    }
+    Ok(())
 }
 
 async fn list(desk: &Desk) -> Result<Answer> {
@@ -124,12 +185,14 @@ async fn list(desk: &Desk) -> Result<Answer> {
             .url
             .as_ref()
             .map_or_else(|| "-".to_owned(), ToString::to_string);
+        let ways: Vec<&str> = agent.ways().into_iter().map(Channel::word).collect();
         let state = agent.disabled.as_ref().map_or_else(
             || "takes wakes".to_owned(),
             |it| format!("disabled since {}: {}", moment(it.at), it.why),
         );
         let mut shown = value(&agent);
         if let Some(shown) = shown.as_object_mut() {
+            shown.insert("ways".to_owned(), json!(ways));
             shown.insert("wakes_waiting".to_owned(), json!(waiting));
             shown.insert("wakes_given_up".to_owned(), json!(dead));
         }
@@ -137,129 +200,18 @@ async fn list(desk: &Desk) -> Result<Answer> {
         rows.push(vec![
             agent.name.to_string(),
             url,
+            ways.join(", then "),
             state,
             waiting.to_string(),
             dead.to_string(),
         ]);
     }
-    let head = ["agent", "url", "state", "waiting", "given up"];
+    let head = ["agent", "url", "ways", "state", "waiting", "given up"];
     Ok(Answer::new(json!({ "agents": all })).table(
         &head,
         rows,
-        "No agent yet: `gaffer agent add NAME --url URL`.",
+        "No agent yet: `gaffer agent add NAME --url URL`, or without an address for an inbox.",
     ))
-}
-
-async fn test(name: &AgentName, within: SignedDuration, desk: &Desk) -> Result<Answer> {
-    let agent = must_find(desk, name).await?.value;
-    let Some(url) = &agent.url else {
-        return Err(Error::refused(
-            "no_url",
-            "it has no address",
-            format!("give it one with `gaffer agent set {name} --url URL`"),
-        )
-        .into());
-    };
-    if let Some(disabled) = &agent.disabled {
-        let what = format!(
-            "it takes no wakes since {}: {}",
-            moment(disabled.at),
-            disabled.why
-        );
-        return Err(Error::refused(
-            "disabled",
-            what,
-            format!("let it with `gaffer agent set {name} --enable`"),
-        )
-        .into());
-    }
-    let event = desk.test_wake(name).await?;
-    let found = desk
-        .wake_settled(name, &event, Duration::try_from(within).unwrap_or_default())
-        .await?;
-    withdraw(desk, &found).await?;
-    outcome(&found.value, &event, (url, within))
-}
-
-/// A test that did not get through is over: it must not be tried for days like a real wake.
-async fn withdraw(desk: &Desk, found: &Versioned<Wake>) -> Result<()> {
-    let WakeState::Pending { .. } = found.value.state else {
-        return Ok(());
-    };
-    let why = "a test that was not acknowledged in time".to_owned();
-    let over = Wake {
-        state: WakeState::Dead {
-            at: desk.now(),
-            why,
-        },
-        ..found.value.clone()
-    };
-    let mut unit = desk.unit();
-    unit.put(
-        keys::wake(&over.agent, &over.event.id),
-        &over,
-        Some(found.version),
-        Place::until(desk.now(), forget::WAKE),
-    );
-    match desk.commit(unit).await {
-        // It is being sent at this very moment, and goes on as a wake that nobody waits for.
-        Err(error) if error.is_conflict() => Ok(()),
-        Err(error) => Err(error.into()),
-        Ok(()) => Ok(()),
-    }
-}
-
-fn outcome(wake: &Wake, event: &EventId, (url, within): (&Url, SignedDuration)) -> Result<Answer> {
-    let name = &wake.agent;
-    let answer = |outcome: &str, text: String| {
-        Ok(Answer::new(json!({ "agent": name, "event_id": event, "outcome": outcome })).line(text))
-    };
-    let refused = |code, what: String, next: String| Err(Error::refused(code, what, next).into());
-    let look = format!(
-        "look at what the receiver and `gaffer up` print; a private host has to be allowed with `gaffer up --allow-host {}`",
-        host(url)
-    );
-    match &wake.state {
-        WakeState::Acknowledged { .. } => answer(
-            "acknowledged",
-            format!("Agent `{name}` acknowledged the test message {event}."),
-        ),
-        WakeState::Leased { until, .. } => answer(
-            "accepted",
-            format!(
-                "Agent `{name}` took the test message {event} (202) and has until {} to acknowledge it.",
-                moment(*until)
-            ),
-        ),
-        WakeState::Dead { why, .. } => refused(
-            "not_delivered",
-            format!("the test message was given up: {why}"),
-            look,
-        ),
-        WakeState::Pending { attempt: 1, .. } => {
-            let what = format!("nothing took the test message within {}", short(within));
-            refused(
-                "not_running",
-                what,
-                "start `gaffer up` on this data folder, which delivers it, and test again"
-                    .to_owned(),
-            )
-        }
-        WakeState::Pending { attempt, .. } => refused(
-            "not_delivered",
-            format!(
-                "the test message failed at {url} ({} tries within {})",
-                attempt - 1,
-                short(within)
-            ),
-            look,
-        ),
-        WakeState::Sending { .. } => refused(
-            "no_answer",
-            format!("{url} has not answered within {}", short(within)),
-            look,
-        ),
-    }
 }
 
 async fn must_find(desk: &Desk, name: &AgentName) -> Result<Versioned<Agent>> {

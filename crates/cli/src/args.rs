@@ -28,7 +28,10 @@ pub(crate) mod recovery;
 pub(crate) mod secret;
 pub(crate) mod source;
 pub(crate) mod stack;
+pub(crate) mod token;
 pub(crate) mod value;
+pub(crate) mod wake;
+pub(crate) mod watch;
 
 /// The foreman of Google's Jules coding agent: hand it work and go idle.
 ///
@@ -96,12 +99,22 @@ pub(crate) enum Command {
         after_help = "Example:\n  gaffer secret set github --stack gaffer < app.pem"
     )]
     Secret(secret::SecretCommand),
+    /// Tokens of the HTTP door: who may enter, and to do what.
+    #[command(subcommand, after_help = "Example:\n  gaffer token list")]
+    Token(token::TokenCommand),
     /// Jobs: pieces of work for Jules. They go through a running `gaffer up`.
     Job(job::JobArgs),
     /// Pull requests, through a running `gaffer up`.
     Pull(pull::PullArgs),
     /// Serve the tools for coding agents: an MCP server on stdin and stdout.
     Mcp(mcp::McpArgs),
+    /// Wakes: events on their way to agents.
+    #[command(subcommand, after_help = "Example:\n  gaffer wake list")]
+    Wake(wake::WakeCommand),
+    /// Run a command for each of an agent's wakes, as they come into its inbox.
+    Watch(watch::WatchArgs),
+    /// Handle one event in the usual way: tell what happened, what there is to look at, and how to answer.
+    HandleEvent(watch::HandleArgs),
     /// Write nothing more to Jules or GitHub until `gaffer resume`.
     #[command(
         after_help = "Examples:\n  gaffer pause\n  gaffer pause --source acme/shop\n  gaffer pause --stack gaffer"
@@ -148,10 +161,14 @@ impl Command {
             | Self::Source(_)
             | Self::Agent(_)
             | Self::Secret(_)
+            | Self::Token(_)
             | Self::Github(github::GithubCommand::Setup(_))
             | Self::Job(_)
             | Self::Pull(_)
             | Self::Mcp(_)
+            | Self::Wake(_)
+            | Self::Watch(_)
+            | Self::HandleEvent(_)
             | Self::Pause(_)
             | Self::Resume(_)
             | Self::Status

@@ -32,6 +32,7 @@ mod stdin;
 mod switch;
 mod up;
 mod upstreams;
+mod watch;
 mod why;
 
 fn main() -> ExitCode {

@@ -22,10 +22,7 @@ const ARGUMENTS_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Serves the tools, or calls one.
 pub(crate) async fn run(args: McpArgs, here: Here) -> Result<()> {
-    let server = Server::new(Arc::new(Meant {
-        url: args.url,
-        here,
-    }));
+    let server = tools(args.url, here);
     match args.command {
         None => {
             let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
@@ -33,6 +30,11 @@ pub(crate) async fn run(args: McpArgs, here: Here) -> Result<()> {
         }
         Some(McpCommand::Call { tool, arguments }) => call(&server, &tool, arguments).await,
     }
+}
+
+/// The tools of the Gaffer that is meant.
+pub(crate) fn tools(url: Option<Url>, here: Here) -> Server {
+    Server::new(Arc::new(Meant { url, here }))
 }
 
 /// The Gaffer that is meant. It need not be there before a tool is called.
@@ -68,19 +70,16 @@ async fn call(server: &Server, tool: &str, arguments: String) -> Result<()> {
             "give an object, for example '{\"repo\": \"acme/shop\"}'",
         )
     })?;
-    let Some(result) = server.call(tool, arguments).await else {
+    let Some(result) = server.carry_out(tool, arguments).await else {
         let what = format!("there is no tool `{tool}`");
         let next = format!("there are {}", Server::tools().join(", "));
         return Err(Error::usage(what, next).into());
     };
-    if let Some(answer) = result.structured_content {
-        return render::json_line(&answer).context("writing the answer");
+    match result {
+        Ok(answer) => render::json_line(&answer).context("writing the answer"),
+        Err(what) => {
+            let next = "`gaffer mcp call --help` shows examples";
+            Err(Error::refused("tool_failed", what, next).into())
+        }
     }
-    let texts = result
-        .content
-        .iter()
-        .filter_map(|content| content.as_text());
-    let what: Vec<&str> = texts.map(|content| content.text.as_str()).collect();
-    let next = "`gaffer mcp call --help` shows examples";
-    Err(Error::refused("tool_failed", what.join("\n"), next).into())
 }

@@ -14,7 +14,7 @@ use crate::render::{self, Answer};
 use crate::settings::Environment;
 use crate::{
     account, agent, cost, demo, dlq, doctor, github_setup, init, job, logs, mcp, probe,
-    sandbox_command, secret, source, switch, up, why,
+    sandbox_command, secret, source, switch, up, watch, why,
 };
 
 /// The whole program.
@@ -101,6 +101,12 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Init(args) => return Box::pin(init::run(*args, &here()?, json)).await,
         Command::Doctor(args) => return Box::pin(doctor::run(*args, &here()?, json)).await,
         Command::Mcp(args) => return mcp::run(args, here()?).await,
+        Command::Wake(command) => agent::wakes::run(command, &here()?).await?,
+        Command::Watch(args) => {
+            let args = crate::args::watch::WatchArgs { json, ..args };
+            return Box::pin(watch::run(args, &here()?)).await;
+        }
+        Command::HandleEvent(args) => watch::handle::run(args, here()?).await?,
         Command::Export(args) => return export::run(args, &here()?).await,
         Command::Import(args) => import::run(args, &here()?).await?,
         Command::Backup(args) => backup::backup(args, &here()?)?,
@@ -112,6 +118,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Agent(command) => agent::run(command, &here()?).await?,
         Command::Github(command) => Box::pin(github_setup::run(command, &here()?)).await?,
         Command::Secret(command) => secret::run(command, &here()?).await?,
+        Command::Token(command) => secret::tokens::run(command, &here()?).await?,
         Command::Job(args) => job::run(args, &here()?).await?,
         Command::Pull(args) => why::pull(args, &here()?).await?,
         Command::Pause(args) => switch::pause(args, &here()?).await?,

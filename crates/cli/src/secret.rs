@@ -9,6 +9,8 @@ use crate::render::Answer;
 use crate::site::Keeping;
 use crate::stdin;
 
+pub(crate) mod tokens;
+
 /// Runs one of the commands.
 pub(crate) async fn run(command: SecretCommand, here: &Here) -> Result<Answer> {
     match command {

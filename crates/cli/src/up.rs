@@ -265,7 +265,9 @@ pub(crate) async fn start(base: impl Into<Base>, settings: Settings) -> Result<R
         tasks.push(tokio::spawn(working));
     }
     let counters = Arc::<api::WebhookCounters>::default();
-    let state = api::DoorState::new(desk, vec![token.value.clone()]).counting(counters.clone());
+    let state = api::DoorState::new(desk, vec![token.value.clone()])
+        .counting(counters.clone())
+        .holding(stopped.clone());
     let mut router = api::router(state);
     if settings.webhooks {
         let door = api::WebhookDoor {

@@ -11,7 +11,8 @@ use reqwest::Method;
 use crate::error::Error;
 use crate::wire::{
     Acknowledge, Acknowledged, AdoptRequest, Artifacts, CancelRequest, CreateJob, EffectView,
-    Events, Health, JobView, Jobs, Later, MergeRequest, Merged, Message, Nothing, Status, Why,
+    Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs, Later, MergeRequest,
+    Merged, Message, Nothing, Status, TakeRequest, Taken, Why,
 };
 
 pub use transport::{CALL_TIMEOUT, Client};
@@ -142,6 +143,24 @@ impl Client {
         };
         let path = ["events", event.as_str(), "ack"];
         self.done(Call::new(Method::POST, &path).body(&body)).await
+    }
+
+    /// Takes wakes out of an agent's inbox, and waits for the first as long as is asked for.
+    pub async fn take(&self, agent: &AgentName, take: &TakeRequest) -> Result<Taken, Error> {
+        let path = ["agents", agent.as_str(), "take"];
+        self.done(Call::new(Method::POST, &path).body(take)).await
+    }
+
+    /// Holds a wake that was taken for another lease.
+    pub async fn extend(&self, event: &EventId, extend: &Extend) -> Result<Extended, Error> {
+        let path = ["events", event.as_str(), "extend"];
+        self.done(Call::new(Method::POST, &path).body(extend)).await
+    }
+
+    /// Gives a wake that was taken back undone.
+    pub async fn give_back(&self, event: &EventId, back: &GiveBack) -> Result<GivenBack, Error> {
+        let path = ["events", event.as_str(), "return"];
+        self.done(Call::new(Method::POST, &path).body(back)).await
     }
 
     /// What is going on.

@@ -92,6 +92,15 @@ impl Server {
 
     /// Calls a tool by its name. What comes of it is for the caller to read, also when it failed; none when there is no such tool.
     pub async fn call(&self, name: &str, arguments: Value) -> Option<CallToolResult> {
+        Some(match self.carry_out(name, arguments).await? {
+            Ok(value) => CallToolResult::structured(value),
+            // Without a structure: clients check it against the schema of what works.
+            Err(words) => CallToolResult::error(vec![ContentBlock::text(words)]),
+        })
+    }
+
+    /// The same for whoever is no client of the protocol: the answer, or in words why there is none.
+    pub async fn carry_out(&self, name: &str, arguments: Value) -> Option<Result<Value, String>> {
         let tool = Tool::named(name)?;
         let mut called = self.once(tool, arguments.clone()).await;
         if called.as_ref().is_err_and(Failed::is_locked_out) {
@@ -99,11 +108,7 @@ impl Server {
             self.client.lock().await.take();
             called = self.once(tool, arguments).await;
         }
-        Some(match called {
-            Ok(value) => CallToolResult::structured(value),
-            // Without a structure: clients check it against the schema of what works.
-            Err(failed) => CallToolResult::error(vec![ContentBlock::text(failed.for_agents(tool))]),
-        })
+        Some(called.map_err(|failed| failed.for_agents(tool)))
     }
 
     async fn once(&self, tool: Tool, arguments: Value) -> Result<Value, Failed> {

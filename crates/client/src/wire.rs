@@ -2,12 +2,17 @@
 //!
 //! Requests refuse fields they do not know, so that a slip of the pen is told; answers may gain fields at any time.
 
+mod inbox;
 mod job;
 mod orders;
 mod outcome;
 mod problem;
 mod report;
 
+pub use inbox::{
+    Extend, Extended, GiveBack, GivenBack, RETRY_AFTER_SECONDS_MAX, TAKE_LIMIT, TAKE_LIMIT_MAX,
+    TakeRequest, Taken, TakenWake, WAIT_SECONDS_MAX, WHY_BYTES_MAX,
+};
 pub use job::{CreateJob, Ended, JobView, Jobs, PlanStepView, Waiting};
 pub use orders::{Acknowledge, AdoptRequest, CancelRequest, MergeRequest, Message, Nothing};
 pub use outcome::{Acknowledged, Artifacts, EffectView, Events, Later, Merged};

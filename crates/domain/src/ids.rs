@@ -1,15 +1,13 @@
 //! Newtype ids: a session id cannot be passed where a job id is wanted, and none of them can smuggle a path or a header.
 
-use std::cmp::Ordering;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use crate::redact::redact;
 
-pub use repository::{Identity, RepoId};
+pub use repository::{Identity, RepoId, RepoName};
 
 mod repository;
 
@@ -158,6 +156,10 @@ text_id!(
     AgentName, "agent name", "1 to 32 of a-z, 0-9, `-`, a letter first", is_name
 );
 text_id!(
+    /// A token of our own door.
+    TokenName, "token name", "1 to 32 of a-z, 0-9, `-`, a letter first", is_name
+);
+text_id!(
     /// A git object id, 40 or 64 hex digits in lower case.
     CommitSha, "commit SHA", "40 or 64 hex digits in lower case", |v| (v.len() == 40 || v.len() == 64) && is_hex(v)
 );
@@ -222,106 +224,6 @@ impl InstallationId {
     pub fn of(ulid: ulid::Ulid) -> Self {
         let text = ulid.to_string().to_ascii_lowercase();
         Self(format!("g{}", &text[text.len() - 10..]))
-    }
-}
-
-/// `owner/name` on GitHub, compared without regard to case, as GitHub does.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct RepoName {
-    text: String,
-    slash: usize,
-}
-
-impl RepoName {
-    /// The user or organisation.
-    pub fn owner(&self) -> &str {
-        &self.text[..self.slash]
-    }
-
-    /// The repository without its owner.
-    pub fn name(&self) -> &str {
-        &self.text[self.slash + 1..]
-    }
-
-    /// `owner/name` as it was given.
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-
-    /// `owner/name` in lower case, the same for every spelling.
-    pub fn key(&self) -> String {
-        self.text.to_ascii_lowercase()
-    }
-}
-
-fn is_repo_part(part: &str) -> bool {
-    !part.is_empty()
-        && part.len() <= 100
-        && part != "."
-        && part != ".."
-        && part
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
-}
-
-impl FromStr for RepoName {
-    type Err = InvalidId;
-
-    fn from_str(value: &str) -> Result<Self, InvalidId> {
-        match value.split_once('/') {
-            Some((owner, name)) if is_repo_part(owner) && is_repo_part(name) => Ok(Self {
-                text: value.to_owned(),
-                slash: owner.len(),
-            }),
-            Some(_) | None => Err(InvalidId::new("repository", value, "`owner/name`")),
-        }
-    }
-}
-
-impl TryFrom<String> for RepoName {
-    type Error = InvalidId;
-
-    fn try_from(value: String) -> Result<Self, InvalidId> {
-        value.parse()
-    }
-}
-
-impl From<RepoName> for String {
-    fn from(repo: RepoName) -> String {
-        repo.text
-    }
-}
-
-impl fmt::Display for RepoName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl PartialEq for RepoName {
-    fn eq(&self, other: &Self) -> bool {
-        self.text.eq_ignore_ascii_case(&other.text)
-    }
-}
-
-impl Eq for RepoName {}
-
-impl Hash for RepoName {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.key().hash(state);
-    }
-}
-
-impl PartialOrd for RepoName {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for RepoName {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
     }
 }
 

@@ -37,6 +37,7 @@ pub mod priority;
 
 pub mod cadence;
 pub mod tick;
+pub mod token;
 
 pub mod wake;
 

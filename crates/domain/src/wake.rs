@@ -1,16 +1,21 @@
 //! A wake: one event on its way to one agent, until it is acknowledged or a person has to see it.
 
+mod channel;
+mod inbox;
+mod message;
 #[cfg(test)]
 mod tests;
+
+pub use channel::Channel;
+pub use inbox::{INBOX_HOLD, LeaseLost};
+pub use message::{ActionableEvent, message};
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Event, Occurrence};
-use crate::fence::encoded_len;
-use crate::ids::{AgentName, EventId, JobId, digest};
-use crate::redact::{presentable, storable};
-use crate::session::Plan;
+use crate::event::Event;
+use crate::ids::{AgentName, EventId, digest};
+use crate::redact::presentable;
 use crate::when::plus;
 
 /// Waits before each try, as the Standard Webhooks specification lists them: ten tries over about three days.
@@ -36,17 +41,8 @@ pub const LEASE: SignedDuration = SignedDuration::from_mins(10);
 /// Longest wait that a receiver may ask for.
 pub const RETRY_AFTER_MAX: SignedDuration = SignedDuration::from_hours(24);
 
-/// Longest text in a wake, in bytes as JSON: with the plan the whole stays under the specification's 20 kB.
-const TEXT_BYTES_MAX: usize = 6_000;
-
-/// Longest status in a wake, in characters; Jules may name new states as it likes.
-const STATUS_CHARS_MAX: usize = 80;
-
-/// Longest plan in a wake, in bytes as JSON without the field names.
-const PLAN_BYTES_MAX: usize = 6_000;
-
-/// Longest title or description of a step in a wake, in bytes as JSON.
-const STEP_BYTES_MAX: usize = 300;
+/// Longest reason why a wake was given up, in characters.
+const WHY_CHARS_MAX: usize = 300;
 
 /// One event on its way to one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +53,12 @@ pub struct Wake {
     pub agent: AgentName,
     /// The repository, for the message.
     pub repo: Option<String>,
+    /// Which way it goes now.
+    #[serde(default, skip_serializing_if = "Channel::is_http")]
+    pub channel: Channel,
+    /// Which ways it goes after that, when it does not get through.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub then: Vec<Channel>,
     /// How far it is.
     pub state: WakeState,
 }
@@ -119,12 +121,14 @@ pub enum TryOutcome {
 }
 
 impl Wake {
-    /// A new wake, due at once.
+    /// A new wake, due at once by HTTP.
     pub fn new(event: Event, agent: AgentName, repo: Option<String>, now: Timestamp) -> Self {
         Self {
             event,
             agent,
             repo,
+            channel: Channel::Http,
+            then: Vec::new(),
             state: WakeState::Pending {
                 attempt: 1,
                 not_before: now,
@@ -142,22 +146,33 @@ impl Wake {
         }
     }
 
-    /// When it must be looked at again.
+    /// When it must be looked at again. In an inbox nothing has to be done before the agent was away for too long.
     pub fn due(&self) -> Option<Timestamp> {
         match self.state {
-            WakeState::Pending { not_before, .. } => Some(not_before),
+            WakeState::Pending { not_before, .. } => Some(match self.channel {
+                Channel::Http => not_before,
+                Channel::Inbox => plus(not_before, INBOX_HOLD),
+            }),
             WakeState::Sending { until, .. } | WakeState::Leased { until, .. } => Some(until),
             WakeState::Acknowledged { .. } | WakeState::Dead { .. } => None,
         }
     }
 
-    /// The wake with its next try begun, to be saved before it is sent; none if it is not time.
+    /// The wake with its next try begun, to be saved before it is sent; none if it is not time, or not to be sent.
+    ///
+    /// One whose lease lapsed goes its next way, if it has one.
     pub fn begin(&self, now: Timestamp) -> Option<Self> {
+        if self.channel == Channel::Inbox {
+            return None;
+        }
         let attempt = match self.state {
             WakeState::Pending {
                 attempt,
                 not_before,
             } if not_before <= now => attempt,
+            WakeState::Leased { until, .. } if until <= now && !self.then.is_empty() => {
+                return Some(self.next_way("it was not acknowledged in time", now));
+            }
             // Whoever sent it died, or the lease lapsed: the receiver recognises the id.
             WakeState::Sending { attempt, until } | WakeState::Leased { attempt, until }
                 if until <= now =>
@@ -171,8 +186,7 @@ impl Wake {
             | WakeState::Dead { .. } => return None,
         };
         if attempt as usize > SCHEDULE.len() {
-            let why = format!("{} tries without an acknowledgement", SCHEDULE.len());
-            return Some(self.with(WakeState::Dead { at: now, why }));
+            return Some(self.next_way(&unanswered(), now));
         }
         Some(self.with(WakeState::Sending {
             attempt,
@@ -195,26 +209,36 @@ impl Wake {
                 attempt,
                 until: plus(now, LEASE),
             }),
-            TryOutcome::Gone => self.with(WakeState::Dead {
-                at: now,
-                why: "the receiver answered 410 Gone".to_owned(),
-            }),
-            TryOutcome::Failed { why, retry_after } => match SCHEDULE.get(attempt as usize) {
-                None => self.with(WakeState::Dead {
-                    at: now,
-                    why: presentable(why, 300),
-                }),
-                Some(wait) => {
-                    let wait = jittered(*wait, &self.event.id, attempt)
-                        .max(retry_after.unwrap_or_default())
-                        .min(RETRY_AFTER_MAX);
-                    self.with(WakeState::Pending {
-                        attempt: attempt.saturating_add(1),
-                        not_before: plus(now, wait),
-                    })
-                }
-            },
+            TryOutcome::Gone => self.next_way("the receiver answered 410 Gone", now),
+            TryOutcome::Failed { why, retry_after } => {
+                self.again_after(attempt, (why, *retry_after), now)
+            }
         }
+    }
+
+    /// The next try on the schedule, or the next way after the last one.
+    fn again_after(
+        &self,
+        attempt: u32,
+        (why, retry_after): (&str, Option<SignedDuration>),
+        now: Timestamp,
+    ) -> Self {
+        let Some(wait) = SCHEDULE.get(attempt as usize) else {
+            return self.next_way(why, now);
+        };
+        let wait = jittered(*wait, &self.event.id, attempt)
+            .max(retry_after.unwrap_or_default())
+            .min(RETRY_AFTER_MAX);
+        self.with(WakeState::Pending {
+            attempt: attempt.saturating_add(1),
+            not_before: plus(now, wait),
+        })
+    }
+
+    /// The wake given up: a person sees it.
+    pub fn given_up(&self, why: &str, now: Timestamp) -> Self {
+        let why = presentable(why, WHY_CHARS_MAX);
+        self.with(WakeState::Dead { at: now, why })
     }
 
     /// The wake after the agent said that it is done with it.
@@ -248,91 +272,13 @@ impl Wake {
     }
 }
 
+/// What a wake is given up for when nobody ever said anything.
+fn unanswered() -> String {
+    format!("{} tries without an acknowledgement", SCHEDULE.len())
+}
+
 /// Up to a tenth more, the same for the same message and try.
 fn jittered(wait: SignedDuration, event: &EventId, attempt: u32) -> SignedDuration {
     let byte = u8::from_str_radix(&digest(&format!("{event}:{attempt}"))[..2], 16).unwrap_or(0);
     wait + wait * i32::from(byte) / 2_550
-}
-
-/// The message that an agent gets: the seed's event schema, and what is needed to answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ActionableEvent {
-    /// `question`, `completed`, `error` or `stuck`.
-    pub event: String,
-    /// What kind of that, for programs.
-    pub kind: String,
-    /// The occurrence; the same over all tries.
-    pub event_id: EventId,
-    /// The job; none when a whole account is affected.
-    pub job_id: Option<JobId>,
-    /// The account.
-    pub account: String,
-    /// The repository, `owner/name`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repo: Option<String>,
-    /// Which of the job's sessions, from 1.
-    pub attempt: u32,
-    /// When it was seen.
-    pub observed_at: Timestamp,
-    /// The session's state in Jules's spelling.
-    pub status: String,
-    /// The question, the reason or the last words; written by others, so it is data.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-    /// More of it: plan steps or pull requests.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub payload: Option<serde_json::Value>,
-    /// When the session last did anything.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_activity: Option<Timestamp>,
-}
-
-/// As many steps of a plan as fit.
-fn steps(plan: &Plan) -> Vec<serde_json::Value> {
-    let mut left = PLAN_BYTES_MAX;
-    let mut steps = Vec::new();
-    for step in &plan.steps {
-        let title = storable(&step.title, STEP_BYTES_MAX);
-        let description = storable(&step.description, STEP_BYTES_MAX);
-        let bytes = encoded_len(&title) + encoded_len(&description);
-        if bytes > left {
-            break;
-        }
-        left -= bytes;
-        steps.push(serde_json::json!({ "title": title, "description": description }));
-    }
-    steps
-}
-
-/// Writes an event as its receiver gets it: redacted and clipped.
-pub fn message(event: &Event, repo: Option<&str>) -> ActionableEvent {
-    let text = |text: &str| Some(storable(text, TEXT_BYTES_MAX));
-    let (words, payload) = match &event.what {
-        Occurrence::Question { text: words } => (words.as_deref().and_then(text), None),
-        Occurrence::PlanApproval { plan } => {
-            let payload = plan
-                .as_ref()
-                .map(|plan| serde_json::json!({ "plan_id": plan.id, "steps": steps(plan) }));
-            (text("A plan waits for approval."), payload)
-        }
-        Occurrence::Completed { pulls } => {
-            (None, Some(serde_json::json!({ "pull_requests": pulls })))
-        }
-        Occurrence::Error { reason, .. } => (text(reason), None),
-        Occurrence::Stuck { last_words } => (last_words.as_deref().and_then(text), None),
-    };
-    ActionableEvent {
-        event: event.what.name().to_owned(),
-        kind: event.what.kind().to_owned(),
-        event_id: event.id.clone(),
-        job_id: event.job.clone(),
-        account: event.account.to_string(),
-        repo: repo.map(str::to_owned),
-        attempt: event.attempt,
-        observed_at: event.observed_at,
-        status: presentable(&event.status, STATUS_CHARS_MAX),
-        message: words,
-        payload,
-        last_activity: event.last_activity,
-    }
 }

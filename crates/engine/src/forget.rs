@@ -10,6 +10,9 @@ const DAY: SignedDuration = SignedDuration::from_hours(24);
 /// A wake that was acknowledged, taken back or given up: the event itself stays with its job.
 pub const WAKE: SignedDuration = SignedDuration::from_hours(30 * 24);
 
+/// A token that was revoked: a person may want to see for a while that it was there.
+pub const TOKEN: SignedDuration = SignedDuration::from_hours(30 * 24);
+
 /// What was carried out under a name that its asker gave it: nobody repeats an order after so long.
 pub const ONCE: SignedDuration = SignedDuration::from_hours(30 * 24);
 

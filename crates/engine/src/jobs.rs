@@ -10,7 +10,7 @@ use std::time::Duration;
 pub use creation::Carried;
 
 use domain::ids::{
-    AgentName, BranchName, CommitSha, EffectId, EventId, JobId, PullRef, RepoName, SessionId,
+    AgentName, BranchName, CommitSha, EffectId, JobId, PullRef, RepoName, SessionId,
 };
 use domain::job::{self, Job, NotNow};
 use domain::policy::{Source, Timing};
@@ -18,11 +18,8 @@ use domain::priority::Priority;
 use domain::pull::{self, Pull};
 use domain::redact::presentable;
 use domain::step::Step;
-use domain::wake::Wake;
-use jiff::SignedDuration;
 
-use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
-use crate::forget;
+use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
 use crate::keys;
 use crate::settings::TrackedPull;
 use crate::store::{Versioned, decode};
@@ -41,7 +38,7 @@ const LIST_PAGE: usize = 100;
 const LIST_LOOK_MAX: usize = 2_000;
 
 /// How often a waiting door looks again when another process performs the effect.
-const LOOK_AGAIN: Duration = Duration::from_millis(200);
+pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// What is wanted of a new job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -278,55 +275,6 @@ impl Desk {
             }
         }
         Err(busy(id))
-    }
-
-    /// An agent says that it is done with an event. Saying it twice, or after it was given up, changes nothing.
-    pub async fn acknowledge(&self, agent: &AgentName, event: &EventId) -> Result<(), Error> {
-        for _ in 0..DECIDE_AGAIN_MAX {
-            let missing = || Error::NoSuch {
-                what: "wake",
-                name: event.to_string(),
-            };
-            let found = self.store.wake(agent, event).await?.ok_or_else(missing)?;
-            let next = found.value.acknowledged(self.now());
-            if next == found.value {
-                return Ok(());
-            }
-            let mut unit = self.unit();
-            unit.put(
-                keys::wake(agent, event),
-                &next,
-                Some(found.version),
-                Place::until(self.now(), forget::WAKE),
-            );
-            match self.commit(unit).await {
-                Err(error) if error.is_conflict() => {}
-                Err(error) => return Err(error),
-                Ok(()) => return self.nudge_next_wake(&next).await,
-            }
-        }
-        Ok(())
-    }
-
-    /// Once a wake is over, the next one of its job need not wait for its due row.
-    pub(crate) async fn nudge_next_wake(&self, settled: &Wake) -> Result<(), Error> {
-        if !settled.is_settled() {
-            return Ok(());
-        }
-        let wakes = self.store.wakes(&settled.agent).await?;
-        let waits = |wake: &&Versioned<Wake>| {
-            wake.value.event.job == settled.event.job && !wake.value.is_settled()
-        };
-        if let Some(next) = wakes.iter().find(waits) {
-            let work = Work::Wake {
-                agent: next.value.agent.clone(),
-                event: next.value.event.id.clone(),
-            };
-            self.queue
-                .send(&work.to_body(), SignedDuration::ZERO)
-                .await?;
-        }
-        Ok(())
     }
 }
 

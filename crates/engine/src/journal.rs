@@ -4,7 +4,7 @@ use domain::effect::{Effect, EffectState};
 use domain::event::{Event, Occurrence};
 use domain::ids::JobId;
 use domain::job::Job;
-use domain::wake::{Wake, WakeState};
+use domain::wake::{Channel, Wake, WakeState};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -100,7 +100,10 @@ fn of_wake(wake: &Wake) -> Entry {
         WakeState::Pending {
             attempt,
             not_before,
-        } => (None, format!("try {attempt} from {not_before} on")),
+        } => match wake.channel {
+            Channel::Http => (None, format!("try {attempt} from {not_before} on")),
+            Channel::Inbox => (None, format!("in its inbox from {not_before} on")),
+        },
         WakeState::Sending { attempt, .. } => (None, format!("try {attempt} is being made")),
         WakeState::Leased { attempt, until } => {
             let told = format!("received at try {attempt}, to be acknowledged until {until}");

@@ -3,7 +3,7 @@
 use domain::hooks::Log;
 use domain::ids::{
     AccountName, AgentName, CommitSha, EffectId, EventId, JobId, PullRef, RepoId, RepoName,
-    SessionId,
+    SessionId, TokenName,
 };
 
 use crate::ports::{Key, ListKey};
@@ -20,6 +20,8 @@ pub const SOURCES: &str = "sources";
 pub const REACHES: &str = "reaches";
 /// The list of agents.
 pub const AGENTS: &str = "agents";
+/// The list of tokens of our own door.
+pub const TOKENS: &str = "tokens";
 /// The list of all events, oldest first.
 pub const EVENTS: &str = "events";
 
@@ -120,6 +122,11 @@ pub fn parked(pk: &str, job: Option<&JobId>) -> Key {
     key(pk, format!("{OUT}later#{by}"))
 }
 
+/// The list of wakes in an agent's inbox, in order of their events.
+pub fn inbox(agent: &AgentName) -> String {
+    format!("inbox:{agent}")
+}
+
 /// A wake of an agent.
 pub fn wake(agent: &AgentName, event: &EventId) -> Key {
     key(format!("AGT#{agent}"), format!("{WAKE}{event}"))
@@ -197,6 +204,11 @@ pub fn repository(id: RepoId) -> Key {
 /// An agent.
 pub fn agent(name: &AgentName) -> Key {
     key(format!("CFG#agent#{name}"), META)
+}
+
+/// A token of our own door.
+pub fn token(name: &TokenName) -> Key {
+    key(format!("CFG#token#{name}"), META)
 }
 
 /// This installation.

@@ -27,11 +27,14 @@ pub mod ticks;
 pub mod dispatcher;
 
 pub mod hooks;
+pub mod inbox;
 pub mod installation;
 pub mod jobs;
 pub mod machine;
 mod resume;
 pub mod settings;
 pub mod status;
+mod tokens;
 pub mod usage;
+mod wakes;
 pub mod why;

@@ -1,17 +1,18 @@
 //! Turns decisions into units of work: the aggregate, its events with their wakes, its effects and its messages, all in one commit.
 
+mod events;
+
 use domain::effect::{Action, Effect, EffectState};
-use domain::event::{Audience, Event};
+use domain::event::Event;
 use domain::ids::{AgentName, EffectId, JobId, RepoName};
 use domain::job::{Job, Phase};
 use domain::step::{Look, Step};
-use domain::wake::Wake;
 use jiff::Timestamp;
 
 use crate::desk::{Desk, Error, OUTBOX_GRACE, Place, Unit};
 use crate::keys;
-use crate::ports::{Expect, Key};
-use crate::settings::TrackedPull;
+use crate::ports::Expect;
+use crate::settings::{Agent, TrackedPull};
 use crate::store::Versioned;
 use crate::work::Work;
 
@@ -19,7 +20,7 @@ use crate::work::Work;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Route {
     /// The agent to wake; without one, a person sees the events.
-    pub(crate) agent: Option<AgentName>,
+    pub(crate) agent: Option<Agent>,
     /// The repository, for the message.
     pub(crate) repo: Option<RepoName>,
 }
@@ -48,12 +49,10 @@ impl Desk {
     }
 
     /// The agent if it exists and takes wakes.
-    pub(crate) async fn awake(&self, named: Option<AgentName>) -> Result<Option<AgentName>, Error> {
+    pub(crate) async fn awake(&self, named: Option<AgentName>) -> Result<Option<Agent>, Error> {
         let Some(name) = named else { return Ok(None) };
-        let agent = self.store.agent(&name).await?;
-        Ok(agent
-            .filter(|agent| agent.value.disabled.is_none())
-            .map(|_| name))
+        let agent = self.store.agent(&name).await?.map(|found| found.value);
+        Ok(agent.filter(Agent::takes_wakes))
     }
 
     /// Adds a job's step to a unit. `found` is the version it was decided from; none for a new job. Answers whether anything changed.
@@ -189,92 +188,6 @@ impl Desk {
         }
         for look in rest.looks {
             unit.tell(&rest.pk, look_as_work(look, job));
-        }
-        Ok(())
-    }
-
-    /// An occurrence is recorded once; its wake goes with it.
-    async fn save_event(
-        &self,
-        unit: &mut Unit,
-        key: Key,
-        event: &Event,
-        route: &Route,
-    ) -> Result<(), Error> {
-        if self.store.read::<Event>(&key).await?.is_some() {
-            return Ok(());
-        }
-        let list = keys::listed(keys::EVENTS, event_place(event));
-        unit.put(
-            key.clone(),
-            event,
-            None,
-            Place {
-                list,
-                ..Place::default()
-            },
-        );
-        let Some(agent) = route
-            .agent
-            .as_ref()
-            .filter(|_| event.audience == Audience::Agent)
-        else {
-            return Ok(());
-        };
-        let wake = Wake::new(
-            event.clone(),
-            agent.clone(),
-            route.repo.as_ref().map(ToString::to_string),
-            unit.now(),
-        );
-        let place = Place::due(Some(unit.now() + OUTBOX_GRACE));
-        unit.put(keys::wake(agent, &event.id), &wake, None, place);
-        unit.tell(
-            &key.pk,
-            Work::Wake {
-                agent: agent.clone(),
-                event: event.id.clone(),
-            },
-        );
-        Ok(())
-    }
-
-    /// Late words join the record, and the wake if it has not been acknowledged.
-    async fn amend_event(
-        &self,
-        unit: &mut Unit,
-        event: &Event,
-        route: &Route,
-    ) -> Result<(), Error> {
-        let Some(job) = &event.job else { return Ok(()) };
-        let list = keys::listed(keys::EVENTS, event_place(event));
-        unit.put_if(
-            keys::event(job, &event.id),
-            event,
-            Expect::Any,
-            Place {
-                list,
-                ..Place::default()
-            },
-        );
-        let Some(agent) = &route.agent else {
-            return Ok(());
-        };
-        let Some(found) = self.store.wake(agent, &event.id).await? else {
-            return Ok(());
-        };
-        if !found.value.is_settled() {
-            let wake = Wake {
-                event: event.clone(),
-                ..found.value.clone()
-            };
-            let place = Place::due(wake.due());
-            unit.put(
-                keys::wake(agent, &event.id),
-                &wake,
-                Some(found.version),
-                place,
-            );
         }
         Ok(())
     }

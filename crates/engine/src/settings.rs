@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::ids::{AgentName, EffectId, InstallationId};
 use domain::pull::Pull;
+use domain::wake::Channel;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -17,8 +18,36 @@ pub struct Agent {
     pub name: AgentName,
     /// Where its wakes go; without one they wait in its inbox.
     pub url: Option<Url>,
+    /// Which ways its wakes go, one after the other; without any, to its address if it has one, else to its inbox.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub channels: Vec<Channel>,
     /// Since when it takes no more wakes, and why.
     pub disabled: Option<Disabled>,
+}
+
+impl Agent {
+    /// Which ways a new wake of its goes: never none, and to its address only if it has one that takes wakes, or nothing else.
+    pub fn ways(&self) -> Vec<Channel> {
+        let chosen = match &self.channels[..] {
+            [] => &[Channel::Http],
+            chosen => chosen,
+        };
+        let open = |way: &&Channel| match way {
+            Channel::Http => self.url.is_some() && self.disabled.is_none(),
+            Channel::Inbox => true,
+        };
+        let ways: Vec<Channel> = chosen.iter().filter(open).copied().collect();
+        match (ways.is_empty(), &self.url) {
+            (false, _) => ways,
+            (true, Some(_)) => vec![Channel::Http],
+            (true, None) => vec![Channel::Inbox],
+        }
+    }
+
+    /// Whether it can be woken at all: whoever refuses messages may still have an inbox.
+    pub fn takes_wakes(&self) -> bool {
+        self.disabled.is_none() || self.ways().contains(&Channel::Inbox)
+    }
 }
 
 /// Why an agent takes no more wakes.

@@ -12,10 +12,12 @@ use domain::governor::Slots;
 use domain::hooks::{Log, Repair};
 use domain::ids::{
     AccountName, AgentName, EffectId, EventId, JobId, PullRef, RepoId, RepoName, SessionId,
+    TokenName,
 };
 use domain::job::Job;
 use domain::policy::Source;
 use domain::reach::{Access, Reach};
+use domain::token::Token;
 use domain::wake::Wake;
 use serde::de::DeserializeOwned;
 
@@ -308,6 +310,16 @@ impl Store {
     /// All agents.
     pub async fn agents(&self) -> Result<Vec<Versioned<Agent>>, RecordsError> {
         self.all(keys::AGENTS).await
+    }
+
+    /// A token of our own door.
+    pub async fn token(&self, name: &TokenName) -> Result<Option<Versioned<Token>>, RecordsError> {
+        self.read(&keys::token(name)).await
+    }
+
+    /// All tokens of our own door.
+    pub async fn tokens(&self) -> Result<Vec<Versioned<Token>>, RecordsError> {
+        self.all(keys::TOKENS).await
     }
 
     /// This installation; none before its first start.

@@ -349,7 +349,9 @@ async fn no_wake_of_a_job_overtakes_an_earlier_one() {
 #[tokio::test]
 async fn nothing_is_sent_for_a_test_but_the_test() {
     let world = answering(&[500, 204]).await;
-    world.desk.test_wake(&world.agent()).await.expect("a test");
+    let found = world.desk.store.agent(&world.agent()).await;
+    let agent = found.expect("a store").expect("an agent").value;
+    world.desk.test_wake(&agent).await.expect("a test");
     world.pass(MINUTE).await;
     assert_eq!(received(&world).len(), 2);
     assert_eq!(ids(&world)[0], ids(&world)[1]);

@@ -5,10 +5,12 @@
 mod answers;
 mod auth;
 mod bad_input;
+mod inbox;
 mod merging;
 mod metrics;
 mod ordering;
 mod over_the_wire;
 mod reading;
+mod tokens;
 mod webhooks;
 mod world;

@@ -185,6 +185,7 @@ impl World {
         let agent = Agent {
             name: name.clone(),
             url: None,
+            channels: Vec::new(),
             disabled: None,
         };
         unit.put(keys::agent(&name), &agent, None, Place::default());

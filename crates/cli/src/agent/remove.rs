@@ -2,9 +2,8 @@
 
 use anyhow::Result;
 use domain::ids::AgentName;
-use domain::wake::{Wake, WakeState};
-use engine::desk::{DECIDE_AGAIN_MAX, Desk, Place};
-use engine::forget;
+use domain::wake::Wake;
+use engine::desk::{DECIDE_AGAIN_MAX, Desk};
 use engine::keys;
 use engine::ports::{COMMIT_ITEMS_MAX, SecretName};
 use engine::store::Versioned;
@@ -63,20 +62,8 @@ async fn end_wakes(name: &AgentName, desk: &Desk) -> Result<()> {
     for wakes in open.chunks(COMMIT_ITEMS_MAX) {
         let mut unit = desk.unit();
         for found in wakes {
-            let state = WakeState::Dead {
-                at: desk.now(),
-                why: "its agent was removed".to_owned(),
-            };
-            let over = Wake {
-                state,
-                ..found.value.clone()
-            };
-            unit.put(
-                keys::wake(name, &over.event.id),
-                &over,
-                Some(found.version),
-                Place::until(desk.now(), forget::WAKE),
-            );
+            let over = found.value.given_up("its agent was removed", desk.now());
+            unit.put_wake(found, &over);
         }
         desk.commit(unit).await?;
     }

@@ -1,7 +1,8 @@
 //! `gaffer agent`.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use domain::ids::AgentName;
+use domain::wake::Channel;
 use jiff::SignedDuration;
 use url::Url;
 
@@ -10,16 +11,18 @@ use super::value;
 /// What to do with agents.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentCommand {
-    /// Add an agent and show, once, the secret that its wakes are signed with.
+    /// Add an agent: with an address, and the secret that its wakes are signed with is shown once; without one, its wakes wait in its inbox.
     #[command(
-        after_help = "Examples:\n  gaffer agent add bot --url https://bot.example.com/wake\n  gaffer agent add bot --url http://127.0.0.1:9000/wake"
+        after_help = "Examples:\n  gaffer agent add bot --url https://bot.example.com/wake\n  gaffer agent add bot --url https://bot.example.com/wake --channel http --channel inbox\n  gaffer agent add me"
     )]
     Add {
         /// Its name: a-z, 0-9 and `-`, a letter first.
         name: AgentName,
-        /// Where its wakes go.
+        /// Where its wakes go; without one they wait in its inbox.
         #[arg(long, value_name = "URL", value_parser = value::agent_url)]
-        url: Url,
+        url: Option<Url>,
+        #[command(flatten)]
+        ways: Ways,
     },
     /// Change where an agent's wakes go, or let one that was disabled take wakes again.
     Set(SetArgs),
@@ -45,18 +48,49 @@ pub(crate) enum AgentCommand {
     },
 }
 
+/// Which ways wakes go, one after the other.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Ways {
+    /// A way that wakes go; given several times, they go the next one when the one before does not get through.
+    #[arg(long, value_name = "WAY", value_enum)]
+    channel: Vec<Way>,
+}
+
+impl Ways {
+    /// The ways in their order; none when none was given.
+    pub(crate) fn channels(&self) -> Vec<Channel> {
+        let channel = |way: &Way| match way {
+            Way::Http => Channel::Http,
+            Way::Inbox => Channel::Inbox,
+        };
+        self.channel.iter().map(channel).collect()
+    }
+}
+
+/// A way to an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Way {
+    /// A signed message to its address.
+    Http,
+    /// It waits until it is fetched.
+    Inbox,
+}
+
 /// A change of an agent.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer agent set bot --url https://bot.example.com/wake\n  gaffer agent set bot --enable"
+    after_help = "Examples:\n  gaffer agent set bot --url https://bot.example.com/wake\n  gaffer agent set bot --channel http --channel inbox\n  gaffer agent set bot --enable"
 )]
 pub(crate) struct SetArgs {
     /// Which agent.
     pub(crate) name: AgentName,
 
     /// Where its wakes go from now on.
-    #[arg(long, value_name = "URL", value_parser = value::agent_url, required_unless_present = "enable")]
+    #[arg(long, value_name = "URL", value_parser = value::agent_url, required_unless_present_any = ["enable", "channel"])]
     pub(crate) url: Option<Url>,
+
+    #[command(flatten)]
+    pub(crate) ways: Ways,
 
     /// Let it take wakes again after its receiver answered 410.
     #[arg(long)]

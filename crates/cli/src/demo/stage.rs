@@ -141,6 +141,7 @@ async fn furnish(desk: &Desk, sandbox: &Sandbox) -> Result<()> {
     let agent = Agent {
         name: AGENT.parse().context("naming the agent")?,
         url: Some(sandbox.agent_url(AGENT).parse()?),
+        channels: Vec::new(),
         disabled: None,
     };
     let mut unit = desk.unit();

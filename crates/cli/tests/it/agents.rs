@@ -181,6 +181,80 @@ async fn a_test_takes_the_way_of_a_wake_and_waits_for_the_acknowledgement() {
         ),
         ("completed", "test", None)
     );
+    let again = world.refused(&["wake", "replay", wake.event.id.as_str()]);
+    assert_eq!(again.code, "acknowledged");
+}
+
+#[test]
+fn wakes_are_listed_shown_and_sent_once_more() {
+    let (world, _) = with_agent();
+    let none = world.json(&["wake", "list"]);
+    assert_eq!(none, json!({ "wakes": [], "more": false }));
+    world.refused(&["agent", "test", "bot", "--within", "1s"]);
+    let dead = world.json(&["wake", "list", "--state", "given-up", "--since", "1h"]);
+    let wake = &dead["wakes"][0];
+    assert_eq!(
+        (&wake["event"], &wake["agent"], &wake["way"], &wake["next"]),
+        (
+            &json!("completed"),
+            &json!("bot"),
+            &json!("http"),
+            &Value::Null
+        )
+    );
+    let id = wake["event_id"].as_str().unwrap();
+    let shown = world.json(&["wake", "show", id]);
+    assert_eq!(shown["wakes"][0]["message"]["event_id"], id);
+    let people = world.run(&["wake", "show", id]).ok();
+    assert!(people.says("was given up at") && people.says("\"account\": \"test\""));
+
+    let again = world.json(&["wake", "replay", "--since", "1h"]);
+    assert_eq!(again, json!({ "replayed": [id], "acknowledged": [] }));
+    let waiting = world.json(&["wake", "list", "--agent", "bot"]);
+    assert_eq!(waiting["wakes"][0]["state"], "waiting");
+    let dead = world.json(&["wake", "list", "--state", "given-up"]);
+    assert_eq!(dead["wakes"], json!([]));
+    let nothing = world.json(&["wake", "replay", "--since", "1h"]);
+    assert_eq!(nothing["replayed"], json!([]));
+    let other = "evt_00000000000000000000000000000000";
+    for command in ["show", "replay"] {
+        assert_eq!(
+            world.refused(&["wake", command, other]).code,
+            "no_such_wake"
+        );
+        assert_eq!(world.refused(&["wake", command, "evt_1"]).exit, 2);
+    }
+    assert_eq!(
+        world.refused(&["wake", "list", "--agent", "x"]).code,
+        "no_such"
+    );
+    assert_eq!(world.refused(&["wake", "replay"]).exit, 2);
+}
+
+#[test]
+fn ways_are_chosen_and_an_address_brings_its_secret() {
+    let world = World::with_account();
+    let added = world.json(&["agent", "add", "me"]);
+    assert_eq!(added["secret"], Value::Null);
+    assert!(!world.data().join("secrets/agents/me").exists());
+    let ways = || world.json(&["agent", "list"])["agents"][0]["ways"].clone();
+    assert_eq!(ways(), json!(["inbox"]));
+    let refused = world.refused(&["agent", "test", "me", "--within", "1s"]);
+    assert_eq!(refused.code, "not_taken");
+    assert!(refused.next.contains("gaffer watch --agent me"));
+    let http = ["agent", "set", "me", "--channel", "http"];
+    assert_eq!(world.refused(&http).code, "no_url");
+    let url = world.json(&["agent", "set", "me", "--url", URL]);
+    let secret = url["secret"].as_str().unwrap();
+    assert_eq!(world.secret("agents/me").0, secret);
+    assert_eq!(ways(), json!(["http"]));
+    let both = [&http[..], &["--channel", "inbox"]].concat();
+    world.run(&both).ok();
+    assert_eq!(ways(), json!(["http", "inbox"]));
+    let twice = [&http[..], &["--channel", "http"]].concat();
+    assert_eq!(world.refused(&twice).code, "doubled_channel");
+    let other = world.refused(&["agent", "set", "me", "--channel", "pigeon"]);
+    assert_eq!(other.exit, 2);
 }
 
 /// Stands in for the agent: acknowledges the wake as soon as it is stored, or fails when the command ends without one.

@@ -19,5 +19,6 @@ mod recovery;
 mod secrets;
 mod sources;
 mod switches;
+mod tokens;
 mod usage;
 mod world;

@@ -1,6 +1,7 @@
 //! Real processes: `gaffer up` killed and started again in the middle of a job, two of them on one folder, told to stop, and put back to an old backup.
 
 mod upgrade;
+mod watching;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -14,7 +14,7 @@ fn bad_usage_ends_with_2_and_names_the_argument_and_its_value() {
         (&["account", "add", "Default"], "Default"),
         (&["account", "add", "x", "--plan", "gold"], "gold"),
         (&["agent", "add", "bot", "--url", "ftp://bot"], "--url"),
-        (&["agent", "add", "bot"], "--url"),
+        (&["agent", "set", "bot"], "--url"),
         (&["job", "show", "../etc"], "../etc"),
         (
             &["job", "merge", "01j00000000000000000000000", "--sha", "abc"],

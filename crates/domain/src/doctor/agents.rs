@@ -21,7 +21,10 @@ fn of(agent: &AgentFacts, folder: &str) -> Vec<Finding> {
         let what = format!("it is disabled: {}", outside(why));
         findings.push(Finding::new(Code::AgentDisabled, &about, what));
     }
-    findings.extend(secret(agent, &about, folder));
+    // What is fetched is not signed.
+    if agent.host.is_some() {
+        findings.extend(secret(agent, &about, folder));
+    }
     findings.extend(reach(agent, &about));
     if agent.dead_wakes > 0 {
         let what = format!("wakes given up: {}", agent.dead_wakes);

@@ -289,7 +289,7 @@ codes! {
         "run `gaffer resume`";
     DeadWakes, "dead_wakes", Warning,
         "wakes were given up after all their tries, so an agent missed something",
-        "mend the agent's receiver, and read what it missed with `gaffer job list` and `gaffer job events ID`";
+        "mend the agent's receiver, and send it once more with `gaffer wake replay --since 7d`";
     DeadLetters, "dead_letters", Warning,
         "messages were set aside because they could not be handled; what they named is looked at again by its own due time",
         "look at the log of `gaffer up` for the reason";

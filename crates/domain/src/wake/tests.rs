@@ -1,10 +1,15 @@
 //! Wakes: the schedule of their tries, what ends them, and what the receiver gets.
 
+mod inbox;
+
 use expect_test::{Expect, expect};
 
 use super::*;
+use crate::event::Occurrence;
 use crate::event::{Audience, ErrorCause};
 use crate::facts::fixture::at;
+use crate::ids::JobId;
+use crate::session::Plan;
 use crate::session::PlanStep;
 
 fn event(what: Occurrence) -> Event {

@@ -2,102 +2,126 @@
 
 use domain::failure::Failure;
 use domain::ids::{AgentName, EventId};
-use domain::wake::{TryOutcome, Wake, WakeState, message};
+use domain::wake::{Channel, TryOutcome, Wake, WakeState, message};
+use url::Url;
 
 use super::Dispatcher;
 use crate::desk::{DECIDE_AGAIN_MAX, Error, Place, ignore_conflict};
-use crate::forget;
 use crate::keys;
 use crate::ports::{Delivered, Envelope};
 use crate::settings::{Agent, Disabled};
 use crate::store::Versioned;
 
 impl Dispatcher {
-    /// Delivers one wake if it is time and no earlier wake of the same job is still under way.
+    /// Delivers one wake if it is time and no earlier wake of the same job is still under way. One in an inbox is looked at when its agent was away for too long.
     pub(super) async fn wake(&self, agent: &AgentName, event: &EventId) -> Result<(), Error> {
         let Some(found) = self.desk.store.wake(agent, event).await? else {
             return Ok(());
         };
         let Some(target) = self.desk.store.agent(agent).await? else {
-            return Ok(());
+            return self.end_unwanted(&found).await;
         };
-        let Some(url) = target
-            .value
-            .url
-            .clone()
-            .filter(|_| target.value.disabled.is_none())
-        else {
-            return Ok(());
-        };
-        if self.waits_its_turn(&found.value).await? {
+        match found.value.channel {
+            Channel::Inbox => self.lapse(&found).await,
+            Channel::Http => match &target.value.url {
+                Some(url) => self.send(&found, &target, url.clone()).await,
+                None => self.leave_in_inbox(&found).await,
+            },
+        }
+    }
+
+    /// Sends a wake to its agent's address.
+    async fn send(
+        &self,
+        found: &Versioned<Wake>,
+        target: &Versioned<Agent>,
+        url: Url,
+    ) -> Result<(), Error> {
+        if self.desk.waits_its_turn(&found.value).await? {
             return Ok(());
         }
         let Some(begun) = found.value.begin(self.desk.now()) else {
             return Ok(());
         };
-        let sending = match self.save_wake(&found, &begun).await {
-            Err(error) if error.is_conflict() => return Ok(()),
-            Err(error) => return Err(error),
-            Ok(()) => Versioned {
-                value: begun,
-                version: found.version + 1,
-            },
-        };
-        if !matches!(sending.value.state, WakeState::Sending { .. }) {
+        let Some(sending) = self.begin_try(found, begun).await? else {
             return Ok(());
+        };
+        if let Some(disabled) = &target.value.disabled {
+            let outcome = refused(disabled, &sending.value);
+            return self.record_try(&sending, &outcome).await;
         }
-        let body = serde_json::to_string(&message(
-            &sending.value.event,
-            sending.value.repo.as_deref(),
-        ))
-        .unwrap_or_default();
+        let wake = &sending.value;
+        let body = serde_json::to_string(&message(&wake.event, wake.repo.as_deref()));
         let envelope = Envelope {
-            agent: agent.clone(),
+            agent: wake.agent.clone(),
             url,
-            id: event.clone(),
-            body,
+            id: wake.event.id.clone(),
+            body: body.unwrap_or_default(),
             at: self.desk.now(),
         };
         let outcome = outcome(self.hands.agents.deliver(&envelope).await);
         if outcome == TryOutcome::Gone {
-            self.disable(&target).await?;
+            self.disable(target).await?;
         }
         self.record_try(&sending, &outcome).await
     }
 
-    /// Wakes of one job keep their order.
-    async fn waits_its_turn(&self, wake: &Wake) -> Result<bool, Error> {
-        let Some(job) = &wake.event.job else {
-            return Ok(false);
+    /// Saves that a try begins; none if it does not, because somebody else was quicker or it was the last one.
+    async fn begin_try(
+        &self,
+        found: &Versioned<Wake>,
+        begun: Wake,
+    ) -> Result<Option<Versioned<Wake>>, Error> {
+        match self.save_wake(found, &begun).await {
+            Err(error) if error.is_conflict() => return Ok(None),
+            Err(error) => return Err(error),
+            Ok(()) => {}
+        }
+        self.desk.nudge_next_wake(&begun).await?;
+        let is_sending = matches!(begun.state, WakeState::Sending { .. });
+        let sending = Versioned {
+            value: begun,
+            version: found.version + 1,
         };
-        let earlier = |other: &Versioned<Wake>| {
-            let order = |wake: &Wake| (wake.event.observed_at, wake.event.id.clone());
-            other.value.event.job.as_ref() == Some(job)
-                && !other.value.is_settled()
-                && order(&other.value) < order(wake)
+        Ok(is_sending.then_some(sending))
+    }
+
+    /// A wake in an inbox that nobody took, or that nobody said anything about afterwards.
+    async fn lapse(&self, found: &Versioned<Wake>) -> Result<(), Error> {
+        let Some(next) = found.value.lapsed(self.desk.now()) else {
+            return Ok(());
         };
-        Ok(self
-            .desk
-            .store
-            .wakes(&wake.agent)
-            .await?
-            .iter()
-            .any(earlier))
+        ignore_conflict(self.save_wake(found, &next).await)?;
+        self.desk.nudge_next_wake(&next).await
+    }
+
+    /// The agent has no address any more: its wake is fetched, or not at all.
+    async fn leave_in_inbox(&self, found: &Versioned<Wake>) -> Result<(), Error> {
+        if found.value.is_settled() {
+            return Ok(());
+        }
+        let next = found
+            .value
+            .clone()
+            .by(&[Channel::Inbox])
+            .revived(self.desk.now());
+        ignore_conflict(self.save_wake(found, &next).await)
+    }
+
+    /// Its agent was removed meanwhile.
+    async fn end_unwanted(&self, found: &Versioned<Wake>) -> Result<(), Error> {
+        if found.value.is_settled() {
+            return Ok(());
+        }
+        let next = found
+            .value
+            .given_up("its agent was removed", self.desk.now());
+        ignore_conflict(self.save_wake(found, &next).await)
     }
 
     async fn save_wake(&self, found: &Versioned<Wake>, next: &Wake) -> Result<(), Error> {
         let mut unit = self.desk.unit();
-        let key = keys::wake(&next.agent, &next.event.id);
-        unit.put(
-            key,
-            next,
-            Some(found.version),
-            Place {
-                due: next.due(),
-                list: None,
-                forget: forget::wake(next, self.desk.now()),
-            },
-        );
+        unit.put_wake(found, next);
         self.desk.commit(unit).await
     }
 
@@ -151,6 +175,17 @@ impl Dispatcher {
             place,
         );
         ignore_conflict(self.desk.commit(unit).await)
+    }
+}
+
+/// What a try leads to that is not even made: the wake goes its next way, or waits for a person who lets the agent take wakes again.
+fn refused(disabled: &Disabled, wake: &Wake) -> TryOutcome {
+    if !wake.then.is_empty() {
+        return TryOutcome::Gone;
+    }
+    TryOutcome::Failed {
+        why: format!("it takes no wakes since {}: {}", disabled.at, disabled.why),
+        retry_after: None,
     }
 }
 

@@ -7,24 +7,24 @@ use domain::ids::{AccountName, AgentName, EventId};
 use domain::wake::Wake;
 
 use super::LOOK_AGAIN;
-use crate::desk::{Desk, Error, OUTBOX_GRACE, Place};
+use crate::desk::{Desk, Error};
 use crate::keys;
+use crate::settings::Agent;
 use crate::store::Versioned;
-use crate::work::Work;
 
 /// The account that test messages are sent in the name of. Nothing is looked up under it.
 const TEST_ACCOUNT: &str = "test";
 
 impl Desk {
     /// Puts a test message on its way to an agent: `completed` with nothing in it, of no job, in the name of the account `test`.
-    pub async fn test_wake(&self, agent: &AgentName) -> Result<EventId, Error> {
+    pub async fn test_wake(&self, agent: &Agent) -> Result<EventId, Error> {
         let mut unit = self.unit();
         let account: AccountName = TEST_ACCOUNT.parse().map_err(|_| Error::NoSuch {
             what: "account",
             name: TEST_ACCOUNT.to_owned(),
         })?;
         let event = Event {
-            id: EventId::of(&format!("test:{agent}:{}", self.ulid())),
+            id: EventId::of(&format!("test:{}:{}", agent.name, self.ulid())),
             job: None,
             account,
             attempt: 0,
@@ -34,21 +34,10 @@ impl Desk {
             what: Occurrence::Completed { pulls: Vec::new() },
             audience: Audience::Agent,
         };
-        let (id, key) = (event.id.clone(), keys::wake(agent, &event.id));
-        let wake = Wake::new(event, agent.clone(), None, unit.now());
-        unit.put(
-            key.clone(),
-            &wake,
-            None,
-            Place::due(Some(unit.now() + OUTBOX_GRACE)),
-        );
-        unit.tell(
-            &key.pk,
-            Work::Wake {
-                agent: agent.clone(),
-                event: id.clone(),
-            },
-        );
+        let id = event.id.clone();
+        let pk = keys::wake(&agent.name, &id).pk;
+        let wake = Wake::new(event, agent.name.clone(), None, unit.now());
+        unit.put_new_wake((&pk, agent), wake);
         self.commit(unit).await?;
         Ok(id)
     }

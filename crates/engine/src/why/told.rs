@@ -3,7 +3,7 @@
 use domain::event::{Audience, Event};
 use domain::ids::AgentName;
 use domain::job::Job;
-use domain::wake::{Wake, WakeState};
+use domain::wake::{Channel, Wake, WakeState};
 
 use super::Found;
 use crate::desk::{Desk, Error};
@@ -82,6 +82,9 @@ fn on_its_way(found: &mut Found, wake: &Wake) {
             attempt,
             not_before,
         } => {
+            if wake.channel == Channel::Inbox {
+                return in_inbox(found, wake);
+            }
             let sentence = format!("Agent `{agent}` has not received {what} yet.");
             found.because("wake_waits", sentence);
             let sentence = format!("Agent `{agent}` is sent {what} (try {attempt}).");
@@ -100,7 +103,11 @@ fn on_its_way(found: &mut Found, wake: &Wake) {
                 "Agent `{agent}` has received {what} and has not said that it is done with it."
             );
             found.because("wake_leased", sentence);
-            let sentence = format!("If it was not acknowledged by then, {what} is sent again.");
+            let again = match wake.channel {
+                Channel::Http => "is sent again",
+                Channel::Inbox => "can be taken again",
+            };
+            let sentence = format!("If it was not acknowledged by then, {what} {again}.");
             found.then(*until, sentence);
         }
         WakeState::Dead { at, why } => {
@@ -108,6 +115,19 @@ fn on_its_way(found: &mut Found, wake: &Wake) {
                 format!("Agent `{agent}` never took {what}, which was given up at {at} ({why}).");
             found.because("wake_dead", sentence);
         }
+    }
+}
+
+/// A wake that its agent has to fetch.
+fn in_inbox(found: &mut Found, wake: &Wake) {
+    let (what, agent) = (what(&wake.event), &wake.agent);
+    let sentence = format!(
+        "Agent `{agent}` has not taken {what} out of its inbox: `gaffer watch --agent {agent} -- COMMAND` does."
+    );
+    found.because("wake_in_inbox", sentence);
+    if let Some(due) = wake.due() {
+        let sentence = format!("If nobody took it by then, {what} is given up.");
+        found.then(due, sentence);
     }
 }
 

@@ -13,7 +13,7 @@ use domain::ids::{CommitSha, EventId, JobId, PullRef, RepoId, SessionId};
 use domain::policy::MergeMethod;
 use domain::pull::News;
 use domain::session::{Plan, PlanStep};
-use domain::wake::{TryOutcome, Wake};
+use domain::wake::{Channel, TryOutcome, Wake};
 use engine::keys;
 use engine::ports::Key;
 use engine::work::Work;
@@ -125,6 +125,8 @@ impl Samples {
             sending(93).tried(&TryOutcome::Accepted, AT),
             sending(94).tried(&TryOutcome::Acknowledged, AT),
             sending(95).tried(&TryOutcome::Gone, AT),
+            wake(96).by(&[Channel::Http, Channel::Inbox]),
+            wake(97).by(&[Channel::Inbox]),
         ];
         for wake in wakes {
             self.put(keys::wake(&wake.agent, &wake.event.id), &wake);

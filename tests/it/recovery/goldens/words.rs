@@ -14,7 +14,8 @@ use domain::policy::{MergeMethod, MergePolicy, PlanApproval, Source};
 use domain::pull::{News, PullPhase};
 use domain::reach::{Obstacle, Reach};
 use domain::session::SessionState;
-use domain::wake::{Wake, WakeState};
+use domain::token::{Scope, Token};
+use domain::wake::{Channel, Wake, WakeState};
 use engine::settings::{AppSetup, TrackedPull};
 use engine::work::Work;
 use serde::de::DeserializeOwned;
@@ -87,6 +88,8 @@ words! {
         PullClosed, WrongBase, MergeRefused, MergeBlocked, MessageFailed, ApprovalFailed, GitHub,
     }
     Audience { Agent, Human }
+    Channel { Http, Inbox }
+    Scope { Read, Write, Admin }
     WakeState { Pending, Sending, Leased, Acknowledged, Dead }
     Work { Job, Pull, Commit, Hooked, Wake, Artifacts, Adopt, Watch, Slots, Hooks }
     Log { App, Repo }
@@ -128,8 +131,10 @@ pub(super) fn of(kind: Kind, it: &Value) -> Vec<&'static str> {
         }
         Kind::Wake => {
             let wake: Wake = read(it);
-            [vec![wake.state.word()], of_event(&wake.event)].concat()
+            let words = vec![wake.state.word(), Words::word(&wake.channel)];
+            [words, of_event(&wake.event)].concat()
         }
+        Kind::Token => vec![Words::word(&read::<Token>(it).scope)],
         Kind::Access
         | Kind::Adoption
         | Kind::Agent

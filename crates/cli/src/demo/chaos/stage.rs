@@ -153,6 +153,7 @@ pub(super) async fn furnish(folder: &Path, sandbox: &Sandbox, clock: Arc<dyn Clo
         let agent = Agent {
             name: name.parse().context("naming an agent")?,
             url: Some(sandbox.agent_url(name).parse()?),
+            channels: Vec::new(),
             disabled: None,
         };
         let secret = SecretName::Agent(agent.name.clone());

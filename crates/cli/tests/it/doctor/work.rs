@@ -60,7 +60,7 @@ fn wakes_were_given_up() {
         desk.commit(unit).await.unwrap();
     });
     expect![[r#"
-        warning  dead_wakes  agent `helper`: wakes given up: 1 | cause: wakes were given up after all their tries, so an agent missed something | mend: mend the agent's receiver, and read what it missed with `gaffer job list` and `gaffer job events ID`
+        warning  dead_wakes  agent `helper`: wakes given up: 1 | cause: wakes were given up after all their tries, so an agent missed something | mend: mend the agent's receiver, and send it once more with `gaffer wake replay --since 7d`
     "#]].assert_eq(&clinic.ills(&[]));
 }
 

@@ -11,6 +11,8 @@ use domain::hooks::{DeliveryId, Failed, HookId, Log, Mark, Repair, Standing};
 use domain::ids::{EffectId, RepoId};
 use domain::policy::{MergeMethod, MergePolicy, PlanApproval, Policy, Source, Timing};
 use domain::reach::{Access, Lost, Obstacle, Reach, Renamed, Trouble};
+use domain::token::{Scope, Token};
+use domain::wake::Channel;
 use engine::hooks::HookLogs;
 use engine::import::Importing;
 use engine::keys;
@@ -26,6 +28,9 @@ pub(super) fn put(samples: &mut Samples) {
     put_switches(samples);
     for agent in agents() {
         samples.put(keys::agent(&agent.name), &agent);
+    }
+    for token in tokens() {
+        samples.put(keys::token(&token.name), &token);
     }
     for setup in app_setups() {
         samples.put(keys::app_setup(), &setup);
@@ -93,14 +98,35 @@ fn put_switches(samples: &mut Samples) {
     samples.put(keys::upstreams(), &upstreams);
 }
 
+fn tokens() -> [Token; 3] {
+    let random = [7; 32];
+    let token = |name: &str, scope| {
+        let name = name.parse().expect("a name");
+        Token::new(name, scope, (AT, None), random).0
+    };
+    let expires_at = Some(AT);
+    let read = Token {
+        expires_at,
+        ..token("dashboard", Scope::Read)
+    };
+    let revoked_at = Some(AT);
+    let write = Token {
+        revoked_at,
+        ..token("bot", Scope::Write)
+    };
+    [read, write, token("root", Scope::Admin)]
+}
+
 fn agents() -> [Agent; 2] {
     let agent = Agent {
         name: "helper".parse().expect("a name"),
         url: "https://agents.example.com/wake".parse().ok(),
+        channels: vec![Channel::Http, Channel::Inbox],
         disabled: None,
     };
     let disabled = Agent {
         url: None,
+        channels: Vec::new(),
         disabled: Some(Disabled {
             at: AT,
             why: "it answered 410".to_owned(),

@@ -1,0 +1,153 @@
+//! An agent's inbox: wakes are taken, extended, given back, and acknowledged however they came.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use client::wire::{
+    Acknowledge, Acknowledged, Extend, Extended, GiveBack, GivenBack, RETRY_AFTER_SECONDS_MAX,
+    TAKE_LIMIT, TAKE_LIMIT_MAX, TakeRequest, Taken, TakenWake, WAIT_SECONDS_MAX, WHY_BYTES_MAX,
+};
+use domain::ids::{AgentName, EventId, InvalidId};
+use domain::wake::{Wake, WakeState, message};
+use jiff::SignedDuration;
+
+use crate::body::{self, Parts, Sent};
+use crate::door::{Door, Inner};
+use crate::refusal::Refused;
+
+/// What is noted when a wake is given back without a word.
+const NO_WORDS: &str = "it was given back without a reason";
+
+/// `POST /agents/{agent}/take`.
+pub(crate) async fn take(
+    State(door): Door,
+    path: Parts<String>,
+    sent: Sent,
+) -> Result<Json<Taken>, Refused> {
+    let agent: AgentName = body::parts(path)?.parse().map_err(bad_id("agent"))?;
+    let asked: TakeRequest = body::maybe_order(sent)?;
+    let limit = asked.limit.unwrap_or(TAKE_LIMIT);
+    if !(1..=TAKE_LIMIT_MAX).contains(&limit) {
+        let detail = format!("`limit` is {limit}; it can be 1 to {TAKE_LIMIT_MAX}");
+        return Err(Refused::field("limit", "bad_field", &detail));
+    }
+    let seconds = at_most("wait_seconds", asked.wait_seconds, WAIT_SECONDS_MAX)?;
+    let within = Duration::from_secs(seconds.unwrap_or(0).into());
+    let limit = usize::try_from(limit).unwrap_or(1);
+    let wakes = waited(&door, (&agent, limit), within).await?;
+    let wakes = wakes.into_iter().filter_map(shown).collect();
+    Ok(Json(Taken { wakes }))
+}
+
+/// Holds an empty answer open where that is done, until something comes or the process is to stop.
+async fn waited(
+    door: &Inner,
+    (agent, limit): (&AgentName, usize),
+    within: Duration,
+) -> Result<Vec<Wake>, Refused> {
+    let Some(mut stopped) = door.holding.clone() else {
+        return Ok(door.desk.take(agent, limit).await?);
+    };
+    let waiting = async move {
+        drop(tokio::time::timeout(within, stopped.wait_for(|stop| *stop)).await);
+    };
+    Ok(door.desk.take_while((agent, limit), waiting).await?)
+}
+
+fn shown(wake: Wake) -> Option<TakenWake> {
+    let WakeState::Leased { attempt, until } = wake.state else {
+        return None;
+    };
+    let event = message(&wake.event, wake.repo.as_deref());
+    Some(TakenWake {
+        event,
+        attempt,
+        until,
+    })
+}
+
+/// `POST /events/{event_id}/extend`.
+pub(crate) async fn extend(
+    State(door): Door,
+    path: Parts<String>,
+    sent: Sent,
+) -> Result<Json<Extended>, Refused> {
+    let event_id = event(path)?;
+    let Extend { agent, attempt } = body::order(sent)?;
+    let wake = door.desk.extend((&agent, &event_id, attempt)).await?;
+    let until = wake.due().unwrap_or_else(|| door.desk.now());
+    Ok(Json(Extended {
+        event_id,
+        agent,
+        until,
+    }))
+}
+
+/// `POST /events/{event_id}/return`.
+pub(crate) async fn give_back(
+    State(door): Door,
+    path: Parts<String>,
+    sent: Sent,
+) -> Result<Json<GivenBack>, Refused> {
+    let event_id = event(path)?;
+    let asked: GiveBack = body::order(sent)?;
+    let max = RETRY_AFTER_SECONDS_MAX;
+    let after = at_most("retry_after_seconds", asked.retry_after_seconds, max)?;
+    let after = after.map(|seconds| SignedDuration::from_secs(seconds.into()));
+    let why = asked.why.as_deref().unwrap_or(NO_WORDS);
+    if why.len() > WHY_BYTES_MAX {
+        let detail = format!("`why` is longer than {WHY_BYTES_MAX} bytes");
+        return Err(Refused::field("why", "too_long", &detail));
+    }
+    let held = (&asked.agent, &event_id, asked.attempt);
+    let wake = door.desk.give_back(held, (why, after)).await?;
+    tracing::info!(event.id = %event_id, agent = %asked.agent, "an event was given back");
+    let comes_again = match wake.state {
+        WakeState::Pending { not_before, .. } => Some(not_before),
+        WakeState::Sending { .. }
+        | WakeState::Leased { .. }
+        | WakeState::Acknowledged { .. }
+        | WakeState::Dead { .. } => None,
+    };
+    Ok(Json(GivenBack {
+        event_id,
+        agent: asked.agent,
+        comes_again,
+    }))
+}
+
+/// `POST /events/{event_id}/ack`.
+pub(crate) async fn acknowledge(
+    State(door): Door,
+    path: Parts<String>,
+    sent: Sent,
+) -> Result<Json<Acknowledged>, Refused> {
+    let event_id = event(path)?;
+    let Acknowledge { agent } = body::order(sent)?;
+    door.desk.acknowledge(&agent, &event_id).await?;
+    tracing::info!(event.id = %event_id, agent = %agent, "an event was acknowledged");
+    Ok(Json(Acknowledged { event_id, agent }))
+}
+
+fn event(path: Parts<String>) -> Result<EventId, Refused> {
+    body::parts(path)?.parse().map_err(bad_id("event_id"))
+}
+
+fn bad_id(field: &'static str) -> impl Fn(InvalidId) -> Refused {
+    move |error| {
+        let detail = format!("`{field}`: {error}");
+        Refused::new(StatusCode::BAD_REQUEST, "bad_id", &detail).about(field)
+    }
+}
+
+fn at_most(field: &str, given: Option<u32>, max: u32) -> Result<Option<u32>, Refused> {
+    match given {
+        Some(given) if given > max => {
+            let detail = format!("`{field}` is {given}; it can be 0 to {max}");
+            Err(Refused::field(field, "bad_field", &detail))
+        }
+        Some(_) | None => Ok(given),
+    }
+}

@@ -1,0 +1,173 @@
+//! An agent's inbox over HTTP.
+
+use std::time::Duration;
+
+use api::DoorState;
+use domain::event::{Audience, Event, Occurrence};
+use domain::ids::{AgentName, EventId, JobId};
+use domain::wake::{Channel, Wake};
+use engine::desk::Place;
+use engine::keys;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::world::{TOKEN, World};
+
+fn zai() -> AgentName {
+    "zai".parse().unwrap()
+}
+
+/// A question of a job lies in the inbox.
+async fn asked(world: &World, job: &JobId, text: &str) -> EventId {
+    let event = Event {
+        id: EventId::of(text),
+        job: Some(job.clone()),
+        account: "default".parse().unwrap(),
+        attempt: 1,
+        observed_at: world.desk.now(),
+        status: "AWAITING_USER_FEEDBACK".to_owned(),
+        last_activity: None,
+        what: Occurrence::Question {
+            text: Some(text.to_owned()),
+        },
+        audience: Audience::Agent,
+    };
+    let (id, now) = (event.id.clone(), world.desk.now());
+    let repo = Some("acme/shop".to_owned());
+    let wake = Wake::new(event.clone(), zai(), repo, now).by(&[Channel::Inbox]);
+    let mut unit = world.desk.unit();
+    unit.put(keys::event(job, &id), &event, None, Place::default());
+    let place = Place {
+        list: keys::listed(keys::inbox(&zai()), format!("{}:{id}", now.as_nanosecond())),
+        ..Place::default()
+    };
+    unit.put(keys::wake(&zai(), &id), &wake, None, place);
+    world.desk.commit(unit).await.unwrap();
+    id
+}
+
+async fn take(world: &World, body: Value) -> Value {
+    world.post("/agents/zai/take", &body).await.ok(200)
+}
+
+#[tokio::test]
+async fn a_wake_is_taken_extended_given_back_and_acknowledged() {
+    let world = World::new().await;
+    let none = take(&world, json!({})).await;
+    assert_eq!(none, json!({"wakes": []}));
+    let job = world.job("acme/shop").await;
+    let id = asked(&world, &job, "Which database?").await;
+    let taken = take(&world, json!({"limit": 10})).await;
+    let wake = &taken["wakes"][0];
+    assert_eq!(wake["event"]["event"], "question");
+    assert_eq!(wake["event"]["event_id"], id.to_string());
+    assert_eq!(wake["event"]["job_id"], job.to_string());
+    assert_eq!(wake["event"]["repo"], "acme/shop");
+    assert_eq!(wake["event"]["message"], "Which database?");
+    assert_eq!(wake["attempt"], 1);
+    assert_eq!(wake["until"], "2026-03-01T12:10:00Z");
+    assert_eq!(take(&world, json!({})).await, json!({"wakes": []}));
+
+    let held = json!({"agent": "zai", "attempt": 1});
+    let path = |verb: &str| format!("/events/{id}/{verb}");
+    world.clock.advance(SignedDuration::from_secs(60));
+    let longer = world.post(&path("extend"), &held).await.ok(200);
+    assert_eq!(longer["until"], "2026-03-01T12:11:00Z");
+    let back =
+        json!({"agent": "zai", "attempt": 1, "why": "exit code 1", "retry_after_seconds": 90});
+    let back = world.post(&path("return"), &back).await.ok(200);
+    assert_eq!(back["comes_again"], "2026-03-01T12:02:30Z");
+    for verb in ["extend", "return"] {
+        let lost = world.post(&path(verb), &held).await;
+        assert_eq!(lost.code(409), "lease_lost");
+    }
+    world.clock.advance(SignedDuration::from_secs(90));
+    let again = take(&world, json!({})).await;
+    assert_eq!(again["wakes"][0]["attempt"], 2);
+    let done = world.post(&path("ack"), &json!({"agent": "zai"})).await;
+    assert_eq!(done.ok(200)["event_id"], id.to_string());
+    assert_eq!(take(&world, json!({})).await, json!({"wakes": []}));
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_refused_by_name_and_changes_nothing() {
+    let world = World::new().await;
+    let job = world.job("acme/shop").await;
+    let id = asked(&world, &job, "Which database?").await;
+    for (body, field) in [
+        (json!({"limit": 0}), "limit"),
+        (json!({"limit": 11}), "limit"),
+        (json!({"limit": "all"}), "limit"),
+        (json!({"wait_seconds": 21}), "wait_seconds"),
+        (json!({"wait_seconds": -1}), "wait_seconds"),
+        (json!({"wait": 1}), "wait"),
+    ] {
+        let refused = world.post("/agents/zai/take", &body).await.ok(422);
+        assert_eq!(refused["field"], field, "{body}");
+    }
+    let other = world.post("/agents/nobody/take", &json!({})).await;
+    assert_eq!(other.code(404), "no_such_agent");
+    let odd = world.post("/agents/No%0aBody/take", &json!({})).await;
+    assert_eq!(odd.code(400), "bad_id");
+    take(&world, json!({})).await;
+    let path = format!("/events/{id}/return");
+    for (body, field) in [
+        (json!({"agent": "zai"}), "attempt"),
+        (json!({"attempt": 1}), "agent"),
+        (json!({"agent": "zai", "attempt": -1}), "attempt"),
+        (json!({"agent": "../zai", "attempt": 1}), "agent"),
+        (
+            json!({"agent": "zai", "attempt": 1, "why": "x".repeat(4_097)}),
+            "why",
+        ),
+        (
+            json!({"agent": "zai", "attempt": 1, "retry_after_seconds": 86_401}),
+            "retry_after_seconds",
+        ),
+    ] {
+        let refused = world.post(&path, &body).await.ok(422);
+        assert_eq!(refused["field"], field, "{body}");
+    }
+    let bad = world
+        .post(
+            "/events/evt_1/extend",
+            &json!({"agent": "zai", "attempt": 1}),
+        )
+        .await;
+    assert_eq!(bad.code(400), "bad_id");
+    let held = json!({"agent": "zai", "attempt": 1});
+    world.post(&path, &held).await.ok(200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_empty_answer_is_held_open_until_something_comes_or_the_process_stops() {
+    let mut world = World::new().await;
+    let job = world.job("acme/shop").await;
+    let began = tokio::time::Instant::now();
+    take(&world, json!({"wait_seconds": 20})).await;
+    assert_eq!(
+        began.elapsed(),
+        Duration::ZERO,
+        "a function answers at once"
+    );
+
+    let (stop, stopped) = watch::channel(false);
+    let state = DoorState::new(world.desk.clone(), vec![TOKEN.into()]);
+    world.router = api::router(state.holding(stopped));
+    let none = take(&world, json!({"wait_seconds": 20})).await;
+    assert_eq!(none, json!({"wakes": []}));
+    assert!(began.elapsed() >= Duration::from_secs(20));
+
+    let waiting = take(&world, json!({"wait_seconds": 20}));
+    let (taken, id) = tokio::join!(waiting, asked(&world, &job, "Which?"));
+    assert_eq!(taken["wakes"][0]["event"]["event_id"], id.to_string());
+    assert!(began.elapsed() < Duration::from_secs(25));
+
+    let waiting = take(&world, json!({"wait_seconds": 20}));
+    let (none, ()) = tokio::join!(waiting, async {
+        stop.send_replace(true);
+    });
+    assert_eq!(none, json!({"wakes": []}));
+    assert!(began.elapsed() < Duration::from_secs(25));
+}

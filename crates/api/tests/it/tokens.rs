@@ -1,0 +1,121 @@
+//! Tokens with a scope.
+
+use axum::body::Body;
+use axum::http::{Method, Request};
+use domain::ids::TokenName;
+use domain::token::Scope;
+use engine::desk::Desk;
+use jiff::SignedDuration;
+use serde_json::json;
+
+use crate::world::{Answer, World, send};
+
+const SCOPES: [Scope; 3] = [Scope::Read, Scope::Write, Scope::Admin];
+
+async fn made(desk: &Desk, name: &str, scope: Scope, lasts: Option<SignedDuration>) -> String {
+    let name: TokenName = name.parse().unwrap();
+    let made = desk.create_token(&name, scope, lasts, [7; 32]).await;
+    made.unwrap().1
+}
+
+async fn shown(world: &World, token: &str, (method, path, body): (Method, &str, &str)) -> Answer {
+    let request = Request::builder().method(method).uri(path);
+    let request = request
+        .header("authorization", format!("Bearer {token}"))
+        .header("content-type", "application/json");
+    send(
+        &world.router,
+        request.body(Body::from(body.to_owned())).unwrap(),
+    )
+    .await
+}
+
+/// Every route behind the door, and which scope it needs.
+const ROUTES: [(&str, &str, Scope); 24] = [
+    ("GET", "/status", Scope::Read),
+    ("GET", "/metrics", Scope::Read),
+    ("GET", "/jobs", Scope::Read),
+    ("GET", "/jobs/x", Scope::Read),
+    ("GET", "/jobs/x/why", Scope::Read),
+    ("GET", "/jobs/x/events", Scope::Read),
+    ("GET", "/jobs/x/artifacts", Scope::Read),
+    ("GET", "/jobs/x/effects/1", Scope::Read),
+    ("GET", "/pulls/a/b/7/why", Scope::Read),
+    ("GET", "/nothing", Scope::Read),
+    ("POST", "/jobs", Scope::Write),
+    ("POST", "/jobs/adopt", Scope::Write),
+    ("POST", "/jobs/x:say", Scope::Write),
+    ("POST", "/jobs/x/messages", Scope::Write),
+    ("POST", "/jobs/x/approve", Scope::Write),
+    ("POST", "/jobs/x/merge", Scope::Write),
+    ("POST", "/jobs/x/cancel", Scope::Write),
+    ("POST", "/jobs/x/retry", Scope::Write),
+    ("POST", "/agents/zai/take", Scope::Write),
+    ("POST", "/events/x/ack", Scope::Write),
+    ("POST", "/events/x/extend", Scope::Write),
+    ("POST", "/events/x/return", Scope::Write),
+    ("DELETE", "/jobs/x", Scope::Write),
+    ("POST", "/nothing", Scope::Write),
+];
+
+#[tokio::test]
+async fn a_token_does_what_its_scope_allows_and_nothing_more() {
+    let world = World::new().await;
+    for has in SCOPES {
+        let token = made(&world.desk, has.word(), has, None).await;
+        for (method, path, needs) in ROUTES {
+            let asked = (method.parse().unwrap(), path, "{}");
+            let answer = shown(&world, &token, asked).await;
+            if has >= needs {
+                assert!(
+                    ![401, 403].contains(&answer.status.as_u16()),
+                    "{path}: {answer:?}"
+                );
+                continue;
+            }
+            assert_eq!(answer.code(403), "scope_too_small", "{method} {path}");
+            let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+            assert!(
+                detail.contains("`read`") && detail.contains("`write`"),
+                "{detail}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn taking_a_session_over_is_for_admins() {
+    let world = World::new().await;
+    let order = json!({"session_id": "1", "repo": "acme/shop", "take_over": true}).to_string();
+    let adopt = || (Method::POST, "/jobs/adopt", order.as_str());
+    let token = made(&world.desk, "write", Scope::Write, None).await;
+    let refused = shown(&world, &token, adopt()).await;
+    assert_eq!(refused.code(403), "scope_too_small");
+    assert!(world.messages().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_token_that_is_over_opens_nothing() {
+    let world = World::new().await;
+    let look = || (Method::GET, "/jobs", "");
+    let hour = SignedDuration::from_hours(1);
+    let token = made(&world.desk, "ci", Scope::Read, Some(hour)).await;
+    shown(&world, &token, look()).await.ok(200);
+    // Whoever knows the name alone knows nothing.
+    for other in [token.replace("07", "08"), token.replace("ci", "cd")] {
+        assert_eq!(shown(&world, &other, look()).await.code(401), "wrong_token");
+    }
+    world.clock.advance(hour);
+    assert_eq!(
+        shown(&world, &token, look()).await.code(401),
+        "token_expired"
+    );
+    let name: TokenName = "other".parse().unwrap();
+    let token = made(&world.desk, "other", Scope::Admin, None).await;
+    shown(&world, &token, look()).await.ok(200);
+    world.desk.revoke_token(&name).await.unwrap();
+    assert_eq!(
+        shown(&world, &token, look()).await.code(401),
+        "token_revoked"
+    );
+}

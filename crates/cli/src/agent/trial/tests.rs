@@ -1,0 +1,83 @@
+//! What the outcome of a test message is called.
+
+use domain::event::{Audience, Event, Occurrence};
+use domain::ids::EventId;
+use jiff::Timestamp;
+
+use super::*;
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_800_000_000 + second).unwrap()
+}
+
+fn told(state: WakeState) -> Result<Answer, String> {
+    told_of(Wake { state, ..wake() })
+}
+
+fn told_of(wake: Wake) -> Result<Answer, String> {
+    let url = "http://127.0.0.1:9000/wake".parse().unwrap();
+    outcome(&wake, Some(&url), SignedDuration::from_secs(10))
+        .map_err(|error| crate::error::tell(&error).code)
+}
+
+fn wake() -> Wake {
+    let event = Event {
+        id: EventId::of("x"),
+        job: None,
+        account: "test".parse().unwrap(),
+        attempt: 0,
+        observed_at: at(0),
+        status: String::new(),
+        last_activity: None,
+        what: Occurrence::Completed { pulls: Vec::new() },
+        audience: Audience::Agent,
+    };
+    Wake::new(event, "bot".parse().unwrap(), None, at(0))
+}
+
+#[test]
+fn each_outcome_of_a_test_has_its_code() {
+    assert!(told(WakeState::Acknowledged { at: at(1) }).is_ok());
+    assert!(
+        told(WakeState::Leased {
+            attempt: 1,
+            until: at(600)
+        })
+        .is_ok()
+    );
+    let failed = [
+        (
+            WakeState::Pending {
+                attempt: 1,
+                not_before: at(0),
+            },
+            "not_running",
+        ),
+        (
+            WakeState::Pending {
+                attempt: 2,
+                not_before: at(5),
+            },
+            "not_delivered",
+        ),
+        (
+            WakeState::Sending {
+                attempt: 1,
+                until: at(60),
+            },
+            "no_answer",
+        ),
+        (
+            WakeState::Dead {
+                at: at(1),
+                why: "410".to_owned(),
+            },
+            "not_delivered",
+        ),
+    ];
+    for (state, code) in failed {
+        assert_eq!(told(state).unwrap_err(), code);
+    }
+    let fetched = wake().by(&[Channel::Inbox]);
+    assert_eq!(told_of(fetched).unwrap_err(), "not_taken");
+}

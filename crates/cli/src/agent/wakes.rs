@@ -1,0 +1,197 @@
+//! `gaffer wake`: what is on its way to agents, and putting it on its way once more.
+
+use anyhow::{Context, Result};
+use domain::ids::{AgentName, EventId};
+use domain::wake::{Wake, WakeState, message};
+use engine::desk::Desk;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use crate::args::wake::{ListArgs, ReplayArgs, Standing, WakeCommand};
+use crate::error::Error;
+use crate::here::Here;
+use crate::render::{Answer, value};
+use crate::site::Keeping;
+use crate::switch::moment;
+
+/// Runs one of the commands.
+pub(crate) async fn run(command: WakeCommand, here: &Here) -> Result<Answer> {
+    let desk = Keeping::found(here).await?.desk;
+    match command {
+        WakeCommand::List(args) => list(&args, &desk).await.context("listing wakes"),
+        WakeCommand::Show { event } => show(&event, &desk)
+            .await
+            .with_context(|| format!("showing the wake of {event}")),
+        WakeCommand::Replay(args) => replay(&args, &desk)
+            .await
+            .context("putting wakes on their way once more"),
+    }
+}
+
+async fn list(args: &ListArgs, desk: &Desk) -> Result<Answer> {
+    let from = args.since.map(|since| before(desk, since));
+    let meant = |wake: &Wake| {
+        let job = args.job.as_ref();
+        job.is_none_or(|job| wake.event.job.as_ref() == Some(job))
+            && args.state.is_none_or(|state| state == standing(wake))
+            && from.is_none_or(|from| wake.event.observed_at >= from)
+    };
+    let mut wakes = of_agents(args.agent.as_ref(), desk).await?;
+    wakes.retain(meant);
+    wakes.reverse();
+    let more = wakes.len() > usize::from(args.limit);
+    wakes.truncate(args.limit.into());
+    let row = |wake: &Wake| {
+        vec![
+            wake.event.id.to_string(),
+            moment(wake.event.observed_at),
+            wake.event.what.kind().to_owned(),
+            job_of(wake),
+            wake.agent.to_string(),
+            wake.channel.word().to_owned(),
+            standing(wake).word().to_owned(),
+        ]
+    };
+    let head = ["event", "seen", "kind", "job", "agent", "way", "state"];
+    let rows = wakes.iter().map(row).collect();
+    let all: Vec<Value> = wakes.iter().map(told).collect();
+    let answer = Answer::new(json!({ "wakes": all, "more": more }));
+    Ok(answer.table(&head, rows, "No wake is so."))
+}
+
+async fn show(event: &EventId, desk: &Desk) -> Result<Answer> {
+    let wakes = of_event(event, None, desk).await?;
+    let sent = |wake: &Wake| message(&wake.event, wake.repo.as_deref());
+    let shown = |wake: &Wake| {
+        let mut shown = told(wake);
+        shown["message"] = value(&sent(wake));
+        shown
+    };
+    let all: Vec<Value> = wakes.iter().map(shown).collect();
+    let mut answer = Answer::new(json!({ "wakes": all }));
+    for wake in &wakes {
+        answer = answer.pairs(vec![
+            ("agent", wake.agent.to_string()),
+            ("way", wake.channel.word().to_owned()),
+            ("state", sentence(wake)),
+            ("next", wake.due().map(moment).unwrap_or_default()),
+        ]);
+        answer = answer.line(format!("{:#}", value(&sent(wake))));
+    }
+    Ok(answer)
+}
+
+async fn replay(args: &ReplayArgs, desk: &Desk) -> Result<Answer> {
+    let mut wakes = match &args.event {
+        Some(event) => of_event(event, args.agent.as_ref(), desk).await?,
+        None => of_agents(args.agent.as_ref(), desk).await?,
+    };
+    if let Some(since) = args.since {
+        let from = before(desk, since);
+        wakes.retain(|wake| wake.event.observed_at >= from && standing(wake) == Standing::GivenUp);
+    }
+    let (mut sent, mut done) = (Vec::new(), Vec::new());
+    for wake in &wakes {
+        match desk.replay(&wake.agent, &wake.event.id).await? {
+            Some(again) => sent.push(again),
+            None => done.push(wake.event.id.clone()),
+        }
+    }
+    if let (Some(event), [], [_, ..]) = (&args.event, &sent[..], &done[..]) {
+        let what = format!("{event} was acknowledged");
+        let next = "what an agent is done with is not sent again";
+        return Err(Error::refused("acknowledged", what, next).into());
+    }
+    let ids: Vec<_> = sent.iter().map(|wake| &wake.event.id).collect();
+    let answer = Answer::new(json!({ "replayed": ids, "acknowledged": done }));
+    Ok(match sent.len() {
+        0 => answer.line("No wake was given up since then."),
+        1 => answer.line("1 wake is on its way once more."),
+        count => answer.line(format!("{count} wakes are on their way once more.")),
+    })
+}
+
+/// Wakes of one agent or of all, in order of their events.
+async fn of_agents(name: Option<&AgentName>, desk: &Desk) -> Result<Vec<Wake>> {
+    let names = match name {
+        Some(name) => vec![super::must_find(desk, name).await?.value.name],
+        None => {
+            let all = desk.store.agents().await?.into_iter();
+            all.map(|agent| agent.value.name).collect()
+        }
+    };
+    let mut wakes = Vec::new();
+    for name in names {
+        let found = desk.store.wakes(&name).await?;
+        wakes.extend(found.into_iter().map(|wake| wake.value));
+    }
+    wakes.sort_by(|a, b| {
+        let order = |wake: &Wake| (wake.event.observed_at, wake.event.id.clone());
+        order(a).cmp(&order(b))
+    });
+    Ok(wakes)
+}
+
+/// Wakes of one event: usually one.
+async fn of_event(event: &EventId, name: Option<&AgentName>, desk: &Desk) -> Result<Vec<Wake>> {
+    let mut wakes = Vec::new();
+    for agent in desk.store.agents().await? {
+        let agent = agent.value.name;
+        if name.is_none_or(|name| *name == agent) {
+            let found = desk.store.wake(&agent, event).await?;
+            wakes.extend(found.map(|wake| wake.value));
+        }
+    }
+    if wakes.is_empty() {
+        let what = format!("no agent has a wake of {event}");
+        let next = "`gaffer wake list` shows those that there are";
+        return Err(Error::refused("no_such_wake", what, next).into());
+    }
+    Ok(wakes)
+}
+
+fn before(desk: &Desk, since: SignedDuration) -> Timestamp {
+    let from = desk.now().checked_sub(since);
+    from.unwrap_or(Timestamp::MIN)
+}
+
+fn told(wake: &Wake) -> Value {
+    json!({
+        "event_id": wake.event.id, "event": wake.event.what.name(),
+        "kind": wake.event.what.kind(), "job_id": wake.event.job,
+        "agent": wake.agent, "observed_at": wake.event.observed_at,
+        "way": wake.channel.word(), "state": standing(wake).word(),
+        "told": sentence(wake), "next": wake.due(),
+    })
+}
+
+fn job_of(wake: &Wake) -> String {
+    let job = wake.event.job.as_ref();
+    job.map_or_else(|| "-".to_owned(), ToString::to_string)
+}
+
+fn standing(wake: &Wake) -> Standing {
+    match wake.state {
+        WakeState::Pending { .. } => Standing::Waiting,
+        WakeState::Sending { .. } => Standing::Sending,
+        WakeState::Leased { .. } => Standing::Taken,
+        WakeState::Acknowledged { .. } => Standing::Acknowledged,
+        WakeState::Dead { .. } => Standing::GivenUp,
+    }
+}
+
+fn sentence(wake: &Wake) -> String {
+    match &wake.state {
+        WakeState::Pending {
+            attempt,
+            not_before,
+        } => format!("waits for try {attempt} from {} on", moment(*not_before)),
+        WakeState::Sending { attempt, .. } => format!("is sent, try {attempt}"),
+        WakeState::Leased { attempt, until } => format!(
+            "was received at try {attempt}, to be acknowledged until {}",
+            moment(*until)
+        ),
+        WakeState::Acknowledged { at } => format!("was acknowledged at {}", moment(*at)),
+        WakeState::Dead { at, why } => format!("was given up at {}: {why}", moment(*at)),
+    }
+}

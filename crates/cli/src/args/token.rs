@@ -1,0 +1,46 @@
+//! `gaffer token`.
+
+use clap::{Subcommand, ValueEnum};
+use domain::ids::TokenName;
+use jiff::SignedDuration;
+
+use super::value;
+
+/// What to do with tokens of the HTTP door.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a token, which is shown once and kept nowhere.
+    #[command(
+        after_help = "Examples:\n  gaffer token create dashboard --scope read\n  gaffer token create bot --expires 90d\n  gaffer token create ci --stack gaffer"
+    )]
+    Create {
+        /// Its name: a-z, 0-9 and `-`, a letter first.
+        name: TokenName,
+        /// What it allows.
+        #[arg(long, value_enum, value_name = "SCOPE", default_value_t = ScopeName::Write)]
+        scope: ScopeName,
+        /// How long it lasts; for ever without it.
+        #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+        expires: Option<SignedDuration>,
+    },
+    /// List tokens, never with what opens the door.
+    #[command(after_help = "Example:\n  gaffer token list")]
+    List,
+    /// Have a token open nothing any more, at once.
+    #[command(after_help = "Example:\n  gaffer token revoke bot")]
+    Revoke {
+        /// Its name.
+        name: TokenName,
+    },
+}
+
+/// What a token allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScopeName {
+    /// Looking at everything.
+    Read,
+    /// Giving orders besides, and taking wakes.
+    Write,
+    /// Taking over sessions of another Gaffer besides.
+    Admin,
+}

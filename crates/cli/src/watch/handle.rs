@@ -1,0 +1,197 @@
+//! `gaffer handle-event`: what is done about an event by whoever has no handler of their own.
+
+use std::io::IsTerminal;
+
+use anyhow::{Context, Result};
+use domain::fence::fence;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::child::JULES_EVENT;
+use crate::args::watch::HandleArgs;
+use crate::error::Error;
+use crate::here::Here;
+use crate::render::Answer;
+use crate::{mcp, stdin};
+
+/// Longest event, in bytes: ours have at most 20 kB.
+const EVENT_BYTES_MAX: u64 = 64 * 1024;
+
+/// Longest text that is shown to people, in characters. Programs get it whole.
+const SHOWN_CHARS_MAX: usize = 8_000;
+
+/// An event in the seed's schema, with what of ours is of use. What else there is does not matter.
+#[derive(Debug, Deserialize)]
+struct Given {
+    event: String,
+    #[serde(default)]
+    kind: Option<String>,
+    #[serde(default)]
+    event_id: Option<String>,
+    #[serde(default)]
+    job_id: Option<String>,
+    #[serde(default)]
+    message: Option<String>,
+    #[serde(default)]
+    payload: Option<Value>,
+}
+
+/// What an event asks for.
+#[derive(Debug, PartialEq, Eq)]
+struct Plan {
+    /// What happened, in a sentence.
+    happened: String,
+    /// The tools that are called for it, with their arguments.
+    calls: Vec<(&'static str, Value)>,
+    /// What whoever reads it may do.
+    next: Vec<String>,
+}
+
+/// Handles one event and tells about it.
+pub(crate) async fn run(args: HandleArgs, here: Here) -> Result<Answer> {
+    let event = read(args.event)?;
+    let plan = plan(&event, args.auto_approve_plans);
+    let server = mcp::tools(args.url, here);
+    let mut called = Vec::new();
+    for (tool, arguments) in plan.calls {
+        // Our own tools are there.
+        let answer = server.carry_out(tool, arguments).await;
+        let answer = answer.unwrap_or_else(|| Err("there is no such tool".to_owned()));
+        let answer = answer.map_err(|what| {
+            let next = "the event comes again if this command was run by `gaffer watch`";
+            Error::refused("tool_failed", format!("`{tool}`: {what}"), next)
+        })?;
+        called.push((tool, answer));
+    }
+    Ok(told(&event, (&plan.happened, &plan.next), &called))
+}
+
+fn read(given: Option<String>) -> Result<Given> {
+    let text = match given.filter(|text| !text.trim().is_empty()) {
+        Some(text) => text,
+        None if std::io::stdin().is_terminal() => return Err(no_event().into()),
+        None => stdin::of_stdin(EVENT_BYTES_MAX).context("reading the event")?,
+    };
+    if text.trim().is_empty() {
+        return Err(no_event().into());
+    }
+    let odd = |what: String| {
+        let next = "it is a JSON object with `event`, `job_id` and so on";
+        Error::usage(format!("the event cannot be read: {what}"), next)
+    };
+    // Without this, a list would be read as the fields in their order.
+    if !text.trim_start().starts_with('{') {
+        return Err(odd("it is no JSON object".to_owned()).into());
+    }
+    let mut reader = serde_json::Deserializer::from_str(&text);
+    let read = serde_path_to_error::deserialize(&mut reader);
+    Ok(read.map_err(|error| odd(format!("`{}`: {}", error.path(), error.inner())))?)
+}
+
+fn no_event() -> Error {
+    Error::usage(
+        format!("there is no event in {JULES_EVENT} and none on standard input"),
+        "this is run by `gaffer watch --agent NAME`, which gives it one",
+    )
+}
+
+/// What an event asks for. Nothing that somebody else wrote chooses what is called.
+fn plan(event: &Given, approves: bool) -> Plan {
+    let job = event.job_id.as_deref();
+    let named = job.unwrap_or("the whole account");
+    let one = |tool: &'static str| job.map(|job| (tool, json!({ "job_id": job })));
+    let (happened, call, next) = match (event.event.as_str(), event.kind.as_deref()) {
+        ("question", Some("plan_approval")) => (
+            format!("Jules shows a plan for {named}."),
+            one("jules_approve_plan").filter(|_| approves),
+            if approves {
+                Vec::new()
+            } else {
+                vec![
+                    format!("Approve it with `gaffer job approve {named}` (jules_approve_plan)."),
+                    format!("Or say what should be different with `gaffer job say {named} WORDS`."),
+                ]
+            },
+        ),
+        ("question", _) => (
+            format!("Jules asks about {named}."),
+            None,
+            vec![format!(
+                "Answer with `gaffer job say {named} WORDS` (jules_send_message)."
+            )],
+        ),
+        ("completed", _) => (
+            format!("Jules is done with {named}."),
+            one("jules_get_artifacts"),
+            vec![
+                format!("Look at it with `gaffer job artifacts {named}`."),
+                format!(
+                    "Merge it with `gaffer job merge {named}` (jules_merge_pr), unless Gaffer may."
+                ),
+            ],
+        ),
+        ("error", _) => (
+            format!("Something went wrong with {named}."),
+            one("jules_get_job"),
+            vec![
+                format!("Why it stands still tells `gaffer job why {named}`."),
+                format!(
+                    "Give it another session with `gaffer job retry {named}` (jules_request_retry)."
+                ),
+            ],
+        ),
+        ("stuck", _) => (
+            format!("Nothing moves in {named}."),
+            one("jules_get_job"),
+            vec![
+                format!("Say something with `gaffer job say {named} WORDS` (jules_send_message)."),
+                format!("Or call it off with `gaffer job cancel {named}` (jules_cancel_job)."),
+            ],
+        ),
+        // A later version may know more kinds; whoever does not is in nobody's way.
+        (_, _) => (
+            "This is an event that this version does not know.".to_owned(),
+            None,
+            Vec::new(),
+        ),
+    };
+    Plan {
+        happened,
+        calls: call.into_iter().collect(),
+        next: if job.is_some() { next } else { Vec::new() },
+    }
+}
+
+fn told(
+    event: &Given,
+    (happened, next): (&str, &[String]),
+    called: &[(&'static str, Value)],
+) -> Answer {
+    let calls: Vec<Value> = called
+        .iter()
+        .map(|(tool, answer)| json!({ "tool": tool, "answer": answer }))
+        .collect();
+    let mut answer = Answer::new(json!({
+        "event": event.event, "kind": event.kind, "event_id": event.event_id,
+        "job_id": event.job_id, "message": event.message, "payload": event.payload,
+        "happened": happened, "called": calls, "next": next,
+    }))
+    .line(happened);
+    if let Some(message) = &event.message {
+        answer = answer.line(fence("what it says", message, SHOWN_CHARS_MAX));
+    }
+    if let Some(payload) = &event.payload {
+        answer = answer.line(fence(
+            "more of it",
+            &format!("{payload:#}"),
+            SHOWN_CHARS_MAX,
+        ));
+    }
+    for (tool, shown) in called {
+        answer = answer.line(fence(tool, &format!("{shown:#}"), SHOWN_CHARS_MAX));
+    }
+    next.iter().fold(answer, Answer::line)
+}
+
+#[cfg(test)]
+mod tests;

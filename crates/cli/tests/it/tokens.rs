@@ -1,0 +1,69 @@
+//! `gaffer token`.
+
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+#[test]
+fn a_token_is_shown_once_listed_without_it_and_revoked() {
+    let world = World::with_account();
+    let made = world.json(&[
+        "token",
+        "create",
+        "dashboard",
+        "--scope",
+        "read",
+        "--expires",
+        "90d",
+    ]);
+    let text = made["value"].as_str().unwrap();
+    assert!(
+        text.starts_with("gaf_dashboard_") && text.len() > 70,
+        "{text}"
+    );
+    assert_eq!(made["token"]["scope"], "read");
+    assert_eq!(made["token"]["state"], "open");
+    assert!(!world.stored(text), "only its digest is stored");
+    let listed = world.run(&["token", "list"]).ok();
+    assert!(
+        listed.says("dashboard") && !listed.says(&text[20..]),
+        "{listed:?}"
+    );
+    let other = world.json(&["token", "create", "bot"]);
+    assert_ne!(other["value"], made["value"]);
+    assert_eq!(other["token"]["scope"], "write");
+    assert_eq!(other["token"]["expires_at"], Value::Null);
+
+    let again = world.refused(&["token", "create", "dashboard"]);
+    assert_eq!((again.exit, again.code.as_str()), (1, "exists"));
+    for _ in 0..2 {
+        let revoked = world.json(&["token", "revoke", "dashboard"]);
+        assert_eq!(revoked["token"]["state"], "revoked");
+    }
+    let all = world.json(&["token", "list"]);
+    let states = all["tokens"].as_array().unwrap().iter();
+    let states: Vec<_> = states.map(|it| it["state"].clone()).collect();
+    assert_eq!(states, [json!("open"), json!("revoked")]);
+    // Its name is free again.
+    world.run(&["token", "create", "dashboard"]).ok();
+    assert_eq!(
+        world.refused(&["token", "revoke", "nobody"]).code,
+        "no_such"
+    );
+}
+
+#[test]
+fn what_cannot_be_a_token_is_bad_usage() {
+    let world = World::with_account();
+    for wrong in [
+        &["token", "create", "Bot"][..],
+        &["token", "create", "a/b"],
+        &["token", "create", "bot", "--scope", "root"],
+        &["token", "create", "bot", "--expires", "90"],
+        &["token", "create"],
+        &["token", "revoke", "a b"],
+    ] {
+        assert_eq!(world.refused(wrong).exit, 2, "{wrong:?}");
+    }
+    assert_eq!(world.json(&["token", "list"]), json!({ "tokens": [] }));
+}

@@ -1,0 +1,156 @@
+//! Tokens of our own door: each has a name and a scope, and only its digest is stored.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::ids::TokenName;
+
+/// How every token of ours begins, so that it is recognised wherever it turns up.
+const PREFIX: &str = "gaf_";
+
+/// What a token allows: each scope also what the one before it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Looking at everything.
+    Read,
+    /// Giving orders, and taking and acknowledging wakes.
+    Write,
+    /// What changes whose a thing is: taking a session over from another installation.
+    Admin,
+}
+
+impl Scope {
+    /// In one word, as it is typed and told.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+/// A token as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Token {
+    /// Its name, which stands in it too.
+    pub name: TokenName,
+    /// The SHA-256 of the token, in hex.
+    pub digest: String,
+    /// What it allows.
+    pub scope: Scope,
+    /// Since when.
+    pub created_at: Timestamp,
+    /// Until when; for ever without it.
+    pub expires_at: Option<Timestamp>,
+    /// Since when it opens nothing any more.
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// Why a token that is known opens nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Closed {
+    /// A person revoked it.
+    Revoked,
+    /// Its time is over.
+    Expired,
+}
+
+impl Token {
+    /// A new token and its text, made of random bytes, which is shown once and kept nowhere.
+    pub fn new(
+        name: TokenName,
+        scope: Scope,
+        (created_at, expires_at): (Timestamp, Option<Timestamp>),
+        random: [u8; 32],
+    ) -> (Self, String) {
+        let text = format!("{PREFIX}{name}_{}", hex::encode(random));
+        let token = Self {
+            digest: digest(&text),
+            name,
+            scope,
+            created_at,
+            expires_at,
+            revoked_at: None,
+        };
+        (token, text)
+    }
+
+    /// What it allows now.
+    pub fn scope_at(&self, now: Timestamp) -> Result<Scope, Closed> {
+        match (self.revoked_at, self.expires_at) {
+            (Some(_), _) => Err(Closed::Revoked),
+            (None, Some(at)) if at <= now => Err(Closed::Expired),
+            (None, Some(_) | None) => Ok(self.scope),
+        }
+    }
+}
+
+/// Which token a text claims to be; none when it is not of this shape, as the first one of an installation is not.
+pub fn name_in(text: &str) -> Option<TokenName> {
+    let (name, rest) = text.strip_prefix(PREFIX)?.split_once('_')?;
+    let is_whole = rest.len() == 64 && rest.bytes().all(|byte| byte.is_ascii_hexdigit());
+    name.parse().ok().filter(|_| is_whole)
+}
+
+/// What is stored of a token.
+pub fn digest(text: &str) -> String {
+    hex::encode(Sha256::digest(text.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redact::presentable;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn a_token_names_itself_and_is_recognised_as_a_secret() {
+        let name: TokenName = "ci-bot".parse().unwrap();
+        let until = Some(at(100));
+        let (token, text) = Token::new(name.clone(), Scope::Read, (at(0), until), [7; 32]);
+        assert_eq!(name_in(&text), Some(name));
+        assert_eq!(token.digest, digest(&text));
+        let stored = serde_json::to_string(&token).unwrap();
+        assert!(!stored.contains(&text[text.len() - 20..]), "{stored}");
+        assert_eq!(
+            presentable(&format!("it is {text}!"), 80),
+            "it is [secret]!"
+        );
+        assert_eq!(token.scope_at(at(99)), Ok(Scope::Read));
+        assert_eq!(token.scope_at(at(100)), Err(Closed::Expired));
+        let revoked_at = Some(at(50));
+        let revoked = Token {
+            revoked_at,
+            ..token
+        };
+        assert_eq!(revoked.scope_at(at(99)), Err(Closed::Revoked));
+    }
+
+    #[test]
+    fn what_is_of_another_shape_names_no_token() {
+        let hex = "0".repeat(64);
+        for text in [
+            "gaf_0123456789abcdef".to_owned(),
+            format!("gaf_{hex}"),
+            format!("gaf_ci_{}", &hex[1..]),
+            format!("gaf_ci_{hex}0"),
+            format!("gaf_CI_{hex}"),
+            format!("gaf_../x_{hex}"),
+            format!("gaf__{hex}"),
+            format!("xyz_ci_{hex}"),
+        ] {
+            assert_eq!(name_in(&text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn each_scope_allows_what_the_one_before_it_does() {
+        assert!(Scope::Read < Scope::Write && Scope::Write < Scope::Admin);
+    }
+}

@@ -1,0 +1,144 @@
+//! An agent's inbox: wakes are taken out on a lease, and acknowledged, extended or given back.
+
+use std::collections::BTreeSet;
+
+use domain::ids::{AgentName, EventId};
+use domain::job::NotNow;
+use domain::wake::{LeaseLost, Wake};
+use jiff::SignedDuration;
+
+use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
+use crate::jobs::LOOK_AGAIN;
+use crate::keys;
+use crate::store::{Versioned, decode};
+use crate::wakes::busy;
+
+/// Most wakes that are taken at once.
+pub const TAKE_MAX: usize = 10;
+
+/// Wakes read at once while looking for those that can be had.
+const PAGE: usize = 50;
+
+/// Who holds what: the agent, the event, and the try at which it was taken.
+pub type Held<'a> = (&'a AgentName, &'a EventId, u32);
+
+impl Desk {
+    /// Takes the oldest wakes out of an agent's inbox, of each job only its first: the next one comes when that is over.
+    pub async fn take(&self, agent: &AgentName, most: usize) -> Result<Vec<Wake>, Error> {
+        self.must_agent(agent).await?;
+        let (mut taken, mut seen) = (Vec::new(), BTreeSet::new());
+        let mut after = None;
+        loop {
+            let list = keys::inbox(agent);
+            let page = self.store.records().list(&list, false, after, PAGE).await?;
+            for record in &page.records {
+                if taken.len() == most.min(TAKE_MAX) {
+                    return Ok(taken);
+                }
+                let found: Versioned<Wake> = decode(record)?;
+                let job = &found.value.event.job;
+                let is_first = job.as_ref().is_none_or(|job| seen.insert(job.clone()));
+                if is_first {
+                    taken.extend(self.take_one(&found).await?);
+                }
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok(taken);
+            }
+        }
+    }
+
+    /// The same, but while there is nothing, something is waited for until `waiting` is over. What was taken is never lost on the way.
+    pub async fn take_while(
+        &self,
+        (agent, most): (&AgentName, usize),
+        waiting: impl Future<Output = ()> + Send,
+    ) -> Result<Vec<Wake>, Error> {
+        let mut waiting = std::pin::pin!(waiting);
+        let mut interval = tokio::time::interval(LOOK_AGAIN);
+        loop {
+            let taken = self.take(agent, most).await?;
+            if !taken.is_empty() {
+                return Ok(taken);
+            }
+            tokio::select! {
+                () = &mut waiting => return Ok(taken),
+                () = self.saved() => {}
+                _ = interval.tick() => {}
+            }
+        }
+    }
+
+    /// None if it cannot be had now, or somebody else was quicker.
+    async fn take_one(&self, found: &Versioned<Wake>) -> Result<Option<Wake>, Error> {
+        let Some(taken) = found.value.taken(self.now()) else {
+            return Ok(None);
+        };
+        // The list may lag behind the records.
+        if self.waits_its_turn(&found.value).await? {
+            return Ok(None);
+        }
+        let mut unit = self.unit();
+        unit.put_wake(found, &taken);
+        match self.commit(unit).await {
+            Err(error) if error.is_conflict() => Ok(None),
+            Err(error) => Err(error),
+            Ok(()) => Ok(Some(taken)),
+        }
+    }
+
+    /// Holds a wake for another lease: whoever took it is still at it.
+    pub async fn extend(&self, held: Held<'_>) -> Result<Wake, Error> {
+        let (agent, event, attempt) = held;
+        let next = |wake: &Wake| wake.extended(attempt, self.now());
+        self.change_held((agent, event), &next).await
+    }
+
+    /// Gives a wake back undone: it comes again after a while, on its schedule or after as long as is asked for, and a person sees it after the last try.
+    pub async fn give_back(
+        &self,
+        held: Held<'_>,
+        why: (&str, Option<SignedDuration>),
+    ) -> Result<Wake, Error> {
+        let (agent, event, attempt) = held;
+        let next = |wake: &Wake| wake.given_back(attempt, why, self.now());
+        let wake = self.change_held((agent, event), &next).await?;
+        self.nudge_next_wake(&wake).await?;
+        Ok(wake)
+    }
+
+    async fn change_held(
+        &self,
+        (agent, event): (&AgentName, &EventId),
+        next: &(dyn Fn(&Wake) -> Result<Wake, LeaseLost> + Send + Sync),
+    ) -> Result<Wake, Error> {
+        for _ in 0..DECIDE_AGAIN_MAX {
+            let found = self.must_wake(agent, event).await?;
+            let next = next(&found.value).map_err(lost)?;
+            let mut unit = self.unit();
+            unit.put_wake(&found, &next);
+            match self.commit(unit).await {
+                Err(error) if error.is_conflict() => {}
+                Err(error) => return Err(error),
+                Ok(()) => return Ok(next),
+            }
+        }
+        Err(busy(event))
+    }
+
+    async fn must_agent(&self, name: &AgentName) -> Result<(), Error> {
+        let found = self.store.agent(name).await?;
+        found.map(drop).ok_or_else(|| Error::NoSuch {
+            what: "agent",
+            name: name.to_string(),
+        })
+    }
+}
+
+fn lost(lost: LeaseLost) -> Error {
+    Error::NotNow(NotNow {
+        code: "lease_lost",
+        sentence: lost.to_string(),
+    })
+}

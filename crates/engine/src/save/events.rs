@@ -1,0 +1,108 @@
+//! Events and the wakes that go with them.
+
+use domain::event::{Audience, Event};
+use domain::wake::{Channel, Wake};
+use jiff::Timestamp;
+
+use super::{Route, event_place};
+use crate::desk::{Desk, Error, OUTBOX_GRACE, Place, Unit};
+use crate::forget;
+use crate::keys;
+use crate::ports::{Expect, Key};
+use crate::settings::Agent;
+use crate::store::Versioned;
+use crate::work::Work;
+
+/// Where a wake's record is indexed: due while it is not over, and listed while it lies in an inbox.
+fn wake_place(wake: &Wake, now: Timestamp) -> Place {
+    let listed = || keys::listed(keys::inbox(&wake.agent), event_place(&wake.event));
+    Place {
+        due: wake.due(),
+        list: wake.is_in_inbox().then(listed).flatten(),
+        forget: forget::wake(wake, now),
+    }
+}
+
+impl Unit {
+    /// Puts the next state of a wake that was read before.
+    pub fn put_wake(&mut self, found: &Versioned<Wake>, next: &Wake) {
+        let place = wake_place(next, self.now());
+        let key = keys::wake(&next.agent, &next.event.id);
+        self.put(key, next, Some(found.version), place);
+    }
+
+    /// Puts a new wake to an agent. One that is to be sent has the dispatcher told.
+    pub(crate) fn put_new_wake(&mut self, (pk, agent): (&str, &Agent), wake: Wake) {
+        let wake = wake.by(&agent.ways());
+        let key = keys::wake(&wake.agent, &wake.event.id);
+        let mut place = wake_place(&wake, self.now());
+        match wake.channel {
+            Channel::Http => {
+                place.due = Some(self.now() + OUTBOX_GRACE);
+                let event = wake.event.id.clone();
+                let agent = wake.agent.clone();
+                self.tell(pk, Work::Wake { agent, event });
+            }
+            Channel::Inbox => {}
+        }
+        self.put(key, &wake, None, place);
+    }
+}
+
+impl Desk {
+    /// An occurrence is recorded once; its wake goes with it.
+    pub(super) async fn save_event(
+        &self,
+        unit: &mut Unit,
+        key: Key,
+        event: &Event,
+        route: &Route,
+    ) -> Result<(), Error> {
+        if self.store.read::<Event>(&key).await?.is_some() {
+            return Ok(());
+        }
+        let pk = key.pk.clone();
+        unit.put(key, event, None, listed(event));
+        let is_for_agent = event.audience == Audience::Agent;
+        if let Some(agent) = route.agent.as_ref().filter(|_| is_for_agent) {
+            let repo = route.repo.as_ref().map(ToString::to_string);
+            let wake = Wake::new(event.clone(), agent.name.clone(), repo, unit.now());
+            unit.put_new_wake((&pk, agent), wake);
+        }
+        Ok(())
+    }
+
+    /// Late words join the record, and the wake if it has not been acknowledged.
+    pub(super) async fn amend_event(
+        &self,
+        unit: &mut Unit,
+        event: &Event,
+        route: &Route,
+    ) -> Result<(), Error> {
+        let Some(job) = &event.job else { return Ok(()) };
+        let key = keys::event(job, &event.id);
+        unit.put_if(key, event, Expect::Any, listed(event));
+        let Some(agent) = &route.agent else {
+            return Ok(());
+        };
+        let Some(found) = self.store.wake(&agent.name, &event.id).await? else {
+            return Ok(());
+        };
+        if !found.value.is_settled() {
+            let wake = Wake {
+                event: event.clone(),
+                ..found.value.clone()
+            };
+            unit.put_wake(&found, &wake);
+        }
+        Ok(())
+    }
+}
+
+/// Events stand in the list of all events.
+fn listed(event: &Event) -> Place {
+    Place {
+        list: keys::listed(keys::EVENTS, event_place(event)),
+        ..Place::default()
+    }
+}

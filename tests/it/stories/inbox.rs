@@ -1,0 +1,264 @@
+//! Agents that fetch their wakes: one at a time for each job, held on a lease, and never lost.
+
+use std::collections::BTreeMap;
+
+use domain::policy::PlanApproval;
+use domain::wake::{Channel, INBOX_HOLD, Wake, WakeState};
+use engine::desk::Place;
+use engine::keys;
+use jiff::SignedDuration;
+use sandbox::agent::AgentSetup;
+use sandbox::story::Step;
+use tests::world::{
+    AGENT, MINUTE, SECOND, Setup, World, from_work, hour, on_green, progress, scenario, story,
+};
+
+/// A world whose agent's wakes go these ways, to a receiver that answers with this status.
+async fn going(ways: &[Channel], status: u16, stories: Vec<sandbox::story::Story>) -> World {
+    let mut played = scenario(stories);
+    played.agents = vec![AgentSetup {
+        name: AGENT.to_owned(),
+        statuses: vec![status],
+        ..AgentSetup::default()
+    }];
+    let mut source = on_green();
+    source.policy.plan_approval = PlanApproval::Auto;
+    let world = World::with(Setup {
+        scenario: played,
+        source,
+        ..Setup::default()
+    })
+    .await;
+    let found = world.desk.store.agent(&world.agent()).await;
+    let found = found.expect("a store").expect("an agent");
+    let mut agent = found.value.clone();
+    agent.channels = ways.to_vec();
+    let mut unit = world.desk.unit();
+    let place = Place {
+        list: keys::listed(keys::AGENTS, AGENT),
+        ..Place::default()
+    };
+    unit.put(keys::agent(&agent.name), &agent, Some(found.version), place);
+    world.desk.commit(unit).await.expect("an agent");
+    world
+}
+
+async fn take(world: &World) -> Vec<Wake> {
+    let taken = world.desk.take(&world.agent(), 10).await;
+    taken.expect("an inbox")
+}
+
+/// Takes everything that can be had, acknowledges it, and goes on until nothing comes: what was told, by job.
+async fn empty(world: &World) -> BTreeMap<String, Vec<String>> {
+    let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    loop {
+        let taken = take(world).await;
+        if taken.is_empty() {
+            return told;
+        }
+        for wake in taken {
+            let job = wake.event.job.clone().expect("a job").to_string();
+            told.entry(job)
+                .or_default()
+                .push(wake.event.what.kind().to_owned());
+            let agent = world.agent();
+            let done = world.desk.acknowledge(&agent, &wake.event.id).await;
+            done.expect("an acknowledgement");
+        }
+    }
+}
+
+fn asking() -> sandbox::story::Story {
+    let ask = |n: u32| Step::Ask {
+        after: SECOND * 3,
+        text: format!("Question {n}"),
+    };
+    let steps = vec![ask(1), progress(SECOND * 3, "Working"), ask(2)];
+    story("ask", from_work(steps))
+}
+
+#[tokio::test]
+async fn an_agent_that_was_away_finds_everything_in_order_and_nothing_twice() {
+    let world = going(&[Channel::Inbox], 500, vec![asking()]).await;
+    let jobs = [world.submit("ask one").await, world.submit("ask two").await];
+    for n in 1..=2 {
+        world
+            .until(MINUTE * 10, "questions", async |world| {
+                world.events(&jobs[0]).await.len() == n && world.events(&jobs[1]).await.len() == n
+            })
+            .await;
+        for job in &jobs {
+            let said = world.say(job, "Yes", &format!("answer {n}")).await;
+            said.expect("an answer");
+        }
+        world.pass(MINUTE * 25).await;
+    }
+    world
+        .until(MINUTE * 30, "merged", async |world| {
+            world.all_merged(&jobs).await
+        })
+        .await;
+    let told = empty(&world).await;
+    for job in &jobs {
+        let kinds = told[&job.to_string()].join(" ");
+        assert_eq!(kinds, "question question completed");
+    }
+    assert!(empty(&world).await.is_empty());
+    assert!(world.wakes().is_empty(), "nothing was sent");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn of_a_job_the_next_is_had_when_the_one_before_is_over() {
+    let world = going(&[Channel::Inbox], 500, vec![asking()]).await;
+    let job = world.submit("ask").await;
+    world
+        .until(MINUTE * 5, "a question", async |world| {
+            world.events(&job).await.len() == 1
+        })
+        .await;
+    let first = take(&world).await;
+    assert_eq!(first.len(), 1);
+    world.say(&job, "Yes", "one").await.expect("an answer");
+    world
+        .until(MINUTE * 5, "another", async |world| {
+            world.events(&job).await.len() == 2
+        })
+        .await;
+    assert_eq!(take(&world).await, []);
+    let (agent, event) = (world.agent(), first[0].event.id.clone());
+    let held = (&agent, &event, 1);
+    world.desk.extend(held).await.expect("a lease");
+    let why = ("exit code 1", None);
+    world.desk.give_back(held, why).await.expect("a lease");
+    assert_eq!(take(&world).await, [], "not before its next try");
+    world.pass(SECOND * 6).await;
+    let again = take(&world).await;
+    assert_eq!(again[0].event.id, event);
+    world.desk.extend(held).await.expect_err("the first lease");
+    let done = world.desk.acknowledge(&agent, &event).await;
+    done.expect("an acknowledgement");
+    let next = take(&world).await;
+    assert_ne!(next[0].event.id, event);
+    // Whoever took it dies: it comes again after its lease.
+    world.pass(MINUTE * 9).await;
+    assert_eq!(take(&world).await, []);
+    world.pass(MINUTE * 2).await;
+    assert_eq!(take(&world).await[0].event.id, next[0].event.id);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn two_takers_never_hold_the_same() {
+    let world = going(&[Channel::Inbox], 500, Vec::new()).await;
+    for n in 0..6 {
+        world.submit(&format!("Add test {n}")).await;
+    }
+    world
+        .until(hour(1), "six wakes", async |world| {
+            let wakes = world.desk.store.wakes(&world.agent()).await;
+            wakes.expect("wakes").len() == 6
+        })
+        .await;
+    let (one, other) = tokio::join!(take(&world), take(&world));
+    let mut ids: Vec<_> = one
+        .iter()
+        .chain(&other)
+        .map(|wake| &wake.event.id)
+        .collect();
+    assert_eq!(ids.len(), 6);
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 6);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn what_does_not_get_through_is_left_in_the_inbox() {
+    let world = going(&[Channel::Http, Channel::Inbox], 410, Vec::new()).await;
+    let first = world.submit("Add a test").await;
+    world
+        .until(MINUTE * 5, "a wake", async |world| {
+            !world.wakes().is_empty()
+        })
+        .await;
+    let other = world.submit("Add another test").await;
+    world
+        .until(hour(1), "merged", async |world| {
+            world.all_merged(&[first.clone(), other.clone()]).await
+        })
+        .await;
+    assert_eq!(world.wakes().len(), 1, "whoever is gone is not asked again");
+    let told = empty(&world).await;
+    assert_eq!(told[&first.to_string()], ["completed"]);
+    assert_eq!(told[&other.to_string()], ["completed"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn what_nobody_takes_is_given_up_where_a_person_sees_it_and_costs_nothing_before() {
+    let world = going(&[Channel::Inbox], 500, Vec::new()).await;
+    let job = world.submit("Add a test").await;
+    world
+        .until(hour(1), "merged", async |world| {
+            world.all_merged(std::slice::from_ref(&job)).await
+        })
+        .await;
+    world.pass(hour(1)).await;
+    let of_wakes = |world: &World| {
+        let written = world.ledger.written();
+        let wakes = written.iter().filter(|key| key.sk.starts_with(keys::WAKE));
+        wakes.count()
+    };
+    let before = of_wakes(&world);
+    world.pass(INBOX_HOLD - hour(3)).await;
+    assert_eq!(
+        of_wakes(&world),
+        before,
+        "nothing is written while it waits"
+    );
+    world.pass(hour(2) + SignedDuration::from_mins(5)).await;
+    let wakes = world.desk.store.wakes(&world.agent()).await.expect("wakes");
+    let WakeState::Dead { why, .. } = &wakes[0].value.state else {
+        panic!("{wakes:#?}")
+    };
+    assert_eq!(why, "nobody took it out of the inbox for 3 days");
+    assert_eq!(take(&world).await, []);
+    assert!(world.wakes().is_empty());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_agent_without_an_address_has_an_inbox_and_a_removed_one_leaves_nothing_open() {
+    let world = going(&[Channel::Http], 500, Vec::new()).await;
+    let job = world.submit("Add a test").await;
+    world
+        .until(MINUTE * 10, "a try", async |world| {
+            !world.wakes().is_empty()
+        })
+        .await;
+    let found = world.desk.store.agent(&world.agent()).await;
+    let found = found.expect("a store").expect("an agent");
+    let mut agent = found.value.clone();
+    agent.url = None;
+    let mut unit = world.desk.unit();
+    let version = Some(found.version);
+    unit.put(keys::agent(&agent.name), &agent, version, Place::default());
+    world.desk.commit(unit).await.expect("an agent");
+    world.pass(MINUTE * 40).await;
+    let taken = take(&world).await;
+    assert_eq!(taken.len(), 1);
+    assert_eq!(taken[0].event.job.as_ref(), Some(&job));
+    let found = world.desk.store.agent(&world.agent()).await;
+    let found = found.expect("a store").expect("an agent");
+    let mut unit = world.desk.unit();
+    unit.delete(keys::agent(&agent.name), &found);
+    world.desk.commit(unit).await.expect("no agent");
+    world.pass(MINUTE * 15).await;
+    let wakes = world.desk.store.wakes(&world.agent()).await.expect("wakes");
+    let WakeState::Dead { why, .. } = &wakes[0].value.state else {
+        panic!("{wakes:#?}")
+    };
+    assert_eq!(why, "its agent was removed");
+    world.finish().await;
+}

@@ -1,8 +1,13 @@
 //! What belongs to an earlier attempt of a job stays with it: its pull request, its create, its orders.
 
+use std::time::Duration;
+
+use domain::ids::JobId;
+use engine::jobs::adoption::{Adopted, Adoption};
+use engine::keys;
 use sandbox::{Fault, FaultKind, Scenario, Service};
 use tests::world::{
-    MINUTE, SECOND, Setup, World, asking, green_checks, on_green, scenario, with_ci,
+    MINUTE, REPO, SECOND, Setup, World, asking, green_checks, on_green, scenario, with_ci,
 };
 
 async fn world_of(scenario: Scenario) -> World {
@@ -109,5 +114,63 @@ async fn a_create_that_was_called_off_before_it_began_leaves_the_next_attempt_al
         })
         .await;
     assert_eq!(world.sandbox.counters().creates, 1);
+    world.finish().await;
+}
+
+fn wish(world: &World, session: &str) -> Adoption {
+    Adoption {
+        session: session.parse().expect("a session id"),
+        repo: REPO.parse().expect("a repository"),
+        agent: None,
+        take_over: true,
+        asked_at: world.desk.now(),
+        refused: None,
+    }
+}
+
+/// Every job that there is.
+async fn jobs(world: &World) -> Vec<JobId> {
+    let all = world.desk.list_jobs(None, 10).await.expect("a store").0;
+    all.into_iter().map(|job| job.id).collect()
+}
+
+#[tokio::test]
+async fn a_session_whose_making_was_not_told_is_its_jobs_however_often_it_is_adopted() {
+    let world = world_of(scenario(Vec::new())).await;
+    let cut = Fault::new(Service::Jules, "/sessions", FaultKind::CutAfterEffect);
+    world.sandbox.faults().add(cut.on("POST").next(1));
+    let job = world.submit("Add a test").await;
+    world
+        .until(MINUTE * 5, "a session", async |world| {
+            !world.sandbox.jules().sessions().is_empty()
+        })
+        .await;
+    assert_eq!(world.state(&job).await, "starting");
+    let session = world.sandbox.jules().sessions()[0].id.clone();
+    for _ in 0..2 {
+        let asked = wish(&world, &session);
+        let asked = world.desk.adopt(asked, Duration::ZERO).await;
+        assert!(matches!(asked, Ok(Adopted::Later(_))), "{asked:?}");
+        world.step().await;
+    }
+    world
+        .until(MINUTE * 60, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
+    assert_eq!(jobs(&world).await, [job.clone()]);
+    // Whoever asks again is answered with the one job, and no wish is left over.
+    let again = world
+        .desk
+        .adopt(wish(&world, &session), Duration::ZERO)
+        .await;
+    let Ok(Adopted::Job(found)) = again else {
+        panic!("{again:?}")
+    };
+    assert_eq!(found.id, job);
+    world.pass(MINUTE * 10).await;
+    let left = world.ledger.everything().await;
+    assert!(left.iter().all(|record| record.key.sk != keys::ADOPTION));
+    assert_eq!(world.sandbox.counters().merge_calls, 1);
     world.finish().await;
 }

@@ -1,5 +1,7 @@
 //! What is an id and what is not.
 
+use std::cmp::Ordering;
+
 use super::*;
 
 fn ok<T: FromStr>(texts: &[&str]) {

@@ -2,7 +2,7 @@
 
 use domain::failure::FailureClass;
 use domain::ids::{BranchName, JobId};
-use domain::job::{self, NewJob, NotNow};
+use domain::job::{self, NewJob, NotNow, Phase};
 use domain::marker::Marker;
 use domain::policy::Source;
 use domain::priority::Priority;
@@ -14,6 +14,14 @@ use crate::forget;
 use crate::jobs::adoption::{Adoption, refusal};
 use crate::keys;
 use crate::store::Versioned;
+
+/// What a session is that we made.
+enum Made {
+    /// Its job waits to hear whether it was made.
+    Unsettled,
+    /// Its job has another one, or wants none any more.
+    Twin(NotNow),
+}
 
 impl Dispatcher {
     /// Adopts the session, or writes down why not.
@@ -64,7 +72,35 @@ impl Dispatcher {
         if let Some(not_now) = self.not_ours_to_take(&asked.value, &view) {
             return self.refuse(id, &asked, not_now).await;
         }
-        self.take(id, &asked, &view, &source).await
+        match self.made_by_us(&view).await? {
+            None => self.take(id, &asked, &view, &source).await,
+            // Its creation settles who it is, and then the wish is fulfilled or refused.
+            Some(Made::Unsettled) => Ok(()),
+            Some(Made::Twin(not_now)) => self.refuse(id, &asked, not_now).await,
+        }
+    }
+
+    /// What a session with our own marker is to its job, although that does not point to it: a second job would watch it beside the first. None if there is no such job.
+    async fn made_by_us(&self, view: &SessionView) -> Result<Option<Made>, Error> {
+        let marker = Marker::find(&view.title);
+        let ours = marker.filter(|marker| marker.installation == self.desk.installation);
+        let Some(marker) = ours else { return Ok(None) };
+        let Some(job) = self.desk.store.job(&marker.job).await? else {
+            return Ok(None);
+        };
+        let awaits = match job.value.phase {
+            Phase::Queued { .. } | Phase::Creating { .. } => job.value.attempt == marker.attempt,
+            Phase::Watching(_) | Phase::Ended(_) => false,
+        };
+        if awaits {
+            return Ok(Some(Made::Unsettled));
+        }
+        let sentence = format!(
+            "session {} is a twin of one that job {} has, and is put away: use that job",
+            view.id, marker.job
+        );
+        let code = "superseded";
+        Ok(Some(Made::Twin(NotNow { code, sentence })))
     }
 
     async fn take(

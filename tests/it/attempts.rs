@@ -158,7 +158,7 @@ async fn a_session_whose_making_was_not_told_is_its_jobs_however_often_it_is_ado
             world.state(&job).await == "merged"
         })
         .await;
-    assert_eq!(jobs(&world).await, [job.clone()]);
+    assert_eq!(jobs(&world).await, std::slice::from_ref(&job));
     // Whoever asks again is answered with the one job, and no wish is left over.
     let again = world
         .desk

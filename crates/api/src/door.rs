@@ -19,7 +19,7 @@ use crate::live::LiveSecret;
 use crate::orders::{self, Verb};
 use crate::refusal::Refused;
 use crate::webhook::WebhookCounters;
-use crate::{adopt, inbox, jobs, metrics, outcome, report, trace};
+use crate::{adopt, events, inbox, jobs, metrics, outcome, report, trace};
 
 /// Longest body of an order, in bytes: the longest prompt fits however it is escaped.
 pub const JOB_BODY_BYTES_MAX: usize = 1024 * 1024;
@@ -116,6 +116,7 @@ fn orders_and_reports() -> Router<Arc<Inner>> {
     let mut router = Router::new()
         .route("/status", get(report::status))
         .route("/metrics", get(metrics::metrics))
+        .route("/events", get(events::events))
         .route("/agents/{agent}/take", post(inbox::take))
         .route("/events/{event}/ack", post(inbox::acknowledge))
         .route("/events/{event}/extend", post(inbox::extend))

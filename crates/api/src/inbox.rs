@@ -10,7 +10,7 @@ use client::wire::{
     TAKE_LIMIT, TAKE_LIMIT_MAX, TakeRequest, Taken, TakenWake, WAIT_SECONDS_MAX, WHY_BYTES_MAX,
 };
 use domain::ids::{AgentName, EventId, InvalidId};
-use domain::wake::{Wake, WakeState, message};
+use domain::wake::{Back, Wake, WakeState, message};
 use jiff::SignedDuration;
 
 use crate::body::{self, Parts, Sent};
@@ -96,13 +96,22 @@ pub(crate) async fn give_back(
     let max = RETRY_AFTER_SECONDS_MAX;
     let after = at_most("retry_after_seconds", asked.retry_after_seconds, max)?;
     let after = after.map(|seconds| SignedDuration::from_secs(seconds.into()));
+    let back = match (after, asked.untried) {
+        (None, false) => Back::AsPlanned,
+        (Some(wait), false) => Back::After(wait),
+        (None, true) => Back::Untried,
+        (Some(_), true) => {
+            let detail = "`untried`: what was not tried comes again at once; leave `retry_after_seconds` out";
+            return Err(Refused::field("untried", "bad_field", detail));
+        }
+    };
     let why = asked.why.as_deref().unwrap_or(NO_WORDS);
     if why.len() > WHY_BYTES_MAX {
         let detail = format!("`why` is longer than {WHY_BYTES_MAX} bytes");
         return Err(Refused::field("why", "too_long", &detail));
     }
     let held = (&asked.agent, &event_id, asked.attempt);
-    let wake = door.desk.give_back(held, (why, after)).await?;
+    let wake = door.desk.give_back(held, (why, back)).await?;
     tracing::info!(event.id = %event_id, agent = %asked.agent, "an event was given back");
     let comes_again = match wake.state {
         WakeState::Pending { not_before, .. } => Some(not_before),

@@ -14,6 +14,7 @@ mod trace;
 mod view;
 
 mod adopt;
+mod events;
 mod inbox;
 mod jobs;
 mod merge;

@@ -109,27 +109,21 @@ async fn new_secret(name: &AgentName, data: &Keeping) -> Result<String> {
 async fn set(args: &SetArgs, data: &Keeping) -> Result<Answer> {
     let desk = &data.desk;
     let read = async || must_find(desk, &args.name).await;
+    let before = read().await?.value;
+    refuse_odd_ways(&changed(&before, args))?;
     let secret = match &args.url {
-        Some(_) => secret_if_none(&read().await?.value, data).await?,
+        Some(_) => secret_if_none(&before, data).await?,
         None => None,
     };
     let agent = change(desk, address, read, |agent| {
-        let disabled = agent.disabled.clone().filter(|_| !args.enable);
-        let chosen = args.ways.channels();
-        let next = Agent {
-            url: args.url.clone().or_else(|| agent.url.clone()),
-            channels: if chosen.is_empty() {
-                agent.channels.clone()
-            } else {
-                chosen
-            },
-            disabled,
-            ..agent.clone()
-        };
+        let next = changed(agent, args);
         refuse_odd_ways(&next)?;
         Ok((next.clone(), next))
     })
     .await?;
+    if before.disabled.is_some() && args.enable {
+        send_what_waited(&agent.name, desk).await?;
+    }
     let mut json = json!({ "agent": value(&agent) });
     if let Some(secret) = &secret {
         json["secret"] = json!(secret);
@@ -140,6 +134,31 @@ async fn set(args: &SetArgs, data: &Keeping) -> Result<Answer> {
         None => answer,
     };
     Ok(with_hint(answer, &agent))
+}
+
+/// The agent as it is to be.
+fn changed(agent: &Agent, args: &SetArgs) -> Agent {
+    let chosen = args.ways.channels();
+    Agent {
+        url: args.url.clone().or_else(|| agent.url.clone()),
+        channels: if chosen.is_empty() {
+            agent.channels.clone()
+        } else {
+            chosen
+        },
+        disabled: agent.disabled.clone().filter(|_| !args.enable),
+        ..agent.clone()
+    }
+}
+
+/// Wakes that rested while their agent took none.
+async fn send_what_waited(name: &AgentName, desk: &Desk) -> Result<()> {
+    for wake in desk.store.wakes(name).await? {
+        if !wake.value.is_settled() {
+            desk.replay(name, &wake.value.event.id).await?;
+        }
+    }
+    Ok(())
 }
 
 /// A new secret for an agent that gets its first address; none when it has one.

@@ -1,19 +1,23 @@
 //! `gaffer watch`: takes an agent's wakes out of its inbox and runs a command for each. What was tried, and what comes next, is known to Gaffer alone, so that a watcher may die at any moment.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::future::pending;
 use std::process::ExitStatus;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use client::wire::{Extend, GiveBack, TakeRequest, TakenWake, WAIT_SECONDS_MAX};
 use client::{Client, Error as CallError};
-use domain::ids::AgentName;
+use domain::fence::clip;
+use domain::ids::{AgentName, EventId};
 use domain::wake::LEASE;
 use serde_json::json;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use crate::args::watch::WatchArgs;
 use crate::error::Error;
@@ -23,17 +27,19 @@ use crate::{render, site};
 
 mod child;
 pub(crate) mod handle;
+mod trouble;
 
 use child::{Ended, Handler};
+use trouble::{Waits, code, is_passing, is_settled, paused};
 
 /// How often a wake is extended while its command runs: several times in a lease, should one call fail.
 const EXTEND_EVERY: Duration = Duration::from_secs(LEASE.as_secs().unsigned_abs() / 4);
 
-/// The first wait after a call that failed; it doubles.
-const FAILED_FIRST: Duration = Duration::from_secs(1);
+/// How long a wake is held without being extended: afterwards it comes again anyway.
+const HELD: Duration = Duration::from_secs(LEASE.as_secs().unsigned_abs());
 
-/// The longest wait after a call that failed.
-const FAILED_MAX: Duration = Duration::from_secs(30);
+/// Longest reason for giving a wake back, in characters.
+const WHY_CHARS_MAX: usize = 300;
 
 /// The wait after an empty answer that was not held open, as functions on AWS give it.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
@@ -48,32 +54,51 @@ pub(crate) async fn run(args: WatchArgs, here: &Here) -> Result<()> {
         handler: handler(&args, here)?,
         once: args.once,
         as_json: args.json,
+        undone: Mutex::default(),
     });
     let mut takers = JoinSet::new();
     for _ in 0..args.at_once {
         takers.spawn(watcher.clone().take_until(stopped.clone()));
     }
-    let mut undone = 0;
-    let told = told_to_stop();
+    let told = told_to_end();
     let mut told = std::pin::pin!(told);
+    let mut failed = Ok(());
     loop {
         tokio::select! {
             told = &mut told, if !*stop.borrow() => {
-                told?;
                 stop.send_replace(true);
+                failed = failed.and(told);
             }
             ended = takers.join_next() => match ended {
-                Some(ended) => undone += ended.context("watching")??,
+                Some(ended) => {
+                    let ended = ended.context("watching").flatten();
+                    if ended.is_err() {
+                        // The others give back what they have.
+                        stop.send_replace(true);
+                    }
+                    failed = failed.and(ended);
+                }
                 None => break,
             },
         }
     }
+    failed?;
+    let undone = watcher.undone().len();
     if args.once && undone > 0 {
         let what = format!("{undone} events could not be handled");
         let next = "they come again; what the command said stands above";
         return Err(Error::refused("not_handled", what, next).into());
     }
     Ok(())
+}
+
+/// Resolves when the process is to stop, or when its terminal is closed: the command must not go on alone.
+async fn told_to_end() -> Result<()> {
+    let mut closed = signal(SignalKind::hangup()).context("listening for SIGHUP")?;
+    tokio::select! {
+        told = told_to_stop() => told,
+        _ = closed.recv() => Ok(()),
+    }
 }
 
 /// The command, or the default handler of this very program. Either finds the same Gaffer as the watcher without being told.
@@ -84,10 +109,13 @@ fn handler(args: &WatchArgs, here: &Here) -> Result<Handler> {
         Some(program) => (program, command.collect()),
         None => {
             let itself = std::env::current_exe().context("finding this program")?;
-            (itself.into(), usual(here))
+            (itself.into(), vec![OsString::from("handle-event")])
         }
     };
     let mut environment = vec![("GAFFER_DATA", here.folder.clone().into_os_string())];
+    if let Some(stack) = &here.stack {
+        environment.push(("GAFFER_STACK", OsString::from(stack)));
+    }
     if let Some(url) = &args.url {
         environment.push(("GAFFER_URL", OsString::from(url.as_str())));
     }
@@ -100,25 +128,25 @@ fn handler(args: &WatchArgs, here: &Here) -> Result<Handler> {
     })
 }
 
-/// What the default handler is called with.
-fn usual(here: &Here) -> Vec<OsString> {
-    let stack = here.stack.iter().flat_map(|name| ["--stack", name]);
-    let all = stack.chain(["handle-event"]);
-    all.map(OsString::from).collect()
-}
-
 struct Watcher {
     client: Client,
     agent: AgentName,
     handler: Handler,
     once: bool,
     as_json: bool,
+    /// Events that were given back and not done since.
+    undone: Mutex<BTreeSet<EventId>>,
 }
 
 /// What became of one event.
 enum Outcome {
     Done,
+    /// It was tried.
     Back {
+        why: String,
+    },
+    /// Nothing was tried.
+    Untried {
         why: String,
     },
     /// It is somebody else's, or nobody's any more.
@@ -126,10 +154,13 @@ enum Outcome {
 }
 
 impl Watcher {
-    /// Takes one wake after the other; answers how many could not be handled.
-    async fn take_until(self: Arc<Self>, mut stopped: watch::Receiver<bool>) -> Result<u32> {
+    fn undone(&self) -> MutexGuard<'_, BTreeSet<EventId>> {
+        self.undone.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes one wake after the other.
+    async fn take_until(self: Arc<Self>, mut stopped: watch::Receiver<bool>) -> Result<()> {
         let mut waits = Waits::default();
-        let mut undone = 0;
         let wait_seconds = (!self.once).then_some(WAIT_SECONDS_MAX);
         let ask = TakeRequest {
             limit: Some(1),
@@ -158,23 +189,34 @@ impl Watcher {
                 }
             }
             for wake in taken {
-                let handled = self.handle(&wake, &mut stopped).await?;
-                undone += u32::from(!handled);
+                self.handle(&wake, &mut stopped).await?;
             }
         }
-        Ok(undone)
+        Ok(())
     }
 
     /// Runs the command for a wake and tells Gaffer what became of it.
-    async fn handle(&self, wake: &TakenWake, stopped: &mut watch::Receiver<bool>) -> Result<bool> {
-        let outcome = self.run_command(wake, stopped).await;
+    async fn handle(&self, wake: &TakenWake, stopped: &mut watch::Receiver<bool>) -> Result<()> {
+        let (outcome, broken) = match self.run_command(wake, stopped).await {
+            Ok(outcome) => (outcome, Ok(())),
+            // It would fail for every event: they are kept for when it is mended.
+            Err(error) => {
+                let why = format!("{error:#}");
+                (Outcome::Untried { why }, Err(error))
+            }
+        };
         let told = match &outcome {
             Outcome::Done => "done".to_owned(),
-            Outcome::Back { why } => format!("given back: {why}"),
+            Outcome::Back { why } | Outcome::Untried { why } => format!("given back: {why}"),
             Outcome::Lost => "taken over by somebody else".to_owned(),
         };
         self.settle(wake, &outcome, stopped).await?;
         let event = &wake.event;
+        if let Outcome::Done = outcome {
+            self.undone().remove(&event.event_id);
+        } else {
+            self.undone().insert(event.event_id.clone());
+        }
         if self.as_json {
             render::json_line(&json!({
                 "event_id": event.event_id, "event": event.event, "kind": event.kind,
@@ -188,48 +230,36 @@ impl Watcher {
                 event.event_id, event.kind, wake.attempt
             ));
         }
-        Ok(matches!(outcome, Outcome::Done))
+        broken
     }
 
-    async fn run_command(&self, wake: &TakenWake, stopped: &mut watch::Receiver<bool>) -> Outcome {
-        let event = match serde_json::to_string(&wake.event) {
-            Ok(event) => event,
-            Err(error) => {
-                return Outcome::Back {
-                    why: error.to_string(),
-                };
-            }
-        };
-        let child = match self.handler.start(&event) {
-            Ok(child) => child,
-            Err(error) => {
-                return Outcome::Back {
-                    why: format!("{error:#}"),
-                };
-            }
-        };
+    /// Runs the command to its end; fails when it cannot be started at all.
+    async fn run_command(
+        &self,
+        wake: &TakenWake,
+        stopped: &mut watch::Receiver<bool>,
+    ) -> Result<Outcome> {
+        let event = serde_json::to_string(&wake.event).context("writing the event")?;
+        let running = self.handler.start(&event)?;
         let off = async {
             tokio::select! {
-                _ = stopped.wait_for(|stop| *stop) => Outcome::Back {
+                _ = stopped.wait_for(|stop| *stop) => Outcome::Untried {
                     why: "the watcher was told to stop".to_owned(),
                 },
                 () = self.keep_held(wake) => Outcome::Lost,
             }
         };
-        match self.handler.finish(child, &event, off).await {
-            Ok(Ended::Exited(status)) => judged(status),
-            Ok(Ended::TimedOut) => {
+        Ok(match self.handler.finish(running, &event, off).await? {
+            Ended::Exited(status) => judged(status),
+            Ended::TimedOut => {
                 let why = format!("it took longer than {:?}", self.handler.timeout);
                 Outcome::Back { why }
             }
-            Ok(Ended::CalledOff(outcome)) => outcome,
-            Err(error) => Outcome::Back {
-                why: format!("{error:#}"),
-            },
-        }
+            Ended::CalledOff(outcome) => outcome,
+        })
     }
 
-    /// Extends the lease again and again; ends when it is lost for good.
+    /// Extends the lease again and again; ends when somebody else has the event. A command that acknowledges by itself may go on.
     async fn keep_held(&self, wake: &TakenWake) {
         let extend = Extend {
             agent: self.agent.clone(),
@@ -240,9 +270,9 @@ impl Watcher {
         loop {
             every.tick().await;
             match self.client.extend(&wake.event.event_id, &extend).await {
-                Ok(_) => {}
-                Err(error) if is_passing(&error) => {}
-                Err(_) => return,
+                Err(error) if code(&error) == Some("lease_lost") => return,
+                Err(error) if code(&error) == Some("acknowledged") => pending().await,
+                Ok(_) | Err(_) => {}
             }
         }
     }
@@ -255,14 +285,12 @@ impl Watcher {
         stopped: &mut watch::Receiver<bool>,
     ) -> Result<()> {
         let event = &wake.event.event_id;
-        let mut waits = Waits::default();
+        let (mut waits, began) = (Waits::default(), Instant::now());
         loop {
             let settled = match outcome {
                 Outcome::Done => self.client.acknowledge(&self.agent, event).await.map(drop),
-                Outcome::Back { why } => {
-                    let back = self.back(wake, why);
-                    self.client.give_back(event, &back).await.map(drop)
-                }
+                Outcome::Back { why } => self.give_back(wake, (why, false)).await,
+                Outcome::Untried { why } => self.give_back(wake, (why, true)).await,
                 Outcome::Lost => return Ok(()),
             };
             match settled {
@@ -272,19 +300,32 @@ impl Watcher {
                     render::note(&format!("{event} comes again: {error}"));
                     return Ok(());
                 }
-                Err(error) if is_lost(&error) => return Ok(()),
-                Err(error) => self.passing(error, &mut waits, stopped).await?,
+                Err(error) if is_settled(&error) => return Ok(()),
+                Err(error) if is_passing(&error) && began.elapsed() < HELD => {
+                    paused(waits.next(), stopped).await;
+                }
+                Err(error) => {
+                    let doing = format!("telling what became of {event}");
+                    return Err(error).context(doing);
+                }
             }
         }
     }
 
-    fn back(&self, wake: &TakenWake, why: &str) -> GiveBack {
-        GiveBack {
+    async fn give_back(
+        &self,
+        wake: &TakenWake,
+        (why, untried): (&str, bool),
+    ) -> Result<(), CallError> {
+        let back = GiveBack {
             agent: self.agent.clone(),
             attempt: wake.attempt,
-            why: Some(why.to_owned()),
+            why: Some(clip(why, WHY_CHARS_MAX)),
             retry_after_seconds: None,
-        }
+            untried,
+        };
+        let event = &wake.event.event_id;
+        self.client.give_back(event, &back).await.map(drop)
     }
 
     /// Waits after a failure that may pass, and says so once; any other ends the watch.
@@ -305,25 +346,6 @@ impl Watcher {
     }
 }
 
-/// How often calls failed in a row.
-#[derive(Default)]
-struct Waits {
-    failed: u32,
-}
-
-impl Waits {
-    fn next(&mut self) -> Duration {
-        let wait = FAILED_FIRST * 2_u32.saturating_pow(self.failed.min(10));
-        self.failed += 1;
-        wait.min(FAILED_MAX)
-    }
-}
-
-/// Waits, but not longer than until we are told to stop.
-async fn paused(wait: Duration, stopped: &mut watch::Receiver<bool>) {
-    let _ = timeout(wait, stopped.wait_for(|stop| *stop)).await;
-}
-
 fn judged(status: ExitStatus) -> Outcome {
     match (status.success(), status.code()) {
         (true, _) => Outcome::Done,
@@ -333,36 +355,5 @@ fn judged(status: ExitStatus) -> Outcome {
         (false, None) => Outcome::Back {
             why: format!("{status}"),
         },
-    }
-}
-
-/// Whether the same call may go well later.
-fn is_passing(error: &CallError) -> bool {
-    match error {
-        CallError::Unreachable { .. } | CallError::NoAnswer { .. } => true,
-        CallError::Problem(problem) => problem.status >= 500 || problem.status == 429,
-        CallError::Foreign { status, .. } => *status >= 500 || *status == 429,
-        CallError::Base { .. }
-        | CallError::GoogleKey
-        | CallError::Token
-        | CallError::NoTlsProvider
-        | CallError::Http(_)
-        | CallError::Id(_) => false,
-    }
-}
-
-/// Whether the event is not ours to settle any more.
-fn is_lost(error: &CallError) -> bool {
-    match error {
-        CallError::Problem(problem) => problem.code == "lease_lost",
-        CallError::Unreachable { .. }
-        | CallError::NoAnswer { .. }
-        | CallError::Foreign { .. }
-        | CallError::Base { .. }
-        | CallError::GoogleKey
-        | CallError::Token
-        | CallError::NoTlsProvider
-        | CallError::Http(_)
-        | CallError::Id(_) => false,
     }
 }

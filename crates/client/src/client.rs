@@ -5,14 +5,14 @@ mod transport;
 #[cfg(test)]
 mod tests;
 
-use domain::ids::{AgentName, EffectId, EventId, PullRef, RepoName};
+use domain::ids::{AgentName, EffectId, EventId, JobId, PullRef, RepoName};
 use reqwest::Method;
 
 use crate::error::Error;
 use crate::wire::{
     Acknowledge, Acknowledged, AdoptRequest, Artifacts, CancelRequest, CreateJob, EffectView,
-    Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs, Later, MergeRequest,
-    Merged, Message, Nothing, Status, TakeRequest, Taken, Why,
+    EventPage, Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs, Later,
+    MergeRequest, Merged, Message, Nothing, Status, TakeRequest, Taken, Why,
 };
 
 pub use transport::{CALL_TIMEOUT, Client};
@@ -26,6 +26,19 @@ pub enum Answer<T> {
     Done(T),
     /// 202: it is noted and will be done.
     Later(Box<Later>),
+}
+
+/// Which events are wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventsAsked {
+    /// Where the asker stands; without it the newest are told.
+    pub after: Option<String>,
+    /// Only events of this job.
+    pub job: Option<JobId>,
+    /// How many at most.
+    pub limit: u32,
+    /// How long an empty answer may be held open, in seconds.
+    pub wait_seconds: u32,
 }
 
 /// Jobs are named by their id or by the id of a session of theirs.
@@ -76,6 +89,20 @@ impl Client {
     pub async fn events(&self, id: &str) -> Result<Events, Error> {
         self.done(Call::new(Method::GET, &job_path(id, &["events"])?))
             .await
+    }
+
+    /// What somebody had to know about anything, after a cursor.
+    pub async fn events_after(&self, asked: &EventsAsked) -> Result<EventPage, Error> {
+        let mut call = Call::new(Method::GET, &["events"])
+            .with("limit", asked.limit.to_string())
+            .with("wait_seconds", asked.wait_seconds.to_string());
+        if let Some(cursor) = &asked.after {
+            call = call.with("after", cursor.clone());
+        }
+        if let Some(job) = &asked.job {
+            call = call.with("job", job.to_string());
+        }
+        self.done(call).await
     }
 
     /// What a job's session has produced, read afresh.

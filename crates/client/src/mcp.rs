@@ -5,6 +5,7 @@ mod arguments;
 mod calls;
 mod patch;
 mod tool;
+mod waiting;
 
 #[cfg(test)]
 mod tests;

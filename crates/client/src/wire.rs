@@ -2,6 +2,7 @@
 //!
 //! Requests refuse fields they do not know, so that a slip of the pen is told; answers may gain fields at any time.
 
+mod events;
 mod inbox;
 mod job;
 mod orders;
@@ -9,6 +10,7 @@ mod outcome;
 mod problem;
 mod report;
 
+pub use events::{EVENTS_LIMIT, EVENTS_LIMIT_MAX, EventPage};
 pub use inbox::{
     Extend, Extended, GiveBack, GivenBack, RETRY_AFTER_SECONDS_MAX, TAKE_LIMIT, TAKE_LIMIT_MAX,
     TakeRequest, Taken, TakenWake, WAIT_SECONDS_MAX, WHY_BYTES_MAX,

@@ -1,5 +1,9 @@
 //! The only things that may wake an agent.
 
+mod cursor;
+
+pub use cursor::{Cursor, NoCursor, OVERLAP};
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

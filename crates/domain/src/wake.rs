@@ -7,7 +7,7 @@ mod message;
 mod tests;
 
 pub use channel::Channel;
-pub use inbox::{INBOX_HOLD, LeaseLost};
+pub use inbox::{Back, INBOX_HOLD, LeaseLost};
 pub use message::{ActionableEvent, message};
 
 use jiff::{SignedDuration, Timestamp};
@@ -40,6 +40,9 @@ pub const LEASE: SignedDuration = SignedDuration::from_mins(10);
 
 /// Longest wait that a receiver may ask for.
 pub const RETRY_AFTER_MAX: SignedDuration = SignedDuration::from_hours(24);
+
+/// How long a wake rests whose agent takes none, until a person lets it again.
+const REFUSED_FOR: SignedDuration = SignedDuration::from_hours(1);
 
 /// Longest reason why a wake was given up, in characters.
 const WHY_CHARS_MAX: usize = 300;
@@ -241,26 +244,45 @@ impl Wake {
         self.with(WakeState::Dead { at: now, why })
     }
 
-    /// The wake after the agent said that it is done with it.
+    /// The wake after the agent said that it is done with it, also when it had been given up.
     pub fn acknowledged(&self, now: Timestamp) -> Self {
-        if self.is_settled() {
-            self.clone()
-        } else {
-            self.with(WakeState::Acknowledged { at: now })
-        }
-    }
-
-    /// The wake sent once more from the start, by a person's wish; one that was acknowledged stays so.
-    pub fn revived(&self, now: Timestamp) -> Self {
         match self.state {
             WakeState::Acknowledged { .. } => self.clone(),
             WakeState::Pending { .. }
             | WakeState::Sending { .. }
             | WakeState::Leased { .. }
-            | WakeState::Dead { .. } => self.with(WakeState::Pending {
+            | WakeState::Dead { .. } => self.with(WakeState::Acknowledged { at: now }),
+        }
+    }
+
+    /// The wake on its way once more from the start, by a person's wish; one that was acknowledged stays so, and one that somebody has is on its way.
+    pub fn revived(&self, now: Timestamp) -> Self {
+        match self.state {
+            WakeState::Acknowledged { .. }
+            | WakeState::Sending { .. }
+            | WakeState::Leased { .. } => self.clone(),
+            WakeState::Pending { .. } | WakeState::Dead { .. } => self.with(WakeState::Pending {
                 attempt: 1,
                 not_before: now,
             }),
+        }
+    }
+
+    /// The wake looked at again later, without a try: its agent takes none for now.
+    pub fn postponed(&self, now: Timestamp) -> Option<Self> {
+        match self.state {
+            WakeState::Pending {
+                attempt,
+                not_before,
+            } if not_before <= now => Some(self.with(WakeState::Pending {
+                attempt,
+                not_before: plus(now, REFUSED_FOR),
+            })),
+            WakeState::Pending { .. }
+            | WakeState::Sending { .. }
+            | WakeState::Leased { .. }
+            | WakeState::Acknowledged { .. }
+            | WakeState::Dead { .. } => None,
         }
     }
 

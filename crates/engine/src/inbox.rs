@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use domain::ids::{AgentName, EventId};
 use domain::job::NotNow;
-use domain::wake::{LeaseLost, Wake};
-use jiff::SignedDuration;
+use domain::wake::{Back, LeaseLost, Wake};
 
 use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
 use crate::jobs::LOOK_AGAIN;
@@ -26,16 +25,37 @@ impl Desk {
     /// Takes the oldest wakes out of an agent's inbox, of each job only its first: the next one comes when that is over.
     pub async fn take(&self, agent: &AgentName, most: usize) -> Result<Vec<Wake>, Error> {
         self.must_agent(agent).await?;
-        let (mut taken, mut seen) = (Vec::new(), BTreeSet::new());
-        let mut after = None;
+        let mut taken = Vec::new();
+        match self
+            .take_into(&mut taken, (agent, most.min(TAKE_MAX)))
+            .await
+        {
+            // What was taken has to be told, whatever went wrong after it.
+            Err(error) if taken.is_empty() => Err(error),
+            Err(_) | Ok(()) => Ok(taken),
+        }
+    }
+
+    async fn take_into(
+        &self,
+        taken: &mut Vec<Wake>,
+        (agent, most): (&AgentName, usize),
+    ) -> Result<(), Error> {
+        let (mut seen, mut after) = (BTreeSet::new(), None);
         loop {
             let list = keys::inbox(agent);
             let page = self.store.records().list(&list, false, after, PAGE).await?;
             for record in &page.records {
-                if taken.len() == most.min(TAKE_MAX) {
-                    return Ok(taken);
+                if taken.len() == most {
+                    return Ok(());
                 }
-                let found: Versioned<Wake> = decode(record)?;
+                let found: Versioned<Wake> = match decode(record) {
+                    Ok(found) => found,
+                    Err(error) => {
+                        tracing::error!(%error, "a wake stays in its inbox");
+                        continue;
+                    }
+                };
                 let job = &found.value.event.job;
                 let is_first = job.as_ref().is_none_or(|job| seen.insert(job.clone()));
                 if is_first {
@@ -44,7 +64,7 @@ impl Desk {
             }
             after = page.next;
             if after.is_none() {
-                return Ok(taken);
+                return Ok(());
             }
         }
     }
@@ -95,12 +115,8 @@ impl Desk {
         self.change_held((agent, event), &next).await
     }
 
-    /// Gives a wake back undone: it comes again after a while, on its schedule or after as long as is asked for, and a person sees it after the last try.
-    pub async fn give_back(
-        &self,
-        held: Held<'_>,
-        why: (&str, Option<SignedDuration>),
-    ) -> Result<Wake, Error> {
+    /// Gives a wake back undone; a person sees it after the last try.
+    pub async fn give_back(&self, held: Held<'_>, why: (&str, Back)) -> Result<Wake, Error> {
         let (agent, event, attempt) = held;
         let next = |wake: &Wake| wake.given_back(attempt, why, self.now());
         let wake = self.change_held((agent, event), &next).await?;
@@ -138,7 +154,7 @@ impl Desk {
 
 fn lost(lost: LeaseLost) -> Error {
     Error::NotNow(NotNow {
-        code: "lease_lost",
+        code: lost.code(),
         sentence: lost.to_string(),
     })
 }

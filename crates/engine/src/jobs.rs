@@ -8,6 +8,7 @@ mod waiting;
 use std::time::Duration;
 
 pub use creation::Carried;
+pub use trial::TEST_ACCOUNT;
 
 use domain::ids::{
     AgentName, BranchName, CommitSha, EffectId, JobId, PullRef, RepoName, SessionId,

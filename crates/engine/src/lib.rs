@@ -14,6 +14,7 @@ pub mod doctor;
 mod save;
 
 pub mod dossier;
+pub mod events;
 pub mod figures;
 pub mod forget;
 pub mod journal;
@@ -36,5 +37,5 @@ pub mod settings;
 pub mod status;
 mod tokens;
 pub mod usage;
-mod wakes;
+pub mod wakes;
 pub mod why;

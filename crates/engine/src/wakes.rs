@@ -3,15 +3,26 @@
 use domain::ids::{AgentName, EventId, JobId};
 use domain::job::NotNow;
 use domain::wake::{Channel, Wake, WakeState};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
-use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
+use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, ignore_conflict};
 use crate::keys;
 use crate::store::Versioned;
 use crate::work::Work;
 
+/// What came of putting a wake on its way once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replayed {
+    /// It is on its way from the start.
+    Sent,
+    /// Its agent is done with it.
+    Acknowledged,
+    /// Somebody has it, or it is being sent.
+    UnderWay,
+}
+
 impl Desk {
-    /// An agent says that it is done with an event. Saying it twice, or after it was given up, changes nothing.
+    /// An agent says that it is done with an event. Saying it twice changes nothing.
     pub async fn acknowledge(&self, agent: &AgentName, event: &EventId) -> Result<(), Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
             let found = self.must_wake(agent, event).await?;
@@ -27,15 +38,19 @@ impl Desk {
                 Ok(()) => return self.nudge_next_wake(&next).await,
             }
         }
-        Ok(())
+        Err(busy(event))
     }
 
-    /// Puts a wake on its way once more from the start, the first of its agent's ways; none if it was acknowledged.
-    pub async fn replay(&self, agent: &AgentName, event: &EventId) -> Result<Option<Wake>, Error> {
+    /// Puts a wake on its way once more from the start, the first of its agent's ways.
+    pub async fn replay(&self, agent: &AgentName, event: &EventId) -> Result<Replayed, Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
             let found = self.must_wake(agent, event).await?;
-            if let WakeState::Acknowledged { .. } = found.value.state {
-                return Ok(None);
+            match found.value.state {
+                WakeState::Acknowledged { .. } => return Ok(Replayed::Acknowledged),
+                WakeState::Sending { .. } | WakeState::Leased { .. } => {
+                    return Ok(Replayed::UnderWay);
+                }
+                WakeState::Pending { .. } | WakeState::Dead { .. } => {}
             }
             let target = self.store.agent(agent).await?;
             let ways = target.map(|agent| agent.value.ways()).unwrap_or_default();
@@ -50,7 +65,7 @@ impl Desk {
             match self.commit(unit).await {
                 Err(error) if error.is_conflict() => {}
                 Err(error) => return Err(error),
-                Ok(()) => return Ok(Some(again)),
+                Ok(()) => return Ok(Replayed::Sent),
             }
         }
         Err(busy(event))
@@ -69,13 +84,13 @@ impl Desk {
         })
     }
 
-    /// Whether an earlier wake of the same job is under way to the same agent on the same way.
+    /// Whether an earlier wake of the same job is under way to the same agent. What is sent does not wait for what lies in the inbox until somebody fetches it.
     pub(crate) async fn waits_its_turn(&self, wake: &Wake) -> Result<bool, Error> {
         let Some(job) = &wake.event.job else {
             return Ok(false);
         };
-        let order = |wake: &Wake| (wake.event.observed_at, wake.event.id.clone());
-        let earlier = |other: &Wake| other.channel == wake.channel && order(other) < order(wake);
+        let holds_up = |other: &Wake| !other.is_in_inbox() || wake.is_in_inbox();
+        let earlier = |other: &Wake| holds_up(other) && place_of(other) < place_of(wake);
         Ok(self.open_wake(&wake.agent, job, earlier).await?.is_some())
     }
 
@@ -87,17 +102,32 @@ impl Desk {
         if !left.is_settled() && !left.is_in_inbox() {
             return Ok(());
         }
-        let waits = |other: &Wake| !other.is_in_inbox();
-        if let Some(next) = self.open_wake(&left.agent, job, waits).await? {
-            let work = Work::Wake {
-                agent: next.agent,
-                event: next.event.id,
-            };
-            self.queue
-                .send(&work.to_body(), SignedDuration::ZERO)
-                .await?;
+        let later = |other: &Wake| place_of(other) > place_of(left);
+        let Some(next) = self.open_wake(&left.agent, job, later).await? else {
+            return Ok(());
+        };
+        if next.is_in_inbox() {
+            return self.turn_to(next).await;
         }
-        Ok(())
+        let work = Work::Wake {
+            agent: next.agent,
+            event: next.event.id,
+        };
+        Ok(self
+            .queue
+            .send(&work.to_body(), SignedDuration::ZERO)
+            .await?)
+    }
+
+    /// A wake that could not be had before is held from now on.
+    async fn turn_to(&self, next: Wake) -> Result<(), Error> {
+        let found = self.must_wake(&next.agent, &next.event.id).await?;
+        let Some(turned) = found.value.turned_to(self.now()) else {
+            return Ok(());
+        };
+        let mut unit = self.unit();
+        unit.put_wake(&found, &turned);
+        ignore_conflict(self.commit(unit).await)
     }
 
     /// The first wake of a job's events to an agent that is not over and is one of these. A job has few events, an agent has wakes of many jobs.
@@ -125,4 +155,9 @@ pub(crate) fn busy(event: &EventId) -> Error {
         code: "busy",
         sentence: format!("event {event} is being changed by others just now: try again"),
     })
+}
+
+/// The order of a job's wakes.
+fn place_of(wake: &Wake) -> (Timestamp, &EventId) {
+    (wake.event.observed_at, &wake.event.id)
 }

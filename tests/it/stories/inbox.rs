@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::policy::PlanApproval;
-use domain::wake::{Channel, INBOX_HOLD, Wake, WakeState};
+use domain::wake::{Back, Channel, INBOX_HOLD, Wake, WakeState};
 use engine::desk::Place;
 use engine::keys;
 use jiff::SignedDuration;
@@ -129,7 +129,7 @@ async fn of_a_job_the_next_is_had_when_the_one_before_is_over() {
     let (agent, event) = (world.agent(), first[0].event.id.clone());
     let held = (&agent, &event, 1);
     world.desk.extend(held).await.expect("a lease");
-    let why = ("exit code 1", None);
+    let why = ("exit code 1", Back::AsPlanned);
     world.desk.give_back(held, why).await.expect("a lease");
     assert_eq!(take(&world).await, [], "not before its next try");
     world.pass(SECOND * 6).await;
@@ -261,4 +261,43 @@ async fn an_agent_without_an_address_has_an_inbox_and_a_removed_one_leaves_nothi
     };
     assert_eq!(why, "its agent was removed");
     world.finish().await;
+}
+
+#[tokio::test]
+async fn what_waits_for_an_earlier_one_is_held_as_long_as_it_has_to() {
+    let world = going(&[Channel::Inbox], 500, vec![asking()]).await;
+    let job = world.submit("ask").await;
+    for n in 1..=2 {
+        world
+            .until(MINUTE * 10, "a question", async |world| {
+                world.events(&job).await.len() == n
+            })
+            .await;
+        let said = world.say(&job, "Yes", &format!("answer {n}")).await;
+        said.expect("an answer");
+    }
+    // The first one is tried for days, and given back each time.
+    let agent = world.agent();
+    let mut first = None;
+    for _ in 0..200 {
+        world.pass(hour(1)).await;
+        for wake in take(&world).await {
+            let event = wake.event.id.clone();
+            assert_eq!(*first.get_or_insert(event.clone()), event, "in order");
+            let WakeState::Leased { attempt, .. } = wake.state else {
+                panic!("{wake:?}")
+            };
+            let why = ("exit code 1", Back::AsPlanned);
+            let back = world.desk.give_back((&agent, &event, attempt), why).await;
+            if back.expect("a lease").is_settled() {
+                // Then the others are there still.
+                assert_eq!(
+                    empty(&world).await[&job.to_string()],
+                    ["question", "completed"]
+                );
+                return world.finish().await;
+            }
+        }
+    }
+    panic!("the first one never ended");
 }

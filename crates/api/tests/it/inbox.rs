@@ -85,8 +85,16 @@ async fn a_wake_is_taken_extended_given_back_and_acknowledged() {
     world.clock.advance(SignedDuration::from_secs(90));
     let again = take(&world, json!({})).await;
     assert_eq!(again["wakes"][0]["attempt"], 2);
+    let untried = json!({"agent": "zai", "attempt": 2, "untried": true});
+    let back = world.post(&path("return"), &untried).await.ok(200);
+    assert_eq!(back["comes_again"], "2026-03-01T12:02:30Z");
+    let again = take(&world, json!({})).await;
+    assert_eq!(again["wakes"][0]["attempt"], 2, "no try was counted");
     let done = world.post(&path("ack"), &json!({"agent": "zai"})).await;
     assert_eq!(done.ok(200)["event_id"], id.to_string());
+    let held = json!({"agent": "zai", "attempt": 2});
+    let over = world.post(&path("extend"), &held).await;
+    assert_eq!(over.code(409), "acknowledged");
     assert_eq!(take(&world, json!({})).await, json!({"wakes": []}));
 }
 

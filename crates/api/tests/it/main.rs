@@ -5,6 +5,7 @@
 mod answers;
 mod auth;
 mod bad_input;
+mod events;
 mod inbox;
 mod merging;
 mod metrics;

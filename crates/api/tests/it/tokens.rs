@@ -31,9 +31,10 @@ async fn shown(world: &World, token: &str, (method, path, body): (Method, &str, 
 }
 
 /// Every route behind the door, and which scope it needs.
-const ROUTES: [(&str, &str, Scope); 24] = [
+const ROUTES: [(&str, &str, Scope); 25] = [
     ("GET", "/status", Scope::Read),
     ("GET", "/metrics", Scope::Read),
+    ("GET", "/events", Scope::Read),
     ("GET", "/jobs", Scope::Read),
     ("GET", "/jobs/x", Scope::Read),
     ("GET", "/jobs/x/why", Scope::Read),

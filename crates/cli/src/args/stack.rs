@@ -12,7 +12,7 @@ const NAME_CHARS_MAX: usize = 38;
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct StackArgs {
     /// The Gaffer of this stack on AWS, instead of the one of the data folder. Region, endpoint and credentials are those of every AWS tool.
-    #[arg(long, global = true, value_name = "NAME", value_parser = name, help_heading = "Everywhere")]
+    #[arg(long, global = true, env = "GAFFER_STACK", value_name = "NAME", value_parser = name, help_heading = "Everywhere")]
     stack: Option<String>,
 
     /// The same for the stack `gaffer`.

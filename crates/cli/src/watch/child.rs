@@ -38,7 +38,7 @@ pub(super) enum Ended<O> {
 
 impl Handler {
     /// Starts the command in a process group of its own, so that all of it can be ended.
-    pub(super) fn start(&self, event: &str) -> Result<Child> {
+    pub(super) fn start(&self, event: &str) -> Result<Running> {
         let mut command = Command::new(&self.program);
         command
             .args(&self.arguments)
@@ -51,54 +51,79 @@ impl Handler {
             command.stdout(std::io::stderr());
         }
         let program = self.program.to_string_lossy();
-        command
-            .spawn()
-            .with_context(|| format!("starting `{program}`"))
+        let child = command.spawn();
+        let child = child.with_context(|| format!("starting `{program}`"))?;
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        let group = Group(id.and_then(Pid::from_raw));
+        Ok(Running { child, group })
     }
 
     /// Gives the command its event and waits until it ends, or has it ended when it takes too long or is called off.
     pub(super) async fn finish<O>(
         &self,
-        mut child: Child,
+        mut running: Running,
         event: &str,
         off: impl Future<Output = O>,
     ) -> Result<Ended<O>> {
-        let stdin = child.stdin.take();
+        let stdin = running.child.stdin.take();
         let waited = async {
             if let Some(mut stdin) = stdin {
                 // A command that does not read its stdin is as good as any.
                 let _ = stdin.write_all(event.as_bytes()).await;
             }
-            child.wait().await
+            running.child.wait().await
         };
         let ended = tokio::select! {
             ended = tokio::time::timeout(self.timeout, waited) => ended.map_err(|_| Ended::TimedOut),
             off = off => Err(Ended::CalledOff(off)),
         };
         match ended {
-            Ok(status) => Ok(Ended::Exited(status.context("waiting for the command")?)),
+            Ok(status) => {
+                let status = status.context("waiting for the command")?;
+                // What it left running on purpose is its own affair.
+                running.group.0 = None;
+                Ok(Ended::Exited(status))
+            }
             Err(why) => {
-                end(&mut child).await;
+                running.end().await;
                 Ok(why)
             }
         }
     }
 }
 
-/// Asks a command to end, and ends it when it does not.
-async fn end(child: &mut Child) {
-    signal(child, Signal::TERM);
-    if tokio::time::timeout(GRACE, child.wait()).await.is_err() {
-        signal(child, Signal::KILL);
+/// A command that runs, with everything that it started.
+pub(super) struct Running {
+    child: Child,
+    group: Group,
+}
+
+impl Running {
+    /// Asks all of it to end, and ends what does not.
+    async fn end(mut self) {
+        self.group.signal(Signal::TERM);
+        // What its first process leaves behind is ended with the group.
+        let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
+        self.group.signal(Signal::KILL);
         // It is gone, whatever waiting for it says.
-        let _ = child.wait().await;
+        let _ = self.child.wait().await;
     }
 }
 
-/// To the command and everything that it started; one that is gone needs none.
-fn signal(child: &Child, signal: Signal) {
-    let id = child.id().and_then(|id| i32::try_from(id).ok());
-    if let Some(group) = id.and_then(Pid::from_raw) {
-        let _ = kill_process_group(group, signal);
+/// A process group that ends with whoever holds this.
+struct Group(Option<Pid>);
+
+impl Group {
+    /// To all of it; one that is gone needs none.
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = self.0 {
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
     }
 }

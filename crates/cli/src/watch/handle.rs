@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 
 use anyhow::{Context, Result};
+use client::mcp::Server;
 use domain::fence::fence;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -19,6 +20,9 @@ const EVENT_BYTES_MAX: u64 = 64 * 1024;
 
 /// Longest text that is shown to people, in characters. Programs get it whole.
 const SHOWN_CHARS_MAX: usize = 8_000;
+
+/// What approves a plan.
+const APPROVE: &str = "jules_approve_plan";
 
 /// An event in the seed's schema, with what of ours is of use. What else there is does not matter.
 #[derive(Debug, Deserialize)]
@@ -54,16 +58,30 @@ pub(crate) async fn run(args: HandleArgs, here: Here) -> Result<Answer> {
     let server = mcp::tools(args.url, here);
     let mut called = Vec::new();
     for (tool, arguments) in plan.calls {
-        // Our own tools are there.
-        let answer = server.carry_out(tool, arguments).await;
-        let answer = answer.unwrap_or_else(|| Err("there is no such tool".to_owned()));
-        let answer = answer.map_err(|what| {
-            let next = "the event comes again if this command was run by `gaffer watch`";
-            Error::refused("tool_failed", format!("`{tool}`: {what}"), next)
-        })?;
-        called.push((tool, answer));
+        called.push((tool, call(&server, tool, arguments).await?));
     }
     Ok(told(&event, (&plan.happened, &plan.next), &called))
+}
+
+/// Calls a tool for an event. What cannot be done any more, or only be shown, must not bring the event back again and again; what can be done later must.
+async fn call(server: &Server, tool: &'static str, arguments: Value) -> Result<Value> {
+    let no_such_tool = || Err("there is no such tool".to_owned());
+    let done = server.carry_out(tool, arguments.clone()).await;
+    let what = match done.unwrap_or_else(no_such_tool) {
+        Ok(answer) => return Ok(answer),
+        Err(what) => what,
+    };
+    let job = server.carry_out("jules_get_job", arguments).await;
+    let still_waits = match job.unwrap_or_else(no_such_tool) {
+        Ok(job) => job["state"] == "plan-waits",
+        // Nobody is there to be asked.
+        Err(_) => true,
+    };
+    if tool == APPROVE && still_waits {
+        let next = "the event comes again if this command was run by `gaffer watch`";
+        return Err(Error::refused("tool_failed", what, next).into());
+    }
+    Ok(json!({ "failed": what }))
 }
 
 fn read(given: Option<String>) -> Result<Given> {
@@ -103,7 +121,7 @@ fn plan(event: &Given, approves: bool) -> Plan {
     let (happened, call, next) = match (event.event.as_str(), event.kind.as_deref()) {
         ("question", Some("plan_approval")) => (
             format!("Jules shows a plan for {named}."),
-            one("jules_approve_plan").filter(|_| approves),
+            one(APPROVE).filter(|_| approves),
             if approves {
                 Vec::new()
             } else {

@@ -217,6 +217,28 @@ fn what_was_asked_before_the_client_hung_up_is_answered() {
 }
 
 #[test]
+fn whoever_waits_for_events_goes_on_where_they_were() {
+    let world = jobs::world();
+    let mut speaker = Speaker::greeted(&world);
+    let begun = speaker.call("jules_wait_event", json!({ "seconds": 0 }));
+    assert_eq!(begun["events"], json!([]));
+    let cursor = begun["cursor"].as_str().unwrap();
+    let on = json!({ "seconds": 0, "cursor": cursor });
+    assert_eq!(speaker.call("jules_wait_event", on), begun);
+    for (wrong, named) in [
+        (json!({ "seconds": 601 }), "`seconds`"),
+        (json!({ "seconds": -1 }), "`seconds`"),
+        (json!({ "cursor": "x" }), "`after`"),
+        (json!({ "job_id": "../x" }), "`job_id`"),
+        (json!({ "timeout": 1 }), "`timeout`"),
+    ] {
+        let told = speaker.refused("jules_wait_event", wrong);
+        assert!(told.contains(named), "{told}");
+    }
+    speaker.ended();
+}
+
+#[test]
 fn a_job_is_handed_over_looked_at_and_called_off() {
     let world = jobs::world();
     let mut speaker = Speaker::greeted(&world);

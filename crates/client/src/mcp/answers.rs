@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::wire::{self, EffectView, JobView, Later, Reason, Waiting};
 
@@ -277,4 +278,26 @@ pub(super) fn waits_for(later: Later) -> Vec<String> {
     }
     let sentence = |reason: Reason| reason.sentence;
     later.reasons.into_iter().map(sentence).collect()
+}
+
+/// What came while an agent waited.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Waited {
+    pub(super) events: Vec<Happened>,
+    pub(super) cursor: String,
+}
+
+/// An event.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Happened {
+    pub(super) event: String,
+    pub(super) kind: String,
+    pub(super) event_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) job_id: Option<String>,
+    /// Written by others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) payload: Option<Value>,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::ids::{AgentName, BranchName, CommitSha, EventId, RepoName};
+use domain::ids::{AgentName, BranchName, CommitSha, EventId, JobId, RepoName};
 use domain::priority::Priority;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -181,6 +181,22 @@ pub(super) struct MergePayload {
     /// Cannot be true.
     #[serde(default)]
     pub(super) force: bool,
+}
+
+/// `jules_wait_event`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WaitEvent {
+    /// From the last call; without it from now on.
+    #[serde(default)]
+    pub(super) cursor: Option<String>,
+    /// Only events of this job.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub(super) job_id: Option<JobId>,
+    /// How long; 45 without it, 600 at most.
+    #[serde(default)]
+    pub(super) seconds: Option<u32>,
 }
 
 /// `jules_ack_event`.

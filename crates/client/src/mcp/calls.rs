@@ -15,6 +15,7 @@ use super::answers::{
 use super::arguments::{self, Constraints, OneJob, Show};
 use super::patch::{self, Change};
 use super::tool::Tool;
+use super::waiting;
 use crate::wire::{self, CancelRequest, JOBS_LIMIT, JobView, MergeRequest};
 use crate::{Answer, Client, Error};
 
@@ -54,7 +55,7 @@ pub(super) enum Failed {
 }
 
 impl Failed {
-    fn argument(field: &str, wrong: impl Into<String>) -> Self {
+    pub(super) fn argument(field: &str, wrong: impl Into<String>) -> Self {
         Self::Argument {
             field: field.to_owned(),
             wrong: wrong.into(),
@@ -133,6 +134,7 @@ pub(super) async fn call(tool: Tool, given: Value, door: &Client) -> Result<Valu
             let cancel = CancelRequest { by };
             told(Stands::from(&door.cancel(&job_id, &cancel).await?))
         }
+        Tool::WaitEvent => told(waiting::wait(door, read(given)?).await?),
         Tool::AckEvent => {
             let arguments::AckEvent { event_id, agent } = read(given)?;
             let done = door.acknowledge(&agent, &event_id).await?;

@@ -41,6 +41,8 @@ pub(super) enum Tool {
     RequestRetry,
     /// Calls a job off.
     CancelJob,
+    /// Waits for the next event.
+    WaitEvent,
     /// Says that an event is dealt with.
     AckEvent,
 }
@@ -59,7 +61,7 @@ enum Does {
 
 impl Tool {
     /// All of them, as they are listed.
-    pub(super) const ALL: [Self; 12] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::CreateJob,
         Self::GetJob,
         Self::ListJobs,
@@ -71,6 +73,7 @@ impl Tool {
         Self::MergePr,
         Self::RequestRetry,
         Self::CancelJob,
+        Self::WaitEvent,
         Self::AckEvent,
     ];
 
@@ -88,6 +91,7 @@ impl Tool {
             Self::MergePr => "jules_merge_pr",
             Self::RequestRetry => "jules_request_retry",
             Self::CancelJob => "jules_cancel_job",
+            Self::WaitEvent => "jules_wait_event",
             Self::AckEvent => "jules_ack_event",
         }
     }
@@ -118,15 +122,19 @@ impl Tool {
             }
             Self::RequestRetry => "Give a job that ended another session, under the same id.",
             Self::CancelJob => "Call a job off and put its session away.",
+            Self::WaitEvent => "Wait for what needs you. Call it again with its cursor to go on.",
             Self::AckEvent => "Say that an event is dealt with, so that it is not delivered again.",
         }
     }
 
     fn does(self) -> Does {
         match self {
-            Self::GetJob | Self::ListJobs | Self::Check | Self::GetArtifacts | Self::ExtractPr => {
-                Does::Reads
-            }
+            Self::GetJob
+            | Self::ListJobs
+            | Self::Check
+            | Self::GetArtifacts
+            | Self::ExtractPr
+            | Self::WaitEvent => Does::Reads,
             Self::CreateJob | Self::SendMessage => Does::Writes,
             Self::ApprovePlan | Self::RequestRetry | Self::AckEvent => Does::WritesOnce,
             Self::MergePr | Self::CancelJob => Does::Ends,
@@ -146,6 +154,7 @@ impl Tool {
             Self::SendMessage => schema::<arguments::SendMessage>(),
             Self::GetArtifacts => schema::<arguments::GetArtifacts>(),
             Self::MergePr => schema::<arguments::MergePr>(),
+            Self::WaitEvent => schema::<arguments::WaitEvent>(),
             Self::AckEvent => schema::<arguments::AckEvent>(),
         }
     }
@@ -160,6 +169,7 @@ impl Tool {
             Self::GetArtifacts => schema::<answers::Artifacts>(),
             Self::ExtractPr => schema::<answers::PullRequest>(),
             Self::MergePr => schema::<answers::Merge>(),
+            Self::WaitEvent => schema::<answers::Waited>(),
             Self::AckEvent => schema::<answers::Acknowledged>(),
         }
     }

@@ -82,9 +82,12 @@ pub struct GiveBack {
     /// Why, for people; at most [`WHY_BYTES_MAX`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// How long it must not come again, in seconds, at most [`RETRY_AFTER_SECONDS_MAX`]; as its schedule says without it.
+    /// After how long it comes again, in seconds, at most [`RETRY_AFTER_SECONDS_MAX`]; as its schedule says without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_seconds: Option<u32>,
+    /// Nothing was tried: it can be had again at once, and no try is counted.
+    #[serde(default)]
+    pub untried: bool,
 }
 
 /// 200 of `POST /events/{event_id}/return`.

@@ -2,16 +2,44 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Channel, LEASE, SCHEDULE, Wake, WakeState, unanswered};
+use super::{Channel, LEASE, RETRY_AFTER_MAX, Wake, WakeState, unanswered};
+use crate::ids::EventId;
 use crate::when::plus;
 
 /// How long a wake waits in an inbox for somebody to take it: about as long as all tries by HTTP take together.
 pub const INBOX_HOLD: SignedDuration = SignedDuration::from_hours(3 * 24);
 
-/// Whoever wants to go on with a wake does not hold it any more, or never did.
+/// Whoever wants to go on with a wake cannot.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct LeaseLost(String);
+pub enum LeaseLost {
+    /// Its agent is done with it.
+    #[error("event {0} was acknowledged at {1}")]
+    Acknowledged(EventId, Timestamp),
+    /// They do not hold it any more, or never did.
+    #[error("event {0} {1}")]
+    NotHeld(EventId, String),
+}
+
+impl LeaseLost {
+    /// In one word, for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Acknowledged(..) => "acknowledged",
+            Self::NotHeld(..) => "lease_lost",
+        }
+    }
+}
+
+/// How a wake is given back undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Back {
+    /// It was tried, and comes again as the schedule says.
+    AsPlanned,
+    /// It was tried, and comes again after so long, at most [`RETRY_AFTER_MAX`].
+    After(SignedDuration),
+    /// Nothing was tried: it can be had again at once, and no try is counted.
+    Untried,
+}
 
 impl Wake {
     /// Whether it lies in an inbox and is not over.
@@ -21,30 +49,22 @@ impl Wake {
 
     /// The wake taken out of the inbox by its agent, which has until the end of the lease to say what became of it; none if it cannot be had now.
     pub fn taken(&self, now: Timestamp) -> Option<Self> {
-        if self.channel != Channel::Inbox {
-            return None;
-        }
-        let attempt = match self.state {
+        // Whoever had it died: it comes again as if it had been given back.
+        let free = self.lapsed(now).unwrap_or_else(|| self.clone());
+        match free.state {
             WakeState::Pending {
                 attempt,
                 not_before,
-            } if not_before <= now => attempt,
-            // Whoever had it died. After the last try it is not handed out again.
-            WakeState::Leased { attempt, until }
-                if until <= now && (attempt as usize) < SCHEDULE.len() =>
-            {
-                attempt.saturating_add(1)
+            } if not_before <= now && free.channel == Channel::Inbox => {
+                let until = plus(now, LEASE);
+                Some(free.with(WakeState::Leased { attempt, until }))
             }
             WakeState::Pending { .. }
             | WakeState::Sending { .. }
             | WakeState::Leased { .. }
             | WakeState::Acknowledged { .. }
-            | WakeState::Dead { .. } => return None,
-        };
-        Some(self.with(WakeState::Leased {
-            attempt,
-            until: plus(now, LEASE),
-        }))
+            | WakeState::Dead { .. } => None,
+        }
     }
 
     /// The wake held for another lease from now on by whoever took it at this try.
@@ -56,15 +76,78 @@ impl Wake {
         }))
     }
 
-    /// The wake given back undone by whoever took it at this try: it comes again on the schedule, and goes its next way after the last one.
+    /// The wake given back undone by whoever took it at this try; it goes its next way after the last one.
     pub fn given_back(
         &self,
         held: u32,
-        (why, after): (&str, Option<SignedDuration>),
+        (why, back): (&str, Back),
         now: Timestamp,
     ) -> Result<Self, LeaseLost> {
         let attempt = self.held(held, now)?;
-        Ok(self.again_after(attempt, (why, after), now))
+        let again = self.again_after(attempt, (why, None), now);
+        let not_before = match back {
+            Back::AsPlanned => return Ok(again),
+            Back::After(wait) => plus(now, wait.min(RETRY_AFTER_MAX)),
+            Back::Untried => {
+                let not_before = now;
+                return Ok(self.with(WakeState::Pending {
+                    attempt,
+                    not_before,
+                }));
+            }
+        };
+        Ok(match again.state {
+            WakeState::Pending { attempt, .. } if again.channel == Channel::Inbox => {
+                self.with(WakeState::Pending {
+                    attempt,
+                    not_before,
+                })
+            }
+            WakeState::Pending { .. }
+            | WakeState::Sending { .. }
+            | WakeState::Leased { .. }
+            | WakeState::Acknowledged { .. }
+            | WakeState::Dead { .. } => again,
+        })
+    }
+
+    /// The wake when the one before it is over: from now on it can be had, and that is how long it is held.
+    pub fn turned_to(&self, now: Timestamp) -> Option<Self> {
+        match self.state {
+            WakeState::Pending {
+                attempt,
+                not_before,
+            } if self.channel == Channel::Inbox && not_before < now => {
+                let not_before = now;
+                Some(self.with(WakeState::Pending {
+                    attempt,
+                    not_before,
+                }))
+            }
+            WakeState::Pending { .. }
+            | WakeState::Sending { .. }
+            | WakeState::Leased { .. }
+            | WakeState::Acknowledged { .. }
+            | WakeState::Dead { .. } => None,
+        }
+    }
+
+    /// The wake left in the inbox because its agent has no address any more; none while somebody has it, or when it is over.
+    pub fn left_in_inbox(&self, now: Timestamp) -> Option<Self> {
+        let is_held = match self.state {
+            WakeState::Sending { until, .. } | WakeState::Leased { until, .. } => now < until,
+            WakeState::Pending { .. } => false,
+            WakeState::Acknowledged { .. } | WakeState::Dead { .. } => true,
+        };
+        let left = || Self {
+            channel: Channel::Inbox,
+            then: Vec::new(),
+            ..self.with(WakeState::Pending {
+                attempt: 1,
+                not_before: now,
+            })
+        };
+        (!is_held).then(left)
     }
 
     /// The wake when it came due in its inbox: taken and never answered, or never taken; none if it is not time.
@@ -79,13 +162,7 @@ impl Wake {
                 Some(self.next_way(&why, now))
             }
             WakeState::Sending { attempt, until } | WakeState::Leased { attempt, until } => {
-                if attempt as usize >= SCHEDULE.len() {
-                    return Some(self.next_way(&unanswered(), now));
-                }
-                Some(self.with(WakeState::Pending {
-                    attempt: attempt.saturating_add(1),
-                    not_before: until,
-                }))
+                Some(self.again_after(attempt, (&unanswered(), None), until))
             }
             WakeState::Acknowledged { .. } | WakeState::Dead { .. } => None,
         }
@@ -93,7 +170,7 @@ impl Wake {
 
     /// The try at which it is held, if that is the one that somebody believes to hold.
     fn held(&self, held: u32, now: Timestamp) -> Result<u32, LeaseLost> {
-        let lost = |how: &str| Err(LeaseLost(format!("event {} {how}", self.event.id)));
+        let lost = |how: &str| Err(LeaseLost::NotHeld(self.event.id.clone(), how.to_owned()));
         match self.state {
             WakeState::Leased { attempt, until } if attempt == held && now < until => Ok(attempt),
             WakeState::Leased { attempt, until } if attempt == held => lost(&format!(
@@ -103,7 +180,9 @@ impl Wake {
                 lost(&format!("is held by another taker, at try {attempt}"))
             }
             WakeState::Pending { .. } | WakeState::Sending { .. } => lost("is held by nobody"),
-            WakeState::Acknowledged { at } => lost(&format!("was acknowledged at {at}")),
+            WakeState::Acknowledged { at } => {
+                Err(LeaseLost::Acknowledged(self.event.id.clone(), at))
+            }
             WakeState::Dead { at, .. } => lost(&format!("was given up at {at}")),
         }
     }

@@ -37,18 +37,22 @@ impl Dispatcher {
         target: &Versioned<Agent>,
         url: Url,
     ) -> Result<(), Error> {
+        let now = self.desk.now();
+        if target.value.disabled.is_some() && found.value.then.is_empty() {
+            return self.save_if(found, found.value.postponed(now)).await;
+        }
         if self.desk.waits_its_turn(&found.value).await? {
             return Ok(());
         }
-        let Some(begun) = found.value.begin(self.desk.now()) else {
+        let Some(begun) = found.value.begin(now) else {
             return Ok(());
         };
         let Some(sending) = self.begin_try(found, begun).await? else {
             return Ok(());
         };
-        if let Some(disabled) = &target.value.disabled {
-            let outcome = refused(disabled, &sending.value);
-            return self.record_try(&sending, &outcome).await;
+        if target.value.disabled.is_some() {
+            // It goes its next way.
+            return self.record_try(&sending, &TryOutcome::Gone).await;
         }
         let wake = &sending.value;
         let body = serde_json::to_string(&message(&wake.event, wake.repo.as_deref()));
@@ -86,37 +90,39 @@ impl Dispatcher {
         Ok(is_sending.then_some(sending))
     }
 
-    /// A wake in an inbox that nobody took, or that nobody said anything about afterwards.
+    /// A wake in an inbox that nobody took, or that nobody said anything about afterwards. One that cannot be had yet waits for as long as it has to.
     async fn lapse(&self, found: &Versioned<Wake>) -> Result<(), Error> {
-        let Some(next) = found.value.lapsed(self.desk.now()) else {
+        let now = self.desk.now();
+        let Some(next) = found.value.lapsed(now) else {
             return Ok(());
         };
+        if self.desk.waits_its_turn(&found.value).await? {
+            return self.save_if(found, found.value.turned_to(now)).await;
+        }
         ignore_conflict(self.save_wake(found, &next).await)?;
         self.desk.nudge_next_wake(&next).await
     }
 
     /// The agent has no address any more: its wake is fetched, or not at all.
     async fn leave_in_inbox(&self, found: &Versioned<Wake>) -> Result<(), Error> {
-        if found.value.is_settled() {
-            return Ok(());
-        }
-        let next = found
-            .value
-            .clone()
-            .by(&[Channel::Inbox])
-            .revived(self.desk.now());
-        ignore_conflict(self.save_wake(found, &next).await)
+        let left = found.value.left_in_inbox(self.desk.now());
+        self.save_if(found, left).await
     }
 
     /// Its agent was removed meanwhile.
     async fn end_unwanted(&self, found: &Versioned<Wake>) -> Result<(), Error> {
-        if found.value.is_settled() {
-            return Ok(());
+        let now = self.desk.now();
+        let over = || found.value.given_up("its agent was removed", now);
+        self.save_if(found, (!found.value.is_settled()).then(over))
+            .await
+    }
+
+    /// Saves what became of a wake, if anything did. Somebody else may have been quicker.
+    async fn save_if(&self, found: &Versioned<Wake>, next: Option<Wake>) -> Result<(), Error> {
+        match next {
+            Some(next) => ignore_conflict(self.save_wake(found, &next).await),
+            None => Ok(()),
         }
-        let next = found
-            .value
-            .given_up("its agent was removed", self.desk.now());
-        ignore_conflict(self.save_wake(found, &next).await)
     }
 
     async fn save_wake(&self, found: &Versioned<Wake>, next: &Wake) -> Result<(), Error> {
@@ -175,17 +181,6 @@ impl Dispatcher {
             place,
         );
         ignore_conflict(self.desk.commit(unit).await)
-    }
-}
-
-/// What a try leads to that is not even made: the wake goes its next way, or waits for a person who lets the agent take wakes again.
-fn refused(disabled: &Disabled, wake: &Wake) -> TryOutcome {
-    if !wake.then.is_empty() {
-        return TryOutcome::Gone;
-    }
-    TryOutcome::Failed {
-        why: format!("it takes no wakes since {}: {}", disabled.at, disabled.why),
-        retry_after: None,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::settings::Agent;
 use crate::store::Versioned;
 
 /// The account that test messages are sent in the name of. Nothing is looked up under it.
-const TEST_ACCOUNT: &str = "test";
+pub const TEST_ACCOUNT: &str = "test";
 
 impl Desk {
     /// Puts a test message on its way to an agent: `completed` with nothing in it, of no job, in the name of the account `test`.

@@ -34,26 +34,33 @@ fn a_wake_is_taken_by_one_for_as_long_as_its_lease() {
     assert!(wake.taken(at(-1)).is_none());
     let taken = wake.taken(at(0)).unwrap();
     assert_eq!(taken.state, leased(1, 600));
-    assert!(taken.taken(at(599)).is_none());
-    let again = taken.taken(at(600)).unwrap();
-    assert_eq!(again.state, leased(2, 1_200));
-    // Whoever was slow learns that it is not theirs any more, and takes nothing from who has it.
-    let lost = again.extended(1, at(601)).unwrap_err().to_string();
-    assert!(lost.contains("held by another taker, at try 2"), "{lost}");
-    let late = again.extended(2, at(1_200)).unwrap_err().to_string();
-    assert!(late.contains("is over"), "{late}");
-    assert_eq!(
-        again.extended(2, at(1_000)).unwrap().state,
-        leased(2, 1_600)
+    assert!(
+        taken.taken(at(600)).is_none(),
+        "it comes again on the schedule"
     );
+    let again = taken.taken(at(606)).unwrap();
+    assert_eq!(again.state, leased(2, 1_206));
+    // Whoever was slow learns that it is not theirs any more, and takes nothing from who has it.
+    let lost = again.extended(1, at(607)).unwrap_err();
+    assert_eq!(lost.code(), "lease_lost");
+    assert!(lost.to_string().contains("held by another taker, at try 2"));
+    let late = again.extended(2, at(1_206)).unwrap_err().to_string();
+    assert!(late.contains("is over"), "{late}");
+    let longer = again.extended(2, at(1_000)).unwrap();
+    assert_eq!(longer.state, leased(2, 1_600));
     let over = again.acknowledged(at(700));
+    assert_eq!(
+        over.extended(2, at(701)).unwrap_err().code(),
+        "acknowledged"
+    );
     for lost in [
-        over.extended(2, at(701)),
-        over.given_back(2, ("late", None), at(701)),
+        over.given_back(2, ("late", Back::Untried), at(701)),
         wake.extended(1, at(0)),
     ] {
         lost.unwrap_err();
     }
+    // Nobody else gets it by a person's wish either.
+    assert_eq!(again.revived(at(800)), again);
 }
 
 #[test]
@@ -64,7 +71,7 @@ fn what_is_given_back_comes_again_on_the_schedule_and_ends() {
             panic!("{taken:?}")
         };
         wake = taken
-            .given_back(attempt, ("exit code 1", None), now)
+            .given_back(attempt, ("exit code 1", Back::AsPlanned), now)
             .unwrap();
         if let WakeState::Pending { not_before, .. } = wake.state {
             assert!(wake.taken(now).is_none());
@@ -81,11 +88,59 @@ fn what_is_given_back_comes_again_on_the_schedule_and_ends() {
 }
 
 #[test]
-fn a_wait_that_is_asked_for_is_kept() {
-    let taken = fetched().taken(at(0)).unwrap();
-    let after = Some(SignedDuration::from_secs(900));
-    let back = taken.given_back(1, ("busy", after), at(10)).unwrap();
-    assert_eq!(back.state, pending(2, 910));
+fn what_is_given_back_comes_when_it_is_wanted() {
+    let second = fetched().taken(at(0)).unwrap();
+    let second = second.given_back(1, ("exit code 1", Back::Untried), at(5));
+    let second = second.unwrap();
+    assert_eq!(second.state, pending(1, 5), "no try is counted");
+    let taken = second.taken(at(10)).unwrap();
+    let wait = |seconds| Back::After(SignedDuration::from_secs(seconds));
+    let back = |back| taken.given_back(1, ("busy", back), at(10)).unwrap().state;
+    assert_eq!(back(wait(900)), pending(2, 910));
+    assert_eq!(back(wait(0)), pending(2, 10));
+    assert_eq!(back(wait(1_000_000)), pending(2, 10 + 24 * 3_600));
+    // The last try is the last one, whatever is asked for.
+    let mut last = taken;
+    last.state = leased(10, 600);
+    let dead = last.given_back(10, ("busy", wait(5)), at(10)).unwrap();
+    assert!(dead.is_settled());
+    let kept = last.given_back(10, ("stopped", Back::Untried), at(10));
+    assert_eq!(kept.unwrap().state, pending(10, 10));
+}
+
+#[test]
+fn whose_turn_comes_is_held_from_then_on() {
+    let wake = fetched();
+    let turned = wake.turned_to(at(HOLD - 1)).unwrap();
+    assert_eq!(turned.due(), Some(at(HOLD * 2 - 1)));
+    assert!(turned.turned_to(at(HOLD - 1)).is_none());
+    let taken = turned.taken(at(HOLD)).unwrap();
+    assert!(taken.turned_to(at(HOLD + 1)).is_none());
+    let back = taken
+        .given_back(1, ("x", Back::AsPlanned), at(HOLD))
+        .unwrap();
+    assert!(
+        back.turned_to(at(HOLD + 1)).is_none(),
+        "it comes at its time"
+    );
+}
+
+#[test]
+fn an_agent_that_loses_its_address_fetches_what_nobody_has() {
+    let left = wake().left_in_inbox(at(9)).unwrap();
+    assert!(left.is_in_inbox());
+    let sending = wake().begin(at(0)).unwrap();
+    assert!(sending.left_in_inbox(at(59)).is_none());
+    assert!(sending.left_in_inbox(at(60)).unwrap().is_in_inbox());
+    let over = sending.acknowledged(at(1));
+    assert!(over.left_in_inbox(at(100)).is_none());
+}
+
+#[test]
+fn a_wake_whose_agent_takes_none_rests_without_a_try() {
+    let rests = wake().postponed(at(0)).unwrap();
+    assert_eq!(rests.state, pending(1, 3_600));
+    assert!(rests.postponed(at(3_599)).is_none());
 }
 
 #[test]
@@ -103,15 +158,20 @@ fn nobody_takes_it_for_days_and_a_person_sees_it() {
 #[test]
 fn a_taker_that_dies_every_time_ends_too() {
     let (mut wake, mut now, mut taken) = (fetched(), at(0), 0);
-    while !wake.is_settled() {
+    loop {
         if let Some(next) = wake.taken(now) {
             wake = next;
             taken += 1;
         }
         now = wake.due().unwrap();
         wake = wake.lapsed(now).unwrap();
+        let WakeState::Pending { not_before, .. } = wake.state else {
+            break;
+        };
+        now = not_before;
     }
     assert_eq!(taken, SCHEDULE.len());
+    assert!(wake.is_settled());
 }
 
 #[test]

@@ -1,0 +1,79 @@
+//! `jules_wait_event`: an agent that has nothing else to do waits for the next event, for as long as it likes to be gone.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, interval};
+
+use super::answers::{Happened, Waited};
+use super::arguments::WaitEvent;
+use super::calls::Failed;
+use crate::Client;
+use crate::client::EventsAsked;
+use crate::wire::{EventPage, WAIT_SECONDS_MAX};
+
+/// How long is waited when nothing else is asked for, in seconds: clients give up a call after a minute.
+const SECONDS: u32 = 45;
+
+/// How long is waited at most, in seconds.
+const SECONDS_MAX: u32 = 600;
+
+/// Most events that are told at once: what they need is in them.
+const EVENTS_MAX: u32 = 5;
+
+/// The wait between two looks where the door holds no answer open, as on AWS.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
+/// Waits for events, and tells where to go on whether some came or not.
+pub(super) async fn wait(door: &Client, wanted: WaitEvent) -> Result<Waited, Failed> {
+    let seconds = wanted.seconds.unwrap_or(SECONDS);
+    if seconds > SECONDS_MAX {
+        let wrong = format!("is {seconds}, but has to be from 0 to {SECONDS_MAX}");
+        return Err(Failed::argument("seconds", wrong));
+    }
+    let until = Instant::now() + Duration::from_secs(seconds.into());
+    let mut asked = EventsAsked {
+        after: wanted.cursor,
+        job: wanted.job_id,
+        limit: EVENTS_MAX,
+        wait_seconds: 0,
+    };
+    if asked.after.is_none() && asked.job.is_none() {
+        asked.limit = 0;
+        asked.after = Some(door.events_after(&asked).await?.cursor);
+        asked.limit = EVENTS_MAX;
+    }
+    let mut again = interval(LOOK_AGAIN);
+    again.reset();
+    loop {
+        let began = Instant::now();
+        let left = until.saturating_duration_since(began);
+        asked.wait_seconds = seconds_of(left).min(WAIT_SECONDS_MAX);
+        let page = door.events_after(&asked).await?;
+        if !page.events.is_empty() || asked.wait_seconds == 0 {
+            return Ok(told(page));
+        }
+        asked.after = Some(page.cursor);
+        if began.elapsed() < LOOK_AGAIN {
+            again.tick().await;
+        }
+    }
+}
+
+fn seconds_of(left: Duration) -> u32 {
+    u32::try_from(left.as_secs()).unwrap_or(u32::MAX)
+}
+
+fn told(page: EventPage) -> Waited {
+    let happened = |event: domain::wake::ActionableEvent| Happened {
+        event: event.event,
+        kind: event.kind,
+        event_id: event.event_id.to_string(),
+        job_id: event.job_id.map(|job| job.to_string()),
+        message: event.message,
+        payload: event.payload,
+    };
+    Waited {
+        events: page.events.into_iter().map(happened).collect(),
+        cursor: page.cursor,
+    }
+}

@@ -1,0 +1,150 @@
+//! Events in the order in which they were seen, from where somebody stands.
+
+use std::collections::BTreeMap;
+
+use domain::event::{Cursor, Event};
+use domain::ids::JobId;
+use domain::job::NotNow;
+
+use crate::desk::{Desk, Error};
+use crate::jobs::LOOK_AGAIN;
+use crate::keys;
+use crate::store::decode;
+
+/// Most events that are told at once.
+pub const EVENTS_MAX: usize = 100;
+
+/// Events read at once.
+const PAGE: usize = 100;
+
+/// Most events that are looked at for one answer: whoever was away for longer begins anew.
+const LOOK_MAX: usize = 10_000;
+
+/// Which events are wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// Where the asker stands; without it the newest are told.
+    pub after: Option<Cursor>,
+    /// Only events of this job.
+    pub job: Option<JobId>,
+    /// How many at most; with 0 only where one stands now.
+    pub limit: usize,
+}
+
+/// Events, the oldest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// The events, each with its repository.
+    pub events: Vec<(Event, Option<String>)>,
+    /// Where the asker stands then.
+    pub cursor: Cursor,
+    /// Whether there are more of them now.
+    pub more: bool,
+}
+
+impl Desk {
+    /// Events after a cursor, or the newest ones. An event may be told twice when many come within two minutes; its id tells.
+    pub async fn events_after(&self, asked: &Asked) -> Result<Told, Error> {
+        let mut events = match &asked.job {
+            Some(job) => {
+                self.must_job(job).await?;
+                self.store.events(job).await?
+            }
+            None => self.newest(asked).await?,
+        };
+        let limit = asked.limit.min(EVENTS_MAX);
+        let (events, cursor, more) = match &asked.after {
+            Some(cursor) => {
+                events.retain(|event| cursor.is_new(event));
+                let more = events.len() > limit;
+                events.truncate(limit);
+                let cursor = cursor.clone().after(&events);
+                (events, cursor, more)
+            }
+            None => {
+                let cursor = Cursor::at(self.now()).after(&events);
+                let newest = events.split_off(events.len().saturating_sub(limit));
+                (newest, cursor, false)
+            }
+        };
+        let events = self.with_repositories(events).await?;
+        Ok(Told {
+            events,
+            cursor,
+            more,
+        })
+    }
+
+    /// The same, but while there is nothing, something is waited for until `waiting` is over.
+    pub async fn events_while(
+        &self,
+        asked: &Asked,
+        waiting: impl Future<Output = ()> + Send,
+    ) -> Result<Told, Error> {
+        let mut waiting = std::pin::pin!(waiting);
+        let mut interval = tokio::time::interval(LOOK_AGAIN);
+        loop {
+            let told = self.events_after(asked).await?;
+            if !told.events.is_empty() || asked.limit == 0 {
+                return Ok(told);
+            }
+            tokio::select! {
+                () = &mut waiting => return Ok(told),
+                () = self.saved() => {}
+                _ = interval.tick() => {}
+            }
+        }
+    }
+
+    /// The newest events in order: back to the cursor, or one page.
+    async fn newest(&self, asked: &Asked) -> Result<Vec<Event>, Error> {
+        let from = asked.after.as_ref().map(Cursor::from);
+        let (mut events, mut after) = (Vec::new(), None);
+        loop {
+            let records = self.store.records();
+            let page = records.list(keys::EVENTS, true, after, PAGE).await?;
+            for record in &page.records {
+                events.push(decode::<Event>(record)?.value);
+            }
+            after = page.next;
+            let oldest = events.last().map(|event| event.observed_at);
+            let is_back = from.is_none_or(|from| oldest.is_some_and(|at| at < from));
+            if after.is_none() || is_back {
+                events.reverse();
+                return Ok(events);
+            }
+            if events.len() >= LOOK_MAX {
+                return Err(Error::NotNow(NotNow {
+                    code: "cursor_too_old",
+                    sentence: format!(
+                        "more than {LOOK_MAX} events came since then: begin anew without a cursor"
+                    ),
+                }));
+            }
+        }
+    }
+
+    async fn with_repositories(
+        &self,
+        events: Vec<Event>,
+    ) -> Result<Vec<(Event, Option<String>)>, Error> {
+        let mut known: BTreeMap<JobId, Option<String>> = BTreeMap::new();
+        let mut all = Vec::with_capacity(events.len());
+        for event in events {
+            let repo = match &event.job {
+                None => None,
+                Some(job) => match known.get(job) {
+                    Some(repo) => repo.clone(),
+                    None => {
+                        let found = self.store.job(job).await?;
+                        let repo = found.map(|found| found.value.repo.to_string());
+                        known.insert(job.clone(), repo.clone());
+                        repo
+                    }
+                },
+            };
+            all.push((event, repo));
+        }
+        Ok(all)
+    }
+}

@@ -40,7 +40,7 @@ async fn the_pull_request_of_an_attempt_that_was_called_off_is_not_merged() {
     world.step().await;
     world
         .desk
-        .retry_job(&named)
+        .retry_job(&named, None)
         .await
         .expect("a second attempt");
     world
@@ -104,7 +104,7 @@ async fn a_create_that_was_called_off_before_it_began_leaves_the_next_attempt_al
     cancelled.expect("the job is called off");
     world
         .desk
-        .retry_job(&named)
+        .retry_job(&named, None)
         .await
         .expect("a second attempt");
     world.pause(false).await;

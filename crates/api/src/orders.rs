@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use client::wire::{CancelRequest, IDEMPOTENCY_KEY, MergeRequest, Message, Nothing};
+use client::wire::{CancelRequest, IDEMPOTENCY_KEY, MergeRequest, Message, Nothing, RetryRequest};
 use domain::effect::Action;
 use domain::redact::presentable;
 use sha2::{Digest, Sha256};
@@ -161,10 +161,10 @@ async fn cancel(door: &Inner, name: &str, cancel: CancelRequest) -> Result<Respo
     Ok(Json(view::job(&job)).into_response())
 }
 
-async fn retry(door: &Inner, name: &str, Nothing {}: Nothing) -> Result<Response, Refused> {
+async fn retry(door: &Inner, name: &str, retry: RetryRequest) -> Result<Response, Refused> {
     let named = door.desk.find(name).await?;
     door.desk.refuse_superseded(&named).await?;
-    let job = door.desk.retry_job(&named).await?;
+    let job = door.desk.retry_job(&named, retry.reason.as_deref()).await?;
     tracing::info!(job.id = %job.id, job.attempt = job.attempt, "a job gets another session");
     Ok(Json(view::job(&job)).into_response())
 }

@@ -94,6 +94,7 @@ impl From<NotNow> for Refused {
         match code {
             "prompt_empty" | "prompt_too_long" => Self::field("prompt", code, &sentence),
             "message_empty" | "message_too_long" => Self::field("message", code, &sentence),
+            "reason_too_long" => Self::field("reason", code, &sentence),
             "branch_missing" => Self::field("branch", code, &sentence),
             "idempotency_key_reused" => Self::field(IDEMPOTENCY_KEY, code, &sentence),
             "cursor_too_old" => Self::new(StatusCode::GONE, code, &sentence).about("after"),

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use client::Client;
-use client::wire::{AdoptRequest, CancelRequest, CreateJob, MergeRequest};
+use client::wire::{AdoptRequest, CancelRequest, CreateJob, MergeRequest, RetryRequest};
 use domain::ids::{CommitSha, RepoName};
 use domain::job::{MESSAGE_BYTES_MAX, PROMPT_BYTES_MAX};
 use url::Url;
@@ -58,9 +58,10 @@ pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
         JobCommand::Cancel(OneJob { id }) => {
             (format!("calling off job {id}"), door.cancel(&id).await)
         }
-        JobCommand::Retry(OneJob { id }) => {
-            (format!("trying job {id} again"), door.retry(&id).await)
-        }
+        JobCommand::Retry { id, reason } => (
+            format!("trying job {id} again"),
+            door.retry(&id, reason).await,
+        ),
         JobCommand::Adopt(args) => (
             format!("adopting session {}", args.session),
             door.adopt(args).await,
@@ -144,8 +145,10 @@ impl Door<'_> {
         ))
     }
 
-    async fn retry(&self, id: &JobOrSession) -> Result<Answer> {
-        Ok(show::job(&self.client().await?.retry(id.as_str()).await?))
+    async fn retry(&self, id: &JobOrSession, reason: Option<String>) -> Result<Answer> {
+        let retry = RetryRequest { reason };
+        let client = self.client().await?;
+        Ok(show::job(&client.retry(id.as_str(), &retry).await?))
     }
 
     async fn adopt(&self, args: AdoptArgs) -> Result<Answer> {

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::wire::{
     Acknowledge, Acknowledged, AdoptRequest, Artifacts, CancelRequest, CreateJob, EffectView,
     EventPage, Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs, Later,
-    MergeRequest, Merged, Message, Nothing, Status, TakeRequest, Taken, Why,
+    MergeRequest, Merged, Message, Nothing, RetryRequest, Status, TakeRequest, Taken, Why,
 };
 
 pub use transport::{CALL_TIMEOUT, Client};
@@ -153,10 +153,9 @@ impl Client {
     }
 
     /// Gives a job that ended another session.
-    pub async fn retry(&self, id: &str) -> Result<JobView, Error> {
+    pub async fn retry(&self, id: &str, retry: &RetryRequest) -> Result<JobView, Error> {
         let path = job_path(id, &["retry"])?;
-        self.done(Call::new(Method::POST, &path).body(&Nothing {}))
-            .await
+        self.done(Call::new(Method::POST, &path).body(retry)).await
     }
 
     /// An agent says that it is done with an event.

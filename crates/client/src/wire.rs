@@ -16,7 +16,9 @@ pub use inbox::{
     TakeRequest, Taken, TakenWake, WAIT_SECONDS_MAX, WHY_BYTES_MAX,
 };
 pub use job::{CreateJob, Ended, JobView, Jobs, PlanStepView, Waiting};
-pub use orders::{Acknowledge, AdoptRequest, CancelRequest, MergeRequest, Message, Nothing};
+pub use orders::{
+    Acknowledge, AdoptRequest, CancelRequest, MergeRequest, Message, Nothing, RetryRequest,
+};
 pub use outcome::{Acknowledged, Artifacts, EffectView, Events, Later, Merged};
 pub use problem::{PROBLEM_JSON, Problem, Reason};
 pub use report::{

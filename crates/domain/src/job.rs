@@ -1,5 +1,6 @@
 //! A job: one piece of work given to Jules, tracked until it ends, and what is known of its current session.
 
+mod again;
 mod attention;
 mod command;
 mod completion;
@@ -10,15 +11,16 @@ mod queue;
 mod rest;
 mod silence;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod watch;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use again::{AGAIN_CHARS_MAX, Again, retry};
 pub use command::{
     ATTEMPTS_MAX, NewJob, PROMPT_BYTES_MAX, REFUSALS_MAX, adopt, cancel, create, created,
-    creation_failed, linked, pull_settled, retry, start, unwanted_twin,
+    creation_failed, linked, pull_settled, start, unwanted_twin,
 };
 pub use log::ACTIVITY_OVERLAP;
 pub(crate) use observe::newest_pull;
@@ -68,6 +70,9 @@ pub struct Job {
     pub attempt: u32,
     /// Sessions of earlier attempts: they read fine and take no orders.
     pub earlier: Vec<SessionId>,
+    /// Why there is another session after the earlier ones: what the new one is told.
+    #[serde(default)]
+    pub again: Option<Again>,
     /// Where it stands.
     pub phase: Phase,
 }

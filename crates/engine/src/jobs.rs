@@ -199,11 +199,11 @@ impl Desk {
             .aggregate)
     }
 
-    /// Gives a job that ended another session.
-    pub async fn retry_job(&self, named: &Named) -> Result<Job, Error> {
+    /// Gives a job that ended another session, which is told why.
+    pub async fn retry_job(&self, named: &Named, reason: Option<&str>) -> Result<Job, Error> {
         let now = self.now();
         Ok(self
-            .order(&named.job, &|job, _| job::retry(job, now))
+            .order(&named.job, &|job, _| job::retry(job, reason, now))
             .await?
             .aggregate)
     }

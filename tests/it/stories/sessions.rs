@@ -249,18 +249,28 @@ async fn a_failure_ends_the_job_with_its_reason_and_a_retry_is_a_new_session() {
     assert_eq!(world.wakes()[0]["message"], "The machine ran out of disk.");
     let first = world.session(&job).await.id;
 
-    world
-        .desk
-        .retry_job(&world.named(&job))
-        .await
-        .expect("a retry");
+    let named = world.named(&job);
+    let long = "x".repeat(domain::job::AGAIN_CHARS_MAX + 1);
+    let refused = world.desk.retry_job(&named, Some(&long)).await;
+    refused.expect_err("a reason that is too long");
+    let reason = Some("Use the large machine.");
+    let retried = world.desk.retry_job(&named, reason).await;
+    retried.expect("a retry");
     world
         .until(MINUTE * 3, "failed again", async |world| {
             world.wakes().len() == 2
         })
         .await;
     assert_eq!(world.sandbox.counters().creates, 2);
-    assert_ne!(world.session(&job).await.id, first);
+    let second = world.session(&job).await;
+    assert_ne!(second.id, first);
+    for told in [
+        "The machine ran out of disk.",
+        "Use the large machine.",
+        "attempt 2",
+    ] {
+        assert!(second.prompt.contains(told), "{}", second.prompt);
+    }
     let old = world.desk.find(&first).await.expect("the old session");
     assert_eq!(old.job, job);
     let refusal = world

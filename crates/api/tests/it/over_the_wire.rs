@@ -2,7 +2,7 @@
 
 use std::sync::Once;
 
-use client::wire::{CancelRequest, CreateJob, MergeRequest, Waiting};
+use client::wire::{CancelRequest, CreateJob, MergeRequest, RetryRequest, Waiting};
 use client::{Answer, Client, Error};
 use domain::ids::EventId;
 use domain::job::Attention;
@@ -71,7 +71,13 @@ async fn a_job_from_its_creation_to_its_end() {
     };
     let ended = client.cancel(id, &by).await.unwrap().ended.unwrap();
     assert_eq!(ended.by.as_deref(), Some("dora"));
-    assert_eq!(client.retry(id).await.unwrap().attempt, 2);
+    let reason = |text: &str| RetryRequest {
+        reason: Some(text.to_owned()),
+    };
+    let long = client.retry(id, &reason(&"x".repeat(1_001))).await;
+    assert!(long.unwrap_err().to_string().contains("1000 characters"));
+    let again = client.retry(id, &reason("Keep the old API.")).await;
+    assert_eq!(again.unwrap().attempt, 2);
     let refused = client
         .merge(id, &MergeRequest::default())
         .await

@@ -82,8 +82,18 @@ pub(crate) enum JobCommand {
     #[command(after_help = "Example:\n  gaffer job cancel 01j00000000000000000000000")]
     Cancel(OneJob),
     /// Give a job that ended another session.
-    #[command(after_help = "Example:\n  gaffer job retry 01j00000000000000000000000")]
-    Retry(OneJob),
+    ///
+    /// The new session is told how the one before ended, and what it had changed.
+    #[command(
+        after_help = "Examples:\n  gaffer job retry 01j00000000000000000000000\n  gaffer job retry 01j00000000000000000000000 --reason 'keep the old API'"
+    )]
+    Retry {
+        /// Which job.
+        id: JobOrSession,
+        /// What the new session is told besides.
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
     /// Watch a session that somebody else began as a job. Its pull requests are merged only if the source says so.
     #[command(
         after_help = "Examples:\n  gaffer job adopt 1234567890 --repo acme/shop\n  gaffer job adopt 1234567890 --repo acme/shop --agent bot --take-over"

@@ -99,7 +99,10 @@ async fn an_answer_that_breaks_off_is_not_mistaken_for_none() {
         assert!(stream.read(&mut request).await.unwrap() > 0);
     });
     let client = client(&base, "gaf_token").unwrap();
-    let error = client.retry("123").await.unwrap_err();
+    let error = client
+        .retry("123", &crate::wire::RetryRequest::default())
+        .await
+        .unwrap_err();
     assert!(matches!(error, Error::NoAnswer { .. }), "{error:?}");
     assert!(error.to_string().contains("may have been taken"), "{error}");
 }

@@ -16,7 +16,7 @@ use super::arguments::{self, Constraints, OneJob, Show};
 use super::patch::{self, Change};
 use super::tool::Tool;
 use super::waiting;
-use crate::wire::{self, CancelRequest, JOBS_LIMIT, JobView, MergeRequest};
+use crate::wire::{self, CancelRequest, JOBS_LIMIT, JobView, MergeRequest, RetryRequest};
 use crate::{Answer, Client, Error};
 
 /// Who gave an order, for the record.
@@ -126,7 +126,9 @@ pub(super) async fn call(tool: Tool, given: Value, door: &Client) -> Result<Valu
         Tool::MergePr => told(merge(door, read(given)?).await?),
         Tool::RequestRetry => {
             let OneJob { job_id } = read(given)?;
-            told(Stands::from(&door.retry(&job_id).await?))
+            told(Stands::from(
+                &door.retry(&job_id, &RetryRequest::default()).await?,
+            ))
         }
         Tool::CancelJob => {
             let OneJob { job_id } = read(given)?;

@@ -52,7 +52,16 @@ pub struct AdoptRequest {
     pub take_over: bool,
 }
 
-/// An order that needs no words: `:approve` and `:retry`.
+/// `POST /jobs/{id}:retry`: another session for a job that ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetryRequest {
+    /// What the new session is told besides how the one before ended, at most `domain::job::AGAIN_CHARS_MAX` characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// An order that needs no words: `:approve`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}

@@ -107,6 +107,7 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
         created_at: now,
         attempt: 1,
         earlier: Vec::new(),
+        again: None,
         phase: Phase::Queued {
             since: now,
             not_before: now,
@@ -285,42 +286,6 @@ pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> 
             end(&mut step, watch, how, now);
         }
     }
-    Ok(step)
-}
-
-/// Somebody wants another session for a job that failed.
-pub fn retry(job: &Job, now: Timestamp) -> Result<Step<Job>, NotNow> {
-    let Phase::Ended(ending) = &job.phase else {
-        return not_now(
-            "not_ended",
-            format!("job {} is still under way: cancel it first", job.id),
-        );
-    };
-    if let How::Merged { .. } = ending.how {
-        return not_now(
-            "merged",
-            format!("job {} is merged: create a new job for more work", job.id),
-        );
-    }
-    if job.attempt >= ATTEMPTS_MAX {
-        return not_now(
-            "attempts_used_up",
-            format!(
-                "job {} has used its {ATTEMPTS_MAX} attempts: create a new job",
-                job.id
-            ),
-        );
-    }
-    let mut step = Step::stay(job.clone());
-    step.aggregate.earlier.extend(ending.session.clone());
-    step.aggregate.attempt = job.attempt.saturating_add(1);
-    step.aggregate.phase = Phase::Queued {
-        since: now,
-        not_before: now,
-        refusals: 0,
-    };
-    step.looks.push(Look::Job(job.id.clone()));
-    step.due = Some(now);
     Ok(step)
 }
 

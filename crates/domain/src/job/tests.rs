@@ -57,7 +57,7 @@ pub(super) fn view(session: &str, state: &str) -> SessionView {
 }
 
 /// A job whose session has just been created.
-pub(super) fn watched_job() -> Job {
+pub(crate) fn watched_job() -> Job {
     let queued = create(new_job(), at(0)).unwrap().aggregate;
     let creating = start(&queued, at(0)).unwrap().aggregate;
     created(

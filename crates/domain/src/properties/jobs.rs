@@ -181,7 +181,7 @@ fn happen(job: &Job, happening: &Happening, now: Timestamp, timing: &Timing) -> 
         Happening::Said => said(job, &session, now, timing),
         Happening::Approve => approve(job, None, timing).ok()?,
         Happening::Cancel => cancel(job, "me", now).ok()?,
-        Happening::Retry => retry(job, now).ok()?,
+        Happening::Retry => retry(job, None, now).ok()?,
         Happening::Linked(pull) => linked(job, &session, pull, timing),
         Happening::PullSettled(pull, state) => pull_settled(job, pull, (state, &sha('a')), now),
     })

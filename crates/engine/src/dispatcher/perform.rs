@@ -3,6 +3,7 @@
 use domain::effect::{Action, Effect, Finding};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{AccountName, BranchName, CommitSha, JobId, PullRef, RepoName, SessionId};
+use domain::job::Job;
 use domain::policy::{PlanApproval, Source};
 use domain::words;
 
@@ -107,7 +108,7 @@ impl Dispatcher {
             })?;
         let job = found.value;
         let session = NewSession {
-            prompt: job.prompt.clone(),
+            prompt: self.prompt(&job).await,
             title: words::session_title(&job),
             repo: job.repo.clone(),
             branch: job.branch.clone(),
@@ -122,6 +123,18 @@ impl Dispatcher {
                 Err(failure) => Outcome::Failed(failure),
             },
         )
+    }
+
+    /// The task, and for another session what came of the one before. What cannot be read of it is left out: the work does not wait for it.
+    async fn prompt(&self, job: &Job) -> String {
+        let patch = match job.earlier.last() {
+            None => None,
+            Some(session) => {
+                let read = self.eyes.sessions.artifacts(&job.account, session).await;
+                read.ok().and_then(|artifacts| artifacts.patch)
+            }
+        };
+        words::another_session(job, patch.as_deref())
     }
 
     /// A branch is deleted only if it still points at the merged head and no open pull request is based on it.

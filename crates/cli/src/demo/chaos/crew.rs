@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use client::Client;
+use client::wire::RetryRequest;
 use domain::ids::{AgentName, EventId};
 use engine::ports::Clock;
 use jiff::Timestamp;
@@ -114,7 +115,7 @@ async fn order(client: Client, wake: &Wake) -> Try {
         ("question", "plan_approval") => client.approve(job).await.map(drop),
         ("question", _) => say("Use the one we have already.").await,
         ("stuck", _) => say("Are you still there? Please go on.").await,
-        ("error", "create_refused") => client.retry(job).await.map(drop),
+        ("error", "create_refused") => client.retry(job, &RetryRequest::default()).await.map(drop),
         _ => Ok(()),
     })
 }

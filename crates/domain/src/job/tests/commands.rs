@@ -76,7 +76,7 @@ fn a_session_created_after_a_cancel_is_put_away() {
 fn a_session_of_an_earlier_attempt_is_not_taken_for_the_present_one() {
     let timing = Timing::default();
     let cancelled = cancel(&creating(), "me", at(1)).unwrap().aggregate;
-    let second = start(&retry(&cancelled, at(2)).unwrap().aggregate, at(3))
+    let second = start(&retry(&cancelled, None, at(2)).unwrap().aggregate, at(3))
         .unwrap()
         .aggregate;
     let mut late = view(SESSION, "QUEUED");
@@ -287,10 +287,10 @@ fn cancelling_puts_the_session_away_and_frees_the_slot() {
 
 #[test]
 fn retries_are_new_sessions_and_limited() {
-    assert_eq!(code(retry(&watched_job(), at(1))), "not_ended");
+    assert_eq!(code(retry(&watched_job(), None, at(1))), "not_ended");
     let mut job = cancel(&watched_job(), "me", at(1)).unwrap().aggregate;
     for attempt in 2..=ATTEMPTS_MAX {
-        let step = retry(&job, at(2)).unwrap();
+        let step = retry(&job, None, at(2)).unwrap();
         assert_eq!((step.aggregate.attempt, step.due), (attempt, Some(at(2))));
         let started = start(&step.aggregate, at(3)).unwrap().aggregate;
         let id = format!("{attempt}00000000000");
@@ -298,7 +298,7 @@ fn retries_are_new_sessions_and_limited() {
         job = cancel(&watched, "me", at(5)).unwrap().aggregate;
     }
     assert_eq!(job.earlier.len(), 2);
-    assert_eq!(code(retry(&job, at(6))), "attempts_used_up");
+    assert_eq!(code(retry(&job, None, at(6))), "attempts_used_up");
     let first: SessionId = SESSION.parse().unwrap();
     assert_eq!(
         code(approve(&job, Some(&first), &Timing::default())),
@@ -347,7 +347,7 @@ fn the_job_ends_with_its_pull_request() {
     assert!(
         matches!(&step.aggregate.phase, Phase::Ended(ending) if ending.how == How::Merged { sha: sha() })
     );
-    assert_eq!(code(retry(&step.aggregate, at(21))), "merged");
+    assert_eq!(code(retry(&step.aggregate, None, at(21))), "merged");
     let again = pull_settled(&step.aggregate, &pull, (&merged, &sha()), at(30));
     assert_eq!(again, Step::stay(step.aggregate));
 
@@ -359,7 +359,7 @@ fn the_job_ends_with_its_pull_request() {
             ..
         }
     ));
-    assert!(retry(&step.aggregate, at(21)).is_ok());
+    assert!(retry(&step.aggregate, None, at(21)).is_ok());
 
     let other: PullRef = "acme/shop#8".parse().unwrap();
     for (pull, state) in [(&other, &merged), (&pull, &PullState::Open)] {

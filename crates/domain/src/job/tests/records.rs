@@ -21,6 +21,10 @@ fn the_largest_job_fits_into_a_record() {
         &Timing::default(),
     )
     .aggregate;
+    story.job.again = Some(Again {
+        ended: "\u{1F980}".repeat(AGAIN_CHARS_MAX),
+        reason: Some("\u{1F980}".repeat(AGAIN_CHARS_MAX)),
+    });
     let long = "\"\u{1F980}\n".repeat(2_000);
     let step = PlanStep {
         title: long.clone(),

@@ -2,8 +2,8 @@
 
 use domain::ids::ActivityId;
 use domain::job::{
-    Announced, Attention, Ending, How, Job, Mark, Origin, PendingPlan, Phase, Said, Talk, Told,
-    Watch,
+    Again, Announced, Attention, Ending, How, Job, Mark, Origin, PendingPlan, Phase, Said, Talk,
+    Told, Watch,
 };
 use domain::session::SessionState;
 use engine::jobs::Carried;
@@ -109,6 +109,10 @@ fn job(origin: Origin, phase: Phase) -> Job {
         created_at: AT,
         attempt: 2,
         earlier: vec!["10236777772164977101".parse().expect("a session")],
+        again: Some(Again {
+            ended: "It failed: the machine ran out of disk.".to_owned(),
+            reason: Some("Use the large machine.".to_owned()),
+        }),
         phase,
     }
 }

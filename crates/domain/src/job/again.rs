@@ -1,0 +1,82 @@
+//! Another session for a job that ended.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::orders::not_now;
+use super::{ATTEMPTS_MAX, How, Job, NotNow, Phase};
+use crate::redact::presentable;
+use crate::step::{Look, Step};
+
+/// Why there is another session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Again {
+    /// How the one before ended; parts of it are text from outside.
+    pub ended: String,
+    /// What whoever wanted it says about it.
+    #[serde(default)]
+    pub reason: Option<String>,
+}
+
+/// Longest reason for another session, in characters.
+pub const AGAIN_CHARS_MAX: usize = 1_000;
+
+/// Somebody wants another session for a job that failed; the new one is told how the one before ended, and their reason.
+pub fn retry(job: &Job, reason: Option<&str>, now: Timestamp) -> Result<Step<Job>, NotNow> {
+    let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
+    if reason.is_some_and(|reason| reason.chars().count() > AGAIN_CHARS_MAX) {
+        return not_now(
+            "reason_too_long",
+            format!("the reason has more than {AGAIN_CHARS_MAX} characters: make it shorter"),
+        );
+    }
+    let Phase::Ended(ending) = &job.phase else {
+        return not_now(
+            "not_ended",
+            format!("job {} is still under way: cancel it first", job.id),
+        );
+    };
+    if let How::Merged { .. } = ending.how {
+        return not_now(
+            "merged",
+            format!("job {} is merged: create a new job for more work", job.id),
+        );
+    }
+    if job.attempt >= ATTEMPTS_MAX {
+        return not_now(
+            "attempts_used_up",
+            format!(
+                "job {} has used its {ATTEMPTS_MAX} attempts: create a new job",
+                job.id
+            ),
+        );
+    }
+    let mut step = Step::stay(job.clone());
+    step.aggregate.earlier.extend(ending.session.clone());
+    step.aggregate.attempt = job.attempt.saturating_add(1);
+    step.aggregate.again = Some(Again {
+        ended: presentable(&ended(&ending.how), AGAIN_CHARS_MAX),
+        reason: reason.map(|reason| presentable(reason, AGAIN_CHARS_MAX)),
+    });
+    step.aggregate.phase = Phase::Queued {
+        since: now,
+        not_before: now,
+        refusals: 0,
+    };
+    step.looks.push(Look::Job(job.id.clone()));
+    step.due = Some(now);
+    Ok(step)
+}
+
+/// How the session before ended.
+fn ended(how: &How) -> String {
+    match how {
+        How::Failed { reason } => format!("It failed: {reason}"),
+        How::Refused { reason } => format!("It was refused: {reason}"),
+        How::Cancelled { by } => format!("It was called off by {by}."),
+        How::PullClosed => "Its pull request was closed without being merged.".to_owned(),
+        How::Lost => "Its session disappeared.".to_owned(),
+        How::Completed => "It ended without a pull request that was merged.".to_owned(),
+        How::Merged { .. } => "It was merged.".to_owned(),
+    }
+}

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::future::pending;
+use std::io::IsTerminal;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use client::wire::{Extend, GiveBack, TakeRequest, TakenWake, WAIT_SECONDS_MAX};
+use client::wire::{Extend, GiveBack, TakeRequest, Taken, TakenWake, WAIT_SECONDS_MAX};
 use client::{Client, Error as CallError};
 use domain::fence::clip;
 use domain::ids::{AgentName, EventId};
@@ -17,7 +18,8 @@ use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::Instant;
+use tokio::time::error::Elapsed;
+use tokio::time::{Instant, timeout};
 
 use crate::args::watch::WatchArgs;
 use crate::error::Error;
@@ -30,13 +32,16 @@ pub(crate) mod handle;
 mod trouble;
 
 use child::{Ended, Handler};
-use trouble::{Waits, code, is_passing, is_settled, paused};
+use trouble::{Waits, code, is_passing, is_settled, paused, told_off};
 
 /// How often a wake is extended while its command runs: several times in a lease, should one call fail.
 const EXTEND_EVERY: Duration = Duration::from_secs(LEASE.as_secs().unsigned_abs() / 4);
 
 /// How long a wake is held without being extended: afterwards it comes again anyway.
 const HELD: Duration = Duration::from_secs(LEASE.as_secs().unsigned_abs());
+
+/// How long an answer is waited for that may be on its way while we are told to stop.
+const LAST_ANSWER: Duration = Duration::from_secs(1);
 
 /// Longest reason for giving a wake back, in characters.
 const WHY_CHARS_MAX: usize = 300;
@@ -94,6 +99,10 @@ pub(crate) async fn run(args: WatchArgs, here: &Here) -> Result<()> {
 
 /// Resolves when the process is to stop, or when its terminal is closed: the command must not go on alone.
 async fn told_to_end() -> Result<()> {
+    if !std::io::stdin().is_terminal() {
+        // `nohup` wants it to go on, and has taken the terminal away.
+        return told_to_stop().await;
+    }
     let mut closed = signal(SignalKind::hangup()).context("listening for SIGHUP")?;
     tokio::select! {
         told = told_to_stop() => told,
@@ -168,9 +177,13 @@ impl Watcher {
         };
         while !*stopped.borrow() {
             let began = Instant::now();
+            let mut taking = std::pin::pin!(self.client.take(&self.agent, &ask));
             let taken = tokio::select! {
-                taken = self.client.take(&self.agent, &ask) => taken,
-                _ = stopped.wait_for(|stop| *stop) => break,
+                taken = &mut taking => taken,
+                () = told_off(&mut stopped) => {
+                    self.leave(timeout(LAST_ANSWER, taking).await).await;
+                    break;
+                }
             };
             let taken = match taken {
                 Ok(taken) => taken.wakes,
@@ -195,6 +208,17 @@ impl Watcher {
         Ok(())
     }
 
+    /// What was taken in the very moment in which we were told to stop goes back.
+    async fn leave(&self, taken: Result<Result<Taken, CallError>, Elapsed>) {
+        let Ok(Ok(taken)) = taken else { return };
+        for wake in &taken.wakes {
+            let why = ("the watcher was told to stop", true);
+            if let Err(error) = self.give_back(wake, why).await {
+                render::note(&format!("{} comes again: {error}", wake.event.event_id));
+            }
+        }
+    }
+
     /// Runs the command for a wake and tells Gaffer what became of it.
     async fn handle(&self, wake: &TakenWake, stopped: &mut watch::Receiver<bool>) -> Result<()> {
         let (outcome, broken) = match self.run_command(wake, stopped).await {
@@ -212,11 +236,12 @@ impl Watcher {
         };
         self.settle(wake, &outcome, stopped).await?;
         let event = &wake.event;
-        if let Outcome::Done = outcome {
-            self.undone().remove(&event.event_id);
-        } else {
-            self.undone().insert(event.event_id.clone());
-        }
+        match outcome {
+            Outcome::Done | Outcome::Lost => self.undone().remove(&event.event_id),
+            Outcome::Back { .. } | Outcome::Untried { .. } => {
+                self.undone().insert(event.event_id.clone())
+            }
+        };
         if self.as_json {
             render::json_line(&json!({
                 "event_id": event.event_id, "event": event.event, "kind": event.kind,
@@ -243,7 +268,7 @@ impl Watcher {
         let running = self.handler.start(&event)?;
         let off = async {
             tokio::select! {
-                _ = stopped.wait_for(|stop| *stop) => Outcome::Untried {
+                () = told_off(stopped) => Outcome::Untried {
                     why: "the watcher was told to stop".to_owned(),
                 },
                 () = self.keep_held(wake) => Outcome::Lost,

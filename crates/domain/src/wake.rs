@@ -270,20 +270,26 @@ impl Wake {
 
     /// The wake looked at again later, without a try: its agent takes none for now.
     pub fn postponed(&self, now: Timestamp) -> Option<Self> {
-        match self.state {
+        let attempt = match self.state {
             WakeState::Pending {
                 attempt,
                 not_before,
-            } if not_before <= now => Some(self.with(WakeState::Pending {
-                attempt,
-                not_before: plus(now, REFUSED_FOR),
-            })),
+            } if not_before <= now => attempt,
+            WakeState::Sending { attempt, until } | WakeState::Leased { attempt, until }
+                if until <= now =>
+            {
+                attempt
+            }
             WakeState::Pending { .. }
             | WakeState::Sending { .. }
             | WakeState::Leased { .. }
             | WakeState::Acknowledged { .. }
-            | WakeState::Dead { .. } => None,
-        }
+            | WakeState::Dead { .. } => return None,
+        };
+        Some(self.with(WakeState::Pending {
+            attempt,
+            not_before: plus(now, REFUSED_FOR),
+        }))
     }
 
     fn with(&self, state: WakeState) -> Self {

@@ -2,8 +2,8 @@
 
 use crate::fence::{clip, fence};
 use crate::ids::{BranchName, CommitSha, PullRef};
-use crate::job::{AGAIN_CHARS_MAX, Job};
-use crate::redact::redact;
+use crate::job::{AGAIN_CHARS_MAX, Job, PROMPT_BYTES_MAX};
+use crate::redact::{presentable, redact};
 
 /// Longest piece of one check's log that is passed on, in characters.
 const LOG_CHARS_MAX: usize = 4_000;
@@ -19,6 +19,9 @@ const NAME_CHARS_MAX: usize = 100;
 
 /// Longest reason in a comment, in characters.
 const REASON_CHARS_MAX: usize = 2_000;
+
+/// Longest task with what is told of an earlier session, in bytes, beside the words around the change.
+const WITH_EARLIER_BYTES_MAX: usize = PROMPT_BYTES_MAX + 16 * 1024;
 
 /// Longest piece of an earlier session's change that is passed on, in characters.
 const PATCH_CHARS_MAX: usize = 8_000;
@@ -108,11 +111,14 @@ pub fn another_session(job: &Job, patch: Option<&str>) -> String {
         &redact(&again.ended),
         AGAIN_CHARS_MAX,
     ));
-    if let Some(patch) = patch.filter(|patch| !patch.trim().is_empty()) {
+    let patch = presentable(patch.unwrap_or_default(), PATCH_CHARS_MAX);
+    let room = WITH_EARLIER_BYTES_MAX.saturating_sub(text.len());
+    let patch = &patch[..patch.floor_char_boundary(room)];
+    if !patch.trim().is_empty() {
         text.push_str(
             "\nWhat it had changed is not in the branch that you start from; take over what is right:\n",
         );
-        text.push_str(&fence("change", &redact(patch), PATCH_CHARS_MAX));
+        text.push_str(&fence("change", patch, PATCH_CHARS_MAX));
     }
     text
 }
@@ -166,6 +172,13 @@ mod tests {
         ));
         let whole = another_session(&job, Some(&"+x\n".repeat(10_000)));
         assert!(whole.len() < 9_500, "{}", whole.len());
+        job.prompt = "x".repeat(PROMPT_BYTES_MAX);
+        let largest = another_session(&job, Some(&"\u{1F980}".repeat(10_000)));
+        assert!(
+            largest.len() < WITH_EARLIER_BYTES_MAX + 200,
+            "{}",
+            largest.len()
+        );
         let bare = another_session(&job, None);
         assert!(!bare.contains("had changed"), "{bare}");
     }

@@ -43,7 +43,7 @@ pub struct Told {
 }
 
 impl Desk {
-    /// Events after a cursor, or the newest ones. An event may be told twice when many come within two minutes; its id tells.
+    /// Events after a cursor, or the newest ones.
     pub async fn events_after(&self, asked: &Asked) -> Result<Told, Error> {
         let mut events = match &asked.job {
             Some(job) => {
@@ -58,11 +58,11 @@ impl Desk {
                 events.retain(|event| cursor.is_new(event));
                 let more = events.len() > limit;
                 events.truncate(limit);
-                let cursor = cursor.clone().after(&events);
+                let cursor = cursor.clone().after(&events, self.now());
                 (events, cursor, more)
             }
             None => {
-                let cursor = Cursor::at(self.now()).after(&events);
+                let cursor = Cursor::at(self.now()).after(&events, self.now());
                 let newest = events.split_off(events.len().saturating_sub(limit));
                 (newest, cursor, false)
             }

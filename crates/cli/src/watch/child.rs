@@ -74,6 +74,8 @@ impl Handler {
             running.child.wait().await
         };
         let ended = tokio::select! {
+            // A command that has just ended is done.
+            biased;
             ended = tokio::time::timeout(self.timeout, waited) => ended.map_err(|_| Ended::TimedOut),
             off = off => Err(Ended::CalledOff(off)),
         };

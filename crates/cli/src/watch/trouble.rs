@@ -36,7 +36,9 @@ pub(super) async fn paused(wait: Duration, stopped: &mut watch::Receiver<bool>) 
 pub(super) fn is_passing(error: &CallError) -> bool {
     match error {
         CallError::Unreachable { .. } | CallError::NoAnswer { .. } => true,
-        CallError::Problem(problem) => problem.status >= 500 || problem.status == 429,
+        CallError::Problem(problem) => {
+            problem.status >= 500 || problem.status == 429 || problem.code == "busy"
+        }
         CallError::Foreign { status, .. } => *status >= 500 || *status == 429,
         CallError::Base { .. }
         | CallError::GoogleKey
@@ -67,4 +69,10 @@ pub(super) fn code(error: &CallError) -> Option<&str> {
         | CallError::Http(_)
         | CallError::Id(_) => None,
     }
+}
+
+/// Resolves when we are told to stop.
+pub(super) async fn told_off(stopped: &mut watch::Receiver<bool>) {
+    // Whoever could tell is gone, which says the same.
+    let _ = stopped.wait_for(|stop| *stop).await;
 }

@@ -37,10 +37,12 @@ pub(super) async fn wait(door: &Client, wanted: WaitEvent) -> Result<Waited, Fai
         limit: EVENTS_MAX,
         wait_seconds: 0,
     };
+    let mut asked_before = false;
     if asked.after.is_none() && asked.job.is_none() {
         asked.limit = 0;
         asked.after = Some(door.events_after(&asked).await?.cursor);
         asked.limit = EVENTS_MAX;
+        asked_before = true;
     }
     let mut again = interval(LOOK_AGAIN);
     again.reset();
@@ -48,7 +50,17 @@ pub(super) async fn wait(door: &Client, wanted: WaitEvent) -> Result<Waited, Fai
         let began = Instant::now();
         let left = until.saturating_duration_since(began);
         asked.wait_seconds = seconds_of(left).min(WAIT_SECONDS_MAX);
-        let page = door.events_after(&asked).await?;
+        let page = match door.events_after(&asked).await {
+            Ok(page) => page,
+            // Whoever waited must not have to begin anew because of one call.
+            Err(_) if asked_before => {
+                let cursor = asked.after.unwrap_or_default();
+                let events = Vec::new();
+                return Ok(Waited { events, cursor });
+            }
+            Err(error) => return Err(error.into()),
+        };
+        asked_before = true;
         if !page.events.is_empty() || asked.wait_seconds == 0 {
             return Ok(told(page));
         }

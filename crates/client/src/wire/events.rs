@@ -11,7 +11,7 @@ pub const EVENTS_LIMIT_MAX: u32 = 100;
 
 /// `GET /events?after=&job=&limit=&wait_seconds=`: events after a cursor, or the newest ones, the oldest first.
 ///
-/// Without `after` and with `limit=0` only where one stands now. A cursor is for the same `job`, or for all of them. An event may come twice when many come at once; its id tells.
+/// Without `after` and with `limit=0` only where one stands now. A cursor is for the same `job`, or for all of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventPage {
     /// The events, as agents get them.

@@ -1,19 +1,18 @@
 //! Where somebody stands in the list of events, so that they go on from there and nothing is passed over.
 
-use std::collections::VecDeque;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::Event;
-use crate::ids::EventId;
 use crate::when::plus;
 
 /// How much later than a younger event an older one may come to be listed: several hands write, and an index may lag behind them.
 pub const OVERLAP: SignedDuration = SignedDuration::from_mins(2);
 
-/// Most events that are remembered as told, so that those of the overlap are told once. Of a burst of more some are told twice.
+/// Most events that are remembered as told. Of a burst of more within the overlap, what comes late is passed over.
 const TOLD_MAX: usize = 64;
 
 /// How a cursor begins: another form gets another number.
@@ -26,8 +25,13 @@ const DIGITS: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
     at: Timestamp,
-    told: VecDeque<String>,
+    /// Up to here everything counts as told, whatever comes late.
+    floor: Option<Place>,
+    told: BTreeSet<Place>,
 }
+
+/// Where an event stands among the others: when it was seen, and how its id begins.
+type Place = (Timestamp, String);
 
 /// A text is no cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -39,41 +43,69 @@ impl Cursor {
     pub fn at(at: Timestamp) -> Self {
         Self {
             at,
-            told: VecDeque::new(),
+            floor: None,
+            told: BTreeSet::new(),
         }
     }
 
     /// The oldest moment that still has to be looked at.
     pub fn from(&self) -> Timestamp {
-        plus(self.at, -OVERLAP)
+        let from = plus(self.at, -OVERLAP);
+        self.floor
+            .as_ref()
+            .map_or(from, |(floor, _)| from.max(*floor))
     }
 
     /// Whether an event was not told yet.
     pub fn is_new(&self, event: &Event) -> bool {
-        event.observed_at >= self.from() && !self.told.contains(&digits(&event.id))
+        let place = place(event);
+        let is_above = self.floor.as_ref().is_none_or(|floor| place > *floor);
+        is_above && event.observed_at >= self.from() && !self.told.contains(&place)
     }
 
-    /// The cursor after these were told, in order of observation.
-    pub fn after<'a>(mut self, told: impl IntoIterator<Item = &'a Event>) -> Self {
+    /// The cursor after these were told. It goes no further than the present, whatever the clocks of those who saw them said.
+    pub fn after<'a>(mut self, told: impl IntoIterator<Item = &'a Event>, now: Timestamp) -> Self {
         for event in told {
-            self.at = self.at.max(event.observed_at);
-            self.told.push_back(digits(&event.id));
+            self.at = self.at.max(event.observed_at.min(now));
+            self.told.insert(place(event));
         }
-        let many = self.told.len().saturating_sub(TOLD_MAX);
-        self.told.drain(..many);
+        let from = self.from();
+        self.told.retain(|(at, _)| *at >= from);
+        while self.told.len() > TOLD_MAX {
+            let dropped = self.told.pop_first();
+            self.floor = dropped.max(self.floor);
+        }
         self
     }
 }
 
-fn digits(id: &EventId) -> String {
-    let digits = id.as_str().trim_start_matches("evt_").chars();
-    digits.take(DIGITS).collect()
+fn place(event: &Event) -> Place {
+    let digits = event.id.as_str().trim_start_matches("evt_").chars();
+    (event.observed_at, digits.take(DIGITS).collect())
+}
+
+/// A place as text: how its id begins, and how far it is from a moment, in nanoseconds.
+fn written((at, digits): &Place, from: Timestamp) -> String {
+    let offset = at.as_nanosecond() - from.as_nanosecond();
+    format!("{digits}_{offset}")
+}
+
+fn read(text: &str, from: Timestamp) -> Option<Place> {
+    let (digits, offset) = text.split_once('_')?;
+    let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let offset: i64 = offset.parse().ok()?;
+    let at = from.as_nanosecond() + i128::from(offset);
+    let at = Timestamp::from_nanosecond(at).ok()?;
+    (is_hex && digits.len() == DIGITS).then(|| (at, digits.to_owned()))
 }
 
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{FORM}.{}", self.at.as_nanosecond())?;
-        self.told.iter().try_for_each(|told| write!(f, ".{told}"))
+        let floor = self.floor.as_ref().map(|floor| written(floor, self.at));
+        write!(f, ".{}", floor.unwrap_or_default())?;
+        let mut told = self.told.iter();
+        told.try_for_each(|told| write!(f, ".{}", written(told, self.at)))
     }
 }
 
@@ -90,13 +122,14 @@ impl FromStr for Cursor {
             .and_then(|at| at.parse().ok())
             .ok_or(NoCursor)?;
         let at = Timestamp::from_nanosecond(at).map_err(|_| NoCursor)?;
-        let is_digits =
-            |part: &str| part.len() == DIGITS && part.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let told: VecDeque<String> = parts.map(str::to_owned).collect();
-        if told.len() > TOLD_MAX || !told.iter().all(|part| is_digits(part)) {
-            return Err(NoCursor);
-        }
-        Ok(Self { at, told })
+        let floor = match parts.next() {
+            None => return Err(NoCursor),
+            Some("") => None,
+            Some(floor) => Some(read(floor, at).ok_or(NoCursor)?),
+        };
+        let told: Option<BTreeSet<Place>> = parts.map(|part| read(part, at)).collect();
+        let told = told.filter(|told| told.len() <= TOLD_MAX).ok_or(NoCursor)?;
+        Ok(Self { at, floor, told })
     }
 }
 
@@ -105,6 +138,7 @@ mod tests {
     use super::*;
     use crate::event::{Audience, Occurrence};
     use crate::facts::fixture::at;
+    use crate::ids::EventId;
 
     fn event(n: u32, second: i64) -> Event {
         Event {
@@ -122,7 +156,8 @@ mod tests {
 
     #[test]
     fn each_event_is_told_once_also_one_that_comes_late() {
-        let cursor = Cursor::at(at(0)).after(&[event(1, 10), event(2, 20)]);
+        let now = at(1_000);
+        let cursor = Cursor::at(at(0)).after(&[event(1, 10), event(2, 20)], now);
         assert!(!cursor.is_new(&event(1, 10)) && !cursor.is_new(&event(2, 20)));
         // It was seen before the others and written after them.
         assert!(cursor.is_new(&event(3, 15)));
@@ -130,37 +165,67 @@ mod tests {
         assert!(!cursor.is_new(&event(5, 19 - OVERLAP.as_secs())));
         let again: Cursor = cursor.to_string().parse().unwrap();
         assert_eq!(again, cursor);
-        let next = cursor.after(&[event(3, 15)]);
+        let next = cursor.after(&[event(3, 15)], now);
         assert!(!next.is_new(&event(3, 15)));
         assert_eq!(next.from(), at(20 - OVERLAP.as_secs()));
+        // What is long over is not carried along.
+        let later = next.after(&[event(6, 500)], now).to_string();
+        assert_eq!(later.matches('_').count(), 1, "{later}");
     }
 
     #[test]
-    fn a_cursor_stays_small() {
-        let burst: Vec<Event> = (0..1_000).map(|n| event(n, 1)).collect();
-        let cursor = Cursor::at(at(0)).after(&burst);
-        assert!(cursor.to_string().len() < 620, "{cursor}");
-        assert!(!cursor.is_new(&event(999, 1)) && cursor.is_new(&event(1, 1)));
+    fn a_burst_is_told_to_its_end_and_the_cursor_stays_small() {
+        let mut burst: Vec<Event> = (0..500).map(|n| event(n, i64::from(n) / 100)).collect();
+        burst.sort_by(|a, b| (a.observed_at, &a.id).cmp(&(b.observed_at, &b.id)));
+        for limit in [1, 5, 20, 100] {
+            let (mut cursor, mut told) = (Cursor::at(at(0)), Vec::new());
+            loop {
+                let new = burst.iter().filter(|event| cursor.is_new(event));
+                let page: Vec<Event> = new.take(limit).cloned().collect();
+                if page.is_empty() {
+                    break;
+                }
+                cursor = cursor.after(&page, at(1_000));
+                cursor = cursor.to_string().parse().unwrap();
+                assert!(cursor.to_string().len() < 1_500, "{cursor}");
+                told.extend(page);
+            }
+            assert_eq!(told, burst, "{limit}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_is_ahead_hides_nothing() {
+        let cursor = Cursor::at(at(0)).after(&[event(1, 9_000)], at(10));
+        assert!(!cursor.is_new(&event(1, 9_000)));
+        assert!(cursor.is_new(&event(2, 11)));
+        let again: Cursor = cursor.to_string().parse().unwrap();
+        assert_eq!(again, cursor);
     }
 
     #[test]
     fn what_is_no_cursor_is_refused() {
-        let many = format!("e1.1{}", ".01234567".repeat(65));
-        for text in [
+        let wrong = [
             "",
             "e1",
             "e1.",
-            "e1.x",
-            "e2.1",
-            "e1.1.",
-            "e1.1.0123456",
-            "e1.1.0123456g",
-            "e1.1.012345678",
-            "e1.99999999999999999999999999999999",
-            "E1.1",
-            many.as_str(),
-        ] {
+            "e1.1",
+            "e1.x.",
+            "e2.1.",
+            "e1.1..",
+            "e1.1..0123456_1",
+            "e1.1..0123456g_1",
+            "e1.1..01234567",
+            "e1.1..01234567_x",
+            "e1.1.x",
+            "e1.99999999999999999999999999999999.",
+            "E1.1.",
+        ];
+        for text in wrong {
             assert_eq!(text.parse::<Cursor>(), Err(NoCursor), "{text}");
         }
+        let places: Vec<String> = (0..65).map(|n| format!(".01234567_{n}")).collect();
+        let many = format!("e1.1.{}", places.concat());
+        assert_eq!(many.parse::<Cursor>(), Err(NoCursor));
     }
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::orders::not_now;
-use super::{ATTEMPTS_MAX, How, Job, NotNow, Phase};
+use super::{ATTEMPTS_MAX, How, Job, NotNow, Origin, Phase};
 use crate::redact::presentable;
 use crate::step::{Look, Step};
 
@@ -40,6 +40,15 @@ pub fn retry(job: &Job, reason: Option<&str>, now: Timestamp) -> Result<Step<Job
         return not_now(
             "merged",
             format!("job {} is merged: create a new job for more work", job.id),
+        );
+    }
+    if job.origin == Origin::Adopted {
+        return not_now(
+            "adopted",
+            format!(
+                "job {} was adopted, so its task is not known: create a new job",
+                job.id
+            ),
         );
     }
     if job.attempt >= ATTEMPTS_MAX {

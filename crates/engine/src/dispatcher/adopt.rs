@@ -7,6 +7,8 @@ use domain::marker::Marker;
 use domain::policy::Source;
 use domain::priority::Priority;
 use domain::session::SessionView;
+use domain::when::plus;
+use jiff::SignedDuration;
 
 use super::Dispatcher;
 use crate::desk::{Error, Place, ignore_conflict};
@@ -14,6 +16,9 @@ use crate::forget;
 use crate::jobs::adoption::{Adoption, refusal};
 use crate::keys;
 use crate::store::Versioned;
+
+/// When it is looked again whether the making of a session is settled.
+const UNSETTLED_FOR: SignedDuration = SignedDuration::from_mins(5);
 
 /// What a session is that we made.
 enum Made {
@@ -75,7 +80,7 @@ impl Dispatcher {
         match self.made_by_us(&view).await? {
             None => self.take(id, &asked, &view, &source).await,
             // Its creation settles who it is, and then the wish is fulfilled or refused.
-            Some(Made::Unsettled) => Ok(()),
+            Some(Made::Unsettled) => self.later(id, &asked).await,
             Some(Made::Twin(not_now)) => self.refuse(id, &asked, not_now).await,
         }
     }
@@ -90,6 +95,8 @@ impl Dispatcher {
         };
         let awaits = match job.value.phase {
             Phase::Queued { .. } | Phase::Creating { .. } => job.value.attempt == marker.attempt,
+            // Nobody has it, and nobody puts it away.
+            Phase::Ended(_) if job.value.session().is_none() => return Ok(None),
             Phase::Watching(_) | Phase::Ended(_) => false,
         };
         if awaits {
@@ -145,6 +152,14 @@ impl Dispatcher {
                 view.id, marker.installation
             ),
         })
+    }
+
+    async fn later(&self, id: &JobId, asked: &Versioned<Adoption>) -> Result<(), Error> {
+        let mut unit = self.desk.unit();
+        let place = Place::due(Some(plus(self.desk.now(), UNSETTLED_FOR)));
+        let key = keys::adoption(id);
+        unit.put(key, &asked.value, Some(asked.version), place);
+        ignore_conflict(self.desk.commit(unit).await)
     }
 
     async fn refuse(

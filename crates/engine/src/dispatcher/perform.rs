@@ -1,5 +1,7 @@
 //! Performs one effect that was started: one match, one call each, nothing left to decide.
 
+use std::time::Duration;
+
 use domain::effect::{Action, Effect, Finding};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{AccountName, BranchName, CommitSha, JobId, PullRef, RepoName, SessionId};
@@ -12,6 +14,9 @@ use super::effects::Outcome;
 use super::settle::CLOCK_SLACK;
 use crate::desk::Error;
 use crate::ports::NewSession;
+
+/// How long reading what an earlier session has changed may take: the create that waits for it is held for [`START_HOLD`](domain::effect::START_HOLD).
+const EARLIER_WITHIN: Duration = Duration::from_secs(15);
 
 impl Dispatcher {
     /// Makes the call. Its failure is an outcome; an error means that we could not even find out whom to call.
@@ -130,8 +135,9 @@ impl Dispatcher {
         let patch = match job.earlier.last() {
             None => None,
             Some(session) => {
-                let read = self.eyes.sessions.artifacts(&job.account, session).await;
-                read.ok().and_then(|artifacts| artifacts.patch)
+                let reading = self.eyes.sessions.artifacts(&job.account, session);
+                let read = tokio::time::timeout(EARLIER_WITHIN, reading).await;
+                read.ok().and_then(Result::ok).and_then(|read| read.patch)
             }
         };
         words::another_session(job, patch.as_deref())

@@ -11,6 +11,7 @@ mod localstack;
 mod ministack;
 mod mutants;
 mod output;
+mod peers;
 mod stages;
 mod test;
 mod tools;

@@ -12,6 +12,7 @@ use clap::ValueEnum;
 
 use crate::deployed;
 use crate::localstack::Services;
+use crate::peers;
 use crate::tools::{self, python};
 
 /// Those of the stories that take few ticks, one a line: each tick costs a dozen calls. `GAFFER_TESTS_ON=aws` with any other name tells others there.
@@ -149,7 +150,11 @@ impl Stage {
     /// Where the services are that the tests ask for. They run until the last stage is over.
     fn places(self, services: &mut Services, root: &Path) -> Result<Vec<(&'static str, String)>> {
         match self {
-            Stage::Test => services.behind_one_door(root),
+            Stage::Test => {
+                let mut places = services.behind_one_door(root)?;
+                places.extend(peers::places(root)?);
+                Ok(places)
+            }
             Stage::Aws => services.each_by_its_own_door(root),
             Stage::Fmt
             | Stage::Infra

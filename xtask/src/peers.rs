@@ -1,0 +1,27 @@
+//! Other people's programs that try ours in tests: clients, inspectors and verifiers of the protocols we speak.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::tools::{self, python};
+
+/// How one of them is fetched.
+type Fetch = fn(&Path) -> Result<PathBuf>;
+
+/// Under which name a test finds the folder of each.
+const PEERS: [(&str, Fetch); 5] = [
+    ("GAFFER_PEER_MCP", python::mcp),
+    ("GAFFER_PEER_SCHEMATHESIS", python::schemathesis),
+    ("GAFFER_PEER_WEBHOOKS_PYTHON", python::standard_webhooks),
+    ("GAFFER_PEER_WEBHOOKS_NODE", tools::standard_webhooks),
+    ("GAFFER_PEER_INSPECTOR", tools::mcp_inspector),
+];
+
+/// Where each of them is; those that are not there yet are fetched.
+pub(crate) fn places(root: &Path) -> Result<Vec<(&'static str, String)>> {
+    let place = |(name, fetch): (&'static str, Fetch)| {
+        fetch(root).map(|folder| (name, folder.display().to_string()))
+    };
+    PEERS.into_iter().map(place).collect()
+}

@@ -13,6 +13,7 @@ mod pauses;
 mod plans;
 mod polls;
 mod quotas;
+mod readings;
 mod repair;
 mod sessions;
 mod throttles;

@@ -10,6 +10,7 @@ use domain::governor::Slots;
 use domain::hooks::Repair;
 use domain::ids::{JobId, RepoName};
 use domain::job::Job;
+use domain::notes::Notes;
 use domain::policy::Source;
 use domain::reach::{Access, Reach};
 use domain::token::Token;
@@ -20,6 +21,7 @@ use engine::jobs::Carried;
 use engine::jobs::adoption::Adoption;
 use engine::keys;
 use engine::ports::Key;
+use engine::readings::{Looked, ReadMessages};
 use engine::settings::{
     Agent, AppSetup, Budgets, Installation, Lane, Merges, ReadArtifacts, Switches, TrackedPull,
     Upstreams,
@@ -71,7 +73,10 @@ kinds! {
     Job "job",
     JobListed "job-listed",
     Lane "lane",
+    Looked "looked",
     Merges "merges",
+    Messages "messages",
+    Notes "notes",
     Once "once",
     Outbox "outbox",
     Pull "pull",
@@ -115,6 +120,9 @@ impl Kind {
             Self::Job => again::<Job>(it),
             Self::JobListed | Self::Session => again::<JobId>(it),
             Self::Lane => again::<Lane>(it),
+            Self::Looked => again::<Looked>(it),
+            Self::Messages => again::<ReadMessages>(it),
+            Self::Notes => again::<Notes>(it),
             Self::Tick => again::<domain::tick::Lease>(it),
             Self::Token => again::<Token>(it),
             Self::Merges => again::<Merges>(it),
@@ -138,7 +146,7 @@ fn again<T: DeserializeOwned + Serialize>(it: &Value) -> Result<Value, serde_jso
 }
 
 /// What stands beneath an aggregate, by how its sort key begins.
-const BELOW: [(&str, Kind); 10] = [
+const BELOW: [(&str, Kind); 13] = [
     (keys::EFFECT, Kind::Effect),
     (keys::EVENT, Kind::Event),
     (keys::EVIDENCE, Kind::Evidence),
@@ -147,6 +155,9 @@ const BELOW: [(&str, Kind); 10] = [
     (keys::ADOPTION, Kind::Adoption),
     ("LISTED", Kind::JobListed),
     ("ARTIFACTS", Kind::Artifacts),
+    (keys::LOOKED, Kind::Looked),
+    (keys::MESSAGES, Kind::Messages),
+    (keys::NOTES, Kind::Notes),
     ("GITHUB", Kind::Reach),
     (keys::FEED, Kind::Feed),
 ];

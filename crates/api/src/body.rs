@@ -13,6 +13,9 @@ use crate::refusal::Refused;
 /// Longest idempotency key, in bytes.
 const KEY_BYTES_MAX: usize = 255;
 
+/// How much of a name that is not known here is repeated, in characters.
+pub(crate) const SHOWN_CHARS_MAX: usize = 80;
+
 /// A body as it came, or why it did not.
 pub(crate) type Sent = Result<Bytes, BytesRejection>;
 

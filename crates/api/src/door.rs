@@ -19,7 +19,7 @@ use crate::live::LiveSecret;
 use crate::orders::{self, Verb};
 use crate::refusal::Refused;
 use crate::webhook::WebhookCounters;
-use crate::{adopt, events, inbox, jobs, metrics, outcome, report, trace};
+use crate::{adopt, events, inbox, jobs, metrics, outcome, readings, report, trace};
 
 /// Longest body of an order, in bytes: the longest prompt fits however it is escaped.
 pub const JOB_BODY_BYTES_MAX: usize = 1024 * 1024;
@@ -124,11 +124,12 @@ fn orders_and_reports() -> Router<Arc<Inner>> {
         .route("/jobs", get(jobs::list).post(jobs::create))
         .route("/jobs/adopt", post(adopt::adopt))
         // The router cannot match a verb after a colon, so this takes all of `{id}:verb`.
-        .route("/jobs/{job}", get(jobs::show).post(orders::by_colon))
+        .route("/jobs/{job}", get(readings::show).post(orders::by_colon))
         .route("/jobs/{job}/why", get(jobs::why))
         .route("/pulls/{owner}/{name}/{number}/why", get(jobs::pull_why))
         .route("/jobs/{job}/events", get(jobs::events))
-        .route("/jobs/{job}/artifacts", get(jobs::artifacts))
+        .route("/jobs/{job}/artifacts", get(readings::artifacts))
+        .route("/jobs/{job}/messages", get(readings::messages))
         .route("/jobs/{job}/effects/{effect}", get(outcome::effect));
     for verb in Verb::ALL {
         router = router.route(&format!("/jobs/{{job}}/{}", verb.segment()), order(verb));

@@ -7,16 +7,13 @@ use axum::extract::rejection::QueryRejection;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use client::wire::{
-    Artifacts, CreateJob, Events, JOBS_LIMIT, JOBS_LIMIT_MAX, JobView, Jobs, Later, Why,
-};
-use domain::ids::{JobId, PullRef, RepoName};
+use client::wire::{CreateJob, Events, JOBS_LIMIT, JOBS_LIMIT_MAX, Jobs, Why};
+use domain::ids::{PullRef, RepoName};
 use domain::job::Job;
-use domain::redact::{presentable, redact};
+use domain::redact::presentable;
 use domain::wake;
 use engine::desk::Error;
 use engine::jobs::{Once, Order};
-use engine::settings::ReadArtifacts;
 use sha2::{Digest, Sha256};
 
 use crate::body::{self, Parts, Sent};
@@ -128,14 +125,9 @@ fn list_query(
 }
 
 /// A job that a path names by its id or by a session of its.
-async fn named(door: &Inner, path: Parts<String>) -> Result<Job, Refused> {
+pub(crate) async fn named(door: &Inner, path: Parts<String>) -> Result<Job, Refused> {
     let named = door.desk.find(&body::parts(path)?).await?;
     Ok(door.desk.must_job(&named.job).await?.value)
-}
-
-/// `GET /jobs/{id}`.
-pub(crate) async fn show(State(door): Door, path: Parts<String>) -> Result<Json<JobView>, Refused> {
-    Ok(Json(view::job(&named(&door, path).await?)))
 }
 
 /// `GET /jobs/{id}/why`.
@@ -175,46 +167,4 @@ pub(crate) async fn events(
         job_id: job.id,
         events,
     }))
-}
-
-/// `GET /jobs/{id}/artifacts`.
-pub(crate) async fn artifacts(State(door): Door, path: Parts<String>) -> Result<Response, Refused> {
-    let job = named(&door, path).await?;
-    let read = door.desk.fresh_artifacts(&job.id, door.answer_within);
-    let Some(read) = read.await? else {
-        return Ok(artifacts_later(&job.id));
-    };
-    if let Some(failure) = &read.failure {
-        let detail = format!("Jules could not be read: {failure}");
-        return Err(Refused::new(
-            StatusCode::BAD_GATEWAY,
-            "jules_unread",
-            &detail,
-        ));
-    }
-    Ok(Json(shown(job.id, read)).into_response())
-}
-
-fn artifacts_later(id: &JobId) -> Response {
-    let later = Later {
-        ask_again: format!("/jobs/{id}/artifacts"),
-        sentence: "Jules is being read; ask again.".to_owned(),
-        reasons: Vec::new(),
-        effect: None,
-    };
-    crate::outcome::later(later)
-}
-
-fn shown(job_id: JobId, read: ReadArtifacts) -> Artifacts {
-    let short = |text: String| presentable(&text, view::SHORT_CHARS_MAX);
-    Artifacts {
-        job_id,
-        read_at: read.read_at,
-        pull_urls: read.pull_urls.into_iter().map(short).collect(),
-        // Bounded where it was read; taking anything else out of a patch would break it.
-        patch: read.patch.as_deref().map(redact),
-        patch_cut: read.patch_cut,
-        base_commit: read.base_commit.map(short),
-        suggested_message: read.suggested_message.map(short),
-    }
 }

@@ -4,7 +4,9 @@
 
 mod door;
 
+mod readings;
 mod refusal;
+mod register;
 
 mod auth;
 mod body;

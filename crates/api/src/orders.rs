@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::body::{self, Parts, Sent};
 use crate::door::{Door, Inner};
 use crate::refusal::Refused;
-use crate::{merge, outcome, view};
+use crate::{merge, outcome, register, view};
 
 /// Who gave an order that names nobody.
 const BY_NOBODY: &str = "api";
@@ -35,23 +35,28 @@ pub(crate) enum Verb {
     Cancel,
     /// Give it another session.
     Retry,
+    /// Have it watched, and note something down about it.
+    Register,
 }
 
 impl Verb {
     /// All of them.
-    pub(crate) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::Say,
         Self::Approve,
         Self::Merge,
         Self::Cancel,
         Self::Retry,
+        Self::Register,
     ];
 
     /// What stands after the slash.
     pub(crate) fn segment(self) -> &'static str {
         match self {
             Self::Say => "messages",
-            Self::Approve | Self::Merge | Self::Cancel | Self::Retry => self.word(),
+            Self::Approve | Self::Merge | Self::Cancel | Self::Retry | Self::Register => {
+                self.word()
+            }
         }
     }
 
@@ -63,6 +68,7 @@ impl Verb {
             Self::Merge => "merge",
             Self::Cancel => "cancel",
             Self::Retry => "retry",
+            Self::Register => "register",
         }
     }
 
@@ -116,6 +122,7 @@ async fn carry_out(
         Verb::Merge => merge::merge(door, name, body::maybe_order::<MergeRequest>(sent)?).await,
         Verb::Cancel => cancel(door, name, body::maybe_order(sent)?).await,
         Verb::Retry => retry(door, name, body::maybe_order(sent)?).await,
+        Verb::Register => register::register(door, name, body::maybe_order(sent)?).await,
     }
 }
 

@@ -45,6 +45,7 @@ pub(crate) fn job(job: &Job) -> JobView {
         last_activity: watch.map(|watch| watch.progress_at),
         waiting: watch.and_then(waiting),
         ended: ended(job),
+        metadata: None,
     }
 }
 

@@ -2,12 +2,17 @@
 
 use anyhow::{Context, Result};
 use client::Client;
-use client::wire::{AdoptRequest, CancelRequest, CreateJob, MergeRequest, RetryRequest};
+use client::wire::{
+    AdoptRequest, CancelRequest, CreateJob, MergeRequest, RegisterRequest, RetryRequest,
+};
+use domain::conversation::Cursor;
 use domain::ids::{CommitSha, RepoName};
 use domain::job::{MESSAGE_BYTES_MAX, PROMPT_BYTES_MAX};
 use url::Url;
 
-use crate::args::job::{AdoptArgs, CreateArgs, JobArgs, JobCommand, JobOrSession, OneJob};
+use crate::args::job::{
+    AdoptArgs, CreateArgs, JobArgs, JobCommand, JobOrSession, OneJob, RegisterArgs,
+};
 use crate::error::Error;
 use crate::here::Here;
 use crate::render::Answer;
@@ -31,7 +36,17 @@ pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
         JobCommand::List { repo, limit } => {
             ("listing jobs".to_owned(), door.list(repo, limit).await)
         }
-        JobCommand::Show(OneJob { id }) => (format!("reading job {id}"), door.show(&id).await),
+        JobCommand::Show { id, fresh } => {
+            (format!("reading job {id}"), door.show(&id, fresh).await)
+        }
+        JobCommand::Messages { id, cursor } => (
+            format!("reading what was said in job {id}"),
+            door.messages(&id, cursor).await,
+        ),
+        JobCommand::Register(args) => (
+            format!("registering {}", args.id),
+            door.register(args).await,
+        ),
         JobCommand::Why(OneJob { id }) => (format!("asking about job {id}"), door.why(&id).await),
         JobCommand::Events(OneJob { id }) => (
             format!("reading the events of job {id}"),
@@ -115,8 +130,31 @@ impl Door<'_> {
         ))
     }
 
-    async fn show(&self, id: &JobOrSession) -> Result<Answer> {
-        Ok(show::job(&self.client().await?.job(id.as_str()).await?))
+    async fn show(&self, id: &JobOrSession, fresh: bool) -> Result<Answer> {
+        let client = self.client().await?;
+        if fresh {
+            return Ok(show::read(&client.fresh_job(id.as_str()).await?));
+        }
+        Ok(show::job(&client.job(id.as_str()).await?))
+    }
+
+    async fn messages(&self, id: &JobOrSession, cursor: Option<Cursor>) -> Result<Answer> {
+        let client = self.client().await?;
+        let cursor = cursor.map(|cursor| cursor.to_string());
+        let page = client.messages(id.as_str(), cursor.as_deref()).await?;
+        Ok(show::messages(&page))
+    }
+
+    async fn register(&self, args: RegisterArgs) -> Result<Answer> {
+        let wanted = RegisterRequest {
+            metadata: args.metadata,
+            repo: args.repo,
+            agent: args.agent,
+        };
+        let client = self.client().await?;
+        Ok(show::registered(
+            &client.register(args.id.as_str(), &wanted).await?,
+        ))
     }
 
     async fn why(&self, id: &JobOrSession) -> Result<Answer> {
@@ -164,7 +202,7 @@ impl Door<'_> {
             agent,
             take_over,
         };
-        Ok(show::adopted(&self.client().await?.adopt(&adopt).await?))
+        Ok(show::read(&self.client().await?.adopt(&adopt).await?))
     }
 
     async fn artifacts(&self, id: &JobOrSession) -> Result<Answer> {

@@ -12,7 +12,8 @@ use crate::error::Error;
 use crate::wire::{
     Acknowledge, Acknowledged, AdoptRequest, Artifacts, CancelRequest, CreateJob, EffectView,
     EventPage, Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs, Later,
-    MergeRequest, Merged, Message, Nothing, RetryRequest, Status, TakeRequest, Taken, Why,
+    MergeRequest, Merged, Message, Messages, Nothing, RegisterRequest, Registered, RetryRequest,
+    Status, TakeRequest, Taken, Why,
 };
 
 pub use transport::{CALL_TIMEOUT, Client};
@@ -70,6 +71,36 @@ impl Client {
     /// One job.
     pub async fn job(&self, id: &str) -> Result<JobView, Error> {
         self.done(Call::new(Method::GET, &job_path(id, &[])?)).await
+    }
+
+    /// One job as Jules shows it now.
+    pub async fn fresh_job(&self, id: &str) -> Result<Answer<JobView>, Error> {
+        let call = Call::new(Method::GET, &job_path(id, &[])?);
+        self.answer(call.with("fresh", "1".to_owned())).await
+    }
+
+    /// What was said between a job's session and its people after a cursor.
+    pub async fn messages(
+        &self,
+        id: &str,
+        cursor: Option<&str>,
+    ) -> Result<Answer<Messages>, Error> {
+        let mut call = Call::new(Method::GET, &job_path(id, &["messages"])?);
+        if let Some(cursor) = cursor {
+            call = call.with("cursor", cursor.to_owned());
+        }
+        self.answer(call).await
+    }
+
+    /// Has a job or a session watched, and notes something down about it.
+    pub async fn register(
+        &self,
+        id: &str,
+        wanted: &RegisterRequest,
+    ) -> Result<Answer<Registered>, Error> {
+        let path = job_path(id, &["register"])?;
+        self.answer(Call::new(Method::POST, &path).body(wanted))
+            .await
     }
 
     /// Why a job does not move.

@@ -4,6 +4,7 @@ mod answers;
 mod arguments;
 mod calls;
 mod patch;
+mod talk;
 mod tool;
 mod waiting;
 

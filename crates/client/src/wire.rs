@@ -17,9 +17,12 @@ pub use inbox::{
 };
 pub use job::{CreateJob, Ended, JobView, Jobs, PlanStepView, Waiting};
 pub use orders::{
-    Acknowledge, AdoptRequest, CancelRequest, MergeRequest, Message, Nothing, RetryRequest,
+    Acknowledge, AdoptRequest, CancelRequest, MergeRequest, Message, Nothing, RegisterRequest,
+    RetryRequest,
 };
-pub use outcome::{Acknowledged, Artifacts, EffectView, Events, Later, Merged};
+pub use outcome::{
+    Acknowledged, Artifacts, EffectView, Events, Later, Merged, MessageView, Messages, Registered,
+};
 pub use problem::{PROBLEM_JSON, Problem, Reason};
 pub use report::{
     AccountView, BudgetView, FeedView, GitHubView, Health, HookView, Planned, QueueView, Status,

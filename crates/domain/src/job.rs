@@ -168,6 +168,14 @@ impl Job {
         }
     }
 
+    /// The newest activity of what was last announced as a question of its watched session.
+    pub fn asked(&self) -> Option<&str> {
+        match &self.phase {
+            Phase::Watching(watch) => watch.announced.question.as_ref().map(|told| &*told.key),
+            Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => None,
+        }
+    }
+
     /// Its pull request, if one is known.
     pub fn pull(&self) -> Option<&PullRef> {
         match &self.phase {

@@ -11,6 +11,7 @@ pub mod session;
 
 pub mod facts;
 
+pub mod notes;
 pub mod policy;
 
 pub mod event;
@@ -48,6 +49,7 @@ pub mod reach;
 pub mod redact;
 pub mod words;
 
+pub mod conversation;
 pub mod doctor;
 
 #[cfg(test)]

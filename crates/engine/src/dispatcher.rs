@@ -7,22 +7,23 @@ mod forward;
 mod heard;
 mod hooks;
 mod meaning;
+mod messages;
 mod perform;
 mod pulls;
 mod reach;
 mod repair;
 mod settle;
+mod sight;
 mod slots;
 mod wakes;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use domain::account::Health;
 use domain::effect::Action;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::JobId;
-use domain::job::{self, Phase, Sight, Snapshot};
+use domain::job::{self, Phase};
 use domain::merge::Hold;
 use domain::policy::Source;
 use domain::pull::News;
@@ -201,6 +202,8 @@ impl Dispatcher {
             Work::Wake { agent, event } => self.wake(agent, event).await,
             Work::Adopt { id } => self.adopt(id).await,
             Work::Artifacts { id } => self.artifacts(id).await,
+            Work::Messages { id, after } => self.messages(id, after).await,
+            Work::Look { id } => self.look(id).await,
             Work::Watch { account } => self.watch_soon(account).await,
             Work::Slots { account } => self.slots(account).await,
             Work::Hooks { log: None } => self.find_hook_logs().await,
@@ -280,72 +283,6 @@ impl Dispatcher {
         let mut unit = self.desk.unit();
         self.desk.save_job(&mut unit, Some(found), &step).await?;
         ignore_conflict(self.desk.commit(unit).await)
-    }
-
-    /// A deadline came: the session is looked at whatever the last poll said.
-    async fn observe_if_due(&self, id: &JobId, source: &Source) -> Result<(), Error> {
-        let record = self.desk.store.records().get(&keys::job(id)).await?;
-        let claimed_until = record.and_then(|record| record.due);
-        let Some(found) = self.desk.store.job(id).await? else {
-            return Ok(());
-        };
-        let Phase::Watching(watch) = &found.value.phase else {
-            return Ok(());
-        };
-        let now = self.desk.now();
-        let deadline = job::deadline(&found.value, &source.timing);
-        if claimed_until.is_none() || deadline.is_none_or(|deadline| deadline > now) {
-            return Ok(());
-        }
-        let account = self.desk.store.account(&found.value.account).await?;
-        if account.is_none_or(|account| account.value.health != Health::Working) {
-            // An account in trouble keeps its own pace; its polls will see this session.
-            return Ok(());
-        }
-        let sight = match self
-            .eyes
-            .sessions
-            .get(&found.value.account, &watch.session)
-            .await
-        {
-            Err(failure) if failure.class == FailureClass::NotFound => Sight::NotFound,
-            // The account's own polls tell about trouble with the account.
-            Err(failure) => {
-                tracing::debug!(%failure, job.id = %id, "the session could not be read at its deadline");
-                return Ok(());
-            }
-            Ok(view) => {
-                let activities = self
-                    .eyes
-                    .sessions
-                    .activities(&found.value.account, &watch.session, watch.talk.through)
-                    .await
-                    .ok();
-                Sight::Seen(Box::new(Snapshot { view, activities }))
-            }
-        };
-        self.save_sight(&found, &sight, source).await
-    }
-
-    async fn save_sight(
-        &self,
-        found: &Versioned<job::Job>,
-        sight: &Sight,
-        source: &Source,
-    ) -> Result<(), Error> {
-        let step = job::observe(
-            &found.value,
-            sight,
-            self.desk.now(),
-            &source.policy,
-            &source.timing,
-        );
-        let mut unit = self.desk.unit();
-        self.desk.save_job(&mut unit, Some(found), &step).await?;
-        match self.desk.commit(unit).await {
-            Err(error) if error.is_conflict() => Ok(()),
-            outcome => outcome,
-        }
     }
 
     /// The source of a repository; one that was never added allows nothing.

@@ -22,6 +22,9 @@ pub const REFUSAL: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// What a job has produced, as it was last read: it is read afresh when somebody asks again.
 pub const ARTIFACTS: SignedDuration = SignedDuration::from_hours(30 * 24);
 
+/// A page of a conversation, and when a job was looked at because somebody asked: whoever waited has seen it.
+pub const ANSWER: SignedDuration = SignedDuration::from_hours(24);
+
 /// What a merge was judged by: for whoever asks after a year why it was merged.
 pub const EVIDENCE: SignedDuration = SignedDuration::from_hours(400 * 24);
 

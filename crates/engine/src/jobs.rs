@@ -2,6 +2,7 @@
 
 pub mod adoption;
 mod creation;
+mod notes;
 mod trial;
 mod waiting;
 
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 pub use creation::Carried;
 pub use trial::TEST_ACCOUNT;
+pub(crate) use waiting::conversation_key;
 
 use domain::ids::{
     AgentName, BranchName, CommitSha, EffectId, JobId, PullRef, RepoName, SessionId,

@@ -44,6 +44,12 @@ pub const EFFECT: &str = "FX#";
 pub const EVENT: &str = "EV#";
 /// Begins the sort key of what a merge was judged by.
 pub const EVIDENCE: &str = "EVIDENCE#";
+/// The sort key of when a job was looked at because somebody asked.
+pub const LOOKED: &str = "LOOKED";
+/// Begins the sort key of a page of a job's conversation.
+pub const MESSAGES: &str = "MESSAGES#";
+/// The sort key of what is noted down about a job.
+pub const NOTES: &str = "NOTES";
 /// Begins the sort key of an outbox row.
 pub const OUT: &str = "OUT#";
 /// Begins the sort key of a wake.
@@ -69,6 +75,21 @@ pub fn job(id: &JobId) -> Key {
 /// What was last read of what a job has produced.
 pub fn artifacts(id: &JobId) -> Key {
     key(job_pk(id), "ARTIFACTS")
+}
+
+/// What was last read of a job's conversation after a cursor; `cursor` is a digest of it.
+pub fn messages(id: &JobId, cursor: &str) -> Key {
+    key(job_pk(id), format!("{MESSAGES}{cursor}"))
+}
+
+/// When a job was last looked at because somebody asked.
+pub fn looked(id: &JobId) -> Key {
+    key(job_pk(id), LOOKED)
+}
+
+/// What people and agents note down about a job.
+pub fn notes(id: &JobId) -> Key {
+    key(job_pk(id), NOTES)
 }
 
 /// A session that somebody wants adopted under this job id.

@@ -32,6 +32,7 @@ pub mod inbox;
 pub mod installation;
 pub mod jobs;
 pub mod machine;
+pub mod readings;
 mod resume;
 pub mod settings;
 pub mod status;

@@ -64,6 +64,18 @@ pub enum Work {
         /// The job.
         id: JobId,
     },
+    /// What was said between a job's session and its people is to be read, for somebody who waits for it.
+    Messages {
+        /// The job.
+        id: JobId,
+        /// Where the reader stands, as [`domain::conversation::Cursor`] writes it.
+        after: String,
+    },
+    /// A job's session is to be looked at now, for somebody who waits for it.
+    Look {
+        /// The job.
+        id: JobId,
+    },
     /// A session that somebody wants adopted.
     Adopt {
         /// The id its job will have.
@@ -90,7 +102,11 @@ impl Work {
     /// What it is about. Of messages about the same, handled one after the other, the later ones find what the first has read.
     pub fn about(&self) -> String {
         match self {
-            Self::Job { id } | Self::Artifacts { id } | Self::Adopt { id } => format!("job {id}"),
+            Self::Job { id }
+            | Self::Artifacts { id }
+            | Self::Messages { id, .. }
+            | Self::Look { id }
+            | Self::Adopt { id } => format!("job {id}"),
             Self::Pull { pull, .. } => format!("repository {}", pull.repo.key()),
             Self::Commit { repo, .. } | Self::Hooked { repo, .. } => {
                 format!("repository {}", repo.key())

@@ -12,6 +12,7 @@ mod metrics;
 mod ordering;
 mod over_the_wire;
 mod reading;
+mod registering;
 mod tokens;
 mod webhooks;
 mod world;

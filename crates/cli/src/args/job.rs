@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use domain::conversation::Cursor;
 use domain::ids::{AgentName, BranchName, CommitSha, JobId, RepoName, SessionId};
 use domain::priority::Priority;
 use jiff::SignedDuration;
@@ -43,8 +44,29 @@ pub(crate) enum JobCommand {
         limit: u32,
     },
     /// Show a job.
-    #[command(after_help = "Example:\n  gaffer job show 01j00000000000000000000000")]
-    Show(OneJob),
+    #[command(
+        after_help = "Examples:\n  gaffer job show 01j00000000000000000000000\n  gaffer job show 01j00000000000000000000000 --fresh"
+    )]
+    Show {
+        /// A job or session id.
+        id: JobOrSession,
+        /// Ask Jules now, and show what it says.
+        #[arg(long)]
+        fresh: bool,
+    },
+    /// Show what was said between a job's session and its people, the oldest first.
+    #[command(
+        after_help = "Examples:\n  gaffer job messages 01j00000000000000000000000\n  gaffer job messages 01j00000000000000000000000 --cursor m1.123.1771000000000000000.a1"
+    )]
+    Messages {
+        /// A job or session id.
+        id: JobOrSession,
+        /// Go on from here; it is printed with each page.
+        #[arg(long, value_name = "CURSOR")]
+        cursor: Option<Cursor>,
+    },
+    /// Note something down about a job; a session that nobody watches yet is watched from then on.
+    Register(RegisterArgs),
     /// Tell why a job does not move, and what happens next.
     #[command(after_help = "Example:\n  gaffer job why 01j00000000000000000000000")]
     Why(OneJob),
@@ -141,6 +163,31 @@ pub(crate) enum Until {
     /// Its session is done and its pull request was read, so that `gaffer job merge` can be said, or it is merged; any other end is a failure.
     InReview,
 }
+
+/// A job to be watched, and notes.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer job register 01j00000000000000000000000 --metadata '{\"task\": \"login\"}'\n  gaffer job register 1234567890 --repo acme/shop"
+)]
+pub(crate) struct RegisterArgs {
+    /// A job or session id.
+    pub(crate) id: JobOrSession,
+
+    /// Notes as a JSON object, over what is there; `null` takes a note out.
+    #[arg(long, value_name = "JSON", default_value = "{}", hide_default_value = true, value_parser = value::object)]
+    pub(crate) metadata: Notes,
+
+    /// Where a session works that nobody watches yet; it has to be a source.
+    #[arg(long, value_name = "OWNER/REPO")]
+    pub(crate) repo: Option<RepoName>,
+
+    /// Who is woken for such a session; the source's agent without one.
+    #[arg(long, value_name = "NAME", requires = "repo")]
+    pub(crate) agent: Option<AgentName>,
+}
+
+/// Notes by name.
+pub(crate) type Notes = serde_json::Map<String, serde_json::Value>;
 
 /// A session of somebody else's.
 #[derive(Debug, Clone, Args)]

@@ -192,6 +192,13 @@ pub(crate) fn dash(text: &str) -> Result<String, String> {
     Err("only `-` can stand here, for standard input; give a text with `--prompt TEXT`".to_owned())
 }
 
+/// A JSON object.
+pub(super) fn object(text: &str) -> Result<super::job::Notes, String> {
+    serde_json::from_str(text).map_err(|error| {
+        format!("it has to be a JSON object such as '{{\"task\": \"login\"}}': {error}")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

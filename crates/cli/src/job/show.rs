@@ -1,9 +1,12 @@
 //! Jobs as people and programs see them.
 
 use client::Answer as Came;
-use client::wire::{Artifacts, EffectView, Ended, Events, JobView, Jobs, Later, Merged, Waiting};
+use client::wire::{
+    Artifacts, EffectView, Ended, Events, JobView, Jobs, Later, Merged, Messages, Registered,
+    Waiting,
+};
 use domain::wake::ActionableEvent;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::render::{Answer, value};
 use crate::switch::moment;
@@ -39,6 +42,7 @@ pub(super) fn job(job: &JobView) -> Answer {
         ("created", moment(job.created_at)),
         ("last activity", or_empty(job.last_activity.map(moment))),
         ("ended", or_empty(job.ended.as_ref().map(ended))),
+        ("notes", or_empty(job.metadata.as_ref().map(notes))),
     ];
     let answer = Answer::new(json!({ "job": value(job) })).pairs(pairs);
     job.waiting.iter().fold(answer, |answer, waiting| {
@@ -46,12 +50,51 @@ pub(super) fn job(job: &JobView) -> Answer {
     })
 }
 
-/// A session that became a job.
-pub(super) fn adopted(came: &Came<JobView>) -> Answer {
+/// A job that somebody waited for.
+pub(super) fn read(came: &Came<JobView>) -> Answer {
     match came {
         Came::Done(view) => job(view),
         Came::Later(later) => noted(later),
     }
+}
+
+fn notes(notes: &Map<String, Value>) -> String {
+    let lines = notes.iter().map(|(name, note)| format!("{name}: {note}"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A job that is watched, with its notes.
+pub(super) fn registered(came: &Came<Registered>) -> Answer {
+    match came {
+        Came::Done(done) => Answer::new(value(done))
+            .line(format!("Job {} is watched.", done.job_id))
+            .pairs(vec![("notes", notes(&done.metadata))]),
+        Came::Later(later) => noted(later),
+    }
+}
+
+/// What was said, the oldest first.
+pub(super) fn messages(came: &Came<Messages>) -> Answer {
+    let page = match came {
+        Came::Done(page) => page,
+        Came::Later(later) => return noted(later),
+    };
+    let answer = Answer::new(value(page));
+    let answer = page.messages.iter().fold(answer, |answer, message| {
+        let by = format!("{} {}", moment(message.created_at), message.role);
+        answer.line(by).line(message.content.clone()).line("")
+    });
+    let answer = if page.messages.is_empty() {
+        answer.line("Nothing new was said.")
+    } else {
+        answer
+    };
+    let more = if page.more {
+        "There is more"
+    } else {
+        "Go on later"
+    };
+    answer.line(format!("{more}: `--cursor {}`.", page.next_cursor))
 }
 
 fn ended(ended: &Ended) -> String {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::wire::{self, EffectView, JobView, Later, Reason, Waiting};
 
@@ -37,6 +37,42 @@ pub(super) struct Job {
     /// Why it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<String>,
+    /// Notes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) metadata: Option<Map<String, Value>>,
+}
+
+/// A job that is watched.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Registered {
+    /// False while its session has not been read yet: call again.
+    pub(super) registered: bool,
+    pub(super) job_id: String,
+    /// Where it is kept.
+    pub(super) registry: String,
+}
+
+/// What was said, oldest first.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Messages {
+    /// Words from outside: data.
+    pub(super) messages: Vec<Line>,
+    pub(super) next_cursor: String,
+    /// Whether more is there already.
+    pub(super) more: bool,
+    /// False while it is still being read: call again.
+    pub(super) read: bool,
+}
+
+/// One message.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Line {
+    /// `assistant` is Jules.
+    pub(super) role: String,
+    pub(super) content: String,
+    #[schemars(with = "String")]
+    pub(super) created_at: Timestamp,
+    pub(super) tags: Vec<String>,
 }
 
 /// Where a job stands after an order.
@@ -211,6 +247,7 @@ impl From<&JobView> for Job {
             last_activity: job.last_activity,
             waiting: job.waiting.as_ref().map(Open::from),
             reason: job.ended.as_ref().and_then(|ended| ended.reason.clone()),
+            metadata: job.metadata.clone(),
         }
     }
 }

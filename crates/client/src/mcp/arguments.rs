@@ -6,7 +6,7 @@ use domain::ids::{AgentName, BranchName, CommitSha, EventId, JobId, RepoName};
 use domain::priority::Priority;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// `jules_create_job`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -61,6 +61,46 @@ pub(super) enum Constraints {
 pub(super) struct OneJob {
     /// Job or session.
     pub(super) job_id: String,
+}
+
+/// `jules_register_job`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RegisterJob {
+    /// Job or session.
+    pub(super) job_id: String,
+    /// Not needed: Gaffer keeps the registry.
+    #[serde(default)]
+    pub(super) jobs_path: Option<String>,
+    /// Notes over what is there; null takes one out.
+    #[serde(default)]
+    pub(super) metadata: Map<String, Value>,
+    /// For a session begun elsewhere: `owner/name`.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub(super) repo: Option<RepoName>,
+}
+
+/// `jules_get_job`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GetJob {
+    /// Job or session.
+    pub(super) job_id: String,
+    /// Ask Jules now; seldom needed.
+    #[serde(default)]
+    pub(super) fresh: bool,
+}
+
+/// `jules_get_messages`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GetMessages {
+    /// Job or session.
+    pub(super) job_id: String,
+    /// From the last call; from the beginning without it.
+    #[serde(default)]
+    pub(super) cursor: Option<String>,
 }
 
 /// `jules_list_jobs`.

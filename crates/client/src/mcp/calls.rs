@@ -9,13 +9,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::answers::{
-    Acknowledged, Artifacts, Checked, Code, Job, Jobs, Merge, PullRequest, Row, Said, Stands,
-    waits_for,
+    Acknowledged, Artifacts, Checked, Code, Jobs, Merge, PullRequest, Row, Said, Stands, waits_for,
 };
 use super::arguments::{self, Constraints, OneJob, Show};
 use super::patch::{self, Change};
 use super::tool::Tool;
-use super::waiting;
+use super::{talk, waiting};
 use crate::wire::{self, CancelRequest, JOBS_LIMIT, JobView, MergeRequest, RetryRequest};
 use crate::{Answer, Client, Error};
 
@@ -113,7 +112,9 @@ impl From<Error> for Failed {
 pub(super) async fn call(tool: Tool, given: Value, door: &Client) -> Result<Value, Failed> {
     match tool {
         Tool::CreateJob => told(create(door, read(given)?).await?),
-        Tool::GetJob => told(Job::from(&one(door, &read::<OneJob>(given)?).await?)),
+        Tool::RegisterJob => told(talk::register(door, read(given)?).await?),
+        Tool::GetJob => told(talk::job(door, read(given)?).await?),
+        Tool::GetMessages => told(talk::messages(door, read(given)?).await?),
         Tool::ListJobs => told(list(door, read(given)?).await?),
         Tool::Check => told(check(door, read(given)?).await?),
         Tool::SendMessage => told(send(door, read(given)?).await?),

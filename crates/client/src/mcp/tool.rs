@@ -21,12 +21,16 @@ pub(super) fn described() -> &'static [rmcp::model::Tool] {
 pub(super) enum Tool {
     /// Hands work over.
     CreateJob,
+    /// Has a job or a session watched.
+    RegisterJob,
     /// Shows one job.
     GetJob,
     /// Shows the jobs of a repository.
     ListJobs,
     /// Tells in one letter whether something waits.
     Check,
+    /// Shows what was said.
+    GetMessages,
     /// Says something to a session.
     SendMessage,
     /// Approves a plan.
@@ -61,11 +65,13 @@ enum Does {
 
 impl Tool {
     /// All of them, as they are listed.
-    pub(super) const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 15] = [
         Self::CreateJob,
+        Self::RegisterJob,
         Self::GetJob,
         Self::ListJobs,
         Self::Check,
+        Self::GetMessages,
         Self::SendMessage,
         Self::ApprovePlan,
         Self::GetArtifacts,
@@ -81,9 +87,11 @@ impl Tool {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::CreateJob => "jules_create_job",
+            Self::RegisterJob => "jules_register_job",
             Self::GetJob => "jules_get_job",
             Self::ListJobs => "jules_list_jobs",
             Self::Check => "jules_check",
+            Self::GetMessages => "jules_get_messages",
             Self::SendMessage => "jules_send_message",
             Self::ApprovePlan => "jules_approve_plan",
             Self::GetArtifacts => "jules_get_artifacts",
@@ -106,11 +114,15 @@ impl Tool {
             Self::CreateJob => {
                 "Hand a piece of work to Jules. It is watched from then on; you need not poll."
             }
+            Self::RegisterJob => {
+                "Have a job, or a session begun elsewhere, watched, and note something down about it."
+            }
             Self::GetJob => "Show a job: where it stands, and what waits for an answer.",
             Self::ListJobs => "List the jobs of a repository, the newest first.",
             Self::Check => {
                 "Tell in one letter how a job, or the newest of a repository, stands: Q needs input, C completed, F failed, N nothing to do."
             }
+            Self::GetMessages => "Read what was said between Jules and its people.",
             Self::SendMessage => "Answer a question of Jules, or tell it something else.",
             Self::ApprovePlan => "Approve the plan that a job waits with.",
             Self::GetArtifacts => {
@@ -132,11 +144,14 @@ impl Tool {
             Self::GetJob
             | Self::ListJobs
             | Self::Check
+            | Self::GetMessages
             | Self::GetArtifacts
             | Self::ExtractPr
             | Self::WaitEvent => Does::Reads,
             Self::CreateJob | Self::SendMessage => Does::Writes,
-            Self::ApprovePlan | Self::RequestRetry | Self::AckEvent => Does::WritesOnce,
+            Self::RegisterJob | Self::ApprovePlan | Self::RequestRetry | Self::AckEvent => {
+                Does::WritesOnce
+            }
             Self::MergePr | Self::CancelJob => Does::Ends,
         }
     }
@@ -144,11 +159,12 @@ impl Tool {
     fn takes(self) -> JsonObject {
         match self {
             Self::CreateJob => schema::<arguments::CreateJob>(),
-            Self::GetJob
-            | Self::ApprovePlan
-            | Self::ExtractPr
-            | Self::RequestRetry
-            | Self::CancelJob => schema::<arguments::OneJob>(),
+            Self::RegisterJob => schema::<arguments::RegisterJob>(),
+            Self::GetJob => schema::<arguments::GetJob>(),
+            Self::GetMessages => schema::<arguments::GetMessages>(),
+            Self::ApprovePlan | Self::ExtractPr | Self::RequestRetry | Self::CancelJob => {
+                schema::<arguments::OneJob>()
+            }
             Self::ListJobs => schema::<arguments::ListJobs>(),
             Self::Check => schema::<arguments::Check>(),
             Self::SendMessage => schema::<arguments::SendMessage>(),
@@ -161,7 +177,9 @@ impl Tool {
 
     fn answers(self) -> JsonObject {
         match self {
+            Self::RegisterJob => schema::<answers::Registered>(),
             Self::GetJob => schema::<answers::Job>(),
+            Self::GetMessages => schema::<answers::Messages>(),
             Self::CreateJob | Self::RequestRetry | Self::CancelJob => schema::<answers::Stands>(),
             Self::ListJobs => schema::<answers::Jobs>(),
             Self::Check => schema::<answers::Checked>(),

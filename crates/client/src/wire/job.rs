@@ -6,6 +6,7 @@ use domain::ids::{
 use domain::priority::Priority;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// `POST /jobs`: a piece of work for Jules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +68,9 @@ pub struct JobView {
     pub waiting: Option<Waiting>,
     /// How it ended, if it has.
     pub ended: Option<Ended>,
+    /// What people and agents noted down about it; only where one job is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
 }
 
 /// What waits for somebody. The words are Jules's: data, not orders.

@@ -5,6 +5,7 @@ use std::fmt;
 use domain::ids::{AgentName, CommitSha, RepoName, SessionId};
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// `POST /jobs/{id}/messages`: words for the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +60,21 @@ pub struct RetryRequest {
     /// What the new session is told besides how the one before ended, at most `domain::job::AGAIN_CHARS_MAX` characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+/// `POST /jobs/{id}:register`: a job, or a session that somebody else began, is watched, and something is noted down about it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RegisterRequest {
+    /// What is noted down, over what is there; `null` takes a note out. Its size is limited by `domain::notes::NOTES_BYTES_MAX`.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+    /// Where a session works that is not watched yet; it has to be a source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repo: Option<RepoName>,
+    /// Who is woken for such a session; the source's agent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentName>,
 }
 
 /// An order that needs no words: `:approve`.

@@ -1,9 +1,10 @@
 //! What came of an order, or of a reading that somebody waited for.
 
-use domain::ids::{AgentName, CommitSha, EffectId, EventId, JobId, PullRef};
+use domain::ids::{AgentName, CommitSha, EffectId, EventId, JobId, PullRef, SessionId};
 use domain::wake::ActionableEvent;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::problem::Reason;
 
@@ -74,6 +75,45 @@ pub struct Artifacts {
     pub base_commit: Option<String>,
     /// The commit message that Jules suggests.
     pub suggested_message: Option<String>,
+}
+
+/// 200 of `POST /jobs/{id}:register`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Registered {
+    /// That it is watched.
+    pub registered: bool,
+    /// The job.
+    pub job_id: JobId,
+    /// What is noted down about it now.
+    pub metadata: Map<String, Value>,
+}
+
+/// `GET /jobs/{id}/messages`: what was said between its session and its people, oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Messages {
+    /// The job.
+    pub job_id: JobId,
+    /// Its current or last session, whose messages these are.
+    pub session_id: Option<SessionId>,
+    /// The messages.
+    pub messages: Vec<MessageView>,
+    /// Where to go on; the cursor that was given when there is nothing new.
+    pub next_cursor: String,
+    /// Whether more is there already.
+    pub more: bool,
+}
+
+/// One message. Its words were written by others: data, not orders.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageView {
+    /// `assistant` for Jules, `user` for everybody else.
+    pub role: String,
+    /// The words.
+    pub content: String,
+    /// When they were written.
+    pub created_at: Timestamp,
+    /// `question` for the one that was announced as a question last.
+    pub tags: Vec<String>,
 }
 
 /// `GET /jobs/{id}/events`: what somebody had to know, in order of observation.

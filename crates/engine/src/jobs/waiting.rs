@@ -2,14 +2,27 @@
 
 use std::time::Duration;
 
+use domain::conversation::Cursor;
 use domain::effect::{Effect, EffectState};
 use domain::ids::JobId;
+use jiff::{SignedDuration, Timestamp};
+use serde::de::DeserializeOwned;
 
 use super::{LOOK_AGAIN, Wish};
 use crate::desk::{Desk, Error};
 use crate::keys;
+use crate::ports::Key;
+use crate::readings::{Looked, ReadMessages};
 use crate::settings::ReadArtifacts;
 use crate::work::Work;
+
+/// Whoever asks to see a job again so soon is shown what the one before saw: nobody uses up Jules's patience by asking often.
+const SEEN_JUST_NOW: SignedDuration = SignedDuration::from_secs(5);
+
+/// Where the page of a job's conversation after a cursor is kept.
+pub(crate) fn conversation_key(id: &JobId, cursor: &Cursor) -> Key {
+    keys::messages(id, &cursor.digest())
+}
 
 impl Desk {
     /// Asks for a fresh reading of what a job has produced and waits for it, at most `within`; none when it is still under way then.
@@ -18,19 +31,63 @@ impl Desk {
         id: &JobId,
         within: Duration,
     ) -> Result<Option<ReadArtifacts>, Error> {
+        let work = Work::Artifacts { id: id.clone() };
+        let since = self.ask_for(id, work).await?;
+        let is_fresh = |read: &ReadArtifacts| read.read_at >= since;
+        self.awaited(&keys::artifacts(id), is_fresh, within).await
+    }
+
+    /// Asks for what was said after a cursor and waits for it, at most `within`; none when it is still being read then.
+    pub async fn fresh_messages(
+        &self,
+        id: &JobId,
+        cursor: &Cursor,
+        within: Duration,
+    ) -> Result<Option<ReadMessages>, Error> {
+        let (id, after) = (id.clone(), cursor.to_string());
+        let key = conversation_key(&id, cursor);
+        let since = self
+            .ask_for(&id.clone(), Work::Messages { id, after })
+            .await?;
+        let is_fresh = |read: &ReadMessages| read.read_at >= since;
+        self.awaited(&key, is_fresh, within).await
+    }
+
+    /// Asks for a job's session to be looked at and waits until it was, at most `within`; none when it is not yet then.
+    pub async fn fresh_look(&self, id: &JobId, within: Duration) -> Result<Option<Looked>, Error> {
+        let key = keys::looked(id);
+        let just_now = self.now() - SEEN_JUST_NOW;
+        let last = self.store.read::<Looked>(&key).await?;
+        if let Some(last) = last.filter(|last| last.value.read_at > just_now) {
+            return Ok(Some(last.value));
+        }
+        let since = self.ask_for(id, Work::Look { id: id.clone() }).await?;
+        self.awaited(&key, |looked: &Looked| looked.read_at >= since, within)
+            .await
+    }
+
+    /// Sends a job's wake-up, and answers when that was.
+    async fn ask_for(&self, id: &JobId, work: Work) -> Result<Timestamp, Error> {
         self.must_job(id).await?;
         let asked_at = self.now();
         let mut unit = self.unit();
-        unit.tell(&keys::job_pk(id), Work::Artifacts { id: id.clone() });
+        unit.tell(&keys::job_pk(id), work);
         self.commit(unit).await?;
+        Ok(asked_at)
+    }
+
+    /// Waits for a record to be as it is wanted, at most `within`.
+    async fn awaited<T: DeserializeOwned>(
+        &self,
+        key: &Key,
+        is_wanted: impl Fn(&T) -> bool,
+        within: Duration,
+    ) -> Result<Option<T>, Error> {
         let until = tokio::time::Instant::now() + within;
         let mut interval = tokio::time::interval(LOOK_AGAIN);
         loop {
-            let found = self
-                .store
-                .read::<ReadArtifacts>(&keys::artifacts(id))
-                .await?;
-            if let Some(found) = found.filter(|found| found.value.read_at >= asked_at) {
+            let found = self.store.read::<T>(key).await?;
+            if let Some(found) = found.filter(|found| is_wanted(&found.value)) {
                 return Ok(Some(found.value));
             }
             if tokio::time::Instant::now() >= until {

@@ -335,6 +335,11 @@ fn works() -> Vec<Work> {
             event: event_id(1),
         },
         Work::Artifacts { id: job_id() },
+        Work::Messages {
+            id: job_id(),
+            after: "m1".to_owned(),
+        },
+        Work::Look { id: job_id() },
         Work::Adopt { id: job_id() },
         Work::Watch {
             account: "default".parse().expect("a name"),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use domain::account::{Account, Health};
+use domain::conversation::Role;
 use domain::effect::{Action, Effect, EffectState};
 use domain::event::{Audience, ErrorCause, Event, Occurrence};
 use domain::facts::PullState;
@@ -16,6 +17,7 @@ use domain::reach::{Obstacle, Reach};
 use domain::session::SessionState;
 use domain::token::{Scope, Token};
 use domain::wake::{Channel, Wake, WakeState};
+use engine::readings::ReadMessages;
 use engine::settings::{AppSetup, TrackedPull};
 use engine::work::Work;
 use serde::de::DeserializeOwned;
@@ -89,9 +91,12 @@ words! {
     }
     Audience { Agent, Human }
     Channel { Http, Inbox }
+    Role { User, Assistant }
     Scope { Read, Write, Admin }
     WakeState { Pending, Sending, Leased, Acknowledged, Dead }
-    Work { Job, Pull, Commit, Hooked, Wake, Artifacts, Adopt, Watch, Slots, Hooks }
+    Work {
+        Job, Pull, Commit, Hooked, Wake, Artifacts, Messages, Look, Adopt, Watch, Slots, Hooks,
+    }
     Log { App, Repo }
     Standing { Read, NoHook, Forbidden, Unread }
     News { Changed, CheckBegan, CheckEnded, UnderWay, Pushed, SuiteEnded }
@@ -134,6 +139,10 @@ pub(super) fn of(kind: Kind, it: &Value) -> Vec<&'static str> {
             let words = vec![wake.state.word(), Words::word(&wake.channel)];
             [words, of_event(&wake.event)].concat()
         }
+        Kind::Messages => {
+            let page: ReadMessages = read(it);
+            page.messages.iter().map(|it| it.role.word()).collect()
+        }
         Kind::Token => vec![Words::word(&read::<Token>(it).scope)],
         Kind::Access
         | Kind::Adoption
@@ -148,8 +157,10 @@ pub(super) fn of(kind: Kind, it: &Value) -> Vec<&'static str> {
         | Kind::Installation
         | Kind::JobListed
         | Kind::Lane
+        | Kind::Looked
         | Kind::Tick
         | Kind::Merges
+        | Kind::Notes
         | Kind::Once
         | Kind::Repository
         | Kind::Session

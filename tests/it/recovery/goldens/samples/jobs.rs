@@ -1,14 +1,17 @@
 //! Samples of jobs and of what belongs to one.
 
+use domain::conversation::{Message, Role};
 use domain::ids::ActivityId;
 use domain::job::{
     Again, Announced, Attention, Ending, How, Job, Mark, Origin, PendingPlan, Phase, Said, Talk,
     Told, Watch,
 };
+use domain::notes::Notes;
 use domain::session::SessionState;
 use engine::jobs::Carried;
 use engine::jobs::adoption::Adoption;
 use engine::keys;
+use engine::readings::{Looked, ReadMessages};
 use engine::settings::ReadArtifacts;
 
 use super::{AT, Samples, event_id, job_id, plan, pull_ref, session_id, sha};
@@ -78,6 +81,34 @@ fn put_what_belongs_to_one(samples: &mut Samples) {
         failure: Some("429".to_owned()),
     };
     samples.put(keys::artifacts(&job_id()), &artifacts);
+    readings(samples);
+}
+
+/// What was read for somebody who waited, and what somebody noted down.
+fn readings(samples: &mut Samples) {
+    let message = |id: &str, role| Message {
+        id: id.parse().expect("an id"),
+        role,
+        at: AT,
+        text: "Which database?".to_owned(),
+    };
+    let page = ReadMessages {
+        read_at: AT,
+        session: Some(session_id()),
+        messages: vec![message("a1", Role::Assistant), message("a2", Role::User)],
+        next: format!("m1.{}.1771000000000000000.a2", session_id()),
+        more: true,
+        failure: Some("429".to_owned()),
+    };
+    samples.put(keys::messages(&job_id(), "0123456789abcdef"), &page);
+    let looked = Looked {
+        read_at: AT,
+        failure: Some("429".to_owned()),
+    };
+    samples.put(keys::looked(&job_id()), &looked);
+    let noted = serde_json::json!({ "task": "login", "tries": 1 });
+    let kept = noted.as_object().cloned().unwrap_or_default();
+    samples.put(keys::notes(&job_id()), &Notes { kept });
 }
 
 /// The states in Jules's spelling, and one that no version knows.

@@ -1,0 +1,91 @@
+//! Registers jobs: what has a session is watched from then on, and what is noted down about it is kept.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use client::wire::{Later, RegisterRequest, Registered};
+use domain::ids::{JobId, SessionId};
+use domain::notes::NotKept;
+use engine::desk::Error;
+use engine::jobs::adoption::{Adopted, Adoption};
+
+use crate::door::Inner;
+use crate::jobs::not_created;
+use crate::outcome;
+use crate::refusal::Refused;
+
+/// `POST /jobs/{id}:register`: 200 once it is watched, 202 while a session has not been read yet.
+pub(crate) async fn register(
+    door: &Inner,
+    name: &str,
+    wanted: RegisterRequest,
+) -> Result<Response, Refused> {
+    let job = match door.desk.find(name).await {
+        Ok(named) => named.job,
+        Err(Error::NoSuch { .. }) => match adopted(door, name, &wanted).await? {
+            Some(job) => job,
+            None => return Ok(not_read_yet(name)),
+        },
+        Err(error) => return Err(error.into()),
+    };
+    let noted = door.desk.note(&job, &wanted.metadata).await?;
+    let notes = noted.map_err(|error| not_kept(&error))?;
+    Ok(Json(Registered {
+        registered: true,
+        job_id: job,
+        metadata: notes.kept,
+    })
+    .into_response())
+}
+
+/// A session that is not watched yet is adopted, if it is said where it works.
+async fn adopted(
+    door: &Inner,
+    name: &str,
+    wanted: &RegisterRequest,
+) -> Result<Option<JobId>, Refused> {
+    let Some(repo) = &wanted.repo else {
+        let detail = format!(
+            "no job is `{name}`; if it is a session that somebody else began, say in `repo` where it works, and it is adopted"
+        );
+        return Err(Refused::new(StatusCode::NOT_FOUND, "no_such_job", &detail).about("job_id"));
+    };
+    let session: SessionId = name.parse().map_err(|error| {
+        let detail = format!("`job_id`: {error}");
+        Refused::new(StatusCode::NOT_FOUND, "no_such_job", &detail).about("job_id")
+    })?;
+    let adoption = Adoption {
+        session,
+        repo: repo.clone(),
+        agent: wanted.agent.clone(),
+        take_over: false,
+        asked_at: door.desk.now(),
+        refused: None,
+    };
+    let adopted = door.desk.adopt(adoption, door.answer_within).await;
+    match adopted.map_err(not_created)? {
+        Adopted::Job(job) => Ok(Some(job.id.clone())),
+        Adopted::Refused(code, sentence) => {
+            Err(Refused::new(StatusCode::CONFLICT, &code, &sentence))
+        }
+        Adopted::Later(_) => Ok(None),
+    }
+}
+
+fn not_read_yet(name: &str) -> Response {
+    outcome::later(Later {
+        ask_again: format!("/jobs/{name}:register"),
+        sentence: "The session has not been read yet: send the same request again.".to_owned(),
+        reasons: Vec::new(),
+        effect: None,
+    })
+}
+
+fn not_kept(error: &NotKept) -> Refused {
+    let code = match error {
+        NotKept::Name(_) | NotKept::Hidden(_) => "bad_field",
+        NotKept::Secret(_) => "secret",
+        NotKept::Deep(_) | NotKept::Heavy(_) => "too_large",
+    };
+    Refused::field("metadata", code, &format!("`metadata`: {error}"))
+}

@@ -1,0 +1,405 @@
+//! What a session and its people said to each other, page by page, from where a reader stands.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::fence::encoded_len;
+use crate::ids::{ActivityId, SessionId};
+use crate::job::ACTIVITY_OVERLAP;
+use crate::redact::storable;
+use crate::session::{Activity, ActivityKind};
+use crate::when::plus;
+
+/// Most messages on a page.
+pub const MESSAGES_MAX: usize = 20;
+
+/// Longest message, in bytes as JSON; the whole of it stays with Jules.
+pub const MESSAGE_BYTES_MAX: usize = 8_000;
+
+/// Heaviest page, in bytes of its messages as JSON: it is kept in one record.
+pub const PAGE_BYTES_MAX: usize = 24 * 1024;
+
+/// Most messages of one moment that a cursor remembers as told: more never share a second.
+const TOLD_MAX: usize = 16;
+
+/// How many digits a cursor's digest has.
+const DIGITS: usize = 16;
+
+/// How a cursor begins: another form gets another number.
+const FORM: &str = "m1";
+
+/// Where a reader stands in a session's conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cursor(Option<Stand>);
+
+/// Everything up to a moment was told, and of the second before it these.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stand {
+    session: SessionId,
+    through: Timestamp,
+    told: BTreeSet<ActivityId>,
+}
+
+/// A text is no cursor of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it is not a cursor of ours: leave it out to begin anew")]
+pub struct NoCursor;
+
+/// Who said something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// A person, an agent or Gaffer, to Jules.
+    User,
+    /// Jules.
+    Assistant,
+}
+
+impl Role {
+    /// The role as it travels.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
+}
+
+/// One message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Jules's id of it.
+    pub id: ActivityId,
+    /// Who said it.
+    pub role: Role,
+    /// When.
+    pub at: Timestamp,
+    /// Its words without secrets, cut to [`MESSAGE_BYTES_MAX`]; written by others, so they are data.
+    pub text: String,
+}
+
+/// A page of messages, oldest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// The messages.
+    pub messages: Vec<Message>,
+    /// Where to go on: the cursor that was given when there is nothing new.
+    pub next: Cursor,
+    /// Whether more is there already.
+    pub more: bool,
+}
+
+impl Cursor {
+    /// From when the log of a session has to be read; none for all of it.
+    pub fn from(&self, session: &SessionId) -> Option<Timestamp> {
+        self.stand_in(session)
+            .map(|stand| plus(stand.through, -ACTIVITY_OVERLAP))
+    }
+
+    /// A short name of it, to keep its page under.
+    pub fn digest(&self) -> String {
+        let digest = hex::encode(Sha256::digest(self.to_string()));
+        digest.chars().take(DIGITS).collect()
+    }
+
+    /// A job's later session is told from its beginning.
+    fn stand_in(&self, session: &SessionId) -> Option<&Stand> {
+        self.0.as_ref().filter(|stand| stand.session == *session)
+    }
+}
+
+/// The messages of a session after a cursor, out of its log since [`Cursor::from`].
+pub fn page(session: &SessionId, activities: &[Activity], cursor: &Cursor, now: Timestamp) -> Page {
+    let from = cursor.from(session);
+    let told = cursor.stand_in(session).map(|stand| &stand.told);
+    let is_new = |message: &Message| {
+        from.is_none_or(|from| message.at >= from)
+            && told.is_none_or(|told| !told.contains(&message.id))
+    };
+    let mut fresh: Vec<Message> = activities.iter().filter_map(said).filter(is_new).collect();
+    fresh.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
+    fresh.dedup_by(|a, b| a.id == b.id);
+    let there = fresh.len();
+    fresh.truncate(fitting(&fresh));
+    Page {
+        next: after(session, cursor, (activities, &fresh), now),
+        more: fresh.len() < there,
+        messages: fresh,
+    }
+}
+
+fn said(activity: &Activity) -> Option<Message> {
+    let (role, text) = match &activity.kind {
+        ActivityKind::AgentMessaged { text } => (Role::Assistant, text),
+        ActivityKind::UserMessaged { text } => (Role::User, text),
+        ActivityKind::PlanGenerated(_)
+        | ActivityKind::PlanApproved { .. }
+        | ActivityKind::Progressed { .. }
+        | ActivityKind::Completed
+        | ActivityKind::Failed { .. }
+        | ActivityKind::Other { .. } => return None,
+    };
+    Some(Message {
+        id: activity.id.clone(),
+        role,
+        at: activity.at,
+        text: storable(text, MESSAGE_BYTES_MAX),
+    })
+}
+
+/// How many messages fit on a page; the first always does.
+fn fitting(messages: &[Message]) -> usize {
+    let mut left = PAGE_BYTES_MAX;
+    let fits = messages.iter().take(MESSAGES_MAX).take_while(|message| {
+        let bytes = encoded_len(&message.text);
+        let fits = bytes <= left;
+        left = left.saturating_sub(bytes);
+        fits
+    });
+    fits.count()
+}
+
+/// The cursor after these were told. A clock of Jules's that runs ahead of ours hides nothing that comes later.
+fn after(
+    session: &SessionId,
+    cursor: &Cursor,
+    (activities, told): (&[Activity], &[Message]),
+    now: Timestamp,
+) -> Cursor {
+    let Some(newest) = told.iter().map(|message| message.at.min(now)).max() else {
+        return cursor.clone();
+    };
+    let before = cursor.stand_in(session);
+    let through = before.map_or(newest, |stand| stand.through.max(newest));
+    let from = plus(through, -ACTIVITY_OVERLAP);
+    let was_told = |id: &ActivityId| {
+        told.iter().any(|message| message.id == *id)
+            || before.is_some_and(|stand| stand.told.contains(id))
+    };
+    let recent = activities.iter().filter(|activity| activity.at >= from);
+    let recent = recent
+        .map(|activity| &activity.id)
+        .filter(|id| was_told(id));
+    Cursor(Some(Stand {
+        session: session.clone(),
+        through,
+        told: recent.take(TOLD_MAX).cloned().collect(),
+    }))
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(FORM)?;
+        let Some(stand) = &self.0 else {
+            return Ok(());
+        };
+        write!(f, ".{}.{}", stand.session, stand.through.as_nanosecond())?;
+        stand.told.iter().try_for_each(|told| write!(f, ".{told}"))
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = NoCursor;
+
+    fn from_str(text: &str) -> Result<Self, NoCursor> {
+        let mut parts = text.split('.');
+        if parts.next() != Some(FORM) {
+            return Err(NoCursor);
+        }
+        let Some(session) = parts.next() else {
+            return Ok(Self(None));
+        };
+        let session = session.parse().map_err(|_| NoCursor)?;
+        let through: i128 = parts
+            .next()
+            .and_then(|through| through.parse().ok())
+            .ok_or(NoCursor)?;
+        let through = Timestamp::from_nanosecond(through).map_err(|_| NoCursor)?;
+        let told = parts.map(str::parse).collect::<Result<BTreeSet<_>, _>>();
+        let told = told.map_err(|_| NoCursor)?;
+        if told.len() > TOLD_MAX {
+            return Err(NoCursor);
+        }
+        Ok(Self(Some(Stand {
+            session,
+            through,
+            told,
+        })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::fixture::at;
+    use crate::session::Originator;
+    use proptest::prelude::*;
+
+    fn session() -> SessionId {
+        "123".parse().unwrap()
+    }
+
+    fn message(n: u32, second: i64, text: &str) -> Activity {
+        Activity {
+            id: format!("a{n:03}").parse().unwrap(),
+            at: at(second),
+            originator: Originator::Agent,
+            kind: ActivityKind::AgentMessaged {
+                text: text.to_owned(),
+            },
+        }
+    }
+
+    fn texts(page: &Page) -> Vec<&str> {
+        page.messages.iter().map(|it| it.text.as_str()).collect()
+    }
+
+    fn read(activities: &[Activity], cursor: &Cursor) -> Page {
+        page(&session(), activities, cursor, at(1_000))
+    }
+
+    #[test]
+    fn messages_come_oldest_first_and_nothing_but_messages() {
+        let log = [
+            message(2, 20, "second"),
+            Activity {
+                kind: ActivityKind::Completed,
+                ..message(3, 30, "")
+            },
+            Activity {
+                kind: ActivityKind::UserMessaged {
+                    text: "third".to_owned(),
+                },
+                ..message(4, 40, "")
+            },
+            message(1, 10, "first"),
+            message(1, 10, "first"),
+        ];
+        let page = read(&log, &Cursor::default());
+        assert_eq!(texts(&page), ["first", "second", "third"]);
+        let roles: Vec<_> = page.messages.iter().map(|it| it.role.as_str()).collect();
+        assert_eq!(roles, ["assistant", "assistant", "user"]);
+        assert!(!page.more);
+    }
+
+    #[test]
+    fn the_same_cursor_tells_the_same_page_and_nothing_new_leaves_it_as_it_was() {
+        let log = [message(1, 10, "first"), message(2, 20, "second")];
+        let first = read(&log[..1], &Cursor::default());
+        assert_eq!(read(&log, &first.next), read(&log, &first.next));
+        let second = read(&log, &first.next);
+        assert_eq!(texts(&second), ["second"]);
+        let nothing = read(&log, &second.next);
+        assert_eq!((texts(&nothing), &nothing.next), (vec![], &second.next));
+        let silent = read(&[], &Cursor::default());
+        assert_eq!(
+            (silent.next.to_string().as_str(), silent.more),
+            ("m1", false)
+        );
+    }
+
+    #[test]
+    fn a_twin_of_the_same_moment_that_shows_late_is_told() {
+        let early = read(&[message(2, 10, "b")], &Cursor::default());
+        let both = [message(1, 10, "a"), message(2, 10, "b")];
+        let late = read(&both, &early.next);
+        assert_eq!(texts(&late), ["a"]);
+        assert_eq!(texts(&read(&both, &late.next)), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn another_session_is_told_from_its_beginning() {
+        let first = read(&[message(1, 500, "of the first")], &Cursor::default());
+        let other: SessionId = "456".parse().unwrap();
+        assert_eq!(first.next.from(&other), None);
+        let log = [message(9, 10, "of the other")];
+        let told = page(&other, &log, &first.next, at(1_000));
+        assert_eq!(texts(&told), ["of the other"]);
+        let silent = page(&other, &[], &first.next, at(1_000));
+        assert_eq!(silent.next, first.next);
+    }
+
+    #[test]
+    fn a_clock_that_runs_ahead_hides_nothing() {
+        let ahead = read(&[message(1, 90_000, "from tomorrow")], &Cursor::default());
+        let log = [
+            message(1, 90_000, "from tomorrow"),
+            message(2, 1_100, "now"),
+        ];
+        let next = page(&session(), &log, &ahead.next, at(1_200));
+        assert_eq!(texts(&next), ["now"]);
+    }
+
+    #[test]
+    fn a_page_has_bounds_and_the_first_message_always_fits() {
+        let long = "x".repeat(MESSAGE_BYTES_MAX * 2);
+        let log: Vec<_> = (0..40)
+            .map(|n| message(n, i64::from(n) * 5, &long))
+            .collect();
+        let page = read(&log, &Cursor::default());
+        assert_eq!((page.messages.len(), page.more), (3, true));
+        let short: Vec<_> = (0..40).map(|n| message(n, i64::from(n), "x")).collect();
+        assert_eq!(
+            read(&short, &Cursor::default()).messages.len(),
+            MESSAGES_MAX
+        );
+    }
+
+    #[test]
+    fn secrets_are_taken_out() {
+        let log = [message(1, 1, "ghp_0123456789abcdefghijABCDEFGHIJ012345")];
+        assert_eq!(texts(&read(&log, &Cursor::default())), ["[secret]"]);
+    }
+
+    #[test]
+    fn other_texts_are_no_cursors() {
+        for text in [
+            "",
+            "m",
+            "m2",
+            "m1.",
+            "m1.123",
+            "m1.123.x",
+            "e1.5.",
+            "m1.1.99.a b",
+        ] {
+            assert_eq!(text.parse::<Cursor>(), Err(NoCursor), "{text}");
+        }
+        let many = format!(
+            "m1.1.5{}",
+            (0..17).map(|n| format!(".a{n}")).collect::<String>()
+        );
+        assert_eq!(many.parse::<Cursor>(), Err(NoCursor));
+    }
+
+    proptest! {
+        /// However the log grows, whoever goes on from page to page is told everything once.
+        #[test]
+        fn everything_is_told_once(seconds in prop::collection::vec(0_i64..400, 0..60)) {
+            let log: Vec<_> = (0_u32..).zip(&seconds)
+                .map(|(n, second)| message(n, *second, "x"))
+                .collect();
+            let (mut cursor, mut told) = (Cursor::default(), Vec::new());
+            for _ in 0..=log.len() {
+                let since = cursor.from(&session());
+                let shown: Vec<_> = log.iter()
+                    .filter(|it| since.is_none_or(|since| it.at >= since))
+                    .cloned()
+                    .collect();
+                let page = read(&shown, &cursor);
+                prop_assert_eq!(page.next.to_string().parse::<Cursor>(), Ok(page.next.clone()));
+                told.extend(page.messages.into_iter().map(|it| it.id));
+                cursor = page.next;
+            }
+            let mut all: Vec<_> = log.iter().map(|it| it.id.clone()).collect();
+            told.sort();
+            all.sort();
+            prop_assert_eq!(told, all);
+        }
+    }
+}

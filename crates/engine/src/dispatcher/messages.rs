@@ -1,0 +1,48 @@
+//! Reads what was said between a session and its people, for somebody who waits for it at a door without a credential.
+
+use domain::conversation::{self, Cursor};
+use domain::failure::FailureClass;
+use domain::ids::JobId;
+
+use super::Dispatcher;
+use crate::desk::{Error, Place};
+use crate::forget;
+use crate::jobs::conversation_key;
+use crate::ports::Expect;
+use crate::readings::{ReadMessages, reason};
+
+impl Dispatcher {
+    /// Reads and keeps the page after a cursor.
+    pub(super) async fn messages(&self, id: &JobId, after: &str) -> Result<(), Error> {
+        let (Some(found), Ok(cursor)) = (self.desk.store.job(id).await?, after.parse::<Cursor>())
+        else {
+            return Ok(());
+        };
+        let read_at = self.desk.now();
+        let job = &found.value;
+        let nothing = ReadMessages::nothing(read_at, job.session().cloned(), &cursor);
+        let kept = match job.session() {
+            None => nothing,
+            Some(session) => {
+                let from = cursor.from(session);
+                let log = self.eyes.sessions.activities(&job.account, session, from);
+                match log.await {
+                    Ok(log) => {
+                        let page = conversation::page(session, &log, &cursor, read_at);
+                        ReadMessages::of(read_at, session.clone(), page)
+                    }
+                    // A log that is not visible yet holds nothing yet.
+                    Err(failure) if failure.class == FailureClass::NotFound => nothing,
+                    Err(failure) => ReadMessages {
+                        failure: Some(reason(&failure)),
+                        ..nothing
+                    },
+                }
+            }
+        };
+        let mut unit = self.desk.unit();
+        let place = Place::until(read_at, forget::ANSWER);
+        unit.put_if(conversation_key(id, &cursor), &kept, Expect::Any, place);
+        self.desk.commit(unit).await
+    }
+}

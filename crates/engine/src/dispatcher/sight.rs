@@ -1,0 +1,102 @@
+//! Looks at a session outside its account's polls: at a deadline, and for somebody who asks to see it now.
+
+use domain::account::Health;
+use domain::failure::{Failure, FailureClass};
+use domain::ids::JobId;
+use domain::job::{self, Phase, Sight, Snapshot, Watch};
+use domain::policy::Source;
+
+use super::Dispatcher;
+use crate::desk::{Error, Place, ignore_conflict};
+use crate::forget;
+use crate::keys;
+use crate::ports::Expect;
+use crate::readings::{Looked, reason};
+use crate::store::Versioned;
+
+impl Dispatcher {
+    /// A deadline came: the session is looked at whatever the last poll said.
+    pub(super) async fn observe_if_due(&self, id: &JobId, source: &Source) -> Result<(), Error> {
+        let record = self.desk.store.records().get(&keys::job(id)).await?;
+        let claimed_until = record.and_then(|record| record.due);
+        let Some(found) = self.desk.store.job(id).await? else {
+            return Ok(());
+        };
+        let Phase::Watching(watch) = &found.value.phase else {
+            return Ok(());
+        };
+        let now = self.desk.now();
+        let deadline = job::deadline(&found.value, &source.timing);
+        if claimed_until.is_none() || deadline.is_none_or(|deadline| deadline > now) {
+            return Ok(());
+        }
+        let account = self.desk.store.account(&found.value.account).await?;
+        if account.is_none_or(|account| account.value.health != Health::Working) {
+            // An account in trouble keeps its own pace; its polls will see this session.
+            return Ok(());
+        }
+        match self.sight(&found.value, watch).await {
+            // The account's own polls tell about trouble with the account.
+            Err(failure) => {
+                tracing::debug!(%failure, job.id = %id, "the session could not be read at its deadline");
+                Ok(())
+            }
+            Ok(sight) => self.save_sight(&found, &sight, source).await,
+        }
+    }
+
+    /// Somebody wants to see a job as it is now. A job without a session to look at is as it is.
+    pub(super) async fn look(&self, id: &JobId) -> Result<(), Error> {
+        let read_at = self.desk.now();
+        let Some(found) = self.desk.store.job(id).await? else {
+            return Ok(());
+        };
+        let mut failed = None;
+        if let Phase::Watching(watch) = &found.value.phase {
+            let source = self.source(&found.value.repo).await?;
+            match self.sight(&found.value, watch).await {
+                Ok(sight) => self.save_sight(&found, &sight, &source).await?,
+                Err(failure) => failed = Some(reason(&failure)),
+            }
+        }
+        let looked = Looked {
+            read_at,
+            failure: failed,
+        };
+        let mut unit = self.desk.unit();
+        let place = Place::until(read_at, forget::ANSWER);
+        unit.put_if(keys::looked(id), &looked, Expect::Any, place);
+        self.desk.commit(unit).await
+    }
+
+    async fn sight(&self, job: &job::Job, watch: &Watch) -> Result<Sight, Failure> {
+        let sessions = &self.eyes.sessions;
+        let view = match sessions.get(&job.account, &watch.session).await {
+            Err(failure) if failure.class == FailureClass::NotFound => return Ok(Sight::NotFound),
+            view => view?,
+        };
+        let activities = sessions
+            .activities(&job.account, &watch.session, watch.talk.through)
+            .await
+            .ok();
+        Ok(Sight::Seen(Box::new(Snapshot { view, activities })))
+    }
+
+    async fn save_sight(
+        &self,
+        found: &Versioned<job::Job>,
+        sight: &Sight,
+        source: &Source,
+    ) -> Result<(), Error> {
+        let step = job::observe(
+            &found.value,
+            sight,
+            self.desk.now(),
+            &source.policy,
+            &source.timing,
+        );
+        let mut unit = self.desk.unit();
+        self.desk.save_job(&mut unit, Some(found), &step).await?;
+        ignore_conflict(self.desk.commit(unit).await)
+    }
+}

@@ -1,0 +1,111 @@
+//! What somebody asks Jules for through a door without a credential: read by the dispatcher, for whoever waits.
+
+use std::time::Duration;
+
+use domain::conversation::{Cursor, Role};
+use engine::desk::Error;
+use engine::readings::ReadMessages;
+use sandbox::story::Step;
+use tests::world::{MINUTE, SECOND, Setup, World, asking, from_work, on_green, scenario, story};
+
+/// Longer than any of this takes; what is waited for is an event.
+const WITHIN: Duration = Duration::from_secs(60);
+
+async fn world_of(scenario: sandbox::Scenario) -> World {
+    World::with(Setup {
+        scenario,
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await
+}
+
+/// Asks for something while the dispatcher works.
+async fn read<T>(world: &World, asked: impl Future<Output = Result<Option<T>, Error>>) -> T {
+    let work = async { while world.dispatcher.drain().await.expect("a queue") > 0 {} };
+    let (read, ()) = tokio::join!(asked, work);
+    read.expect("a store").expect("an answer in time")
+}
+
+async fn messages(world: &World, job: &domain::ids::JobId, cursor: &Cursor) -> ReadMessages {
+    read(world, world.desk.fresh_messages(job, cursor, WITHIN)).await
+}
+
+fn told(page: &ReadMessages) -> Vec<(Role, &str)> {
+    let messages = page.messages.iter();
+    messages.map(|it| (it.role, it.text.as_str())).collect()
+}
+
+#[tokio::test]
+async fn a_conversation_is_read_from_where_the_reader_stands() {
+    let world = world_of(scenario(vec![asking("ask", "Which database?")])).await;
+    let job = world.submit("ask").await;
+    let nothing = messages(&world, &job, &Cursor::default()).await;
+    assert_eq!((told(&nothing), nothing.next.as_str()), (vec![], "m1"));
+    world
+        .until(MINUTE * 5, "a question", async |world| {
+            world.state(&job).await == "asking"
+        })
+        .await;
+    let first = messages(&world, &job, &Cursor::default()).await;
+    assert_eq!(told(&first), [(Role::Assistant, "Which database?")]);
+    let after: Cursor = first.next.parse().expect("a cursor");
+    let nothing = messages(&world, &job, &after).await;
+    assert_eq!((told(&nothing), &nothing.next), (vec![], &first.next));
+
+    world.say(&job, "PostgreSQL", "answer").await.expect("said");
+    world
+        .until(MINUTE * 5, "merged", async |world| {
+            world.all_merged(std::slice::from_ref(&job)).await
+        })
+        .await;
+    let second = messages(&world, &job, &after).await;
+    assert_eq!(told(&second), [(Role::User, "PostgreSQL")]);
+    let again = messages(&world, &job, &after).await;
+    assert_eq!(told(&again), told(&second));
+    let whole = messages(&world, &job, &Cursor::default()).await;
+    assert_eq!(told(&whole).len(), 2);
+}
+
+#[tokio::test]
+async fn a_job_is_shown_as_jules_shows_it_now() {
+    let ask = Step::Ask {
+        after: MINUTE,
+        text: "Which database?".to_owned(),
+    };
+    let world = world_of(scenario(vec![story("ask", from_work(vec![ask]))])).await;
+    let job = world.submit("ask").await;
+    world
+        .until(MINUTE, "a session", async |world| {
+            world.state(&job).await == "working"
+        })
+        .await;
+    // Time goes by, and nobody polls.
+    world.clock.advance(MINUTE * 2);
+    assert_eq!(world.state(&job).await, "working");
+    let looked = read(&world, world.desk.fresh_look(&job, WITHIN)).await;
+    assert_eq!(looked.failure, None);
+    assert_eq!(world.state(&job).await, "asking");
+
+    // Whoever asks again at once is shown the same, and Jules is not asked.
+    let asked = world.sandbox.requests().len();
+    let again = read(&world, world.desk.fresh_look(&job, WITHIN)).await;
+    assert_eq!((again, world.sandbox.requests().len()), (looked, asked));
+    world.clock.advance(SECOND * 5);
+    read(&world, world.desk.fresh_look(&job, WITHIN)).await;
+    assert!(world.sandbox.requests().len() > asked);
+    assert_eq!(world.events(&job).await, ["question/question"]);
+}
+
+#[tokio::test]
+async fn a_job_without_a_session_is_as_it_is() {
+    let world = world_of(scenario(Vec::new())).await;
+    let job = world.submit("queued").await;
+    let before = world.sandbox.requests().len();
+    let looked = world.desk.fresh_look(&job, Duration::ZERO).await;
+    assert_eq!(looked.expect("a store"), None);
+    world.pause(true).await;
+    let looked = read(&world, world.desk.fresh_look(&job, WITHIN)).await;
+    assert_eq!(looked.failure, None);
+    assert_eq!(world.sandbox.requests().len(), before);
+}

@@ -1,5 +1,6 @@
 //! What somebody asks Jules for through a door without a credential: read by the dispatcher, for whoever waits.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use domain::conversation::{Cursor, Role};
@@ -20,9 +21,20 @@ async fn world_of(scenario: sandbox::Scenario) -> World {
     .await
 }
 
-/// Asks for something while the dispatcher works.
+/// Asks for something while the dispatcher works. It is not stopped in the middle of anything.
 async fn read<T>(world: &World, asked: impl Future<Output = Result<Option<T>, Error>>) -> T {
-    let work = async { while world.dispatcher.drain().await.expect("a queue") > 0 {} };
+    let is_there = Cell::new(false);
+    let asked = async {
+        let read = asked.await;
+        is_there.set(true);
+        read
+    };
+    let work = async {
+        let handle = async || world.dispatcher.drain().await.expect("a queue");
+        while handle().await > 0 || !is_there.get() {
+            tokio::task::yield_now().await;
+        }
+    };
     let (read, ()) = tokio::join!(asked, work);
     read.expect("a store").expect("an answer in time")
 }

@@ -105,6 +105,7 @@ fn account(now: Timestamp) -> Account {
         activity_reads: BTreeMap::new(),
         passed_over: BTreeMap::new(),
         tally: Default::default(),
+        budget: Default::default(),
     }
 }
 

@@ -60,6 +60,7 @@ async fn watching(clock: &Arc<FakeClock>, (high, low): (usize, usize)) -> Desk {
         activity_reads: BTreeMap::new(),
         passed_over: BTreeMap::new(),
         tally: domain::account::Tally::default(),
+        budget: domain::account::Budget::default(),
     };
     let mut unit = desk.unit();
     let place = Place {

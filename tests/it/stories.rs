@@ -2,6 +2,7 @@
 
 mod accounts;
 mod blocked;
+mod budgets;
 mod checks;
 mod demo;
 mod github;

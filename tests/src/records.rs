@@ -26,7 +26,7 @@ use engine::settings::{
     Agent, AppSetup, Budgets, Installation, Lane, Merges, ReadArtifacts, Switches, TrackedPull,
     Upstreams,
 };
-use engine::usage::Consumption;
+use engine::usage::{Allowance, Consumption};
 use engine::work::Work;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -58,6 +58,7 @@ kinds! {
     Account "account",
     Adoption "adoption",
     Agent "agent",
+    Allowance "allowance",
     AppSetup "app-setup",
     Artifacts "artifacts",
     Budgets "budgets",
@@ -104,6 +105,7 @@ impl Kind {
             Self::Account => again::<Account>(it),
             Self::Adoption => again::<Adoption>(it),
             Self::Agent => again::<Agent>(it),
+            Self::Allowance => again::<Allowance>(it),
             Self::AppSetup => again::<AppSetup>(it),
             Self::Artifacts => again::<ReadArtifacts>(it),
             Self::Budgets => again::<Budgets>(it),
@@ -163,7 +165,7 @@ const BELOW: [(&str, Kind); 13] = [
 ];
 
 /// The aggregates, by how their partition begins.
-const AGGREGATES: [(&str, Kind); 24] = [
+const AGGREGATES: [(&str, Kind); 25] = [
     ("JOB#", Kind::Job),
     ("PR#", Kind::Pull),
     ("CFG#account#", Kind::Account),
@@ -172,6 +174,7 @@ const AGGREGATES: [(&str, Kind); 24] = [
     ("CFG#token#", Kind::Token),
     ("CFG#installation", Kind::Installation),
     ("CFG#switches", Kind::Switches),
+    ("CFG#allowance", Kind::Allowance),
     ("CFG#gap", Kind::Gap),
     ("CFG#import", Kind::Importing),
     ("CFG#github", Kind::Access),

@@ -308,6 +308,7 @@ impl World {
             activity_reads: BTreeMap::new(),
             passed_over: BTreeMap::new(),
             tally: domain::account::Tally::default(),
+            budget: domain::account::Budget::default(),
         };
         let mut unit = self.desk.unit();
         unit.put(

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::detect::Spent;
 
 /// The one place where prices stand.
-const FILE: &str = include_str!("../../../crates/cli/src/cost/prices.json");
+const FILE: &str = include_str!("../../../crates/engine/src/usage/prices.json");
 
 /// Halves of a million units, and a million of anything else.
 const MILLION_HALVES: f64 = 2e6;

@@ -255,6 +255,7 @@ pub(super) async fn settle_in(desk: &Desk, pace: Pace) -> Result<()> {
         activity_reads: BTreeMap::new(),
         passed_over: BTreeMap::new(),
         tally: domain::account::Tally::default(),
+        budget: domain::account::Budget::default(),
     };
     let source = Source {
         repo: REPO.parse()?,

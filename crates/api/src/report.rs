@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use client::wire::{
-    AccountView, BudgetView, FeedView, GitHubView, Health, HookView, QueueView, Status, UsageView,
-    Used,
+    AccountView, BudgetView, FeedView, GitHubView, Health, HookView, QueueView, SpendingView,
+    Status, UsageView, Used,
 };
 use engine::ports::Budget;
 use engine::status::{AccountStatus, FeedStatus, GitHubStatus, HookStatus};
@@ -43,6 +43,10 @@ pub(crate) async fn status(State(door): Door) -> Result<Json<Status>, Refused> {
         },
         hooks: status.hooks.into_iter().map(hook).collect(),
         github: github(status.github),
+        spending: SpendingView {
+            dollars_today: status.spending.dollars_today,
+            dollars_a_day: status.spending.dollars_a_day,
+        },
     }))
 }
 
@@ -95,5 +99,6 @@ fn account(account: AccountStatus) -> AccountView {
         next_poll: account.next_poll,
         slots: used(account.slots),
         today: used(account.today),
+        requests: account.requests.map(used),
     }
 }

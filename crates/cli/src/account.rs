@@ -1,7 +1,7 @@
 //! `gaffer account`: Jules keys with their plans.
 
 use anyhow::{Context, Result};
-use domain::account::{Account, Health, ListWeight, Pace};
+use domain::account::{Account, Budget, Health, ListWeight, Pace};
 use domain::governor::Limits;
 use domain::ids::AccountName;
 use engine::desk::DECIDE_AGAIN_MAX;
@@ -88,9 +88,10 @@ async fn set(args: &SetArgs, here: &Here) -> Result<Answer> {
         name,
         limits: asked,
         agent,
+        requests_a_day,
     } = args;
-    if *asked == LimitArgs::default() && agent.is_none() {
-        let next = "give `--plan`, `--concurrent`, `--per-day` or `--agent`";
+    if *asked == LimitArgs::default() && agent.is_none() && requests_a_day.is_none() {
+        let next = "give `--plan`, `--concurrent`, `--per-day`, `--requests-a-day` or `--agent`";
         return Err(Error::usage("nothing is given that could change", next).into());
     }
     let data = Keeping::of(here).await?;
@@ -105,6 +106,10 @@ async fn set(args: &SetArgs, here: &Here) -> Result<Answer> {
         let account = Account {
             limits: limits(asked, Some(known.limits)),
             agent: agent.clone().or_else(|| known.agent.clone()),
+            budget: Budget {
+                requests_a_day: requests_a_day.map_or(known.budget.requests_a_day, |it| it.0),
+                ..known.budget
+            },
             ..known
         };
         if store(&data, &account, Some(found.version)).await? {
@@ -181,6 +186,7 @@ fn new(name: &AccountName, now: jiff::Timestamp) -> Account {
         activity_reads: std::collections::BTreeMap::new(),
         passed_over: std::collections::BTreeMap::new(),
         tally: domain::account::Tally::default(),
+        budget: Budget::default(),
     }
 }
 
@@ -258,6 +264,7 @@ async fn key_state(name: &AccountName, here: &Here, data: &Keeping) -> String {
 fn shown(account: &Account) -> Value {
     json!({
         "name": account.name, "concurrent": account.limits.concurrent, "per_day": account.limits.per_day,
+        "requests_a_day": account.budget.requests_a_day,
         "agent": account.agent, "health": value(&account.health), "next_poll": account.next_poll,
     })
 }

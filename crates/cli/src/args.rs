@@ -15,6 +15,7 @@ use stack::StackArgs;
 pub(crate) mod account;
 pub(crate) mod agent;
 pub(crate) mod chaos;
+pub(crate) mod cost;
 pub(crate) mod dlq;
 pub(crate) mod doctor;
 pub(crate) mod github;
@@ -129,8 +130,7 @@ pub(crate) enum Command {
     /// Tell what was done for one job, in order: events, effects with their outcomes, wakes.
     Logs(operations::LogsArgs),
     /// Tell what running on AWS has used and costs, and what is left of the plans.
-    #[command(after_help = "Examples:\n  gaffer cost --stack gaffer\n  gaffer cost --json")]
-    Cost,
+    Cost(cost::CostArgs),
     /// Dead letters: messages that were given up, and putting them back to work.
     #[command(after_help = "Example:\n  gaffer dlq list")]
     Dlq(dlq::DlqArgs),
@@ -173,7 +173,7 @@ impl Command {
             | Self::Resume(_)
             | Self::Status
             | Self::Logs(_)
-            | Self::Cost
+            | Self::Cost(_)
             | Self::Dlq(_)
             | Self::Export(_)
             | Self::Import(_) => true,

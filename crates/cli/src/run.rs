@@ -125,7 +125,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Resume(args) => switch::resume(args, &here()?).await?,
         Command::Status => switch::status(&here()?).await?,
         Command::Logs(args) => logs::run(args, &here()?).await?,
-        Command::Cost => cost::run(&here()?).await?,
+        Command::Cost(args) => cost::run(args, &here()?).await?,
         Command::Dlq(args) => dlq::run(args, &here()?).await?,
     };
     print(&answer, json)

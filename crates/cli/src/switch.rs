@@ -8,6 +8,7 @@ use engine::desk::Desk;
 use engine::keys;
 use engine::settings::Switches;
 use engine::status::{AccountStatus, FeedStatus, GitHubStatus, Status};
+use engine::usage::Spending;
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -169,6 +170,7 @@ fn shown(status: &Status, (place, ticks): (&str, Option<(u64, u64)>)) -> Answer 
             status.last_tick.map_or("never".to_owned(), moment),
         ),
         ("GitHub", github_words(&status.github)),
+        ("spent today", spending_words(&status.spending)),
     ];
     let rows = status.accounts.iter().map(account_row).collect();
     let json = json!({
@@ -181,10 +183,18 @@ fn shown(status: &Status, (place, ticks): (&str, Option<(u64, u64)>)) -> Answer 
         "feeds": status.feeds,
         "hooks": status.hooks,
         "github": status.github,
+        "spending": value(&status.spending),
     });
     let none = "No account yet: `gaffer account add default`.";
     let answer = Answer::new(json).pairs(pairs).line("").table(
-        &["account", "health", "next poll", "slots", "last 24 h"],
+        &[
+            "account",
+            "health",
+            "next poll",
+            "slots",
+            "last 24 h",
+            "requests today",
+        ],
         rows,
         none,
     );
@@ -242,6 +252,16 @@ fn overdue_words(status: &Status) -> String {
     format!("something for {age} s: whoever ticks is late, or does not run")
 }
 
+/// What running on AWS costs; empty where nothing of it is counted and nothing was said.
+fn spending_words(spending: &Spending) -> String {
+    let today = spending.dollars_today;
+    match spending.dollars_a_day {
+        Some(allowed) => format!("{today:.6} of {allowed} dollars"),
+        None if today > 0.0 => format!("{today:.6} dollars"),
+        None => String::new(),
+    }
+}
+
 fn feed_row(feed: &FeedStatus) -> Vec<String> {
     let words = match feed.health {
         FeedHealth::Polled => "no webhook so far: read at intervals".to_owned(),
@@ -261,6 +281,7 @@ fn account_json(account: &AccountStatus) -> serde_json::Value {
     json!({
         "name": account.name, "health": value(&account.health), "next_poll": account.next_poll,
         "slots": used(account.slots), "today": used(account.today),
+        "requests": account.requests.map(used),
     })
 }
 
@@ -272,6 +293,9 @@ fn account_row(account: &AccountStatus) -> Vec<String> {
         moment(account.next_poll),
         used(account.slots),
         used(account.today),
+        account
+            .requests
+            .map_or_else(|| "not counted".to_owned(), used),
     ]
 }
 

@@ -25,8 +25,8 @@ pub use outcome::{
 };
 pub use problem::{PROBLEM_JSON, Problem, Reason};
 pub use report::{
-    AccountView, BudgetView, FeedView, GitHubView, Health, HookView, Planned, QueueView, Status,
-    UsageView, Used, WebhookCounts, Why,
+    AccountView, BudgetView, FeedView, GitHubView, Health, HookView, Planned, QueueView,
+    SpendingView, Status, UsageView, Used, WebhookCounts, Why,
 };
 
 /// The header that names a wish: the same name with the same body is carried out once.

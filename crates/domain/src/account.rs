@@ -1,5 +1,6 @@
 //! An account: one Jules key, how its polls go, and when the next one is due.
 
+mod budget;
 mod tally;
 
 use std::collections::BTreeMap;
@@ -7,6 +8,7 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+pub use budget::{Budget, Short, Spent, day_of};
 pub use tally::Tally;
 
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
@@ -82,6 +84,9 @@ pub struct Account {
     /// What has come of its polls so far.
     #[serde(default)]
     pub tally: Tally,
+    /// What its polls may spend in a day, and what they have spent.
+    #[serde(default, skip_serializing_if = "Budget::is_empty")]
+    pub budget: Budget,
 }
 
 /// How the polls of an account go.
@@ -197,6 +202,11 @@ pub fn polled(account: &Account, poll: &Poll, now: Timestamp) -> Step<Account> {
             gap
         }
     };
+    if let Some(short) = account.budget.untold(now) {
+        step.aggregate.budget = account.budget.told(now);
+        step.events.push(short_of(account, short, now));
+    }
+    let gap = gap.max(account.budget.gap(now));
     step.aggregate.tally = account.tally.after(poll, (gap, account.pace.tick), now);
     step.aggregate.next_poll = plus(now, gap);
     step.due = Some(step.aggregate.next_poll);
@@ -246,6 +256,24 @@ fn unreachable(account: &Account, failure: &Failure, now: Timestamp) -> (Health,
     let event = (streak == NETWORK_FAILURES_MAX)
         .then(|| trouble(account, (ErrorCause::Network, reason, since), now));
     (Health::Unreachable { streak, since }, event)
+}
+
+/// Nothing is left of what watching may spend today. People decide about that, and no agent.
+fn short_of(account: &Account, short: Short, now: Timestamp) -> Event {
+    let name = &account.name;
+    let reason = match short {
+        Short::Requests => format!(
+            "Account `{name}` has made the requests that its polls may make today, and is polled again tomorrow; `gaffer account set {name} --requests-a-day N` allows more"
+        ),
+        Short::Money => format!(
+            "What running may cost today is spent, and account `{name}` is polled every 15 minutes until tomorrow; `gaffer cost --a-day DOLLARS` allows more"
+        ),
+    };
+    let event = trouble(account, (ErrorCause::Budget, reason, day_of(now)), now);
+    Event {
+        audience: Audience::Human,
+        ..event
+    }
 }
 
 fn trouble(
@@ -316,6 +344,7 @@ mod tests {
             activity_reads: BTreeMap::new(),
             passed_over: BTreeMap::new(),
             tally: Tally::default(),
+            budget: Budget::default(),
         }
     }
 

@@ -90,6 +90,8 @@ pub enum ErrorCause {
     Auth,
     /// Jules has not been reachable for several polls.
     Network,
+    /// What watching may spend today is spent.
+    Budget,
     /// Checks fail and the session was told as often as allowed.
     CiFailed,
     /// No check has appeared on the head.
@@ -145,6 +147,7 @@ impl ErrorCause {
             Self::CreateRefused => "create_refused",
             Self::Auth => "auth",
             Self::Network => "network",
+            Self::Budget => "budget",
             Self::CiFailed => "ci_failed",
             Self::CiNeverStarted => "ci_never_started",
             Self::Conflict => "conflict",

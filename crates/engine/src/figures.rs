@@ -15,7 +15,7 @@ pub const EVENTS_COUNTED: usize = 500;
 pub const WAKES_TIMED: usize = 50;
 
 /// Figures of the moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Figures {
     /// What is going on.
     pub status: Status,

@@ -252,6 +252,11 @@ pub fn switches() -> Key {
     key("CFG#switches", META)
 }
 
+/// What running may cost in a day.
+pub fn allowance() -> Key {
+    key("CFG#allowance", META)
+}
+
 /// Where Jules and GitHub are, and as whom GitHub is asked.
 pub fn upstreams() -> Key {
     key("CFG#upstreams", META)

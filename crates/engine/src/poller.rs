@@ -3,6 +3,7 @@
 mod bustle;
 mod learned;
 mod listing;
+mod money;
 mod poll;
 mod sweep;
 mod turn;
@@ -52,6 +53,7 @@ pub struct Poller {
     desk: Desk,
     sessions: Arc<dyn SessionsRead>,
     learned: learned::Learned,
+    money: money::Money,
 }
 
 impl Poller {
@@ -61,6 +63,7 @@ impl Poller {
             desk,
             sessions,
             learned: learned::Learned::default(),
+            money: money::Money::default(),
         }
     }
 

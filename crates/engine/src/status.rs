@@ -13,10 +13,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::desk::{Desk, Error};
 use crate::ports::{Budget, Usage};
+use crate::usage::Spending;
 use crate::why::Reasoned;
 
 /// What is going on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// The time of the answer.
     pub now: Timestamp,
@@ -44,6 +45,8 @@ pub struct Status {
     pub hooks: Vec<HookStatus>,
     /// How GitHub lets us work.
     pub github: GitHubStatus,
+    /// What running on AWS has cost today, and may cost.
+    pub spending: Spending,
 }
 
 /// How GitHub lets us work.
@@ -102,6 +105,9 @@ pub struct AccountStatus {
     /// What has come of its polls so far.
     #[serde(default)]
     pub tally: Tally,
+    /// Requests to Jules of today's polls, where they are counted, and allowed.
+    #[serde(default)]
+    pub requests: Option<(u64, u32)>,
 }
 
 /// A job's state in one word, for people and for lists.
@@ -173,6 +179,10 @@ impl Desk {
                 health: account.health,
                 next_poll: account.next_poll.max(self.now()),
                 tally: account.tally,
+                requests: account
+                    .budget
+                    .requests_a_day
+                    .map(|of| (account.budget.requests(self.now()), of)),
             });
         }
         let sources = self.store.sources().await?;
@@ -203,6 +213,7 @@ impl Desk {
             queue: self.queue.depth().await?,
             hooks: self.hook_status().await?,
             github: self.github_status().await?,
+            spending: self.spending().await?,
         })
     }
 }

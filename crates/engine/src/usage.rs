@@ -1,5 +1,7 @@
 //! What running on AWS has used, by day: counted by the adapters, and kept in one small record for each role.
 
+pub mod prices;
+
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,12 +54,16 @@ pub struct Consumption {
     pub days: BTreeMap<String, Used>,
 }
 
+/// The day of a moment, in UTC.
+fn date(at: Timestamp) -> String {
+    at.to_zoned(TimeZone::UTC).date().to_string()
+}
+
 impl Consumption {
     /// With so much more on a day; the oldest days go.
     pub fn with(&self, used: Used, at: Timestamp) -> Self {
         let mut next = self.clone();
-        let day = at.to_zoned(TimeZone::UTC).date().to_string();
-        *next.days.entry(day).or_default() += used;
+        *next.days.entry(date(at)).or_default() += used;
         while next.days.len() > DAYS_KEPT {
             next.days.pop_first();
         }
@@ -69,6 +75,32 @@ impl Consumption {
         let mut total = Used::default();
         self.days.values().for_each(|day| total += *day);
         total
+    }
+}
+
+/// What running may cost in a day, in UTC.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Allowance {
+    /// In US dollars; none for as much as it takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dollars_a_day: Option<f64>,
+}
+
+/// What running has cost today, as far as it was stored.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Spending {
+    /// In US dollars.
+    pub dollars_today: f64,
+    /// What it may cost.
+    pub dollars_a_day: Option<f64>,
+}
+
+impl Spending {
+    /// Whether nothing is left.
+    pub fn is_over(&self) -> bool {
+        self.dollars_a_day
+            .is_some_and(|allowed| self.dollars_today >= allowed)
     }
 }
 
@@ -143,7 +175,33 @@ async fn store(desk: &Desk, role: &str, used: Used) -> Result<(), Error> {
     desk.commit(unit).await
 }
 
+impl Desk {
+    /// What running has cost today, and what it may cost.
+    pub async fn spending(&self) -> Result<Spending, Error> {
+        let mut used = Used::default();
+        let today = date(self.now());
+        for role in ROLES {
+            let usage = self.store.usage(role).await?.value;
+            used += usage.days.get(&today).copied().unwrap_or_default();
+        }
+        let prices = prices::Prices::known();
+        Ok(Spending {
+            dollars_today: prices.map_or(0.0, |prices| prices.of(&used)),
+            dollars_a_day: self.store.allowance().await?.value.dollars_a_day,
+        })
+    }
+}
+
 impl Store {
+    /// What running may cost in a day; nothing was said before it was first stored (version 0).
+    pub async fn allowance(&self) -> Result<Versioned<Allowance>, RecordsError> {
+        let found = self.read(&keys::allowance()).await?;
+        Ok(found.unwrap_or(Versioned {
+            value: Allowance::default(),
+            version: 0,
+        }))
+    }
+
     /// What a role has used; nothing before it was first stored (version 0).
     pub async fn usage(&self, role: &str) -> Result<Versioned<Consumption>, RecordsError> {
         let found = self.read(&keys::usage(role)).await?;

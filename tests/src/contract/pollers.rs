@@ -90,6 +90,7 @@ async fn add_accounts(desk: &Desk) {
             activity_reads: BTreeMap::new(),
             passed_over: BTreeMap::new(),
             tally: domain::account::Tally::default(),
+            budget: domain::account::Budget::default(),
         };
         let mut unit = desk.unit();
         let place = Place {

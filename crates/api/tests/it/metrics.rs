@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::account::{Account, Health, ListWeight, Pace, Tally};
+use domain::account::{Account, Budget, Health, ListWeight, Pace, Tally};
 use domain::failure::FailureClass;
 use domain::governor::Limits;
 use domain::job::Attention;
@@ -117,6 +117,7 @@ async fn add_account(world: &World) {
             backoff_secs: 30,
             ..Tally::default()
         },
+        budget: Budget::default(),
     };
     let place = Place {
         due: Some(now),

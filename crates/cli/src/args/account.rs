@@ -53,7 +53,7 @@ pub(crate) struct AddArgs {
 /// Changes of an account.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer account set default --plan pro\n  gaffer account set work --concurrent 2 --per-day 50"
+    after_help = "Examples:\n  gaffer account set default --plan pro\n  gaffer account set work --concurrent 2 --per-day 50\n  gaffer account set work --requests-a-day 20000"
 )]
 pub(crate) struct SetArgs {
     /// Its name.
@@ -65,6 +65,28 @@ pub(crate) struct SetArgs {
     /// Who is woken when something is wrong with the whole account.
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<AgentName>,
+
+    /// Requests that polls may make in a day in UTC, 100 to 1000000, or `none`; as they run short polls become rarer.
+    #[arg(long, value_name = "N")]
+    pub(crate) requests_a_day: Option<RequestsADay>,
+}
+
+/// So many requests, or as many as it takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RequestsADay(pub(crate) Option<u32>);
+
+impl std::str::FromStr for RequestsADay {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "none" {
+            return Ok(Self(None));
+        }
+        let requests = text.parse::<u32>().ok();
+        let fits = requests.filter(|requests| (100..=1_000_000).contains(requests));
+        fits.map(|requests| Self(Some(requests)))
+            .ok_or_else(|| "it has to be a number from 100 to 1000000, or `none`".to_owned())
+    }
 }
 
 /// What an account may run.

@@ -137,6 +137,7 @@ async fn furnish(desk: &Desk, sandbox: &Sandbox) -> Result<()> {
         activity_reads: BTreeMap::new(),
         passed_over: BTreeMap::new(),
         tally: domain::account::Tally::default(),
+        budget: domain::account::Budget::default(),
     };
     let agent = Agent {
         name: AGENT.parse().context("naming the agent")?,

@@ -38,7 +38,7 @@ pub struct Planned {
 }
 
 /// `GET /status`: what is going on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// The time of the answer.
     pub now: Timestamp,
@@ -69,6 +69,9 @@ pub struct Status {
     /// How GitHub lets us work.
     #[serde(default)]
     pub github: GitHubView,
+    /// What running on AWS has cost today.
+    #[serde(default)]
+    pub spending: SpendingView,
 }
 
 /// What became of webhook deliveries that failed, by GitHub's log of them.
@@ -152,6 +155,19 @@ pub struct AccountView {
     pub slots: Used,
     /// Sessions of the last 24 hours.
     pub today: Used,
+    /// Requests to Jules of today's polls, where a day has an allowance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<Used>,
+}
+
+/// What running on AWS has cost today, in US dollars.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct SpendingView {
+    /// So much.
+    pub dollars_today: f64,
+    /// Of so much; none when a day may cost whatever it takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dollars_a_day: Option<f64>,
 }
 
 /// How much of an allowance is used.

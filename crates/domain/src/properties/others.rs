@@ -61,6 +61,7 @@ fn account(tick: SignedDuration, health: Health) -> Account {
         activity_reads: BTreeMap::new(),
         passed_over: BTreeMap::new(),
         tally: crate::account::Tally::default(),
+        budget: crate::account::Budget::default(),
     }
 }
 

@@ -57,6 +57,7 @@ fn heads_max(cause: ErrorCause) -> usize {
         | ErrorCause::CreateRefused
         | ErrorCause::Auth
         | ErrorCause::Network
+        | ErrorCause::Budget
         | ErrorCause::CiFailed
         | ErrorCause::Conflict
         | ErrorCause::PullClosed

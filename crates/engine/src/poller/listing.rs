@@ -26,6 +26,7 @@ impl Poller {
         let (mut token, mut bytes, mut sessions, mut depth) = (None, 0, 0, 0);
         let page_size = cadence::page_size(&account.list);
         for _ in 0..PAGES_MAX {
+            gathered.asked += 1;
             let page = self
                 .sessions
                 .list(&account.name, page_size, token.as_deref())

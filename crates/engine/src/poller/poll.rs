@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use domain::account::{self, Account, Bustle, ListWeight, Poll};
+use domain::account::{self, Account, Budget, Bustle, ListWeight, Poll};
 use domain::cadence::{self, Look};
 use domain::effect::{Effect, EffectState};
 use domain::failure::{Failure, FailureClass};
@@ -35,6 +35,8 @@ pub(super) struct Gathered {
     pub(super) passed_over: BTreeMap<SessionId, u32>,
     /// When no read is begun any more; those that are left were passed over. None for a poll that may take its time.
     pub(super) until: Option<Timestamp>,
+    /// Requests to Jules; a log counts as one, however many pages it has.
+    pub(super) asked: u64,
     rules: BTreeMap<RepoName, Arc<(Policy, Timing)>>,
     answered: usize,
     unread: Vec<Failure>,
@@ -56,7 +58,7 @@ impl Poller {
             ..Gathered::default()
         };
         let looked = self.look_at_all(account, &jobs, &mut gathered).await;
-        let passed_over = gathered.passed_over;
+        let (passed_over, asked) = (gathered.passed_over, gathered.asked);
         let mut outcome = match looked {
             Ok(()) => Poll::Answered {
                 // Where nothing was going on it is looked for once more: something may have begun during the poll.
@@ -70,8 +72,13 @@ impl Poller {
             Err(LookError::Outside(failure)) => Poll::Failed(failure),
             Err(LookError::Inside(error)) => return Err(error),
         };
+        let budget = Budget {
+            dear_until: self.money.dear_until(&self.desk).await?,
+            ..account.budget.clone()
+        };
         let learned = Account {
             passed_over,
+            budget: budget.with(asked, self.desk.now()),
             ..account.clone()
         };
         let step = account::polled(&learned, &outcome, self.desk.now());
@@ -120,6 +127,10 @@ impl Poller {
             learned = Account {
                 passed_over: learned.passed_over,
                 tally: learned.tally.or_longer(again.value.tally),
+                budget: Budget {
+                    requests_a_day: again.value.budget.requests_a_day,
+                    ..learned.budget
+                },
                 ..again.value
             };
         }
@@ -156,6 +167,7 @@ impl Poller {
         }
         if wanted.is_empty() && !sweep.lists {
             // Nothing to watch: the key is still proved to work, with the smallest question there is.
+            gathered.asked += 1;
             self.sessions.list(&account.name, 1, None).await?;
         }
         Ok(())
@@ -260,7 +272,10 @@ impl Poller {
         let timing = &rules.1;
         let view = match gathered.views.get(&watch.session) {
             Some(view) => Ok(view.clone()),
-            None => self.sessions.get(&account.name, &watch.session).await,
+            None => {
+                gathered.asked += 1;
+                self.sessions.get(&account.name, &watch.session).await
+            }
         };
         let sight = match view {
             Err(failure) if failure.class == FailureClass::NotFound => Sight::NotFound,
@@ -268,6 +283,7 @@ impl Poller {
             Ok(view) => {
                 let last_read = account.activity_reads.get(&watch.session).copied();
                 let wanted = cadence::wants_activities(watch, &view, last_read, now, timing);
+                gathered.asked += u64::from(wanted);
                 let activities = if wanted {
                     self.activities(account, watch).await?
                 } else {

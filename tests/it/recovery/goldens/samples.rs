@@ -154,12 +154,13 @@ const CLASSES: [FailureClass; 10] = [
     FailureClass::Garbled,
 ];
 
-const CAUSES: [ErrorCause; 15] = [
+const CAUSES: [ErrorCause; 16] = [
     ErrorCause::SessionFailed,
     ErrorCause::InvalidJob,
     ErrorCause::CreateRefused,
     ErrorCause::Auth,
     ErrorCause::Network,
+    ErrorCause::Budget,
     ErrorCause::CiFailed,
     ErrorCause::CiNeverStarted,
     ErrorCause::Conflict,

@@ -86,8 +86,8 @@ words! {
     Thing { ChangedFiles, Mergeability, Reviews, Checks, BranchRules, Distance }
     Occurrence { Question, PlanApproval, Completed, Error, Stuck }
     ErrorCause {
-        SessionFailed, InvalidJob, CreateRefused, Auth, Network, CiFailed, CiNeverStarted, Conflict,
-        PullClosed, WrongBase, MergeRefused, MergeBlocked, MessageFailed, ApprovalFailed, GitHub,
+        SessionFailed, InvalidJob, CreateRefused, Auth, Network, Budget, CiFailed, CiNeverStarted,
+        Conflict, PullClosed, WrongBase, MergeRefused, MergeBlocked, MessageFailed, ApprovalFailed, GitHub,
     }
     Audience { Agent, Human }
     Channel { Http, Inbox }
@@ -147,6 +147,7 @@ pub(super) fn of(kind: Kind, it: &Value) -> Vec<&'static str> {
         Kind::Access
         | Kind::Adoption
         | Kind::Agent
+        | Kind::Allowance
         | Kind::Artifacts
         | Kind::Budgets
         | Kind::Evidence

@@ -196,6 +196,7 @@ fn account(desk: &Desk) -> Result<Account> {
         activity_reads: BTreeMap::new(),
         passed_over: BTreeMap::new(),
         tally: domain::account::Tally::default(),
+        budget: domain::account::Budget::default(),
     })
 }
 

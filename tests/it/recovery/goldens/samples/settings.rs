@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::account::{Account, Health, ListWeight, Pace, Tally};
+use domain::account::{self, Account, Health, ListWeight, Pace, Spent, Tally};
 use domain::effect::Gap;
 use domain::failure::FailureClass;
 use domain::feed::Feed;
@@ -20,7 +20,7 @@ use engine::ports::{Budget, Usage};
 use engine::settings::{
     Agent, AppSetup, Budgets, Disabled, Installation, Lane, MadeApp, Merges, Switches, Upstreams,
 };
-use engine::usage::{Consumption, Used};
+use engine::usage::{Allowance, Consumption, Used};
 
 use super::{AT, REPO_ID, Samples, job_id, pull_ref, session_id};
 
@@ -40,6 +40,12 @@ pub(super) fn put(samples: &mut Samples) {
     }
     put_accounts(samples);
     put_reaches(samples);
+    samples.put(
+        keys::allowance(),
+        &Allowance {
+            dollars_a_day: Some(0.5),
+        },
+    );
     put_github(samples);
     put_hooks(samples);
     let merges = Merges {
@@ -226,6 +232,16 @@ fn account(health: Health) -> Account {
             polls: 40,
             failed: vec![(FailureClass::Throttled, 2)],
             backoff_secs: 90,
+        },
+        budget: account::Budget {
+            requests_a_day: Some(9_000),
+            dear_until: Some(AT),
+            spent: Some(Spent {
+                day: AT,
+                requests: 40,
+                last: 2,
+                told: true,
+            }),
         },
     }
 }

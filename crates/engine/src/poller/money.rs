@@ -1,0 +1,43 @@
+//! Whether the money of the day is spent: looked at now and then, since it is stored now and then too.
+
+use std::sync::{Mutex, PoisonError};
+
+use domain::account::day_of;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::desk::{Desk, Error};
+use crate::usage::STORED_EVERY;
+
+/// A day, in UTC.
+const DAY: SignedDuration = SignedDuration::from_hours(24);
+
+/// What was seen last.
+#[derive(Default)]
+pub(super) struct Money(Mutex<Option<Seen>>);
+
+#[derive(Clone, Copy)]
+struct Seen {
+    at: Timestamp,
+    dear_until: Option<Timestamp>,
+}
+
+impl Money {
+    /// Until when nothing may be spent that can wait; none while something is left.
+    pub(super) async fn dear_until(&self, desk: &Desk) -> Result<Option<Timestamp>, Error> {
+        let now = desk.now();
+        let seen = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = seen.filter(|seen| now.duration_since(seen.at) < STORED_EVERY);
+        if let Some(seen) = fresh {
+            return Ok(seen.dear_until.filter(|until| *until > now));
+        }
+        let allowed = desk.store.allowance().await?.value.dollars_a_day;
+        let is_over = allowed.is_some() && desk.spending().await?.is_over();
+        let dear_until = is_over.then(|| day_of(now) + DAY);
+        let seen = Seen {
+            at: now,
+            dear_until,
+        };
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(seen);
+        Ok(dear_until)
+    }
+}

@@ -1,0 +1,161 @@
+//! What watching may spend in a day: requests to Jules, and money. As they run short polls become rarer, and a person hears of it once.
+
+use domain::account::{Account, Budget, Spent, day_of};
+use domain::event::Audience;
+use engine::desk::Place;
+use engine::keys;
+use engine::usage::{Allowance, Consumption, Used};
+use jiff::SignedDuration;
+use sandbox::Service;
+use tests::world::{
+    MINUTE, SECOND, Setup, World, from_work, hour, on_green, progress, scenario, story,
+};
+
+/// A world with one job that works for so long before it opens its pull request.
+async fn working_for(time: SignedDuration) -> (World, domain::ids::JobId) {
+    let steps = vec![progress(SECOND, "Working"), progress(time, "Still working")];
+    let mut source = on_green();
+    source.timing.stuck_after = hour(100);
+    let world = World::with(Setup {
+        scenario: scenario(vec![story("slow", from_work(steps))]),
+        source,
+        ..Setup::default()
+    })
+    .await;
+    let job = world.submit("slow").await;
+    world.pass(SECOND * 20).await;
+    (world, job)
+}
+
+async fn allow(world: &World, (requests, spent): (u32, Option<Spent>)) {
+    let found = world.desk.store.account(&name()).await.expect("a store");
+    let found = found.expect("an account");
+    let account = Account {
+        budget: Budget {
+            requests_a_day: Some(requests),
+            spent,
+            ..Budget::default()
+        },
+        ..found.value
+    };
+    let mut unit = world.desk.unit();
+    let place = Place {
+        due: Some(account.next_poll),
+        list: keys::listed(keys::ACCOUNTS, account.name.as_str()),
+        forget: None,
+    };
+    unit.put(
+        keys::account(&account.name),
+        &account,
+        Some(found.version),
+        place,
+    );
+    world.desk.commit(unit).await.expect("an allowance");
+}
+
+fn name() -> domain::ids::AccountName {
+    "default".parse().expect("a name")
+}
+
+fn asked(world: &World) -> usize {
+    world.requests(Service::Jules, "GET", "").len()
+}
+
+/// Who was told of a budget.
+async fn told(world: &World) -> Vec<Audience> {
+    let events = world.desk.store.recent_events(1_000).await.expect("events");
+    let events = events.iter().filter(|it| it.what.kind() == "budget");
+    events.map(|event| event.audience).collect()
+}
+
+#[tokio::test]
+async fn requests_last_for_the_day_and_nothing_is_missed() {
+    let (world, job) = working_for(hour(10)).await;
+    allow(&world, (300, None)).await;
+    let before = asked(&world);
+    world.pass(hour(8)).await;
+    let spent = asked(&world) - before;
+    assert!((151..=300).contains(&spent), "{spent}");
+    assert!(told(&world).await.is_empty());
+    let status = world.desk.status().await.expect("a status");
+    let (counted, of) = status.accounts[0].requests.expect("an allowance");
+    assert_eq!(of, 300);
+    assert!(counted.abs_diff(spent as u64) <= 3, "{counted} of {spent}");
+    world
+        .until(hour(6), "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn when_nothing_is_left_a_person_hears_of_it_once_and_the_next_day_goes_on() {
+    let (world, job) = working_for(hour(20)).await;
+    let spent = Spent {
+        day: day_of(world.clock.now()),
+        requests: 99,
+        last: 2,
+        told: false,
+    };
+    allow(&world, (100, Some(spent))).await;
+    world.pass(MINUTE * 2).await;
+    assert_eq!(told(&world).await, [Audience::Human]);
+    let before = asked(&world);
+    let evening = midnight(&world).duration_since(world.clock.now()) - MINUTE;
+    world.pass(evening).await;
+    assert_eq!(asked(&world), before);
+    assert_eq!(told(&world).await.len(), 1);
+    world
+        .until(hour(12), "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
+    world.finish().await;
+}
+
+fn midnight(world: &World) -> jiff::Timestamp {
+    day_of(world.clock.now()) + hour(24)
+}
+
+#[tokio::test]
+async fn when_the_money_is_spent_jules_is_asked_every_quarter_of_an_hour() {
+    let (world, _) = working_for(hour(30)).await;
+    let used = Used {
+        invocations: 4_000_000,
+        ..Used::default()
+    };
+    let today = Consumption::default().with(used, world.clock.now());
+    let allowance = Allowance {
+        dollars_a_day: Some(0.5),
+    };
+    let mut unit = world.desk.unit();
+    unit.put(keys::usage("poller"), &today, None, Place::default());
+    unit.put(keys::allowance(), &allowance, None, Place::default());
+    world.desk.commit(unit).await.expect("an allowance");
+    // What was stored is looked at every ten minutes.
+    world.pass(MINUTE * 12).await;
+    let before = asked(&world);
+    world.pass(hour(2)).await;
+    let spent = asked(&world) - before;
+    assert!((7..=24).contains(&spent), "{spent}");
+    assert_eq!(told(&world).await, [Audience::Human]);
+    let spending = world.desk.status().await.expect("a status").spending;
+    assert!(
+        spending.is_over() && spending.dollars_today > 0.79,
+        "{spending:?}"
+    );
+
+    let begun = asked(&world);
+    world
+        .pass(midnight(&world).duration_since(world.clock.now()) + MINUTE * 20)
+        .await;
+    let before = asked(&world);
+    world.pass(MINUTE * 5).await;
+    assert!(
+        asked(&world) - before >= 20,
+        "the next day is polled as usual"
+    );
+    assert_eq!(told(&world).await.len(), 1);
+    assert!(before > begun);
+}

@@ -15,6 +15,7 @@ use subtle::{Choice, ConstantTimeEq};
 use crate::door::Inner;
 use crate::live::LiveSecret;
 use crate::refusal::Refused;
+use crate::routes;
 
 /// What opens the door.
 pub(crate) struct Tokens {
@@ -110,13 +111,14 @@ pub(crate) async fn require_token(
     }
 }
 
-/// What may be done with a method: looking changes nothing.
+/// What may be done with a method, also where nothing is served: what is not known to look only counts as an order.
 fn needed(method: &Method) -> Scope {
-    if method.is_safe() {
-        Scope::Read
+    let kind = if method.is_safe() {
+        routes::Method::Get
     } else {
-        Scope::Write
-    }
+        routes::Method::Post
+    };
+    routes::needed(kind)
 }
 
 /// A named token allows what it was made for, the installation's own everything.

@@ -11,7 +11,7 @@ use serde_json::error::Category;
 use crate::refusal::Refused;
 
 /// Longest idempotency key, in bytes.
-const KEY_BYTES_MAX: usize = 255;
+pub(crate) const KEY_BYTES_MAX: usize = 255;
 
 /// How much of a name that is not known here is repeated, in characters.
 pub(crate) const SHOWN_CHARS_MAX: usize = 80;

@@ -7,7 +7,7 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::post;
 use engine::desk::Desk;
 use engine::jobs::ANSWER_WITHIN;
 use engine::ports::{SecretName, Secrets};
@@ -16,10 +16,10 @@ use tokio::sync::watch;
 
 use crate::auth::{self, Digests, Tokens};
 use crate::live::LiveSecret;
-use crate::orders::{self, Verb};
+use crate::orders;
 use crate::refusal::Refused;
 use crate::webhook::WebhookCounters;
-use crate::{adopt, events, inbox, jobs, metrics, outcome, readings, report, trace};
+use crate::{routes, trace};
 
 /// Longest body of an order, in bytes: the longest prompt fits however it is escaped.
 pub const JOB_BODY_BYTES_MAX: usize = 1024 * 1024;
@@ -100,45 +100,18 @@ pub fn router(state: DoorState) -> Router {
         webhooks: state.webhooks,
         holding: state.holding,
     });
-    let closed = orders_and_reports()
+    // The router cannot match a verb after a colon, so this takes all of `{id}:verb`.
+    let closed = routes::served(routes::CLOSED)
+        .route("/jobs/{job}", post(orders::by_colon))
         .fallback(no_such_route)
         .method_not_allowed_fallback(no_such_method)
         .layer(DefaultBodyLimit::max(JOB_BODY_BYTES_MAX))
         .layer(from_fn_with_state(door.clone(), auth::require_token));
-    let open = Router::new().route("/healthz", get(report::health));
+    let open = routes::served(routes::OPEN).method_not_allowed_fallback(no_such_method);
     closed
         .merge(open)
         .layer(from_fn_with_state(door.clone(), trace::request))
         .with_state(door)
-}
-
-fn orders_and_reports() -> Router<Arc<Inner>> {
-    let mut router = Router::new()
-        .route("/status", get(report::status))
-        .route("/metrics", get(metrics::metrics))
-        .route("/events", get(events::events))
-        .route("/agents/{agent}/take", post(inbox::take))
-        .route("/events/{event}/ack", post(inbox::acknowledge))
-        .route("/events/{event}/extend", post(inbox::extend))
-        .route("/events/{event}/return", post(inbox::give_back))
-        .route("/jobs", get(jobs::list).post(jobs::create))
-        .route("/jobs/adopt", post(adopt::adopt))
-        // The router cannot match a verb after a colon, so this takes all of `{id}:verb`.
-        .route("/jobs/{job}", get(readings::show).post(orders::by_colon))
-        .route("/jobs/{job}/why", get(jobs::why))
-        .route("/pulls/{owner}/{name}/{number}/why", get(jobs::pull_why))
-        .route("/jobs/{job}/events", get(jobs::events))
-        .route("/jobs/{job}/artifacts", get(readings::artifacts))
-        .route("/jobs/{job}/messages", get(readings::messages))
-        .route("/jobs/{job}/effects/{effect}", get(outcome::effect));
-    for verb in Verb::ALL {
-        router = router.route(&format!("/jobs/{{job}}/{}", verb.segment()), order(verb));
-    }
-    router
-}
-
-fn order(verb: Verb) -> MethodRouter<Arc<Inner>> {
-    post(move |door, path, headers, body| orders::by_segment(verb, door, path, headers, body))
 }
 
 async fn no_such_route(uri: Uri) -> Refused {

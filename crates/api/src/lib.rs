@@ -3,6 +3,7 @@
 //! It holds no credential of Jules or GitHub. Whatever must happen outside is an effect that the dispatcher performs; the door waits a little for it.
 
 mod door;
+mod routes;
 
 mod readings;
 mod refusal;
@@ -16,6 +17,7 @@ mod trace;
 mod view;
 
 mod adopt;
+mod document;
 mod events;
 mod inbox;
 mod jobs;
@@ -29,4 +31,5 @@ mod webhook;
 
 pub use door::{DoorState, JOB_BODY_BYTES_MAX, router};
 pub use live::{SECRET_KEPT, SECRET_READ_AGAIN};
+pub use routes::{Body, Caller, Method, Parameter, Route, Sends, Takes, routes};
 pub use webhook::{WEBHOOK_BODY_BYTES_MAX, WebhookCounters, WebhookDoor, webhook_router};

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, post};
 use client::wire::{CancelRequest, IDEMPOTENCY_KEY, MergeRequest, Message, Nothing, RetryRequest};
 use domain::effect::Action;
 use domain::redact::presentable;
@@ -50,26 +51,22 @@ impl Verb {
         Self::Register,
     ];
 
-    /// What stands after the slash.
-    pub(crate) fn segment(self) -> &'static str {
+    /// Where it is ordered: with a slash, and with a colon.
+    pub(crate) const fn paths(self) -> (&'static str, &'static str) {
         match self {
-            Self::Say => "messages",
-            Self::Approve | Self::Merge | Self::Cancel | Self::Retry | Self::Register => {
-                self.word()
-            }
+            Self::Say => ("/jobs/{job}/messages", "/jobs/{job}:say"),
+            Self::Approve => ("/jobs/{job}/approve", "/jobs/{job}:approve"),
+            Self::Merge => ("/jobs/{job}/merge", "/jobs/{job}:merge"),
+            Self::Cancel => ("/jobs/{job}/cancel", "/jobs/{job}:cancel"),
+            Self::Retry => ("/jobs/{job}/retry", "/jobs/{job}:retry"),
+            Self::Register => ("/jobs/{job}/register", "/jobs/{job}:register"),
         }
     }
 
     /// What stands after the colon.
     fn word(self) -> &'static str {
-        match self {
-            Self::Say => "say",
-            Self::Approve => "approve",
-            Self::Merge => "merge",
-            Self::Cancel => "cancel",
-            Self::Retry => "retry",
-            Self::Register => "register",
-        }
+        let (_, colon) = self.paths();
+        colon.rsplit_once(':').map_or("", |(_, word)| word)
     }
 
     fn of(word: &str) -> Result<Self, Refused> {
@@ -83,8 +80,13 @@ impl Verb {
     }
 }
 
+/// What serves an order in the spelling with a slash.
+pub(crate) fn order(verb: Verb) -> MethodRouter<Arc<Inner>> {
+    post(move |door, path, headers, body| by_segment(verb, door, path, headers, body))
+}
+
 /// `POST /jobs/{id}/{verb}`.
-pub(crate) async fn by_segment(
+async fn by_segment(
     verb: Verb,
     State(door): Door,
     path: Parts<String>,

@@ -9,7 +9,6 @@ use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
 use domain::ids::PullRef;
 use engine::ports::{Clock, Queue, SecretName, Secrets};
 use engine::work::Work;
@@ -19,6 +18,7 @@ use github::webhook::{
 use jiff::SignedDuration;
 
 use crate::live::LiveSecret;
+use crate::routes;
 
 pub use counters::WebhookCounters;
 
@@ -38,7 +38,11 @@ pub struct WebhookDoor {
     pub counters: Arc<WebhookCounters>,
 }
 
-struct Inner {
+/// What deliveries share, cheap to clone.
+pub(crate) type Hooks = Arc<Inner>;
+
+/// The door, and the secret that opens it.
+pub(crate) struct Inner {
     door: WebhookDoor,
     live: LiveSecret,
 }
@@ -59,13 +63,12 @@ enum Received {
 pub fn webhook_router(door: WebhookDoor) -> Router {
     let secrets = door.secrets.clone();
     let live = LiveSecret::new(SecretName::Webhook, secrets, door.clock.clone());
-    Router::new()
-        .route("/github/webhook", post(deliver))
+    routes::served(routes::HOOKS)
         .layer(DefaultBodyLimit::max(WEBHOOK_BODY_BYTES_MAX))
         .with_state(Arc::new(Inner { door, live }))
 }
 
-async fn deliver(State(inner): State<Arc<Inner>>, request: Request) -> Response {
+pub(crate) async fn deliver(State(inner): State<Hooks>, request: Request) -> Response {
     let received = inner.receive(request).await;
     let counters = &inner.door.counters;
     let status = match received {

@@ -3,6 +3,7 @@
 //! Requests refuse fields they do not know, so that a slip of the pen is told; answers may gain fields at any time.
 
 mod events;
+mod form;
 mod inbox;
 mod job;
 mod orders;

@@ -9,6 +9,7 @@ mod events;
 mod inbox;
 mod merging;
 mod metrics;
+mod openapi;
 mod ordering;
 mod over_the_wire;
 mod reading;

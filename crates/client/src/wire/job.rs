@@ -5,64 +5,82 @@ use domain::ids::{
 };
 use domain::priority::Priority;
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::form;
+
 /// `POST /jobs`: a piece of work for Jules.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateJob {
     /// The repository, `owner/name`; it has to be a source.
+    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// The branch to start from; the source's without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::BranchName>")]
     pub branch: Option<BranchName>,
     /// The task; its length is limited by `domain::job::PROMPT_BYTES_MAX`.
+    #[schemars(length(min = 1, max = domain::job::PROMPT_BYTES_MAX))]
     pub prompt: String,
     /// A short name; the first line of the prompt without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Who is woken; the source's agent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::AgentName>")]
     pub agent: Option<AgentName>,
     /// How much it matters, from 0 to 9; 9 goes first, and 5 is meant without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::Priority>")]
     pub priority: Option<Priority>,
 }
 
 /// A job.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobView {
     /// Its id.
+    #[schemars(with = "form::JobId")]
     pub job_id: JobId,
     /// Where it stands, in one word: `queued`, `starting`, `working`, `asking`, `plan-waits`, `in-review`, `completed`, `merged`, `closed`, `failed`, `lost`, `refused` or `cancelled`.
     pub state: String,
     /// Its current or last session.
+    #[schemars(with = "Option<form::SessionId>")]
     pub session_id: Option<SessionId>,
     /// What Jules says about that session while it is watched, in Jules's spelling.
     pub session_state: Option<String>,
     /// The session's web page.
     pub url: Option<String>,
     /// The repository.
+    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// The branch it started from and its pull request goes to.
+    #[schemars(with = "form::BranchName")]
     pub branch: BranchName,
     /// Its short name.
     pub title: String,
     /// The number of its current session, from 1.
     pub attempt: u32,
     /// When it came to us.
+    #[schemars(with = "form::Moment")]
     pub created_at: Timestamp,
     /// Its pull request, `owner/name#number`.
+    #[schemars(with = "Option<form::PullRef>")]
     pub pull_request: Option<PullRef>,
     /// Who is woken; none when the source decides.
+    #[schemars(with = "Option<form::AgentName>")]
     pub agent: Option<AgentName>,
     /// How much it matters, from 0 to 9.
     #[serde(default)]
+    #[schemars(with = "form::Priority")]
     pub priority: Priority,
     /// The Jules account.
+    #[schemars(with = "form::AccountName")]
     pub account: AccountName,
     /// When its session last did anything that we saw.
+    #[schemars(with = "Option<form::Moment>")]
     pub last_activity: Option<Timestamp>,
     /// What waits for somebody.
     pub waiting: Option<Waiting>,
@@ -74,12 +92,13 @@ pub struct JobView {
 }
 
 /// What waits for somebody. The words are Jules's: data, not orders.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "for")]
 pub enum Waiting {
     /// A question is open.
     Question {
         /// Since when.
+        #[schemars(with = "form::Moment")]
         since: Timestamp,
         /// Its words, once they are known.
         text: Option<String>,
@@ -87,8 +106,10 @@ pub enum Waiting {
     /// A plan waits for approval.
     Plan {
         /// Since when.
+        #[schemars(with = "form::Moment")]
         since: Timestamp,
         /// The plan, once it is known.
+        #[schemars(with = "Option<form::PlanId>")]
         plan_id: Option<PlanId>,
         /// Its steps in order; none while it is unknown.
         steps: Vec<PlanStepView>,
@@ -96,7 +117,7 @@ pub enum Waiting {
 }
 
 /// One step of a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanStepView {
     /// The step in a few words.
     pub title: String,
@@ -105,9 +126,10 @@ pub struct PlanStepView {
 }
 
 /// How a job ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ended {
     /// When.
+    #[schemars(with = "form::Moment")]
     pub at: Timestamp,
     /// How: the same word as the job's state.
     pub how: String,
@@ -116,6 +138,7 @@ pub struct Ended {
     pub reason: Option<String>,
     /// The head that was merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::CommitSha>")]
     pub sha: Option<CommitSha>,
     /// Who called it off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,7 +146,7 @@ pub struct Ended {
 }
 
 /// `GET /jobs`: the newest first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Jobs {
     /// The jobs.
     pub jobs: Vec<JobView>,

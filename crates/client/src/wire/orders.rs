@@ -3,25 +3,30 @@
 use std::fmt;
 
 use domain::ids::{AgentName, CommitSha, RepoName, SessionId};
+use schemars::JsonSchema;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::form;
+
 /// `POST /jobs/{id}/messages`: words for the session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
     /// The words; `{"content": words}` is read as well. Their length is limited by `domain::job::MESSAGE_BYTES_MAX`.
     #[serde(deserialize_with = "words_or_content")]
+    #[schemars(with = "form::Words")]
     pub message: String,
 }
 
 /// `POST /jobs/{id}:merge`: the pull request may be merged at this head.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MergeRequest {
     /// The head that was looked at; the present one without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::CommitSha>")]
     pub sha: Option<CommitSha>,
     /// Who says so, for the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,7 +34,7 @@ pub struct MergeRequest {
 }
 
 /// `POST /jobs/{id}:cancel`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CancelRequest {
     /// Who calls it off, for the record.
@@ -38,15 +43,18 @@ pub struct CancelRequest {
 }
 
 /// `POST /jobs/adopt`: a session that somebody else began is to be watched as a job.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdoptRequest {
     /// The session, in Jules's spelling.
+    #[schemars(with = "form::SessionId")]
     pub session_id: SessionId,
     /// The repository it works on; it has to be a source.
+    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// Who is woken; the source's agent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::AgentName>")]
     pub agent: Option<AgentName>,
     /// Whether a session that belongs to another installation may be taken over.
     #[serde(default)]
@@ -54,16 +62,17 @@ pub struct AdoptRequest {
 }
 
 /// `POST /jobs/{id}:retry`: another session for a job that ended.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RetryRequest {
     /// What the new session is told besides how the one before ended, at most `domain::job::AGAIN_CHARS_MAX` characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = domain::job::AGAIN_CHARS_MAX))]
     pub reason: Option<String>,
 }
 
 /// `POST /jobs/{id}:register`: a job, or a session that somebody else began, is watched, and something is noted down about it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegisterRequest {
     /// What is noted down, over what is there; `null` takes a note out. Its size is limited by `domain::notes::NOTES_BYTES_MAX`.
@@ -71,22 +80,25 @@ pub struct RegisterRequest {
     pub metadata: Map<String, Value>,
     /// Where a session works that is not watched yet; it has to be a source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::RepoName>")]
     pub repo: Option<RepoName>,
     /// Who is woken for such a session; the source's agent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::AgentName>")]
     pub agent: Option<AgentName>,
 }
 
 /// An order that needs no words: `:approve`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
 /// `POST /events/{id}/ack`: an agent is done with an event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Acknowledge {
     /// Which agent.
+    #[schemars(with = "form::AgentName")]
     pub agent: AgentName,
 }
 

@@ -7,16 +7,20 @@ use domain::feed::FeedHealth;
 use domain::hooks::Log;
 use domain::ids::{AccountName, JobId, PullRef, RepoName};
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::form;
 use super::problem::Reason;
 
 /// `GET /jobs/{id}/why` and `GET /pulls/{owner}/{name}/{number}/why`: why it does not move, and what will be done when.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Why {
     /// The job; none for a pull request that no job of ours made.
+    #[schemars(with = "Option<form::JobId>")]
     pub job_id: Option<JobId>,
     /// The pull request, if one is known.
+    #[schemars(with = "Option<form::PullRef>")]
     pub pull_request: Option<PullRef>,
     /// Where it stands, in one word.
     pub state: String,
@@ -25,24 +29,28 @@ pub struct Why {
     /// What will be done, the soonest first.
     pub then: Vec<Planned>,
     /// When it is looked at again at the latest.
+    #[schemars(with = "Option<form::Moment>")]
     pub next_look: Option<Timestamp>,
 }
 
 /// Something that will be done.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Planned {
     /// When; none if that hangs on somebody else.
+    #[schemars(with = "Option<form::Moment>")]
     pub at: Option<Timestamp>,
     /// What, as a sentence.
     pub sentence: String,
 }
 
 /// `GET /status`: what is going on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
     /// The time of the answer.
+    #[schemars(with = "form::Moment")]
     pub now: Timestamp,
     /// Since when everything is paused.
+    #[schemars(with = "Option<form::Moment>")]
     pub paused_since: Option<Timestamp>,
     /// Whether the process only observes.
     pub observe_only: bool,
@@ -51,14 +59,17 @@ pub struct Status {
     /// The accounts.
     pub accounts: Vec<AccountView>,
     /// Sources that are paused.
+    #[schemars(with = "Vec<form::RepoName>")]
     pub paused_sources: Vec<RepoName>,
     /// The queue of wake-ups.
     pub queue: QueueView,
     /// Since when the row is due that waits longest; none when nothing is due.
     #[serde(default)]
+    #[schemars(with = "Option<form::Moment>")]
     pub overdue_since: Option<Timestamp>,
     /// When an account was last polled.
     #[serde(default)]
+    #[schemars(with = "Option<form::Moment>")]
     pub last_tick: Option<Timestamp>,
     /// How news of each source reaches us.
     #[serde(default)]
@@ -75,11 +86,13 @@ pub struct Status {
 }
 
 /// What became of webhook deliveries that failed, by GitHub's log of them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HookView {
     /// The log: `app` or a repository.
+    #[schemars(with = "form::Log")]
     pub log: Log,
     /// When it was last looked at.
+    #[schemars(with = "Option<form::Moment>")]
     pub looked_at: Option<Timestamp>,
     /// What is wrong, as a sentence.
     pub trouble: Option<String>,
@@ -92,23 +105,26 @@ pub struct HookView {
 }
 
 /// How news of one source reaches us.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FeedView {
     /// The repository.
+    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// How its news reaches us: `polled`, `webhooks` or `silent`.
     #[serde(flatten)]
+    #[schemars(with = "form::FeedHealth")]
     pub health: FeedHealth,
 }
 
 /// How GitHub lets us work.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GitHubView {
     /// What stands in the way, and what is called otherwise now; empty when all is well.
     pub trouble: Vec<Reason>,
     /// What is left of its budgets.
     pub budgets: Vec<BudgetView>,
     /// When that was known.
+    #[schemars(with = "Option<form::Moment>")]
     pub budgets_at: Option<Timestamp>,
     /// What the process that knew it had asked until then.
     #[serde(default)]
@@ -116,7 +132,7 @@ pub struct GitHubView {
 }
 
 /// What a process has asked of GitHub since it started.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UsageView {
     /// Requests that GitHub answered, or may have.
     pub requests: u64,
@@ -125,7 +141,7 @@ pub struct UsageView {
 }
 
 /// What is left of one of GitHub's budgets.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BudgetView {
     /// Whose it is: `token`, `app` or `installation 7`.
     pub owner: String,
@@ -136,20 +152,25 @@ pub struct BudgetView {
     /// Requests left.
     pub remaining: u64,
     /// When it is full again.
+    #[schemars(with = "form::Moment")]
     pub reset: Timestamp,
     /// Until when GitHub asked to stay away altogether.
+    #[schemars(with = "Option<form::Moment>")]
     pub stay_away: Option<Timestamp>,
 }
 
 /// One account.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AccountView {
     /// Its name.
+    #[schemars(with = "form::AccountName")]
     pub name: AccountName,
     /// How its polls go.
     #[serde(flatten)]
+    #[schemars(with = "form::AccountHealth")]
     pub health: account::Health,
     /// When it is polled next.
+    #[schemars(with = "form::Moment")]
     pub next_poll: Timestamp,
     /// Sessions at once.
     pub slots: Used,
@@ -161,7 +182,7 @@ pub struct AccountView {
 }
 
 /// What running on AWS has cost today, in US dollars.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SpendingView {
     /// So much.
     pub dollars_today: f64,
@@ -171,7 +192,7 @@ pub struct SpendingView {
 }
 
 /// How much of an allowance is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Used {
     /// How many.
     pub used: u64,
@@ -180,7 +201,7 @@ pub struct Used {
 }
 
 /// How many messages there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueView {
     /// Messages that wait.
     pub waiting: u64,
@@ -188,11 +209,12 @@ pub struct QueueView {
     pub dead: u64,
     /// When the one was sent that waits longest for being handled; none when there is none, and where the queue does not tell.
     #[serde(default)]
+    #[schemars(with = "Option<form::Moment>")]
     pub oldest: Option<Timestamp>,
 }
 
 /// `GET /healthz`: the process answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Health {
     /// Always true: a process that cannot say so does not answer.
     pub ok: bool,
@@ -203,7 +225,7 @@ pub struct Health {
 }
 
 /// Webhook deliveries since the process began.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WebhookCounts {
     /// Signed, understood and put in the queue.
     pub accepted: u64,

@@ -1,0 +1,192 @@
+//! Every route there is, once: the router is made of this table, and so is the OpenAPI document.
+//!
+//! Whoever adds a route adds a row in `routes/table.rs`. Tests hold that nothing else makes routes, that `docs/openapi.json` is what the table says, and that every row meets bad input.
+
+mod parameter;
+mod table;
+
+use axum::Router;
+use axum::routing::MethodRouter;
+use domain::token::Scope;
+
+use crate::orders::Verb;
+
+pub use parameter::{Parameter, Takes};
+pub(crate) use table::{CLOSED, HOOKS, OPEN};
+
+/// With which method a route is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Looks.
+    Get,
+    /// Does something.
+    Post,
+}
+
+/// Who may call a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caller {
+    /// Anybody.
+    Anybody,
+    /// Whoever shows a token with this scope, or a larger one.
+    Token(Scope),
+    /// GitHub, by its signature.
+    GitHub,
+}
+
+/// What is sent with a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sends {
+    /// Nothing.
+    Nothing,
+    /// An object of this wire type.
+    Json(&'static str),
+    /// The same, but nothing at all means an empty object.
+    MaybeJson(&'static str),
+    /// A webhook delivery of GitHub's.
+    Delivery,
+}
+
+/// What is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Body {
+    /// An object of this wire type.
+    Json(&'static str),
+    /// The OpenAPI document.
+    OpenApi,
+    /// Figures in Prometheus's text format.
+    Figures,
+    /// Nothing.
+    Nothing,
+}
+
+/// One route as those see it who call it.
+#[derive(Debug, Clone, Copy)]
+pub struct Route {
+    /// With which method.
+    pub method: Method,
+    /// Where, with the parts that vary in braces.
+    pub path: &'static str,
+    /// The same in the spelling with a colon, if it is an order.
+    pub colon: Option<&'static str>,
+    /// Its name for programs.
+    pub id: &'static str,
+    /// What it does, in a sentence without its full stop.
+    pub summary: &'static str,
+    /// Who may call it.
+    pub caller: Caller,
+    /// Parameters besides those of the path.
+    pub parameters: &'static [Parameter],
+    /// What is sent with it.
+    pub sends: Sends,
+    /// What is answered, by status.
+    pub answers: &'static [(u16, Body)],
+    /// Statuses of refusals besides those that its parameters, its body and its caller bring about.
+    pub refuses: &'static [u16],
+}
+
+/// One route, and what serves it.
+pub(crate) struct Row<S> {
+    route: Route,
+    serve: fn() -> MethodRouter<S>,
+}
+
+impl<S> Row<S> {
+    const fn new(
+        (method, path): (Method, &'static str),
+        (id, summary): (&'static str, &'static str),
+        serve: fn() -> MethodRouter<S>,
+    ) -> Self {
+        let caller = Caller::Token(needed(method));
+        let route = Route {
+            method,
+            path,
+            colon: None,
+            id,
+            summary,
+            caller,
+            parameters: &[],
+            sends: Sends::Nothing,
+            answers: &[],
+            refuses: &[],
+        };
+        Self { route, serve }
+    }
+
+    /// A route that looks.
+    const fn get(
+        path: &'static str,
+        told: (&'static str, &'static str),
+        serve: fn() -> MethodRouter<S>,
+    ) -> Self {
+        Self::new((Method::Get, path), told, serve)
+    }
+
+    /// A route that does something.
+    const fn post(
+        path: &'static str,
+        told: (&'static str, &'static str),
+        serve: fn() -> MethodRouter<S>,
+    ) -> Self {
+        Self::new((Method::Post, path), told, serve)
+    }
+
+    /// An order about one job, in both spellings.
+    const fn order(
+        verb: Verb,
+        told: (&'static str, &'static str),
+        serve: fn() -> MethodRouter<S>,
+    ) -> Self {
+        let (path, colon) = verb.paths();
+        let mut row = Self::post(path, told, serve);
+        row.route.colon = Some(colon);
+        row
+    }
+
+    const fn called_by(mut self, caller: Caller) -> Self {
+        self.route.caller = caller;
+        self
+    }
+
+    const fn takes(mut self, parameters: &'static [Parameter]) -> Self {
+        self.route.parameters = parameters;
+        self
+    }
+
+    const fn sends(mut self, sends: Sends) -> Self {
+        self.route.sends = sends;
+        self
+    }
+
+    const fn answers(mut self, answers: &'static [(u16, Body)]) -> Self {
+        self.route.answers = answers;
+        self
+    }
+
+    const fn refuses(mut self, refuses: &'static [u16]) -> Self {
+        self.route.refuses = refuses;
+        self
+    }
+}
+
+/// What may be done with a method: looking changes nothing.
+pub(crate) const fn needed(method: Method) -> Scope {
+    match method {
+        Method::Get => Scope::Read,
+        Method::Post => Scope::Write,
+    }
+}
+
+/// The routes of these rows, each served.
+pub(crate) fn served<S: Clone + Send + Sync + 'static>(rows: &[Row<S>]) -> Router<S> {
+    let served = Router::new();
+    rows.iter().fold(served, |router, row| {
+        router.route(row.route.path, (row.serve)())
+    })
+}
+
+/// All routes of all doors.
+pub fn routes() -> impl Iterator<Item = &'static Route> {
+    let ours = CLOSED.iter().chain(OPEN).map(|row| &row.route);
+    ours.chain(HOOKS.iter().map(|row| &row.route))
+}

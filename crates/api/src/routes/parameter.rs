@@ -1,0 +1,122 @@
+//! What may stand in the query and the headers of a call.
+
+use client::wire::{
+    EVENTS_LIMIT, EVENTS_LIMIT_MAX, IDEMPOTENCY_KEY, JOBS_LIMIT, JOBS_LIMIT_MAX, WAIT_SECONDS_MAX,
+};
+
+use crate::body::KEY_BYTES_MAX;
+
+/// What a parameter takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// A number from one to another, and what is meant without it.
+    Number {
+        /// The smallest.
+        min: u32,
+        /// The largest.
+        max: u32,
+        /// What is meant without it.
+        default: u32,
+    },
+    /// A text that matches a form of the document.
+    Form(&'static str),
+    /// A text that an earlier answer held.
+    Cursor,
+    /// Yes or no, in digits or words.
+    Switch,
+    /// A name in a header, of visible ASCII characters.
+    Name {
+        /// Its length at most, in bytes.
+        longest: usize,
+    },
+}
+
+/// One parameter of a query, or a header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it is a header.
+    pub in_header: bool,
+    /// What it takes.
+    pub takes: Takes,
+    /// What it means, in a sentence.
+    pub means: &'static str,
+}
+
+const fn query(name: &'static str, takes: Takes, means: &'static str) -> Parameter {
+    Parameter {
+        name,
+        in_header: false,
+        takes,
+        means,
+    }
+}
+
+const fn number(name: &'static str, range: (u32, u32, u32), means: &'static str) -> Parameter {
+    let (min, max, default) = range;
+    query(name, Takes::Number { min, max, default }, means)
+}
+
+/// The name of an order.
+pub(super) const KEY: Parameter = Parameter {
+    name: IDEMPOTENCY_KEY,
+    in_header: true,
+    takes: Takes::Name {
+        longest: KEY_BYTES_MAX,
+    },
+    means: "Names the order: the same name with the same body is carried out once.",
+};
+
+/// Whether Jules is looked at first.
+pub(super) const FRESH: Parameter = query(
+    "fresh",
+    Takes::Switch,
+    "Whether Jules is looked at first: what the job then is, is answered.",
+);
+
+/// Where a conversation goes on.
+pub(super) const SAID: Parameter = query(
+    "cursor",
+    Takes::Cursor,
+    "Goes on where an earlier answer ended: its `next_cursor`.",
+);
+
+/// What `GET /jobs` takes.
+pub(super) const JOBS: [Parameter; 3] = [
+    query(
+        "repo",
+        Takes::Form("RepoName"),
+        "Only jobs of this repository.",
+    ),
+    number(
+        "limit",
+        (1, JOBS_LIMIT_MAX, JOBS_LIMIT),
+        "How many at most.",
+    ),
+    query(
+        "cursor",
+        Takes::Cursor,
+        "Goes on where an earlier answer ended: its `next_cursor`.",
+    ),
+];
+
+/// What `GET /events` takes.
+pub(super) const EVENTS: [Parameter; 4] = [
+    query(
+        "after",
+        Takes::Cursor,
+        "Where the asker stands: the `cursor` of an earlier answer; without it the newest are told.",
+    ),
+    query("job", Takes::Form("JobId"), "Only events of this job."),
+    number(
+        "limit",
+        (0, EVENTS_LIMIT_MAX, EVENTS_LIMIT),
+        "How many at most; with 0 only where one stands now.",
+    ),
+    number(
+        "wait_seconds",
+        (0, WAIT_SECONDS_MAX, 0),
+        "How long an empty answer may be held open, in seconds; on Lambda it never is.",
+    ),
+];

@@ -1,0 +1,213 @@
+//! The table itself.
+
+use std::sync::Arc;
+
+use axum::routing::{get, post};
+
+use super::parameter::{EVENTS, FRESH, JOBS, KEY, SAID};
+use super::{Body, Caller, Row, Sends};
+use crate::door::Inner;
+use crate::orders::{Verb, order};
+use crate::{adopt, document, events, inbox, jobs, metrics, outcome, readings, report, webhook};
+
+use Body::{Figures, Json, Nothing, OpenApi};
+
+type DoorRow = Row<Arc<Inner>>;
+
+/// What an order answers that waits a little for its effect.
+const EFFECT: &[(u16, Body)] = &[(200, Json("EffectView")), (202, Json("Later"))];
+
+/// What whoever has a token may call, in the order of the document.
+pub(crate) static CLOSED: &[DoorRow] = &[
+    Row::get("/jobs", ("list_jobs", "Lists jobs, the newest first"), || {
+        get(jobs::list)
+    })
+    .takes(&JOBS)
+    .answers(&[(200, Json("Jobs"))]),
+    Row::post("/jobs", ("create_job", "Hands a piece of work to Jules"), || {
+        post(jobs::create)
+    })
+    .takes(&[KEY])
+    .sends(Sends::Json("CreateJob"))
+    .answers(&[(201, Json("JobView"))])
+    .refuses(&[409]),
+    Row::post(
+        "/jobs/adopt",
+        ("adopt_session", "Has a session that somebody else began watched as a job; `take_over` needs the scope `admin`"),
+        || post(adopt::adopt),
+    )
+    .sends(Sends::Json("AdoptRequest"))
+    .answers(&[(200, Json("JobView")), (202, Json("Later"))])
+    .refuses(&[409]),
+    Row::get("/jobs/{job}", ("show_job", "Shows a job, and with `fresh=1` as Jules shows it now"), || get(readings::show))
+        .takes(&[FRESH])
+        .answers(&[(200, Json("JobView")), (202, Json("Later"))])
+        .refuses(&[404, 409, 502]),
+    Row::get("/jobs/{job}/why", ("why_job", "Tells why a job does not move"), || {
+        get(jobs::why)
+    })
+    .answers(&[(200, Json("Why"))])
+    .refuses(&[404]),
+    Row::get(
+        "/jobs/{job}/events",
+        ("job_events", "Tells what somebody had to know about a job"),
+        || get(jobs::events),
+    )
+    .answers(&[(200, Json("Events"))])
+    .refuses(&[404]),
+    Row::get(
+        "/jobs/{job}/artifacts",
+        ("job_artifacts", "Shows what a job's session has produced, read afresh"),
+        || get(readings::artifacts),
+    )
+    .answers(&[(200, Json("Artifacts")), (202, Json("Later"))])
+    .refuses(&[404, 409, 502]),
+    Row::get(
+        "/jobs/{job}/messages",
+        ("job_messages", "Shows what was said between a job's session and its people, the oldest first"),
+        || get(readings::messages),
+    )
+    .takes(&[SAID])
+    .answers(&[(200, Json("Messages")), (202, Json("Later"))])
+    .refuses(&[404, 409, 502]),
+    Row::get(
+        "/jobs/{job}/effects/{effect}",
+        ("show_effect", "Shows how far something is that is to be done outside"),
+        || get(outcome::effect),
+    )
+    .answers(&[(200, Json("EffectView"))])
+    .refuses(&[404]),
+    Row::order(
+        Verb::Say,
+        ("say", "Says something to a job's session"),
+        || order(Verb::Say),
+    )
+    .takes(&[KEY])
+    .sends(Sends::Json("Message"))
+    .answers(EFFECT)
+    .refuses(&[404, 409]),
+    Row::order(
+        Verb::Approve,
+        ("approve_plan", "Approves the plan that a job waits with"),
+        || order(Verb::Approve),
+    )
+    .takes(&[KEY])
+    .sends(Sends::MaybeJson("Nothing"))
+    .answers(EFFECT)
+    .refuses(&[404, 409]),
+    Row::order(
+        Verb::Merge,
+        ("merge", "Says that a job's pull request may be merged, and waits a little for it"),
+        || order(Verb::Merge),
+    )
+    .takes(&[KEY])
+    .sends(Sends::MaybeJson("MergeRequest"))
+    .answers(&[(200, Json("Merged")), (202, Json("Later"))])
+    .refuses(&[404, 409]),
+    Row::order(Verb::Cancel, ("cancel_job", "Calls a job off"), || {
+        order(Verb::Cancel)
+    })
+    .takes(&[KEY])
+    .sends(Sends::MaybeJson("CancelRequest"))
+    .answers(&[(200, Json("JobView"))])
+    .refuses(&[404, 409]),
+    Row::order(
+        Verb::Retry,
+        ("retry_job", "Gives a job that ended another session"),
+        || order(Verb::Retry),
+    )
+    .takes(&[KEY])
+    .sends(Sends::MaybeJson("RetryRequest"))
+    .answers(&[(200, Json("JobView"))])
+    .refuses(&[404, 409]),
+    Row::order(
+        Verb::Register,
+        ("register", "Has a job or a session watched, and notes something down about it"),
+        || order(Verb::Register),
+    )
+    .takes(&[KEY])
+    .sends(Sends::MaybeJson("RegisterRequest"))
+    .answers(&[(200, Json("Registered")), (202, Json("Later"))])
+    .refuses(&[404, 409]),
+    Row::get(
+        "/pulls/{owner}/{name}/{number}/why",
+        ("why_pull", "Tells why a pull request is not merged, or not even looked at"),
+        || get(jobs::pull_why),
+    )
+    .answers(&[(200, Json("Why"))])
+    .refuses(&[404]),
+    Row::get(
+        "/events",
+        ("list_events", "Tells what somebody had to know, from where the asker stands"),
+        || get(events::events),
+    )
+    .takes(&EVENTS)
+    .answers(&[(200, Json("EventPage"))])
+    .refuses(&[404, 410]),
+    Row::post(
+        "/agents/{agent}/take",
+        ("take_wakes", "Takes wakes out of an agent's inbox, on a lease"),
+        || post(inbox::take),
+    )
+    .sends(Sends::MaybeJson("TakeRequest"))
+    .answers(&[(200, Json("Taken"))])
+    .refuses(&[404, 409]),
+    Row::post(
+        "/events/{event}/ack",
+        ("acknowledge", "Says that an agent is done with an event"),
+        || post(inbox::acknowledge),
+    )
+    .sends(Sends::Json("Acknowledge"))
+    .answers(&[(200, Json("Acknowledged"))])
+    .refuses(&[404, 409]),
+    Row::post(
+        "/events/{event}/extend",
+        ("extend", "Holds a wake that was taken for another lease"),
+        || post(inbox::extend),
+    )
+    .sends(Sends::Json("Extend"))
+    .answers(&[(200, Json("Extended"))])
+    .refuses(&[404, 409]),
+    Row::post(
+        "/events/{event}/return",
+        ("give_back", "Gives a wake that was taken back undone"),
+        || post(inbox::give_back),
+    )
+    .sends(Sends::Json("GiveBack"))
+    .answers(&[(200, Json("GivenBack"))])
+    .refuses(&[404, 409]),
+    Row::get("/status", ("status", "Tells what is going on"), || {
+        get(report::status)
+    })
+    .answers(&[(200, Json("Status"))]),
+    Row::get("/metrics", ("metrics", "Tells figures, for Prometheus"), || {
+        get(metrics::metrics)
+    })
+    .answers(&[(200, Figures)]),
+    Row::get("/openapi.json", ("openapi", "Tells all this"), || {
+        get(document::document)
+    })
+    .answers(&[(200, OpenApi)]),
+];
+
+/// What anybody may call.
+pub(crate) static OPEN: &[DoorRow] = &[Row::get(
+    "/healthz",
+    ("health", "Tells that the process answers"),
+    || get(report::health),
+)
+.called_by(Caller::Anybody)
+.answers(&[(200, Json("Health"))])];
+
+/// What GitHub calls.
+pub(crate) static HOOKS: &[Row<webhook::Hooks>] = &[Row::post(
+    "/github/webhook",
+    (
+        "github_webhook",
+        "Takes a webhook delivery of GitHub's, and can do nothing but look at what it names",
+    ),
+    || post(webhook::deliver),
+)
+.called_by(Caller::GitHub)
+.sends(Sends::Delivery)
+.answers(&[(202, Nothing)])];

@@ -1,0 +1,143 @@
+//! The table of routes, the router and the OpenAPI document tell the same.
+
+mod document;
+mod schemas;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use api::{Caller, Method, Route, routes};
+use axum::http;
+use expect_test::expect_file;
+use serde_json::Value;
+
+use crate::world::{Answer, World};
+
+/// A path with something in place of what varies.
+fn filled(path: &str) -> String {
+    let parts = path.split('/').map(|part| match part.split_once('}') {
+        Some((_, rest)) => format!("x{rest}"),
+        None => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+fn method(route: &Route) -> http::Method {
+    match route.method {
+        Method::Get => http::Method::GET,
+        Method::Post => http::Method::POST,
+    }
+}
+
+/// Both spellings of a route.
+fn spellings(route: &Route) -> impl Iterator<Item = &'static str> {
+    [Some(route.path), route.colon].into_iter().flatten()
+}
+
+/// The routes that `gaffer up` serves besides the webhook's.
+fn of_the_door() -> impl Iterator<Item = &'static Route> {
+    routes().filter(|route| route.caller != Caller::GitHub)
+}
+
+/// Whether nothing is served there.
+fn is_unserved(answer: &Answer) -> bool {
+    let codes = ["no_such_route", "no_such_method", "no_such_verb"];
+    let body: Value = serde_json::from_str(&answer.text).unwrap_or_default();
+    codes.iter().any(|code| body["code"] == *code)
+}
+
+#[test]
+fn the_document_is_what_the_table_and_the_wire_types_say() {
+    let text = serde_json::to_string_pretty(&document::derived()).unwrap();
+    expect_file!["../../../../docs/openapi.json"].assert_eq(&format!("{text}\n"));
+}
+
+#[tokio::test]
+async fn the_document_is_told_to_whoever_has_a_token() {
+    let world = World::new().await;
+    let answer = world.get("/openapi.json").await;
+    assert_eq!(answer.header("content-type"), "application/json");
+    let kept = fs::read_to_string("../../docs/openapi.json").unwrap();
+    assert_eq!(
+        answer.ok(200),
+        serde_json::from_str::<Value>(&kept).unwrap()
+    );
+}
+
+#[tokio::test]
+async fn everything_in_the_table_is_served_and_nothing_else() {
+    let world = World::new().await;
+    for path in of_the_door().flat_map(spellings).map(filled) {
+        // A path that is spelt out wins over one whose parts vary.
+        let is_fixed = of_the_door().any(|route| route.path == path);
+        for asked in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
+            let is_in_table = of_the_door().any(|route| {
+                let is_meant = |it: &str| it == path || !is_fixed && covers(it, &path);
+                method(route) == asked && spellings(route).any(is_meant)
+            });
+            let asked: http::Method = asked.parse().unwrap();
+            let answer = world.call(asked.clone(), &path, (&[], "{}")).await;
+            assert_ne!(
+                is_unserved(&answer),
+                is_in_table,
+                "{asked} {path}: {answer:?}"
+            );
+        }
+    }
+    let nowhere = world.get("/no/such/route").await;
+    assert!(is_unserved(&nowhere), "{nowhere:?}");
+}
+
+/// Whether a path with parts that vary stands for this one too.
+fn covers(varying: &str, path: &str) -> bool {
+    let (varying, path) = (varying.split('/'), path.split('/'));
+    let is_same = |(varying, part): (&str, &str)| match varying.split_once('}') {
+        Some((_, "")) => true,
+        Some((_, word)) => part.ends_with(word),
+        None => varying == part,
+    };
+    varying.clone().count() == path.clone().count() && varying.zip(path).all(is_same)
+}
+
+#[test]
+fn only_the_table_makes_routes() {
+    let mut made = Vec::new();
+    rust_files(Path::new("src"), &mut |path, text| {
+        let lines = text.lines().filter(|line| line.contains(".route("));
+        made.extend(lines.map(|line| format!("{path}: {}", line.trim())));
+    });
+    made.sort();
+    assert_eq!(
+        made,
+        [
+            r#"src/door.rs: .route("/jobs/{job}", post(orders::by_colon))"#,
+            "src/routes.rs: router.route(row.route.path, (row.serve)())",
+        ]
+    );
+}
+
+fn rust_files(folder: &Path, each: &mut impl FnMut(&str, &str)) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            rust_files(&path, each);
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            each(
+                &path.display().to_string(),
+                &fs::read_to_string(&path).unwrap(),
+            );
+        }
+    }
+}
+
+#[test]
+fn every_route_has_a_name_of_its_own_and_says_what_it_answers() {
+    let names: Vec<&str> = routes().map(|route| route.id).collect();
+    let once: BTreeSet<&str> = names.iter().copied().collect();
+    assert_eq!(names.len(), once.len(), "{names:?}");
+    for route in routes() {
+        assert!(!route.answers.is_empty(), "{}", route.id);
+        assert!(!route.summary.ends_with('.'), "{}", route.id);
+    }
+}

@@ -1,0 +1,275 @@
+//! Derives the OpenAPI document from the table of routes and the wire types.
+//!
+//! Source: OpenAPI Specification 3.1.1. Roles of a bearer token stand in the security requirement, as section 4.8.30 allows.
+
+use std::collections::BTreeSet;
+
+use api::{Body, Caller, Method, Parameter, Route, Sends, Takes, routes};
+use client::wire::PROBLEM_JSON;
+use serde_json::{Map, Value, json};
+
+use super::schemas::{Schemas, named};
+use super::spellings;
+
+/// What readers are told first.
+const ABOUT: &str = "The door of a running Gaffer: hand work to Jules, look at it, answer it, and be woken.\n\nA job is named by its id or by the id of a session of its. Orders about a job have two spellings, `/jobs/{job}:say` and `/jobs/{job}/messages`, which are the same. Requests refuse fields that they do not know; answers may gain fields at any time. Every answer carries `x-request-id`.";
+
+/// The whole document.
+pub(super) fn derived() -> Value {
+    let mut paths: Map<String, Value> = Map::new();
+    for route in routes() {
+        for path in spellings(route) {
+            let operations = paths.entry(path).or_insert_with(|| json!({}));
+            let schemas = named_parts(path);
+            if !schemas.is_empty() {
+                operations["parameters"] = json!(schemas);
+            }
+            operations[method(route)] = operation(route, path);
+        }
+    }
+    json!({
+        "openapi": "3.1.1",
+        "info": {
+            "title": "Gaffer",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": ABOUT,
+            "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
+        },
+        "paths": paths,
+        "components": {
+            "schemas": Schemas::all().by_name(),
+            "responses": refusals(),
+            "securitySchemes": {
+                "token": {
+                    "type": "http", "scheme": "bearer",
+                    "description": "A token of `gaffer token create NAME --scope SCOPE`, or the installation's own. `write` includes `read`, and `admin` both.",
+                },
+                "signature": {
+                    "type": "apiKey", "in": "header", "name": "x-hub-signature-256",
+                    "description": "GitHub's: HMAC-SHA256 over the raw body with the webhook's secret.",
+                },
+            },
+        },
+    })
+}
+
+fn method(route: &Route) -> &'static str {
+    match route.method {
+        Method::Get => "get",
+        Method::Post => "post",
+    }
+}
+
+fn operation(route: &Route, path: &str) -> Value {
+    let is_other = route.colon.is_some_and(|colon| colon != path);
+    let mut operation = json!({
+        "operationId": if is_other { format!("{}_by_path", route.id) } else { route.id.to_owned() },
+        "summary": format!("{}.", route.summary),
+        "security": security(route.caller),
+        "responses": responses(route, path),
+    });
+    if !route.parameters.is_empty() {
+        operation["parameters"] = route.parameters.iter().map(parameter).collect();
+    }
+    if let Some(body) = body(route.sends) {
+        operation["requestBody"] = body;
+    }
+    operation
+}
+
+fn security(caller: Caller) -> Value {
+    match caller {
+        Caller::Anybody => json!([]),
+        Caller::Token(scope) => json!([{ "token": [scope.word()] }]),
+        Caller::GitHub => json!([{ "signature": [] }]),
+    }
+}
+
+/// What varies in a path.
+fn named_parts(path: &str) -> Vec<Value> {
+    let parts = path.split('/').filter_map(|part| part.strip_prefix('{'));
+    parts
+        .map(|part| named_part(part.split_once('}').unwrap().0))
+        .collect()
+}
+
+fn named_part(name: &str) -> Value {
+    let word = "^[A-Za-z0-9_.-]{1,100}$";
+    let (schema, means) = match name {
+        "job" => (
+            json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }),
+            "A job, or a session of its.",
+        ),
+        "effect" => (named("EffectId"), "The effect."),
+        "event" => (named("EventId"), "The event."),
+        "agent" => (named("AgentName"), "The agent."),
+        "owner" => (
+            json!({ "type": "string", "pattern": word }),
+            "The user or organisation.",
+        ),
+        "name" => (
+            json!({ "type": "string", "pattern": word }),
+            "The repository without its owner.",
+        ),
+        "number" => (
+            json!({ "type": "integer", "minimum": 1 }),
+            "The pull request's number.",
+        ),
+        _ => panic!("`{name}` in a path has no schema: add it here"),
+    };
+    json!({ "name": name, "in": "path", "required": true, "description": means, "schema": schema })
+}
+
+fn parameter(parameter: &Parameter) -> Value {
+    let schema = match parameter.takes {
+        Takes::Number { min, max, default } => {
+            json!({ "type": "integer", "minimum": min, "maximum": max, "default": default })
+        }
+        Takes::Form(name) => named(name),
+        Takes::Switch => json!({ "type": "string", "enum": ["1", "0", "true", "false", ""] }),
+        Takes::Cursor => json!({ "type": "string" }),
+        Takes::Name { longest } => {
+            json!({ "type": "string", "pattern": format!("^[!-~]{{1,{longest}}}$") })
+        }
+    };
+    let place = if parameter.in_header {
+        "header"
+    } else {
+        "query"
+    };
+    json!({ "name": parameter.name, "in": place, "description": parameter.means, "schema": schema })
+}
+
+fn body(sends: Sends) -> Option<Value> {
+    let json = |name: &str, required: bool| json!({ "required": required, "content": { "application/json": { "schema": named(name) } } });
+    match sends {
+        Sends::Nothing => None,
+        Sends::Json(name) => Some(json(name, true)),
+        Sends::MaybeJson(name) => Some(json(name, false)),
+        Sends::Delivery => Some(json!({
+            "required": true,
+            "description": "An event, as GitHub describes it in \"Webhook events and payloads\".",
+            "content": { "application/json": { "schema": { "type": "object" } } },
+        })),
+    }
+}
+
+fn responses(route: &Route, path: &str) -> Value {
+    let mut responses = Map::new();
+    for (status, body) in route.answers {
+        responses.insert(status.to_string(), answer(*status, *body));
+    }
+    for status in refused(route, path) {
+        let response = match route.caller {
+            // GitHub reads no words.
+            Caller::GitHub => json!({ "description": told(status) }),
+            Caller::Anybody | Caller::Token(_) => {
+                json!({ "$ref": format!("#/components/responses/{}", title(status)) })
+            }
+        };
+        responses.insert(status.to_string(), response);
+    }
+    Value::Object(responses)
+}
+
+/// With what a route may refuse: what its row says, and what its caller, its parameters and its body bring about.
+fn refused(route: &Route, path: &str) -> BTreeSet<u16> {
+    let mut statuses: BTreeSet<u16> = route.refuses.iter().copied().collect();
+    let reads_body = !matches!(route.sends, Sends::Nothing);
+    if path.contains('{') || !route.parameters.is_empty() || reads_body {
+        statuses.insert(400);
+    }
+    if reads_body {
+        statuses.extend([413, 422]);
+    }
+    match route.caller {
+        Caller::Anybody => {}
+        Caller::Token(_) => statuses.extend([401, 403, 500, 503]),
+        Caller::GitHub => statuses.extend([401, 503]),
+    }
+    statuses
+}
+
+fn answer(status: u16, body: Body) -> Value {
+    let json = |schema: Value| json!({ "application/json": { "schema": schema } });
+    let mut answer = match (status, body) {
+        (202, Body::Nothing) => {
+            json!({ "description": "It was taken, or is about nothing that is followed." })
+        }
+        (202, Body::Json(_)) => json!({ "description": "It is noted and will be done." }),
+        (201, _) => json!({ "description": "It is made." }),
+        _ => json!({ "description": "It is done, or shown." }),
+    };
+    let content = match body {
+        Body::Json(name) => json(named(name)),
+        Body::OpenApi => json(json!({ "type": "object", "required": ["openapi"] })),
+        Body::Figures => json!({ "text/plain": { "schema": { "type": "string" } } }),
+        Body::Nothing => return answer,
+    };
+    answer["content"] = content;
+    if matches!(status, 201 | 202) {
+        let means = if status == 201 {
+            "What was made."
+        } else {
+            "Where to ask again."
+        };
+        answer["headers"] = json!({ "location": { "description": means, "required": true, "schema": { "type": "string" } } });
+    }
+    answer
+}
+
+/// All refusals of the door, by their titles.
+fn refusals() -> Value {
+    let all = [400, 401, 403, 404, 409, 410, 413, 422, 500, 502, 503];
+    let one = |status: u16| {
+        let mut response = json!({
+            "description": told(status),
+            "content": { PROBLEM_JSON: { "schema": named("Problem") } },
+        });
+        let header = match status {
+            401 => Some("www-authenticate"),
+            503 => Some("retry-after"),
+            _ => None,
+        };
+        if let Some(header) = header {
+            response["headers"] =
+                json!({ header: { "required": true, "schema": { "type": "string" } } });
+        }
+        (title(status).to_owned(), response)
+    };
+    Value::Object(all.into_iter().map(one).collect())
+}
+
+fn title(status: u16) -> &'static str {
+    match status {
+        400 => "BadRequest",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "NotFound",
+        409 => "Conflict",
+        410 => "Gone",
+        413 => "TooLarge",
+        422 => "Unprocessable",
+        500 => "Internal",
+        502 => "BadGateway",
+        503 => "Unavailable",
+        _ => panic!("{status} has no title: add it here"),
+    }
+}
+
+fn told(status: u16) -> &'static str {
+    match status {
+        400 => "The path, a parameter, a header or the JSON cannot be read; `field` names which.",
+        401 => "There is no token, or it opens nothing.",
+        403 => "The token's scope is too small.",
+        404 => "There is no such thing.",
+        409 => "It cannot be done as things stand; `code` and `reasons` say why.",
+        410 => "The cursor is too old: begin anew without it.",
+        413 => "The body is too large.",
+        422 => "A field holds something that cannot be used; `field` names it.",
+        500 => "Something stored cannot be used.",
+        502 => "Jules could not be read.",
+        503 => "The store or the queue cannot be used just now: try again.",
+        _ => panic!("{status} has no description: add it here"),
+    }
+}

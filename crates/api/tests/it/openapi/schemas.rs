@@ -1,0 +1,113 @@
+//! The schemas of the wire types, made from the types themselves.
+
+use client::wire::{
+    Acknowledge, Acknowledged, AdoptRequest, Artifacts, CancelRequest, CreateJob, EffectView,
+    EventPage, Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs, Later,
+    MergeRequest, Merged, Message, Messages, Nothing, Problem, RegisterRequest, Registered,
+    RetryRequest, Status, TakeRequest, Taken, Why,
+};
+use schemars::generate::{Contract, SchemaSettings};
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+/// Where the document keeps schemas.
+const PLACE: &str = "/components/schemas";
+
+/// What makes schemas: as requests are read, and as answers are written.
+pub(super) struct Schemas {
+    requests: SchemaGenerator,
+    answers: SchemaGenerator,
+}
+
+impl Schemas {
+    /// Every type that is sent or answered.
+    pub(super) fn all() -> Self {
+        let mut schemas = Self {
+            requests: generator(Contract::Deserialize),
+            answers: generator(Contract::Serialize),
+        };
+        schemas.send::<Acknowledge>();
+        schemas.send::<AdoptRequest>();
+        schemas.send::<CancelRequest>();
+        schemas.send::<CreateJob>();
+        schemas.send::<Extend>();
+        schemas.send::<GiveBack>();
+        schemas.send::<MergeRequest>();
+        schemas.send::<Message>();
+        schemas.send::<Nothing>();
+        schemas.send::<RegisterRequest>();
+        schemas.send::<RetryRequest>();
+        schemas.send::<TakeRequest>();
+        schemas.answer::<Acknowledged>();
+        schemas.answer::<Artifacts>();
+        schemas.answer::<EffectView>();
+        schemas.answer::<EventPage>();
+        schemas.answer::<Events>();
+        schemas.answer::<Extended>();
+        schemas.answer::<GivenBack>();
+        schemas.answer::<Health>();
+        schemas.answer::<JobView>();
+        schemas.answer::<Jobs>();
+        schemas.answer::<Later>();
+        schemas.answer::<Merged>();
+        schemas.answer::<Messages>();
+        schemas.answer::<Problem>();
+        schemas.answer::<Registered>();
+        schemas.answer::<Status>();
+        schemas.answer::<Taken>();
+        schemas.answer::<Why>();
+        schemas
+    }
+
+    fn send<T: JsonSchema>(&mut self) {
+        self.requests.subschema_for::<T>();
+    }
+
+    fn answer<T: JsonSchema>(&mut self) {
+        self.answers.subschema_for::<T>();
+    }
+
+    /// All of them by name. What is both sent and answered has one form.
+    pub(super) fn by_name(mut self) -> Map<String, Value> {
+        let mut all = self.requests.take_definitions(true);
+        for (name, schema) in self.answers.take_definitions(true) {
+            let before = all.insert(name.clone(), schema.clone());
+            assert!(before.is_none_or(|before| before == schema), "{name}");
+        }
+        all.values_mut().for_each(plain);
+        all
+    }
+}
+
+fn generator(contract: Contract) -> SchemaGenerator {
+    SchemaSettings::draft2020_12()
+        .with(|settings| {
+            settings.contract = contract;
+            settings.definitions_path = PLACE.into();
+            settings.meta_schema = None;
+        })
+        .into_generator()
+}
+
+/// Descriptions come out of our own documentation: links within the code lead nowhere outside, and number formats of Rust mean nothing there.
+fn plain(value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            if let Some(Value::String(text)) = object.get_mut("description") {
+                *text = text.replace("[`", "`").replace("`]", "`");
+            }
+            let format = object.get("format").and_then(Value::as_str);
+            if format.is_some_and(|format| format.starts_with("uint")) {
+                object.remove("format");
+            }
+            object.values_mut().for_each(plain);
+        }
+        Value::Array(list) => list.iter_mut().for_each(plain),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// A reference to a schema of the document.
+pub(super) fn named(name: &str) -> Value {
+    json!({ "$ref": format!("#{PLACE}/{name}") })
+}

@@ -1,0 +1,95 @@
+//! The forms say what the domain reads and writes.
+
+use domain::event::{Audience, Event, Occurrence};
+use domain::ids::EventId;
+use domain::wake::message;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn form<T: JsonSchema>() -> Value {
+    SchemaGenerator::default()
+        .into_root_schema_for::<T>()
+        .to_value()
+}
+
+/// The keys of an object.
+fn keys(value: &Value) -> Vec<&str> {
+    value
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect()
+}
+
+#[test]
+fn an_event_has_the_fields_that_its_form_tells() {
+    let at: jiff::Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
+    let event = Event {
+        id: EventId::of("1"),
+        job: None,
+        account: "default".parse().unwrap(),
+        attempt: 1,
+        observed_at: at,
+        status: "FAILED".to_owned(),
+        last_activity: Some(at),
+        what: Occurrence::PlanApproval { plan: None },
+        audience: Audience::Agent,
+    };
+    let mut whole = message(&event, Some("acme/shop"));
+    whole.payload = Some(json!({}));
+    let form = form::<ActionableEvent>();
+    let whole = serde_json::to_value(whole).unwrap();
+    assert_eq!(keys(&whole), keys(&form["properties"]));
+    let bare = Event {
+        last_activity: None,
+        what: Occurrence::Stuck { last_words: None },
+        ..event
+    };
+    let bare = serde_json::to_value(message(&bare, None)).unwrap();
+    let mut required: Vec<&str> = form["required"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it.as_str().unwrap())
+        .collect();
+    required.sort_unstable();
+    assert_eq!(keys(&bare), required);
+}
+
+#[test]
+fn health_is_told_in_the_words_of_its_form() {
+    use domain::account::Health;
+    use domain::feed;
+    let at: jiff::Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
+    let accounts = [
+        Health::Working,
+        Health::Throttled { streak: 1 },
+        Health::Unreachable {
+            streak: 1,
+            since: at,
+        },
+        Health::Unauthorized { since: at },
+    ];
+    let written = accounts.map(|it| serde_json::to_value(it).unwrap());
+    within::<AccountHealth>("health", &written);
+    let feeds = [
+        feed::FeedHealth::Polled,
+        feed::FeedHealth::Webhooks { last: at },
+        feed::FeedHealth::Silent { last: at },
+    ];
+    let written = feeds.map(|it| serde_json::to_value(it).unwrap());
+    within::<FeedHealth>("feed", &written);
+}
+
+/// All words of a tag occur, and no field that the form does not know.
+fn within<T: JsonSchema>(tag: &str, written: &[Value]) {
+    let form = form::<T>();
+    let words: Vec<&Value> = written.iter().map(|it| &it[tag]).collect();
+    assert_eq!(json!(words), form["properties"][tag]["enum"]);
+    let known = keys(&form["properties"]);
+    for it in written {
+        assert!(keys(it).iter().all(|key| known.contains(key)), "{it}");
+    }
+}

@@ -123,12 +123,30 @@ mod tests {
         )
     }
 
+    /// From the tests of the Standard Webhooks project's own libraries: secret, id, seconds, body, signature.
+    const PUBLISHED: [(&str, &str, i64, &str, &str); 2] = [
+        (
+            SECRET,
+            "msg_p5jXN8AQM9LWM0D4loKWxJek",
+            1_614_265_330,
+            r#"{"test": 2432232314}"#,
+            "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+        ),
+        (
+            "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD",
+            "msg_27UH4WbU6Z5A5EzD8u03UvzRbpk",
+            1_649_367_553,
+            r#"{"email":"test@example.com","username":"test_user"}"#,
+            "v1,tZ1I4/hDygAJgO5TYxiSd6Sd0kDW6hPenDe+bTa3Kkw=",
+        ),
+    ];
+
     #[test]
-    fn the_published_vector_holds() {
-        assert_eq!(
-            sign(SECRET),
-            "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
-        );
+    fn the_published_vectors_hold() {
+        for (secret, id, at, body, signature) in PUBLISHED {
+            let secrets = parse(secret).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(secrets.sign(id, at, body), signature);
+        }
     }
 
     #[test]

@@ -25,13 +25,13 @@ const WITHIN: Duration = Duration::from_secs(300);
 const STOPS_WITHIN: Duration = Duration::from_secs(35);
 
 /// A process that has said where it is.
-struct Process {
+pub(crate) struct Process {
     child: Child,
     told: Value,
 }
 
 impl Process {
-    fn start(mut command: Command) -> Self {
+    pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command.stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
@@ -40,7 +40,7 @@ impl Process {
         Self { child, told }
     }
 
-    fn text(&self, name: &str) -> String {
+    pub(crate) fn text(&self, name: &str) -> String {
         self.told[name].as_str().unwrap_or_default().to_owned()
     }
 
@@ -50,7 +50,7 @@ impl Process {
     }
 
     /// Sends SIGTERM and answers the exit code.
-    fn stop(mut self) -> Option<i32> {
+    pub(crate) fn stop(mut self) -> Option<i32> {
         let number = self.child.id().to_string();
         let sent = Command::new("kill").args(["-TERM", &number]).status();
         assert!(sent.unwrap().success());
@@ -74,13 +74,13 @@ impl Drop for Process {
 }
 
 /// A sandbox, and a data folder that is set up for it.
-struct Stage {
-    world: World,
+pub(crate) struct Stage {
+    pub(crate) world: World,
     sandbox: Process,
 }
 
 impl Stage {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let sandbox =
             Process::start(World::new().command(&["sandbox", "--listen", "127.0.0.1:0", "--json"]));
         let world = World::new()
@@ -110,19 +110,18 @@ impl Stage {
         Self { world, sandbox }
     }
 
-    fn up(&self) -> Process {
-        let up = Process::start(self.world.command(&[
-            "up",
-            "--listen",
-            "127.0.0.1:0",
-            "--no-webhooks",
-            "--json",
-        ]));
+    pub(crate) fn up(&self) -> Process {
+        self.up_with(&["--no-webhooks"])
+    }
+
+    pub(crate) fn up_with(&self, arguments: &[&str]) -> Process {
+        let up = ["up", "--listen", "127.0.0.1:0", "--json"];
+        let up = Process::start(self.world.command(&[&up[..], arguments].concat()));
         assert!(up.told["url"].is_string(), "{:?}", up.told);
         up
     }
 
-    fn state(&self, up: &Process, job: &str) -> String {
+    pub(crate) fn state(&self, up: &Process, job: &str) -> String {
         let shown = self
             .world
             .json(&["job", "show", job, "--url", &up.text("url")]);
@@ -133,7 +132,7 @@ impl Stage {
     }
 
     /// Asks until the job is in one of these states. Asking starts a process each time, which keeps the pace.
-    fn until(&self, up: &Process, job: &str, states: &[&str]) {
+    pub(crate) fn until(&self, up: &Process, job: &str, states: &[&str]) {
         let end = Instant::now() + WITHIN;
         loop {
             let state = self.state(up, job);

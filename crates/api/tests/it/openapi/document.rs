@@ -129,7 +129,7 @@ fn parameter(parameter: &Parameter) -> Value {
         Takes::Switch => json!({ "type": "string", "enum": ["1", "0", "true", "false", ""] }),
         Takes::Cursor => json!({ "type": "string" }),
         Takes::Name { longest } => {
-            json!({ "type": "string", "pattern": format!("^[!-~]{{1,{longest}}}$") })
+            json!({ "type": "string", "maxLength": longest, "pattern": "^[!-~]([\\t -~]*[!-~])?$" })
         }
     };
     let place = if parameter.in_header {

@@ -15,7 +15,8 @@ impl Stage {
         stage
     }
 
-    fn create(&self, url: &str) -> String {
+    /// A job for the sandbox, by its id.
+    pub(crate) fn create(&self, url: &str) -> String {
         let order = ["job", "create", "--repo", "acme/shop", "--prompt"];
         let order = [&order[..], &["Add a search box", "--url", url]].concat();
         let created = self.world.json(&order);

@@ -1,0 +1,105 @@
+//! The OpenAPI document in the hands of schemathesis, against the real binary.
+
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::place;
+use crate::processes::Stage;
+
+/// The document as it is published.
+const DOCUMENT: &str = include_str!("../../../../../docs/openapi.json");
+
+/// Fixed, so that a failure comes again.
+const SEED: &str = "7";
+
+/// Cases of each route that are made by chance, besides those that its schema's limits make.
+const EXAMPLES: &str = "10";
+
+/// Routes that hold an empty answer open for up to 20 seconds.
+const WAITING: [&str; 2] = ["take_wakes", "list_events"];
+
+/// What each answer is held to. Left out is what a document cannot say: which ids and cursors exist, and that `{job}:say` and `{job}` are one path to the router.
+const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance,negative_data_rejection,missing_required_header,unsupported_method,ignored_auth";
+
+/// The document with things that are there as its examples, so that not everything is unknown to the door.
+fn with_examples(job: &str, event: &Value) -> Value {
+    let mut document: Value = serde_json::from_str(DOCUMENT).unwrap();
+    let examples = [
+        ("job", json!(job)),
+        ("event", event.clone()),
+        ("agent", json!("zai")),
+    ];
+    for operations in document["paths"].as_object_mut().unwrap().values_mut() {
+        let Some(parts) = operations.get_mut("parameters") else {
+            continue;
+        };
+        for part in parts.as_array_mut().unwrap() {
+            let known = examples.iter().find(|(name, _)| part["name"] == *name);
+            if let Some((_, example)) = known {
+                part["example"] = example.clone();
+            }
+        }
+    }
+    document
+}
+
+#[test]
+fn nothing_that_the_document_leads_to_breaks_the_door() {
+    let stage = Stage::new();
+    stage.world.run(&["agent", "add", "zai"]).ok();
+    let set = ["source", "set", "acme/shop", "--agent", "zai"];
+    stage.world.run(&set).ok();
+    let up = stage.up_with(&[]);
+    let url = up.text("url");
+    let job = stage.create(&url);
+    stage.until(&up, &job, &["in-review", "merged"]);
+    let events = stage.world.json(&["job", "events", &job, "--url", &url]);
+    let event = &events["events"][0]["event_id"];
+    let document = with_examples(&job, event);
+    let routes = operations(&document);
+    let path = stage.world.file("openapi.json", &document.to_string());
+    let token = ["token", "create", "fuzz", "--scope", "admin"];
+    let token = stage.world.json(&token)["value"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+
+    let run = |chosen: &[&str]| {
+        Command::new("python3")
+            .env("PYTHONPATH", place("GAFFER_PEER_SCHEMATHESIS"))
+            .current_dir(stage.world.data())
+            .args(["-m", "schemathesis.cli", "run", &path, "--url", &url])
+            .args(["-H", &format!("Authorization: Bearer {token}")])
+            .args(["--seed", SEED, "--max-examples", EXAMPLES])
+            .args(["--phases", "examples,coverage,fuzzing", "--checks", CHECKS])
+            .args(["--generation-database", "none", "--continue-on-failure"])
+            .args(["--no-color", "--warnings", "off"])
+            .args(chosen)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    // Those that hold an answer open wait beside the others: its own threads do not get along with each other.
+    let waiting = WAITING.map(|id| ["--include-operation-id", id]).concat();
+    let others = WAITING.map(|id| ["--exclude-operation-id", id]).concat();
+    let runs = [run(&waiting), run(&others)];
+    for (run, tested) in runs
+        .into_iter()
+        .zip([WAITING.len(), routes - WAITING.len()])
+    {
+        let output = run.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{said}");
+        assert!(said.contains(&format!("Tested: {tested}\n")), "{said}");
+    }
+    assert_ne!(stage.state(&up, &job), "");
+    assert_eq!(up.stop(), Some(0));
+}
+
+/// How many routes a document has, both spellings counted.
+fn operations(document: &Value) -> usize {
+    let paths = document["paths"].as_object().unwrap().values();
+    let methods = paths.flat_map(|it| it.as_object().unwrap().keys());
+    methods.filter(|it| *it != "parameters").count()
+}

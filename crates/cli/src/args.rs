@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use agents::HostRule;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use domain::ids::RepoName;
@@ -18,11 +17,13 @@ pub(crate) mod chaos;
 pub(crate) mod cost;
 pub(crate) mod dlq;
 pub(crate) mod doctor;
+pub(crate) mod files;
 pub(crate) mod github;
 pub(crate) mod init;
 pub(crate) mod job;
 pub(crate) mod mcp;
 pub(crate) mod operations;
+pub(crate) mod outside;
 pub(crate) mod probe;
 pub(crate) mod pull;
 pub(crate) mod recovery;
@@ -105,6 +106,14 @@ pub(crate) enum Command {
     Token(token::TokenCommand),
     /// Jobs: pieces of work for Jules. They go through a running `gaffer up`.
     Job(job::JobArgs),
+    /// The list of jobs, as a file.
+    #[command(subcommand, after_help = "Example:\n  gaffer jobs export --active")]
+    Jobs(files::JobsCommand),
+    /// Events, as a file.
+    #[command(subcommand, after_help = "Example:\n  gaffer events export --append")]
+    Events(files::EventsCommand),
+    /// Watch the jobs of a file and write what matters into another, without opening a door.
+    Monitor(Box<files::MonitorArgs>),
     /// Pull requests, through a running `gaffer up`.
     Pull(pull::PullArgs),
     /// Serve the tools for coding agents: an MCP server on stdin and stdout.
@@ -164,6 +173,8 @@ impl Command {
             | Self::Token(_)
             | Self::Github(github::GithubCommand::Setup(_))
             | Self::Job(_)
+            | Self::Jobs(_)
+            | Self::Events(_)
             | Self::Pull(_)
             | Self::Mcp(_)
             | Self::Wake(_)
@@ -178,6 +189,7 @@ impl Command {
             | Self::Export(_)
             | Self::Import(_) => true,
             Self::Init(_)
+            | Self::Monitor(_)
             | Self::Demo(_)
             | Self::ChaosChild(_)
             | Self::Sandbox(_)
@@ -209,26 +221,9 @@ pub(crate) struct UpArgs {
     #[arg(long)]
     pub(crate) no_webhooks: bool,
 
-    /// Where Jules is [default: where `gaffer init` was told, else Google's].
-    #[arg(long, env = "JULES_API_BASE", hide_env_values = true, value_name = "URL", value_parser = value::jules_base)]
-    pub(crate) jules_base: Option<String>,
-
-    /// Where GitHub's API is [default: where `gaffer init` was told, else GitHub's].
-    #[arg(long, env = "GITHUB_API_BASE", hide_env_values = true, value_name = "URL", value_parser = value::github_base)]
-    pub(crate) github_base: Option<String>,
-
-    /// Sign in to GitHub as this App, with the private key in the secret `github` (or GITHUB_APP_KEY).
-    #[arg(long, env = "GITHUB_APP_ID", value_name = "ID", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) github_app_id: Option<u64>,
-
-    /// An agent's host that may be woken although it is private, speaks plain HTTP or listens on another port than 443. Can be given several times.
-    #[arg(
-        long = "allow-host",
-        env = "GAFFER_ALLOW_HOSTS",
-        value_name = "HOST[:PORT]",
-        value_delimiter = ','
-    )]
-    pub(crate) allow_hosts: Vec<HostRule>,
+    /// Where the world outside is.
+    #[command(flatten)]
+    pub(crate) outside: outside::OutsideArgs,
 
     /// The stack to run on instead of a data folder, from `--stack` or `--aws`.
     #[arg(skip)]

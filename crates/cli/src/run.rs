@@ -6,6 +6,8 @@ use anyhow::{Context, Result};
 use clap::{CommandFactory, Parser};
 use clap_complete::Shell;
 
+mod files;
+
 use crate::args::{Command, CommandLine};
 use crate::error::{self, Error, FAILED, Told, USAGE};
 use crate::here::Here;
@@ -107,6 +109,12 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
             return Box::pin(watch::run(args, &here()?)).await;
         }
         Command::HandleEvent(args) => watch::handle::run(args, here()?).await?,
+        Command::Jobs(command) => return files::jobs::run(command, &here()?, json).await,
+        Command::Events(command) => return files::events::run(command, &here()?, json).await,
+        Command::Monitor(args) => {
+            let args = crate::args::files::MonitorArgs { json, ..*args };
+            return Box::pin(files::monitor::run(args, &here()?)).await;
+        }
         Command::Export(args) => return export::run(args, &here()?).await,
         Command::Import(args) => import::run(args, &here()?).await?,
         Command::Backup(args) => backup::backup(args, &here()?)?,

@@ -1,7 +1,7 @@
 //! Texts and secrets that come from standard input, a file or a terminal, read up to a limit.
 
 use std::fs::File;
-use std::io::{IsTerminal, Read};
+use std::io::{ErrorKind, IsTerminal, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -72,18 +72,24 @@ fn asked(what: &str) -> std::io::Result<String> {
 
 /// A whole file of text. One that cannot be read was named wrongly.
 pub(crate) fn of_file(file: &Path, bytes_max: u64) -> Result<String> {
-    let refuse = |why: String| {
-        let what = format!("{} cannot be read: {why}", file.display());
-        Error::usage(
-            what,
-            "give a file that is there, that is yours and that is text",
-        )
-    };
-    let opened = File::open(file).map_err(|error| refuse(error.to_string()))?;
-    limited(opened, bytes_max).map_err(|error| match error.downcast_ref::<std::io::Error>() {
-        Some(why) => refuse(why.to_string()).into(),
+    let opened = File::open(file).map_err(|error| refused(file, &error))?;
+    limited(opened, bytes_max).map_err(|error| told(file, error))
+}
+
+fn refused(file: &Path, why: &std::io::Error) -> Error {
+    let what = format!("{} cannot be read: {why}", file.display());
+    Error::usage(
+        what,
+        "give a file that is there, that is yours and that is text",
+    )
+}
+
+/// What the system says is about the file; what we say ourselves is told as it is.
+fn told(file: &Path, error: anyhow::Error) -> anyhow::Error {
+    match error.downcast_ref::<std::io::Error>() {
+        Some(why) => refused(file, why).into(),
         None => error,
-    })
+    }
 }
 
 /// All of standard input.
@@ -91,17 +97,36 @@ pub(crate) fn of_stdin(bytes_max: u64) -> Result<String> {
     limited(std::io::stdin().lock(), bytes_max)
 }
 
+/// A whole file of anything.
+pub(crate) fn bytes_of_file(file: &Path, bytes_max: u64) -> Result<Vec<u8>> {
+    let opened = File::open(file).map_err(|error| refused(file, &error))?;
+    limited_bytes(opened, bytes_max).map_err(|error| told(file, error))
+}
+
+/// All of standard input, whatever it is.
+pub(crate) fn bytes_of_stdin(bytes_max: u64) -> Result<Vec<u8>> {
+    limited_bytes(std::io::stdin().lock(), bytes_max)
+}
+
 fn limited(reader: impl Read, bytes_max: u64) -> Result<String> {
-    let mut text = String::new();
-    reader.take(bytes_max + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > bytes_max {
+    let bytes = limited_bytes(reader, bytes_max)?;
+    String::from_utf8(bytes).map_err(|_| {
+        let error = std::io::Error::new(ErrorKind::InvalidData, "it is not UTF-8");
+        error.into()
+    })
+}
+
+fn limited_bytes(reader: impl Read, bytes_max: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_max {
         return Err(Error::usage(
             format!("it is longer than {bytes_max} bytes"),
             "give a shorter one",
         )
         .into());
     }
-    Ok(text)
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! `gaffer up`: poller, dispatcher and doors in one process, over one data folder or over a stack's table and queues.
 
+mod hand;
 mod loops;
 mod token;
 
@@ -26,6 +27,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+pub(crate) use hand::Hand;
 pub(crate) use loops::Rhythm;
 
 use crate::args::UpArgs;
@@ -37,7 +39,7 @@ use crate::upstreams;
 const WORKERS: usize = 4;
 
 /// How long a stop waits for what is being done.
-const STOP_WITHIN: Duration = Duration::from_secs(30);
+pub(crate) const STOP_WITHIN: Duration = Duration::from_secs(30);
 
 /// Runs until the process is told to stop.
 pub(crate) async fn run(args: UpArgs) -> Result<()> {
@@ -56,10 +58,11 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
             (data.into(), place, Some(lock), Rhythm::default())
         }
     };
+    let outside = args.outside;
     let typed = Upstreams {
-        jules_base: args.jules_base,
-        github_base: args.github_base,
-        github_app_id: args.github_app_id,
+        jules_base: outside.jules_base,
+        github_base: outside.github_base,
+        github_app_id: outside.github_app_id,
     };
     let overlaid = |name: &SecretName| args.overlay.contains_key(&name.path());
     let upstreams = upstreams::in_force(&base.desk, typed, overlaid).await?;
@@ -71,7 +74,7 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
         jules_base: upstreams.jules_base,
         github_base: upstreams.github_base,
         github_app_id: upstreams.github_app_id,
-        allow_hosts: args.allow_hosts,
+        allow_hosts: outside.allow_hosts,
         token,
         rhythm,
         call_timeout: CALL_TIMEOUT,
@@ -95,7 +98,7 @@ pub(crate) fn log_to_stderr() {
 }
 
 /// The places that are not the usual ones, so that nobody takes a sandbox for the real thing.
-fn elsewhere(upstreams: &Upstreams) -> Vec<String> {
+pub(crate) fn elsewhere(upstreams: &Upstreams) -> Vec<String> {
     let places = [
         ("Jules", &upstreams.jules_base),
         ("GitHub", &upstreams.github_base),

@@ -35,15 +35,27 @@ impl Store {
         after: Option<PageToken>,
         limit: usize,
     ) -> Result<(Vec<Dossier>, Option<PageToken>), RecordsError> {
+        let (jobs, next) = self.all_jobs(after, limit).await?;
+        let mut dossiers = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            dossiers.push(self.dossier(job).await?);
+        }
+        Ok((dossiers, next))
+    }
+
+    /// The same without anything that belongs to the jobs.
+    pub async fn all_jobs(
+        &self,
+        after: Option<PageToken>,
+        limit: usize,
+    ) -> Result<(Vec<Job>, Option<PageToken>), RecordsError> {
         let page = self.records().list(keys::JOBS, false, after, limit).await?;
-        let mut dossiers = Vec::new();
+        let mut jobs = Vec::with_capacity(page.records.len());
         for record in &page.records {
             let id: Versioned<JobId> = decode(record)?;
-            if let Some(job) = self.job(&id.value).await? {
-                dossiers.push(self.dossier(job.value).await?);
-            }
+            jobs.extend(self.job(&id.value).await?.map(|found| found.value));
         }
-        Ok((dossiers, page.next))
+        Ok((jobs, page.next))
     }
 
     async fn dossier(&self, job: Job) -> Result<Dossier, RecordsError> {

@@ -1,5 +1,7 @@
 //! Events in the order in which they were seen, from where somebody stands.
 
+mod whole;
+
 use std::collections::BTreeMap;
 
 use domain::event::{Cursor, Event};
@@ -9,6 +11,7 @@ use domain::job::NotNow;
 use crate::desk::{Desk, Error};
 use crate::jobs::LOOK_AGAIN;
 use crate::keys;
+use crate::ports::PageToken;
 use crate::store::decode;
 
 /// Most events that are told at once.
@@ -41,6 +44,9 @@ pub struct Told {
     /// Whether there are more of them now.
     pub more: bool,
 }
+
+/// A page of all events with their repositories, the oldest first, and where the next page begins.
+pub type EventsPage = (Vec<(Event, Option<String>)>, Option<PageToken>);
 
 impl Desk {
     /// Events after a cursor, or the newest ones.

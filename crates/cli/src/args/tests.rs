@@ -97,7 +97,7 @@ fn the_defaults_are_safe() {
     let Command::Up(up) = parsed.command else {
         panic!()
     };
-    assert!(up.listen.ip().is_loopback() && !up.observe_only && up.allow_hosts.is_empty());
+    assert!(up.listen.ip().is_loopback() && !up.observe_only && up.outside.allow_hosts.is_empty());
 }
 
 #[test]

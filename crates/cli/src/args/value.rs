@@ -150,8 +150,16 @@ pub(crate) fn app_name(text: &str) -> Result<String, String> {
 
 /// A folder, which may have to be made.
 pub(crate) fn folder(text: &str) -> Result<PathBuf, String> {
+    file(text).map_err(|why| why.replace("file", "folder"))
+}
+
+/// A file, whether it is there or not; `-` may stand for standard input.
+pub(crate) fn file(text: &str) -> Result<PathBuf, String> {
     if text.is_empty() {
-        return Err("a folder has a name".to_owned());
+        return Err("a file has a name".to_owned());
+    }
+    if text.chars().any(char::is_control) {
+        return Err("the name of a file has no control characters here".to_owned());
     }
     Ok(PathBuf::from(text))
 }

@@ -62,7 +62,7 @@ pub(crate) fn world() -> World {
     world.set("GAFFER_URL", url).set("GAFFER_TOKEN", TOKEN)
 }
 
-fn create(world: &World) -> String {
+pub(crate) fn create(world: &World) -> String {
     let job = world.json(&["job", "create", "--repo", "acme/shop", "--prompt", PROMPT]);
     job["job"]["job_id"].as_str().unwrap().to_owned()
 }

@@ -7,6 +7,7 @@ mod agents;
 mod chaos;
 mod demo;
 mod doctor;
+mod files;
 mod first_hour;
 mod github_setup;
 mod init;

@@ -1,5 +1,6 @@
 //! Real processes: `gaffer up` killed and started again in the middle of a job, two of them on one folder, told to stop, and put back to an old backup.
 
+mod monitor;
 mod upgrade;
 mod watching;
 
@@ -81,8 +82,14 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new() -> Self {
-        let sandbox =
-            Process::start(World::new().command(&["sandbox", "--listen", "127.0.0.1:0", "--json"]));
+        Self::playing(&[])
+    }
+
+    /// The same with more to say about the sandbox.
+    fn playing(how: &[&str]) -> Self {
+        let sandbox = ["sandbox", "--listen", "127.0.0.1:0", "--json"];
+        let sandbox = [&sandbox[..], how].concat();
+        let sandbox = Process::start(World::new().command(&sandbox));
         let world = World::new()
             .set("GITHUB_TOKEN", sandbox.text("github_token"))
             .set("JULES_API_BASE", sandbox.text("jules_base"))

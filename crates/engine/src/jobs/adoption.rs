@@ -60,6 +60,19 @@ impl Desk {
         self.decided(&id, &adoption.session, within).await
     }
 
+    /// How far an adoption is that was asked for.
+    pub async fn adopted(&self, id: &JobId, session: &SessionId) -> Result<Adopted, Error> {
+        if let Some(job) = self.store.job_of(session).await? {
+            return Ok(Adopted::Job(Box::new(self.must_job(&job).await?.value)));
+        }
+        let asked = self.store.read::<Adoption>(&keys::adoption(id)).await?;
+        let refused = asked.and_then(|asked| asked.value.refused);
+        Ok(match refused {
+            Some((code, sentence)) => Adopted::Refused(code, sentence),
+            None => Adopted::Later(id.clone()),
+        })
+    }
+
     async fn decided(
         &self,
         id: &JobId,
@@ -69,15 +82,10 @@ impl Desk {
         let until = tokio::time::Instant::now() + within;
         let mut interval = tokio::time::interval(LOOK_AGAIN);
         loop {
-            if let Some(job) = self.store.job_of(session).await? {
-                return Ok(Adopted::Job(Box::new(self.must_job(&job).await?.value)));
-            }
-            let asked = self.store.read::<Adoption>(&keys::adoption(id)).await?;
-            if let Some((code, sentence)) = asked.and_then(|asked| asked.value.refused) {
-                return Ok(Adopted::Refused(code, sentence));
-            }
-            if tokio::time::Instant::now() >= until {
-                return Ok(Adopted::Later(id.clone()));
+            let adopted = self.adopted(id, session).await?;
+            let is_open = matches!(adopted, Adopted::Later(_));
+            if !is_open || tokio::time::Instant::now() >= until {
+                return Ok(adopted);
             }
             tokio::select! {
                 () = self.saved() => {}

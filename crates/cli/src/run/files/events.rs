@@ -1,0 +1,123 @@
+//! `gaffer events`: events as JSON lines, printed or appended to a file.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use domain::event::Cursor;
+use engine::desk::Desk;
+use serde_json::json;
+use tokio::time::timeout;
+
+use super::config::Config;
+use super::copy::Copy;
+use super::stream::Stream;
+use crate::args::files::{EventsCommand, EventsExportArgs};
+use crate::here::Here;
+use crate::render::{self, Answer, value};
+use crate::site::Site;
+use crate::up::told_to_stop;
+
+/// Runs one of the commands.
+pub(crate) async fn run(command: EventsCommand, here: &Here, as_json: bool) -> Result<()> {
+    let EventsCommand::Export(args) = command;
+    let config = super::settings(&args.config, here)?;
+    let desk = Site::of(here).await?.desk;
+    if args.append {
+        return to_file(&desk, (&config, args.follow), as_json).await;
+    }
+    to_stdout(&desk, (args, config.watcher_poll), as_json).await
+}
+
+async fn to_stdout(
+    desk: &Desk,
+    (args, every): (EventsExportArgs, Duration),
+    as_json: bool,
+) -> Result<()> {
+    let mut stop = std::pin::pin!(told_to_stop());
+    let mut at = args.after;
+    loop {
+        at = printed(desk, at).await?;
+        if !args.follow {
+            break;
+        }
+        if let Ok(told) = timeout(every, &mut stop).await {
+            told?;
+            break;
+        }
+    }
+    let at = at.map(|at| at.to_string()).unwrap_or_default();
+    if as_json {
+        render::note(&json!({ "cursor": at }).to_string());
+    } else if !at.is_empty() {
+        render::note(&format!("next: gaffer events export --after {at}"));
+    }
+    Ok(())
+}
+
+/// Prints everything after a place, and answers where one stands then.
+async fn printed(desk: &Desk, after: Option<Cursor>) -> Result<Option<Cursor>> {
+    let mut stream = Stream::from(desk, after.clone());
+    let mut at = after;
+    loop {
+        let page = stream.next().await?;
+        for event in &page.events {
+            render::json_line(&value(event)).context("writing the events")?;
+        }
+        let any = !page.events.is_empty();
+        at = if any { Some(page.cursor) } else { at };
+        if !page.more {
+            return Ok(at);
+        }
+    }
+}
+
+async fn to_file(desk: &Desk, (config, follow): (&Config, bool), as_json: bool) -> Result<()> {
+    let mut stop = std::pin::pin!(told_to_stop());
+    let mut file = Appending::open(config)?;
+    let mut count = file.catch_up(desk).await?;
+    while follow {
+        if let Ok(told) = timeout(config.watcher_poll, &mut stop).await {
+            told?;
+            break;
+        }
+        count += file.catch_up(desk).await?;
+    }
+    let path = config.events_path.display().to_string();
+    let answer = Answer::new(json!({ "appended": count, "events_path": path }))
+        .line(format!("{count} events were appended to {path}."));
+    render::answer(&answer, as_json).context("writing the answer")
+}
+
+/// The file of events, opened anew whenever it is not the one that was opened.
+pub(super) struct Appending<'a> {
+    config: &'a Config,
+    copy: Option<Copy>,
+}
+
+impl<'a> Appending<'a> {
+    pub(super) fn open(config: &'a Config) -> Result<Self> {
+        let copy = Copy::open(&config.events_path, &config.monitor_state_path)?;
+        Ok(Self {
+            config,
+            copy: Some(copy),
+        })
+    }
+
+    /// Appends everything that is not there yet; answers how many events those were.
+    pub(super) async fn catch_up(&mut self, desk: &Desk) -> Result<usize> {
+        let copy = match self.copy.take().filter(Copy::is_there) {
+            Some(copy) => copy,
+            None => Copy::open(&self.config.events_path, &self.config.monitor_state_path)?,
+        };
+        let copy = self.copy.insert(copy);
+        let mut stream = Stream::from(desk, copy.cursor());
+        let mut count = 0;
+        loop {
+            let page = stream.next().await?;
+            count += copy.append(&page.events, &page.cursor)?;
+            if !page.more {
+                return Ok(count);
+            }
+        }
+    }
+}

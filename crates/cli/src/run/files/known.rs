@@ -1,0 +1,71 @@
+//! What a monitor knows of its list from the rounds before, so that what cannot be taken is neither asked for nor told again and again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::entries::{self, Entry, Name, Wrong};
+use super::taken::Taken;
+
+/// What was refused is asked for again after this: somebody may have mended why.
+const AGAIN_AFTER: SignedDuration = SignedDuration::from_mins(30);
+
+/// What is known of a list.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    refused: BTreeMap<Name, Timestamp>,
+    told: BTreeSet<(usize, String)>,
+}
+
+impl Known {
+    /// The entries of a list that there is anything to be done about.
+    pub(super) fn news(&self, bytes: &[u8], now: Timestamp) -> Vec<Result<Entry, Wrong>> {
+        let mut entries = entries::read(bytes);
+        entries.retain(|entry| match entry {
+            Ok(entry) => self
+                .refused
+                .get(&entry.names)
+                .is_none_or(|at| now.duration_since(*at) >= AGAIN_AFTER),
+            Err(wrong) => !self.told.contains(&(wrong.at, wrong.what.clone())),
+        });
+        entries
+    }
+
+    /// Remembers what could not be taken.
+    pub(super) fn settle(&mut self, taken: &Taken, now: Timestamp) {
+        for failed in &taken.wrong {
+            match &failed.names {
+                Some(names) => drop(self.refused.insert(names.clone(), now)),
+                None => drop(self.told.insert((failed.at, failed.what.clone()))),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::taken::Failed;
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_taken_is_left_alone_for_a_while() {
+        let at = |minute: i64| Timestamp::from_second(minute * 60).unwrap();
+        let list = b"31\nnonsense\n32";
+        let mut known = Known::default();
+        let news = known.news(list, at(0));
+        assert_eq!(news.len(), 3);
+        let mut taken = Taken::default();
+        let wrong = news.into_iter().filter_map(Result::err);
+        taken.wrong.extend(wrong.map(Failed::from));
+        taken.wrong.push(Failed {
+            at: 1,
+            names: Some(Name::Session("31".parse().unwrap())),
+            what: "refused".to_owned(),
+        });
+        known.settle(&taken, at(0));
+        assert_eq!(known.news(list, at(29)).len(), 1);
+        assert_eq!(known.news(list, at(30)).len(), 2);
+        // A line that says something else is told again.
+        assert_eq!(known.news(b"31\nelse\n32", at(1)).len(), 2);
+    }
+}

@@ -1,0 +1,287 @@
+//! `gaffer monitor`: takes the jobs of a file, does what is due, and appends what somebody has to know to another file. It opens no door.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use domain::effect::CALL_TIMEOUT;
+use domain::policy::Source;
+use engine::settings::Upstreams;
+use jiff::Timestamp;
+use local::FolderLock;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use super::config::Config;
+use super::events::Appending;
+use super::jobs::LIST_BYTES_MAX;
+use super::known::Known;
+use super::{entries, taken};
+use crate::args::files::{AdoptedArgs, MonitorArgs};
+use crate::args::outside::OutsideArgs;
+use crate::data::Data;
+use crate::here::Here;
+use crate::render::{self, Answer};
+use crate::up::{self, Base, Hand, STOP_WITHIN, Settings, told_to_stop};
+use crate::{source, stdin, upstreams};
+
+/// Runs once, or until told to stop.
+pub(crate) async fn run(args: MonitorArgs, here: &Here) -> Result<()> {
+    let config = super::settings(&args.config, here)?;
+    let as_json = args.json;
+    let in_a_loop = args.in_a_loop;
+    let monitor = Monitor::open(args, &config, here).await?;
+    let (stop, stopped) = watch::channel(false);
+    let mut work = std::pin::pin!(async {
+        match in_a_loop {
+            true => monitor.go_on(&config, stopped.clone(), as_json).await,
+            false => monitor.once(&config, &stopped, as_json).await,
+        }
+    });
+    tokio::select! {
+        done = &mut work => return done,
+        told = told_to_stop() => told?,
+    }
+    stop.send_replace(true);
+    match tokio::time::timeout(STOP_WITHIN, work).await {
+        Ok(done) => done,
+        Err(_) => {
+            tracing::warn!("some work was still going on; it is settled at the next start");
+            Ok(())
+        }
+    }
+}
+
+/// What one round came to.
+#[derive(Debug, Default)]
+struct Round {
+    taken: taken::Taken,
+    appended: usize,
+}
+
+/// The store, and who works over it.
+struct Monitor {
+    data: Base,
+    adopted: AdoptedArgs,
+    /// This process, unless another one does.
+    hand: Option<(Hand, FolderLock)>,
+    elsewhere: Vec<String>,
+    beside: Option<String>,
+}
+
+impl Monitor {
+    async fn open(args: MonitorArgs, config: &Config, here: &Here) -> Result<Self> {
+        here.database()?;
+        let (lock, beside) = match FolderLock::take(&here.folder) {
+            Ok(lock) => (Some(lock), None),
+            // It polls and acts; this one only reads and writes the files.
+            Err(local::Error::InUse { by, .. }) => (None, Some(by)),
+            Err(error) => return Err(error.into()),
+        };
+        let data: Data = here.open().await?;
+        let overlaid = |name: &engine::ports::SecretName| here.is_overlaid(name);
+        let typed = typed(&args.outside, config);
+        let upstreams = upstreams::in_force(&data.desk, typed, overlaid).await?;
+        let elsewhere = up::elsewhere(&upstreams);
+        let data = Base::from(data);
+        let hand = match lock {
+            None => None,
+            Some(lock) => {
+                up::log_to_stderr();
+                let settings = settings(&args, upstreams);
+                Some((Hand::of(&data, &settings)?, lock))
+            }
+        };
+        let monitor = Self {
+            data,
+            adopted: args.adopted,
+            hand,
+            elsewhere,
+            beside,
+        };
+        monitor.set_silence(config).await?;
+        Ok(monitor)
+    }
+
+    /// `stuck_minutes` holds for every source, since it is said for all of them.
+    async fn set_silence(&self, config: &Config) -> Result<()> {
+        let Some(after) = config.stuck_after else {
+            return Ok(());
+        };
+        let desk = &self.data.desk;
+        let sources = desk.store.sources().await.context("reading the sources")?;
+        for found in sources {
+            if found.value.timing.stuck_after == after {
+                continue;
+            }
+            let change = |source: &Source| {
+                let mut source = source.clone();
+                source.timing.stuck_after = after;
+                Ok(source)
+            };
+            source::change_source(desk, &found.value.repo, change).await?;
+            render::note(&format!(
+                "gaffer: source {} now tells after {} of silence, as `stuck_minutes` says",
+                found.value.repo,
+                crate::args::value::short(after)
+            ));
+        }
+        Ok(())
+    }
+
+    async fn once(
+        &self,
+        config: &Config,
+        stopped: &watch::Receiver<bool>,
+        as_json: bool,
+    ) -> Result<()> {
+        let mut files = Files::open(config)?;
+        let round = self.round(&mut files, stopped).await?;
+        let answer = Answer::new(self.told(config, &round));
+        let answer = round.taken.lines().into_iter().fold(answer, Answer::line);
+        let answer = answer.line(format!(
+            "{} events were appended to {}.",
+            round.appended,
+            config.events_path.display()
+        ));
+        render::answer(&answer, as_json).context("writing the answer")
+    }
+
+    async fn go_on(
+        &self,
+        config: &Config,
+        mut stopped: watch::Receiver<bool>,
+        as_json: bool,
+    ) -> Result<()> {
+        let mut files = Files::open(config)?;
+        self.announce(config, as_json)?;
+        while !*stopped.borrow() {
+            let stop = stopped.clone();
+            match self.round(&mut files, &stop).await {
+                Ok(round) => tell(&round),
+                // What is outside may be mended while this goes on.
+                Err(error) => {
+                    let told = crate::error::tell(&error);
+                    tracing::error!(
+                        "a round failed, and the next one tries again: {}",
+                        told.what
+                    );
+                }
+            }
+            let _ = tokio::time::timeout(config.monitor_poll, stopped.wait_for(|stop| *stop)).await;
+        }
+        Ok(())
+    }
+
+    /// Takes what is new in the list, does what is due, and appends what came of it.
+    async fn round(&self, files: &mut Files<'_>, stopped: &watch::Receiver<bool>) -> Result<Round> {
+        let desk = &self.data.desk;
+        let entries = files.news(desk.now())?;
+        let taking = taken::take(desk, entries, &self.adopted);
+        let taken = match &self.hand {
+            None => taking.await?,
+            Some((hand, _)) => hand.pass_during(taking, stopped).await??,
+        };
+        files.known.settle(&taken, desk.now());
+        if let Some((hand, _)) = &self.hand {
+            hand.pass(stopped).await?;
+        }
+        let appended = files.events.catch_up(desk).await?;
+        Ok(Round { taken, appended })
+    }
+
+    fn announce(&self, config: &Config, as_json: bool) -> Result<()> {
+        let answer = Answer::new(self.told(config, &Round::default())).line(format!(
+            "Jobs are taken from {}, and events go to {}.",
+            config.jobs_path.display(),
+            config.events_path.display()
+        ));
+        let answer = self.beside.iter().fold(answer, |answer, by| {
+            answer.line(format!(
+                "Jules is watched by {by}, which works over the same data folder."
+            ))
+        });
+        let answer = self.elsewhere.iter().fold(answer, Answer::line);
+        render::answer(&answer, as_json).context("writing the answer")
+    }
+
+    fn told(&self, config: &Config, round: &Round) -> Value {
+        json!({
+            "jobs_path": shown(&config.jobs_path), "events_path": shown(&config.events_path),
+            "beside": self.beside, "jobs": round.taken.json(), "appended": round.appended,
+        })
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn tell(round: &Round) {
+    for failed in &round.taken.wrong {
+        tracing::warn!(
+            entry = failed.at,
+            "an entry of the list was not taken: {}",
+            failed.what
+        );
+    }
+    for (session, job) in &round.taken.adopted {
+        tracing::info!(%session, job.id = %job, "a session is watched from now on");
+    }
+    if round.appended > 0 {
+        tracing::info!(events = round.appended, "events were appended");
+    }
+}
+
+/// What was typed, then what the file says.
+fn typed(outside: &OutsideArgs, config: &Config) -> Upstreams {
+    let jules = outside.jules_base.clone();
+    Upstreams {
+        jules_base: jules.or_else(|| config.api_base.clone()),
+        github_base: outside.github_base.clone(),
+        github_app_id: outside.github_app_id,
+    }
+}
+
+fn settings(args: &MonitorArgs, upstreams: Upstreams) -> Settings {
+    Settings {
+        // Nothing listens.
+        listen: ([127, 0, 0, 1], 0).into(),
+        observe_only: args.observe_only,
+        webhooks: false,
+        jules_base: upstreams.jules_base,
+        github_base: upstreams.github_base,
+        github_app_id: upstreams.github_app_id,
+        allow_hosts: args.outside.allow_hosts.clone(),
+        token: None,
+        rhythm: up::Rhythm::default(),
+        call_timeout: CALL_TIMEOUT,
+    }
+}
+
+/// What a monitor reads and writes.
+struct Files<'a> {
+    config: &'a Config,
+    known: Known,
+    events: Appending<'a>,
+}
+
+impl<'a> Files<'a> {
+    fn open(config: &'a Config) -> Result<Self> {
+        Ok(Self {
+            config,
+            known: Known::default(),
+            events: Appending::open(config)?,
+        })
+    }
+
+    /// The entries of the list that are not settled yet. A list that is not there yet is an empty one.
+    fn news(&self, now: Timestamp) -> Result<Vec<Result<entries::Entry, entries::Wrong>>> {
+        let path = &self.config.jobs_path;
+        if matches!(path.try_exists(), Ok(false)) {
+            return Ok(Vec::new());
+        }
+        let bytes = stdin::bytes_of_file(path, LIST_BYTES_MAX)
+            .with_context(|| format!("reading the jobs of {}", path.display()))?;
+        Ok(self.known.news(&bytes, now))
+    }
+}

@@ -1,0 +1,99 @@
+//! Events from where somebody stands to the newest, however many there are.
+
+use anyhow::{Context, Result};
+use domain::event::{Cursor, Event};
+use domain::wake::{ActionableEvent, message};
+use engine::desk::{Desk, Error as DeskError};
+use engine::events::{Asked, EVENTS_MAX, Told};
+use engine::ports::PageToken;
+use jiff::Timestamp;
+
+/// Events as agents get them, and where one stands after them.
+pub(super) struct Page {
+    /// The events, the oldest first.
+    pub(super) events: Vec<ActionableEvent>,
+    /// Where one stands then.
+    pub(super) cursor: Cursor,
+    /// Whether there may be more of them now.
+    pub(super) more: bool,
+}
+
+/// Where somebody stands.
+pub(super) struct Stream<'a> {
+    desk: &'a Desk,
+    cursor: Option<Cursor>,
+    /// While everything is gone through from the first on.
+    walk: Walk,
+}
+
+enum Walk {
+    /// Everything is still to be gone through.
+    Whole,
+    /// From here on.
+    On(PageToken),
+    /// What is new is asked for.
+    Over,
+}
+
+impl<'a> Stream<'a> {
+    /// From a place on; without one from the first event on.
+    pub(super) fn from(desk: &'a Desk, cursor: Option<Cursor>) -> Self {
+        let walk = match cursor {
+            Some(_) => Walk::Over,
+            None => Walk::Whole,
+        };
+        Self { desk, cursor, walk }
+    }
+
+    /// What comes next.
+    pub(super) async fn next(&mut self) -> Result<Page> {
+        let doing = "reading the events";
+        if matches!(self.walk, Walk::Over) {
+            let asked = Asked {
+                after: self.cursor.clone(),
+                job: None,
+                limit: EVENTS_MAX,
+            };
+            match self.desk.events_after(&asked).await {
+                Ok(told) => return Ok(self.told(told)),
+                // Whoever was away for so long goes through all of them once.
+                Err(DeskError::NotNow(not_now)) if not_now.code == "cursor_too_old" => {
+                    self.walk = Walk::Whole;
+                }
+                Err(error) => return Err(error).context(doing),
+            }
+        }
+        let after = match std::mem::replace(&mut self.walk, Walk::Over) {
+            Walk::On(after) => Some(after),
+            Walk::Whole | Walk::Over => None,
+        };
+        let (events, next) = self.desk.all_events(after).await.context(doing)?;
+        let before = self.cursor.clone();
+        let is_new = |(event, _): &(Event, Option<String>)| {
+            before.as_ref().is_none_or(|cursor| cursor.is_new(event))
+        };
+        let events: Vec<_> = events.into_iter().filter(is_new).collect();
+        let more = next.is_some();
+        self.walk = next.map_or(Walk::Over, Walk::On);
+        let start = before.unwrap_or_else(|| Cursor::at(Timestamp::MIN));
+        let seen = events.iter().map(|(event, _)| event);
+        let cursor = start.after(seen, self.desk.now());
+        Ok(self.told(Told {
+            events,
+            cursor,
+            more,
+        }))
+    }
+
+    fn told(&mut self, told: Told) -> Page {
+        self.cursor = Some(told.cursor.clone());
+        let events = told.events.iter();
+        Page {
+            events: events
+                .map(|(event, repo)| message(event, repo.as_deref()))
+                .collect(),
+            cursor: told.cursor,
+            more: told.more,
+        }
+    }
+}

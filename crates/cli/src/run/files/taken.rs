@@ -1,0 +1,227 @@
+//! Takes the entries of a list: jobs of ours are noted, sessions that nobody watches yet are adopted.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use domain::ids::{JobId, RepoName, SessionId};
+use engine::desk::{Desk, Error as DeskError};
+use engine::jobs::adoption::{Adopted, Adoption};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::entries::{Entry, Name, Wrong};
+use crate::args::files::AdoptedArgs;
+
+/// How long nothing may be decided before nobody is waited for any more. Whoever works over the store decides within a second or two.
+const DECIDED_WITHIN: Duration = Duration::from_secs(10);
+
+/// How often it is looked what was decided.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// What became of a list.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    /// Entries that name what is watched already.
+    pub(super) known: usize,
+    /// Sessions that are watched from now on, with their jobs.
+    pub(super) adopted: Vec<(SessionId, JobId)>,
+    /// Sessions that nobody has looked at yet.
+    pub(super) later: Vec<SessionId>,
+    /// Entries that could not be taken.
+    pub(super) wrong: Vec<Failed>,
+}
+
+/// An entry that could not be taken.
+#[derive(Debug, Clone)]
+pub(super) struct Failed {
+    /// The number of its line, or its place in the array.
+    pub(super) at: usize,
+    /// What it names, if it names anything.
+    pub(super) names: Option<Name>,
+    /// Why.
+    pub(super) what: String,
+}
+
+impl From<Wrong> for Failed {
+    fn from(Wrong { at, what }: Wrong) -> Self {
+        Self {
+            at,
+            names: None,
+            what,
+        }
+    }
+}
+
+/// An adoption that was asked for.
+struct Asked {
+    at: usize,
+    session: SessionId,
+    id: JobId,
+}
+
+/// Takes what a list names. What is there already stays as it is.
+pub(super) async fn take(
+    desk: &Desk,
+    entries: Vec<Result<Entry, Wrong>>,
+    adopted: &AdoptedArgs,
+) -> Result<Taken> {
+    let mut taken = Taken::default();
+    let (mut seen, mut asked) = (BTreeSet::new(), Vec::new());
+    for entry in entries {
+        let entry = match entry {
+            Ok(entry) if seen.insert(entry.names.clone()) => entry,
+            Ok(_) => {
+                taken.known += 1;
+                continue;
+            }
+            Err(wrong) => {
+                taken.wrong.push(wrong.into());
+                continue;
+            }
+        };
+        match one(desk, &entry, adopted).await {
+            Ok(None) => taken.known += 1,
+            Ok(Some(wish)) => asked.push(wish),
+            Err(error) => {
+                let what = refusal(error)?;
+                let names = Some(entry.names);
+                let at = entry.at;
+                taken.wrong.push(Failed { at, names, what });
+            }
+        }
+    }
+    decided(desk, asked, &mut taken).await?;
+    taken.wrong.sort_by_key(|failed| failed.at);
+    Ok(taken)
+}
+
+/// What is about the entry is told with it; what is about the store ends the whole.
+fn refusal(error: DeskError) -> Result<String> {
+    match error {
+        DeskError::NotNow(_) | DeskError::NoSuch { .. } => Ok(error.to_string()),
+        DeskError::Outside(_)
+        | DeskError::Records(_)
+        | DeskError::Commit(_)
+        | DeskError::Queue(_) => Err(error).context("reading the list"),
+    }
+}
+
+/// Notes a job, or asks for a session to be adopted.
+async fn one(
+    desk: &Desk,
+    entry: &Entry,
+    adopted: &AdoptedArgs,
+) -> Result<Option<Asked>, DeskError> {
+    let session = match &entry.names {
+        Name::Job(job) => {
+            desk.must_job(job).await?;
+            return Ok(None);
+        }
+        Name::Session(session) => session,
+    };
+    if desk.store.job_of(session).await?.is_some() {
+        return Ok(None);
+    }
+    let repo = match entry.repo.clone().or_else(|| adopted.repo.clone()) {
+        Some(repo) => repo,
+        None => only_source(desk).await?,
+    };
+    let adoption = Adoption {
+        session: session.clone(),
+        repo,
+        agent: entry.agent.clone().or_else(|| adopted.agent.clone()),
+        take_over: false,
+        asked_at: desk.now(),
+        refused: None,
+    };
+    Ok(match desk.adopt(adoption, Duration::ZERO).await? {
+        Adopted::Later(id) => Some(Asked {
+            at: entry.at,
+            session: session.clone(),
+            id,
+        }),
+        // Somebody was quicker.
+        Adopted::Job(_) | Adopted::Refused(..) => None,
+    })
+}
+
+async fn only_source(desk: &Desk) -> Result<RepoName, DeskError> {
+    let mut sources = desk.store.sources().await?;
+    match (sources.pop(), sources.is_empty()) {
+        (Some(only), true) => Ok(only.value.repo),
+        (_, _) => Err(DeskError::NotNow(domain::job::NotNow {
+            code: "no_repository",
+            sentence: "nothing tells which repository it works on: write `\"repo\": \"OWNER/REPO\"` beside its id, or give `--repo OWNER/REPO`".to_owned(),
+        })),
+    }
+}
+
+/// Waits until everything that was asked for is decided, or nobody decides.
+async fn decided(desk: &Desk, mut asked: Vec<Asked>, taken: &mut Taken) -> Result<()> {
+    let mut last = Instant::now();
+    let mut beat = tokio::time::interval(LOOK_EVERY);
+    while !asked.is_empty() && last.elapsed() < DECIDED_WITHIN {
+        beat.tick().await;
+        let mut open = Vec::new();
+        for wish in asked {
+            let adopted = desk.adopted(&wish.id, &wish.session).await;
+            match adopted.context("looking what was decided")? {
+                Adopted::Job(job) => taken.adopted.push((wish.session, job.id)),
+                Adopted::Refused(_, what) => taken.wrong.push(Failed {
+                    at: wish.at,
+                    names: Some(Name::Session(wish.session)),
+                    what,
+                }),
+                Adopted::Later(_) => {
+                    open.push(wish);
+                    continue;
+                }
+            }
+            last = Instant::now();
+        }
+        asked = open;
+    }
+    taken
+        .later
+        .extend(asked.into_iter().map(|wish| wish.session));
+    Ok(())
+}
+
+impl Taken {
+    /// For programs.
+    pub(super) fn json(&self) -> Value {
+        let adopted = self.adopted.iter();
+        let adopted = adopted.map(|(session, job)| json!({ "session_id": session, "job_id": job }));
+        let wrong = self.wrong.iter().map(|failed| {
+            let names = failed.names.as_ref().map(ToString::to_string);
+            json!({ "entry": failed.at, "id": names, "error": failed.what })
+        });
+        json!({
+            "known": self.known, "adopted": adopted.collect::<Vec<_>>(), "later": self.later,
+            "wrong": wrong.collect::<Vec<_>>(),
+        })
+    }
+
+    /// For people.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!(
+            "{} known already, {} adopted, {} to be looked at, {} wrong.",
+            self.known,
+            self.adopted.len(),
+            self.later.len(),
+            self.wrong.len()
+        )];
+        let adopted = self.adopted.iter();
+        lines.extend(adopted.map(|(session, job)| format!("Session {session} is job {job}.")));
+        if !self.later.is_empty() {
+            lines.push(
+                "Sessions are looked at by whoever works here: `gaffer up` or `gaffer monitor`."
+                    .to_owned(),
+            );
+        }
+        let wrong = self.wrong.iter();
+        lines.extend(wrong.map(|failed| format!("Entry {}: {}", failed.at, failed.what)));
+        lines
+    }
+}

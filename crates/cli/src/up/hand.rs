@@ -1,0 +1,89 @@
+//! Poller and dispatcher without doors and without loops: whoever has them does what is due, and no more.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use engine::dispatcher::Dispatcher;
+use engine::poller::{Poller, Tick};
+use futures::future::join_all;
+use tokio::sync::watch;
+
+use super::{Base, Settings, WORKERS, adapters};
+
+/// Most rounds of one pass: what is due again and again is left to the next.
+const ROUNDS_MAX: u32 = 200;
+
+/// Longest wait for news while somebody else's wish is worked on.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+/// What looks and what acts.
+pub(crate) struct Hand {
+    desk: engine::desk::Desk,
+    poller: Poller,
+    dispatcher: Dispatcher,
+}
+
+impl Hand {
+    /// Over a data folder whose lock the caller holds.
+    pub(crate) fn of(base: &Base, settings: &Settings) -> Result<Self> {
+        let (eyes, hands) = adapters(base, settings)?;
+        let desk = base.desk.clone().observing(settings.observe_only);
+        Ok(Self {
+            poller: Poller::new(desk.clone(), eyes.sessions.clone()),
+            dispatcher: Dispatcher::new(desk.clone(), eyes, hands).deaf(),
+            desk,
+        })
+    }
+
+    /// Does everything that is due, until nothing is any more or the process is to stop.
+    pub(crate) async fn pass(&self, stopped: &watch::Receiver<bool>) -> Result<()> {
+        for _ in 0..ROUNDS_MAX {
+            if *stopped.borrow() {
+                return Ok(());
+            }
+            let tick = self.poller.tick().await.context("looking what is due")?;
+            let handled = self.drain().await?;
+            if tick == Tick::default() && handled == 0 {
+                return Ok(());
+            }
+        }
+        tracing::warn!("something is due again and again; the rest is left to the next pass");
+        Ok(())
+    }
+
+    /// One pass after the other, until something that waits for what comes of them is done. It is never broken off: what was begun then would be found again only after a while.
+    pub(crate) async fn pass_during<T>(
+        &self,
+        something: impl Future<Output = T>,
+        stopped: &watch::Receiver<bool>,
+    ) -> Result<T> {
+        let (done, mut is_done) = watch::channel(false);
+        let something = async {
+            let came = something.await;
+            done.send_replace(true);
+            came
+        };
+        let passes = async {
+            while !*is_done.borrow() {
+                self.pass(stopped).await?;
+                tokio::select! {
+                    () = self.desk.saved() => {}
+                    _ = tokio::time::timeout(LOOK_AGAIN, is_done.wait_for(|done| *done)) => {}
+                }
+            }
+            Ok(())
+        };
+        let (came, passed): (T, Result<()>) = tokio::join!(something, passes);
+        passed.map(|()| came)
+    }
+
+    /// One batch for each worker: one slow call must not hold up the others.
+    async fn drain(&self) -> Result<usize> {
+        let batches = (0..WORKERS).map(|_| self.dispatcher.drain());
+        let mut handled = 0;
+        for batch in join_all(batches).await {
+            handled += batch.context("taking messages")?;
+        }
+        Ok(handled)
+    }
+}

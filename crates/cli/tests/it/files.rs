@@ -1,0 +1,136 @@
+//! `gaffer jobs`, `gaffer events` and `config.json` on a data folder that nobody works over.
+
+use serde_json::{Value, json};
+
+use crate::jobs::{create, world};
+use crate::world::World;
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn a_list_is_taken_twice_and_what_is_wrong_in_it_is_told_with_its_number() {
+    let world = world();
+    let job = create(&world);
+    let list = format!("{{\"job_id\": \"{job}\", \"metadata\": {{\"task\": \"x\"}}}}\n{job}\n");
+    let file = world.file("jobs.jsonl", &list);
+    for _ in 0..2 {
+        let taken = world.json(&["jobs", "import", &file]);
+        assert_eq!(taken["known"], 2, "{taken}");
+        assert_eq!(taken["wrong"], json!([]));
+    }
+    let array = json!([job, { "job_id": job }, 7, "01j99999999999999999999999"]).to_string();
+    let ran = world.feed(&["--json", "jobs", "import", "-"], &array);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let taken = ran.json();
+    assert_eq!(taken["known"], 2);
+    let wrong = taken["wrong"].as_array().unwrap();
+    assert!(ran.says("entries_wrong"), "{ran:?}");
+    assert!(wrong.iter().any(|it| it["entry"] == 4), "{taken}");
+    let broken = world.feed(&["jobs", "import", "-"], &format!("{{\"job_id\n{job}\n"));
+    assert!(broken.code == 1 && broken.says("Entry 1:"), "{broken:?}");
+    assert!(broken.says("1 known already"), "{broken:?}");
+}
+
+#[test]
+fn a_session_without_a_repository_needs_one() {
+    let world = world();
+    world.run(&["source", "add", "acme/till"]).ok();
+    let ran = world.feed(&["jobs", "import", "-"], "1234567890");
+    assert!(ran.code == 1 && ran.says("--repo OWNER/REPO"), "{ran:?}");
+    let ran = world.feed(
+        &["jobs", "import", "-", "--repo", "acme/other"],
+        "1234567890",
+    );
+    assert!(ran.code == 1 && ran.says("acme/other"), "{ran:?}");
+}
+
+#[test]
+fn a_list_that_cannot_be_read_is_bad_usage_and_names_its_limit() {
+    let world = world();
+    let long = "x".repeat(5 * 1024 * 1024);
+    let file = world.file("long", &long);
+    for ran in [
+        world.run(&["--json", "jobs", "import", &file]),
+        world.feed(&["--json", "jobs", "import", "-"], &long),
+    ] {
+        let told = ran.told();
+        assert_eq!(told.exit, 2, "{told:?}");
+        assert!(told.error.contains("longer than 4194304 bytes"), "{told:?}");
+    }
+    let told = world.refused(&["jobs", "import", "no/such/file"]);
+    assert!(
+        told.exit == 2 && told.error.contains("no/such/file"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn what_is_exported_can_be_imported() {
+    let world = world();
+    let (first, second) = (create(&world), create(&world));
+    world.run(&["job", "cancel", &first]).ok();
+    let all = lines(&world.run(&["jobs", "export"]).ok().stdout);
+    let ids: Vec<_> = all
+        .iter()
+        .map(|line| line["job_id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids, [&first, &second]);
+    assert_eq!(
+        (&all[0]["state"], &all[0]["repo"]),
+        (&json!("cancelled"), &json!("acme/shop"))
+    );
+    let active = world.run(&["jobs", "export", "--active"]).ok().stdout;
+    assert_eq!(lines(&active).len(), 1);
+    assert_eq!(lines(&active)[0]["metadata"], json!({}));
+    let again = world.feed(&["--json", "jobs", "import", "-"], &active).ok();
+    assert_eq!(again.json()["known"], 1);
+}
+
+#[test]
+fn no_event_is_no_line_and_a_cursor_is_checked() {
+    let world = world();
+    let ran = world.run(&["events", "export"]).ok();
+    assert_eq!(ran.stdout, "");
+    let told = world.refused(&["events", "export", "--after", "yesterday"]);
+    assert!(told.exit == 2 && told.error.contains("--after"), "{told:?}");
+}
+
+#[test]
+fn settings_that_are_wrong_are_told_with_file_key_and_value() {
+    let world = world();
+    let bad = world.file("bad.json", r#"{"monitor_poll_seconds": -5}"#);
+    for command in [
+        &["monitor", "--once"][..],
+        &["events", "export", "--append"],
+    ] {
+        let told = world.refused(&[command, &["--config", &bad]].concat());
+        assert_eq!(told.exit, 2, "{told:?}");
+        for named in ["bad.json", "`monitor_poll_seconds`", "-5"] {
+            assert!(told.error.contains(named), "{told:?}");
+        }
+    }
+    // The one in the data folder holds when none is named.
+    world.file("data/config.json", r#"{"jobs_pth": "x"}"#);
+    let ran = world.run(&["events", "export"]);
+    assert!(ran.code == 0 && ran.says("`jobs_path`"), "{ran:?}");
+}
+
+#[test]
+fn nothing_is_made_where_there_is_no_gaffer() {
+    let world = World::new();
+    for command in [
+        &["jobs", "export"][..],
+        &["events", "export", "--append"],
+        &["monitor", "--once"],
+    ] {
+        let told = world.refused(command);
+        assert_eq!(told.exit, 2, "{told:?}");
+    }
+    assert!(!world.data().exists());
+    assert_eq!(world.refused(&["monitor"]).exit, 2);
+    assert_eq!(world.refused(&["monitor", "--once", "--loop"]).exit, 2);
+}

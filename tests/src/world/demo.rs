@@ -31,13 +31,29 @@ pub struct Demo {
 impl Demo {
     /// Hands the jobs over.
     pub async fn begin(webhooks: bool, storm: Option<Storm>) -> Self {
+        Self::on(stage(), webhooks, storm).await
+    }
+
+    /// The same, with sessions that work for as long as sessions do: a quarter of an hour.
+    pub async fn begin_at_usual_length() -> Self {
+        let mut stage = stage();
+        for story in &mut stage.stories {
+            let opens = |step: &Step| matches!(step, Step::OpenPull { .. });
+            let at = story.steps.iter().position(opens).unwrap_or(0);
+            let work = || progress(MINUTE * 5, "Working");
+            story.steps.splice(at..at, [work(), work(), work()]);
+        }
+        Self::on(stage, true, None).await
+    }
+
+    async fn on(scenario: Scenario, webhooks: bool, storm: Option<Storm>) -> Self {
         let mut source = on_green();
         source.policy.plan_approval = PlanApproval::Agent;
         if storm.is_some() {
             source.timing = brisk();
         }
         let world = World::with(Setup {
-            scenario: stage(),
+            scenario,
             source: source.clone(),
             webhooks,
             storm,
@@ -71,7 +87,7 @@ impl Demo {
     }
 
     /// Does what the wakes ask for, once each: answers, approves, cheers on.
-    async fn attend(&self) {
+    pub async fn attend(&self) {
         let world = &self.world;
         for (id, wake) in world.wake_ids().into_iter().zip(world.wakes()) {
             let (Some(job), true) = (wake["job_id"].as_str(), self.seen.lock().await.insert(id))

@@ -130,8 +130,8 @@ fn wish(world: &World, session: &str) -> Adoption {
 
 /// Every job that there is.
 async fn jobs(world: &World) -> Vec<JobId> {
-    let all = world.desk.list_jobs(None, 10).await.expect("a store").0;
-    all.into_iter().map(|job| job.id).collect()
+    let all = world.desk.list_jobs(None, None, 10).await.expect("a store");
+    all.jobs.into_iter().map(|job| job.id).collect()
 }
 
 #[tokio::test]

@@ -39,13 +39,6 @@ fn page(mut records: Vec<Record>, limit: usize, token: impl Fn(&Record) -> PageT
     Page { records, next }
 }
 
-fn foreign_token() -> RecordsError {
-    RecordsError::Unavailable {
-        doing: "turning to the next page".to_owned(),
-        message: "the page token is not from this listing; start again without one".to_owned(),
-    }
-}
-
 fn place_of(record: &Record) -> Place {
     let sort = record.list.as_ref().map(|list| list.sort.clone());
     (sort.unwrap_or_default(), record.key.clone())
@@ -53,7 +46,7 @@ fn place_of(record: &Record) -> Place {
 
 fn list_token(record: &Record) -> PageToken {
     let (sort, key) = place_of(record);
-    PageToken(serde_json::json!([sort, key.pk, key.sk]).to_string())
+    PageToken::after(&sort, &key)
 }
 
 #[async_trait]
@@ -83,14 +76,7 @@ impl Records for MemoryRecords {
         after: Option<PageToken>,
         limit: usize,
     ) -> Result<Page, RecordsError> {
-        let after = match after {
-            Some(token) => {
-                let (sort, pk, sk): (String, String, String) =
-                    serde_json::from_str(&token.0).map_err(|_| foreign_token())?;
-                Some((sort, Key { pk, sk }))
-            }
-            None => None,
-        };
+        let after = after.map(|token| token.place()).transpose()?;
         let found = self
             .table()
             .list(name, newest, after.as_ref(), limit.max(1) + 1);

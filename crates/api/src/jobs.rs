@@ -1,5 +1,7 @@
 //! Creates jobs and shows them.
 
+use std::fmt;
+
 use axum::Json;
 use axum::extract::Query;
 use axum::extract::State;
@@ -8,15 +10,15 @@ use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use client::wire::{CreateJob, Events, JOBS_LIMIT, JOBS_LIMIT_MAX, Jobs, Why};
-use domain::ids::{PullRef, RepoName};
+use domain::ids::{InvalidId, PullRef, RepoName};
 use domain::job::Job;
 use domain::redact::presentable;
 use domain::wake;
 use engine::desk::Error;
-use engine::jobs::{Once, Order};
+use engine::jobs::{JobsCursor, NoJobsCursor, Once, Order};
 use sha2::{Digest, Sha256};
 
-use crate::body::{self, Parts, Sent};
+use crate::body::{self, Parts, SHOWN_CHARS_MAX, Sent};
 use crate::door::{Door, Inner};
 use crate::refusal::Refused;
 use crate::view;
@@ -79,49 +81,66 @@ pub(crate) async fn list(
     State(door): Door,
     query: Result<Query<Vec<(String, String)>>, QueryRejection>,
 ) -> Result<Json<Jobs>, Refused> {
-    let (repo, limit) = list_query(query)?;
-    let (jobs, more) = door.desk.list_jobs(repo.as_ref(), limit).await?;
-    let jobs = jobs.iter().map(view::job).collect();
-    Ok(Json(Jobs { jobs, more }))
+    let wanted = list_query(query)?;
+    let (repo, after) = (wanted.repo.as_ref(), wanted.after.as_ref());
+    let listed = door.desk.list_jobs(repo, after, wanted.limit).await?;
+    Ok(Json(Jobs {
+        jobs: listed.jobs.iter().map(view::job).collect(),
+        more: listed.next.is_some(),
+        next_cursor: listed.next.map(|next| next.to_string()),
+    }))
+}
+
+/// Which jobs are wanted.
+struct Wanted {
+    repo: Option<RepoName>,
+    after: Option<JobsCursor>,
+    limit: usize,
 }
 
 fn list_query(
     query: Result<Query<Vec<(String, String)>>, QueryRejection>,
-) -> Result<(Option<RepoName>, usize), Refused> {
-    let bad = |field: &str, detail: &str| {
-        Refused::new(StatusCode::BAD_REQUEST, "bad_parameter", detail).about(field)
-    };
+) -> Result<Wanted, Refused> {
     let Ok(Query(pairs)) = query else {
         let detail = "the query cannot be read";
         return Err(Refused::new(StatusCode::BAD_REQUEST, "bad_query", detail));
     };
-    let (mut repo, mut limit) = (None, JOBS_LIMIT);
+    let (mut repo, mut after, mut limit) = (None, None, JOBS_LIMIT);
     for (name, value) in pairs {
+        let wrong = |error: &dyn fmt::Display| bad(&name, &format!("`{name}`: {error}"));
         match name.as_str() {
-            "repo" => {
-                let read = value.parse::<RepoName>();
-                repo = Some(read.map_err(|error| bad("repo", &format!("`repo`: {error}")))?);
+            "repo" => repo = Some(value.parse().map_err(|error: InvalidId| wrong(&error))?),
+            "cursor" => {
+                after = Some(value.parse().map_err(|error: NoJobsCursor| wrong(&error))?);
             }
-            "limit" => {
-                let read = value.parse::<u32>().ok();
-                let fits = read.filter(|limit| (1..=JOBS_LIMIT_MAX).contains(limit));
-                limit = fits.ok_or_else(|| {
-                    let value = presentable(&value, 80);
-                    let detail = format!(
-                        "`limit` is `{value}`, but has to be a number from 1 to {JOBS_LIMIT_MAX}"
-                    );
-                    bad("limit", &detail)
-                })?;
-            }
+            "limit" => limit = limit_of(&value)?,
             _ => {
-                let shown = presentable(&name, 80);
-                let detail = format!("`{shown}` is no parameter here; `repo` and `limit` are");
-                return Err(bad(&name, &detail));
+                let shown = presentable(&name, SHOWN_CHARS_MAX);
+                let known = "`repo`, `limit` and `cursor` are";
+                return Err(bad(
+                    &name,
+                    &format!("`{shown}` is no parameter here; {known}"),
+                ));
             }
         }
     }
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    Ok((repo, limit))
+    Ok(Wanted { repo, after, limit })
+}
+
+fn limit_of(value: &str) -> Result<u32, Refused> {
+    let read = value.parse::<u32>().ok();
+    let fits = read.filter(|limit| (1..=JOBS_LIMIT_MAX).contains(limit));
+    fits.ok_or_else(|| {
+        let value = presentable(value, SHOWN_CHARS_MAX);
+        let detail =
+            format!("`limit` is `{value}`, but has to be a number from 1 to {JOBS_LIMIT_MAX}");
+        bad("limit", &detail)
+    })
+}
+
+fn bad(field: &str, detail: &str) -> Refused {
+    Refused::new(StatusCode::BAD_REQUEST, "bad_parameter", detail).about(field)
 }
 
 /// A job that a path names by its id or by a session of its.

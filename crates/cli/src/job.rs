@@ -3,7 +3,8 @@
 use anyhow::{Context, Result};
 use client::Client;
 use client::wire::{
-    AdoptRequest, CancelRequest, CreateJob, MergeRequest, RegisterRequest, RetryRequest,
+    AdoptRequest, CancelRequest, CreateJob, JOBS_LIMIT_MAX, MergeRequest, RegisterRequest,
+    RetryRequest,
 };
 use domain::conversation::Cursor;
 use domain::ids::{CommitSha, RepoName};
@@ -33,7 +34,10 @@ pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
     };
     let (doing, answer) = match args.command {
         JobCommand::Create(create) => ("creating a job".to_owned(), door.create(create).await),
-        JobCommand::List { repo, limit } => {
+        JobCommand::List {
+            repo, all: true, ..
+        } => ("listing jobs".to_owned(), door.list_all(repo).await),
+        JobCommand::List { repo, limit, .. } => {
             ("listing jobs".to_owned(), door.list(repo, limit).await)
         }
         JobCommand::Show { id, fresh } => {
@@ -121,13 +125,22 @@ impl Door<'_> {
     }
 
     async fn list(&self, repo: Option<RepoName>, limit: u32) -> Result<Answer> {
-        Ok(show::jobs(
-            &self
-                .client()
-                .await?
-                .jobs(repo.as_ref(), Some(limit))
-                .await?,
-        ))
+        let client = self.client().await?;
+        Ok(show::jobs(&client.jobs(repo.as_ref(), Some(limit)).await?))
+    }
+
+    /// Page by page to the end.
+    async fn list_all(&self, repo: Option<RepoName>) -> Result<Answer> {
+        let client = self.client().await?;
+        let (repo, limit) = (repo.as_ref(), Some(JOBS_LIMIT_MAX));
+        let mut all = client.jobs(repo, limit).await?;
+        while let Some(cursor) = all.next_cursor.take() {
+            let page = client.jobs_after(repo, limit, Some(&cursor)).await?;
+            all.jobs.extend(page.jobs);
+            all.next_cursor = page.next_cursor;
+        }
+        all.more = false;
+        Ok(show::jobs(&all))
     }
 
     async fn show(&self, id: &JobOrSession, fresh: bool) -> Result<Answer> {

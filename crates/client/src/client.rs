@@ -58,7 +58,20 @@ impl Client {
 
     /// The newest jobs first, of one repository or of all; [`JOBS_LIMIT`](crate::wire::JOBS_LIMIT) unless told otherwise.
     pub async fn jobs(&self, repo: Option<&RepoName>, limit: Option<u32>) -> Result<Jobs, Error> {
+        self.jobs_after(repo, limit, None).await
+    }
+
+    /// The same, going on where an earlier list ended.
+    pub async fn jobs_after(
+        &self,
+        repo: Option<&RepoName>,
+        limit: Option<u32>,
+        cursor: Option<&str>,
+    ) -> Result<Jobs, Error> {
         let mut call = Call::new(Method::GET, &["jobs"]);
+        if let Some(cursor) = cursor {
+            call = call.with("cursor", cursor.to_owned());
+        }
         if let Some(repo) = repo {
             call = call.with("repo", repo.to_string());
         }

@@ -2,6 +2,7 @@
 
 pub mod adoption;
 mod creation;
+mod listing;
 mod notes;
 mod trial;
 mod waiting;
@@ -9,6 +10,7 @@ mod waiting;
 use std::time::Duration;
 
 pub use creation::Carried;
+pub use listing::{JobsCursor, Listed, NoJobsCursor};
 pub use trial::TEST_ACCOUNT;
 pub(crate) use waiting::conversation_key;
 
@@ -25,7 +27,7 @@ use domain::step::Step;
 use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
 use crate::keys;
 use crate::settings::TrackedPull;
-use crate::store::{Versioned, decode};
+use crate::store::Versioned;
 use crate::work::Work;
 
 /// How long the HTTP door waits for an effect before it answers 202.
@@ -33,12 +35,6 @@ pub const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 /// Longest name that an error repeats, in characters.
 const NAME_CHARS_MAX: usize = 80;
-
-/// Jobs read at once while listing.
-const LIST_PAGE: usize = 100;
-
-/// Most jobs looked at for one list: a repository without jobs must not cost a reading of all there ever were.
-const LIST_LOOK_MAX: usize = 2_000;
 
 /// How often a waiting door looks again when another process performs the effect.
 pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(200);
@@ -93,39 +89,6 @@ pub type PullRecord = Versioned<TrackedPull>;
 type Decide<'a> = dyn Fn(&Job, &Source) -> Result<Step<Job>, NotNow> + Send + Sync + 'a;
 
 impl Desk {
-    /// The newest jobs first, of one repository or of all, and whether there may be older ones.
-    pub async fn list_jobs(
-        &self,
-        repo: Option<&RepoName>,
-        limit: usize,
-    ) -> Result<(Vec<Job>, bool), Error> {
-        let (mut jobs, mut after, mut looked_at) = (Vec::new(), None, 0);
-        while looked_at < LIST_LOOK_MAX {
-            let page = self
-                .store
-                .records()
-                .list(keys::JOBS, true, after, LIST_PAGE)
-                .await?;
-            looked_at += page.records.len();
-            for record in &page.records {
-                let id = decode::<JobId>(record)?.value;
-                let job = self.store.job(&id).await?.map(|found| found.value);
-                let Some(job) = job.filter(|job| repo.is_none_or(|repo| job.repo == *repo)) else {
-                    continue;
-                };
-                if jobs.len() == limit {
-                    return Ok((jobs, true));
-                }
-                jobs.push(job);
-            }
-            after = page.next;
-            if after.is_none() {
-                return Ok((jobs, false));
-            }
-        }
-        Ok((jobs, true))
-    }
-
     /// Refuses a write to a job that was named by a session which is no longer its current one.
     pub async fn refuse_superseded(&self, named: &Named) -> Result<(), Error> {
         let Some(session) = &named.session else {

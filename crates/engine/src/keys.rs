@@ -5,6 +5,7 @@ use domain::ids::{
     AccountName, AgentName, CommitSha, EffectId, EventId, JobId, PullRef, RepoId, RepoName,
     SessionId, TokenName,
 };
+use jiff::Timestamp;
 
 use crate::ports::{Key, ListKey};
 
@@ -100,6 +101,16 @@ pub fn adoption(id: &JobId) -> Key {
 /// The row that keeps a job in the list of all jobs.
 pub fn job_listed(id: &JobId) -> Key {
     key(job_pk(id), "LISTED")
+}
+
+/// Where a job stands in lists: by its age, then by its id.
+pub fn job_place(created_at: Timestamp, id: &JobId) -> String {
+    format!("{}:{id}", stamp(created_at))
+}
+
+/// A time that sorts as text.
+pub fn stamp(at: Timestamp) -> String {
+    format!("{:020}", at.as_nanosecond().max(0))
 }
 
 /// Partition of a pull request.

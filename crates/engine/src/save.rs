@@ -93,7 +93,7 @@ impl Desk {
             );
         }
         if found.is_none() {
-            let list = keys::listed(keys::JOBS, format!("{}:{}", stamp(job.created_at), job.id));
+            let list = keys::listed(keys::JOBS, keys::job_place(job.created_at, &job.id));
             unit.put(
                 keys::job_listed(&job.id),
                 &job.id,
@@ -278,7 +278,7 @@ fn look_as_work(look: &Look, job: Option<&JobId>) -> Work {
 
 /// Watched jobs and queued ones stand in lists of their account; ended ones in none.
 fn job_list(job: &Job) -> Option<crate::ports::ListKey> {
-    let sort = format!("{}:{}", stamp(job.created_at), job.id);
+    let sort = keys::job_place(job.created_at, &job.id);
     match &job.phase {
         Phase::Queued { .. } | Phase::Creating { .. } => {
             keys::listed(keys::jobs_of("queued", &job.account), sort)
@@ -289,10 +289,5 @@ fn job_list(job: &Job) -> Option<crate::ports::ListKey> {
 }
 
 fn event_place(event: &Event) -> String {
-    format!("{}:{}", stamp(event.observed_at), event.id)
-}
-
-/// A time that sorts as text.
-fn stamp(at: Timestamp) -> String {
-    format!("{:020}", at.as_nanosecond().max(0))
+    format!("{}:{}", keys::stamp(event.observed_at), event.id)
 }

@@ -278,6 +278,10 @@ async fn bad_parameters_are_named_with_their_value() {
         ("repo=shop", "repo"),
         ("repo=", "repo"),
         ("repo=a/b/c", "repo"),
+        ("cursor=", "cursor"),
+        ("cursor=x", "cursor"),
+        ("cursor=j1.1.x", "cursor"),
+        ("cursor=e1.1.", "cursor"),
         ("colour=red", "colour"),
     ] {
         let answer = world.get(&format!("/jobs?{query}")).await;

@@ -62,6 +62,7 @@ async fn a_job_from_its_creation_to_its_end() {
     let repo = "acme/shop".parse().unwrap();
     let list = client.jobs(Some(&repo), Some(5)).await.unwrap();
     assert_eq!(list.jobs, std::slice::from_ref(&job));
+    assert_eq!((list.more, list.next_cursor), (false, None));
     assert_eq!(client.why(id).await.unwrap().because[0].code, "no_account");
     assert_eq!(client.events(id).await.unwrap().events, []);
     assert_eq!(client.status().await.unwrap().jobs["queued"], 1);
@@ -76,6 +77,13 @@ async fn a_job_from_its_creation_to_its_end() {
     };
     let long = client.retry(id, &reason(&"x".repeat(1_001))).await;
     assert!(long.unwrap_err().to_string().contains("1000 characters"));
+    let other = client.create_job(&order(), None).await.unwrap();
+    let first = client.jobs(None, Some(1)).await.unwrap();
+    assert_eq!((first.jobs, first.more), (vec![other], true));
+    let cursor = first.next_cursor.as_deref();
+    let second = client.jobs_after(None, Some(1), cursor).await.unwrap();
+    assert_eq!(second.jobs[0].job_id, job.job_id);
+    assert!(!second.more);
     let again = client.retry(id, &reason("Keep the old API.")).await;
     assert_eq!(again.unwrap().attempt, 2);
     let refused = client

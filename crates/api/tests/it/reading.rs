@@ -10,6 +10,7 @@ use engine::keys;
 use engine::ports::{Clock, Expect};
 use engine::settings::ReadArtifacts;
 use engine::work::Work;
+use jiff::SignedDuration;
 use serde_json::json;
 
 use crate::world::{SESSION, World, shop_pull};
@@ -263,5 +264,45 @@ async fn a_pull_request_that_nobody_knows_is_told_as_such() {
     ] {
         let problem = world.get(bad).await;
         assert_eq!(problem.status.as_u16(), 400, "{bad}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_goes_on_from_its_cursor_whoever_came_since() {
+    let world = World::new().await;
+    let mut made = Vec::new();
+    for n in 0..7 {
+        made.push(world.job("acme/shop").await.to_string());
+        world.job("acme/other").await;
+        if n % 2 == 0 {
+            world.clock.advance(SignedDuration::from_millis(1));
+        }
+    }
+    made.reverse();
+    for limit in [1, 2, 3, 7, 8] {
+        let (mut seen, mut query) = (Vec::new(), format!("/jobs?repo=acme/shop&limit={limit}"));
+        loop {
+            let page = world.get(&query).await.ok(200);
+            let jobs = page["jobs"].as_array().unwrap();
+            assert!(jobs.len() <= limit);
+            seen.extend(
+                jobs.iter()
+                    .map(|job| job["job_id"].as_str().unwrap().to_owned()),
+            );
+            let Some(cursor) = page["next_cursor"].as_str() else {
+                assert_eq!(page["more"], false);
+                break;
+            };
+            assert_eq!(page["more"], true);
+            // What is new stands before the cursor.
+            world.job("acme/shop").await;
+            query = format!("/jobs?repo=acme/shop&limit={limit}&cursor={cursor}");
+        }
+        let old: Vec<_> = seen.iter().filter(|id| made.contains(id)).collect();
+        assert_eq!(old, made.iter().collect::<Vec<_>>(), "{limit}");
+        let newest = world.get("/jobs?repo=acme/shop&limit=200").await.ok(200);
+        let newest = newest["jobs"].as_array().unwrap();
+        assert!(newest.len() > made.len());
+        assert_eq!(newest[newest.len() - 1]["job_id"], made[6].as_str());
     }
 }

@@ -33,7 +33,7 @@ pub(crate) enum JobCommand {
     Create(CreateArgs),
     /// List jobs, the newest first.
     #[command(
-        after_help = "Examples:\n  gaffer job list\n  gaffer job list --repo acme/shop --limit 10"
+        after_help = "Examples:\n  gaffer job list\n  gaffer job list --repo acme/shop --limit 10\n  gaffer job list --all --json"
     )]
     List {
         /// Only this repository's.
@@ -42,6 +42,9 @@ pub(crate) enum JobCommand {
         /// At most so many, 1 to 200.
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
         limit: u32,
+        /// All of them, however many there are.
+        #[arg(long, conflicts_with = "limit")]
+        all: bool,
     },
     /// Show a job.
     #[command(

@@ -167,7 +167,7 @@ pub(super) fn jobs(jobs: &Jobs) -> Answer {
         "No job yet: `gaffer job create --repo OWNER/REPO --prompt TEXT`.",
     );
     if jobs.more {
-        answer.line("There may be older ones: `--limit N` shows more.")
+        answer.line("There may be older ones: `--limit N` shows more, and `--all` all.")
     } else {
         answer
     }

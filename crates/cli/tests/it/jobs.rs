@@ -93,6 +93,8 @@ fn a_job_is_created_listed_shown_and_explained() {
         world.json(&["job", "list"]),
         json!({ "jobs": [job], "more": false })
     );
+    let all = world.json(&["job", "list", "--all"]);
+    assert_eq!(all, json!({ "jobs": [job], "more": false }));
     assert_eq!(
         world.json(&["job", "list", "--repo", "acme/other"])["jobs"],
         json!([])

@@ -152,4 +152,7 @@ pub struct Jobs {
     pub jobs: Vec<JobView>,
     /// Whether there may be older ones.
     pub more: bool,
+    /// Goes into `cursor` of the next request, if there may be older ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
 }

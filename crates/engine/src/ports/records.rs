@@ -98,6 +98,25 @@ impl Write {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageToken(pub String);
 
+impl PageToken {
+    /// Goes on after a place of a list, whether or not anything stands there: the text that a record is sorted by, and its key.
+    ///
+    /// The same in every store, so that who knows the place of a record needs no token of the store's.
+    pub fn after(sort: &str, key: &Key) -> Self {
+        Self(serde_json::json!([sort, key.pk, key.sk]).to_string())
+    }
+
+    /// The place that it goes on after. Tokens may come back from outside, so one that is not ours is refused and never guessed at.
+    pub fn place(&self) -> Result<(String, Key), RecordsError> {
+        let place = serde_json::from_str::<[String; 3]>(&self.0);
+        let [sort, pk, sk] = place.map_err(|_| RecordsError::Unavailable {
+            doing: "turning to the next page".to_owned(),
+            message: "the page token is not from this listing; start again without one".to_owned(),
+        })?;
+        Ok((sort, Key { pk, sk }))
+    }
+}
+
 /// One page of records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {

@@ -1,4 +1,4 @@
-//! Page tokens: the place of the last record that was shown, as JSON in URL-safe Base64, so that a door may pass them through an address.
+//! Page tokens: the place of the last record that was shown. Those of lists are the same in every store; those of partitions are JSON in URL-safe Base64.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -16,7 +16,7 @@ pub(super) fn of_list(last: &Record) -> PageToken {
         Some(ListKey { sort, .. }) => sort.as_str(),
         None => "",
     };
-    seal(&serde_json::json!([sort, last.key.pk, last.key.sk]))
+    PageToken::after(sort, &last.key)
 }
 
 pub(super) fn open_query(token: &PageToken) -> Result<String, RecordsError> {
@@ -25,7 +25,8 @@ pub(super) fn open_query(token: &PageToken) -> Result<String, RecordsError> {
 }
 
 pub(super) fn open_list(token: &PageToken) -> Result<ListPlace, RecordsError> {
-    open(token).map(ListPlace::from)
+    let (sort, key) = token.place()?;
+    Ok((sort, key.pk, key.sk))
 }
 
 fn seal(place: &serde_json::Value) -> PageToken {

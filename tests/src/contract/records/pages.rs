@@ -201,6 +201,24 @@ pub async fn a_list_is_read_page_by_page(store: Arc<dyn Records>) {
     }
 }
 
+pub async fn a_list_goes_on_after_a_place_where_nothing_stands(store: Arc<dyn Records>) {
+    for (pk, sort) in [("1", "a"), ("2", "c"), ("3", "c"), ("4", "e")] {
+        put_new(&*store, in_list(pk, "jobs", sort)).await;
+    }
+    for (sort, pk, newest, expected) in [
+        ("d", "9", true, ["3", "2", "1"].as_slice()),
+        ("c", "3", true, &["2", "1"]),
+        ("c", "2", false, &["3", "4"]),
+        ("b", "0", false, &["2", "3", "4"]),
+        ("a", "0", true, &[]),
+    ] {
+        let token = Some(PageToken::after(sort, &key(pk, "META")));
+        let page = store.list("jobs", newest, token, 10).await.unwrap();
+        let found: Vec<&str> = page.records.iter().map(|it| it.key.pk.as_str()).collect();
+        assert_eq!(found, expected, "{sort} {pk}");
+    }
+}
+
 pub async fn a_record_moves_in_its_list_with_every_put(store: Arc<dyn Records>) {
     put_new(&*store, in_list("1", "jobs", "a")).await;
     put_new(&*store, in_list("2", "jobs", "b")).await;

@@ -1,0 +1,147 @@
+//! Lists jobs, the newest first, from a cursor that stays good while jobs come and go.
+
+use std::fmt;
+use std::str::FromStr;
+
+use domain::ids::{JobId, RepoName};
+use domain::job::Job;
+use jiff::Timestamp;
+
+use crate::desk::{Desk, Error};
+use crate::keys;
+use crate::ports::PageToken;
+use crate::store::decode;
+
+/// Jobs read at once while listing.
+const LIST_PAGE: usize = 100;
+
+/// Most jobs looked at for one list: a repository without jobs must not cost a reading of all there ever were.
+const LIST_LOOK_MAX: usize = 2_000;
+
+/// How a cursor begins: another form gets another number.
+const FORM: &str = "j1";
+
+/// A job that was looked at last. Whatever is older comes after it, whether or not it is still there and whoever came since.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobsCursor {
+    created_at: Timestamp,
+    id: JobId,
+}
+
+/// A text is no cursor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it is not a cursor of ours: leave it out to begin anew")]
+pub struct NoJobsCursor;
+
+/// Some jobs, the newest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// The jobs.
+    pub jobs: Vec<Job>,
+    /// Where there may be older ones; none when there are none.
+    pub next: Option<JobsCursor>,
+}
+
+impl JobsCursor {
+    fn after(job: &Job) -> Self {
+        Self {
+            created_at: job.created_at,
+            id: job.id.clone(),
+        }
+    }
+
+    fn token(&self) -> PageToken {
+        let place = keys::job_place(self.created_at, &self.id);
+        PageToken::after(&place, &keys::job_listed(&self.id))
+    }
+}
+
+impl fmt::Display for JobsCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{FORM}.{}.{}", self.created_at.as_nanosecond(), self.id)
+    }
+}
+
+impl FromStr for JobsCursor {
+    type Err = NoJobsCursor;
+
+    fn from_str(text: &str) -> Result<Self, NoJobsCursor> {
+        let mut parts = text.split('.');
+        let (form, at, id) = (parts.next(), parts.next(), parts.next());
+        let at = at.and_then(|at| at.parse().ok());
+        let created_at = at.and_then(|at| Timestamp::from_nanosecond(at).ok());
+        let id = id.and_then(|id| id.parse().ok());
+        match (created_at, id) {
+            (Some(created_at), Some(id)) if form == Some(FORM) && parts.next().is_none() => {
+                Ok(Self { created_at, id })
+            }
+            _ => Err(NoJobsCursor),
+        }
+    }
+}
+
+impl Desk {
+    /// The newest jobs first, of one repository or of all, after a cursor.
+    pub async fn list_jobs(
+        &self,
+        repo: Option<&RepoName>,
+        after: Option<&JobsCursor>,
+        limit: usize,
+    ) -> Result<Listed, Error> {
+        let (mut jobs, mut looked_at) = (Vec::new(), 0);
+        let mut last = after.cloned();
+        let mut token = after.map(JobsCursor::token);
+        while looked_at < LIST_LOOK_MAX {
+            let records = self.store.records();
+            let page = records.list(keys::JOBS, true, token, LIST_PAGE).await?;
+            looked_at += page.records.len();
+            for record in &page.records {
+                let id = decode::<JobId>(record)?.value;
+                let Some(job) = self.store.job(&id).await?.map(|found| found.value) else {
+                    continue;
+                };
+                let is_wanted = repo.is_none_or(|repo| job.repo == *repo);
+                if is_wanted && jobs.len() == limit {
+                    return Ok(Listed { jobs, next: last });
+                }
+                last = Some(JobsCursor::after(&job));
+                if is_wanted {
+                    jobs.push(job);
+                }
+            }
+            token = page.next;
+            if token.is_none() {
+                return Ok(Listed { jobs, next: None });
+            }
+        }
+        Ok(Listed { jobs, next: last })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_read_as_it_was_written_and_nothing_else_is() {
+        let cursor = JobsCursor {
+            created_at: "2026-03-01T12:00:00.000000001Z".parse().unwrap(),
+            id: "01k0000000000000000000000a".parse().unwrap(),
+        };
+        let text = cursor.to_string();
+        assert_eq!(text.parse(), Ok(cursor));
+        let wrong = [
+            String::new(),
+            "j1".to_owned(),
+            "j1.1".to_owned(),
+            "j1.1.x".to_owned(),
+            text.replace("j1", "j2"),
+            format!("{text}."),
+            format!(" {text}"),
+            text.replace("j1.", "j1.99999999999999999999"),
+        ];
+        for text in wrong {
+            assert_eq!(text.parse::<JobsCursor>(), Err(NoJobsCursor), "{text}");
+        }
+    }
+}

@@ -1,8 +1,11 @@
 //! Reads what was sent, and names what is wrong with it.
 
+use std::convert::Infallible;
+
 use axum::body::Bytes;
-use axum::extract::Path;
 use axum::extract::rejection::{BytesRejection, PathRejection};
+use axum::extract::{FromRequest, Path, Request};
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use client::wire::IDEMPOTENCY_KEY;
 use serde::de::DeserializeOwned;
@@ -16,8 +19,54 @@ pub(crate) const KEY_BYTES_MAX: usize = 255;
 /// How much of a name that is not known here is repeated, in characters.
 pub(crate) const SHOWN_CHARS_MAX: usize = 80;
 
-/// A body as it came, or why it did not.
-pub(crate) type Sent = Result<Bytes, BytesRejection>;
+/// A body as it came, or why it is not read.
+pub(crate) struct Sent(Result<Bytes, Refused>);
+
+impl<S: Send + Sync> FromRequest<S> for Sent {
+    type Rejection = Infallible;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Infallible> {
+        let is_json = is_json(request.headers());
+        let sent = match Bytes::from_request(request, state).await {
+            Ok(bytes) if is_json || bytes.trim_ascii().is_empty() => Ok(bytes),
+            Ok(_) => Err(foreign()),
+            Err(rejection) => Err(not_whole(&rejection)),
+        };
+        Ok(Self(sent))
+    }
+}
+
+/// Whether a body is said to be JSON, or nothing is said of it.
+fn is_json(headers: &HeaderMap) -> bool {
+    let Some(given) = headers.get(CONTENT_TYPE) else {
+        return true;
+    };
+    let given = given.to_str().unwrap_or_default().split(';').next();
+    let kind = given.unwrap_or_default().trim().to_ascii_lowercase();
+    kind == "application/json" || kind.starts_with("application/") && kind.ends_with("+json")
+}
+
+fn foreign() -> Refused {
+    let detail = "`content-type` is not JSON: send `application/json`";
+    let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    Refused::new(status, "not_json", detail).about(CONTENT_TYPE.as_str())
+}
+
+fn not_whole(rejection: &BytesRejection) -> Refused {
+    match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            let detail = format!(
+                "the body is longer than {} bytes",
+                crate::JOB_BODY_BYTES_MAX
+            );
+            Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &detail)
+        }
+        _ => {
+            let detail = "the body did not come whole";
+            Refused::new(StatusCode::BAD_REQUEST, "bad_body", detail)
+        }
+    }
+}
 
 /// Parts of a path as they came, or why they cannot be read.
 pub(crate) type Parts<T> = Result<Path<T>, PathRejection>;
@@ -26,19 +75,19 @@ pub(crate) type Parts<T> = Result<Path<T>, PathRejection>;
 pub(crate) fn parts<T>(parts: Parts<T>) -> Result<T, Refused> {
     let bad = |_| {
         let detail = "the path holds an escape that cannot be read";
-        Refused::new(StatusCode::BAD_REQUEST, "bad_path", detail)
+        Refused::new(StatusCode::BAD_REQUEST, "bad_path", detail).about("path")
     };
     Ok(parts.map_err(bad)?.0)
 }
 
 /// An order that has to be there.
 pub(crate) fn order<T: DeserializeOwned>(sent: Sent) -> Result<T, Refused> {
-    read(&whole(sent)?)
+    read(&sent.0?)
 }
 
 /// An order all of whose fields may be missing, and so the order itself.
 pub(crate) fn maybe_order<T: DeserializeOwned>(sent: Sent) -> Result<T, Refused> {
-    let bytes = whole(sent)?;
+    let bytes = sent.0?;
     let blank = bytes.trim_ascii().is_empty();
     read(if blank { b"{}" } else { &bytes })
 }
@@ -64,22 +113,6 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, Refus
             Err(refused.about(IDEMPOTENCY_KEY))
         }
     }
-}
-
-fn whole(sent: Sent) -> Result<Bytes, Refused> {
-    sent.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            let detail = format!(
-                "the body is longer than {} bytes",
-                crate::JOB_BODY_BYTES_MAX
-            );
-            Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &detail)
-        }
-        _ => {
-            let detail = "the body did not come whole";
-            Refused::new(StatusCode::BAD_REQUEST, "bad_body", detail)
-        }
-    })
 }
 
 fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refused> {

@@ -36,11 +36,7 @@ pub(crate) async fn effect(
         }
     }
     let detail = format!("job {} has no effect `{id}`", job.id);
-    Err(Refused::new(
-        StatusCode::NOT_FOUND,
-        "no_such_effect",
-        &detail,
-    ))
+    Err(Refused::new(StatusCode::NOT_FOUND, "no_such_effect", &detail).about("effect_id"))
 }
 
 /// Waits for an effect: 200 when it is done, 409 when it failed, 202 while neither is known.

@@ -122,7 +122,7 @@ impl From<Error> for Refused {
             Error::NotNow(not_now) => not_now.into(),
             Error::NoSuch { what, .. } => {
                 let code = format!("no_such_{what}");
-                Self::new(StatusCode::NOT_FOUND, &code, &error.to_string())
+                Self::new(StatusCode::NOT_FOUND, &code, &error.to_string()).about(field_of(what))
             }
             Error::Records(error) => error.into(),
             // Escapes can make a text several times as long as it looked.
@@ -134,5 +134,16 @@ impl From<Error> for Refused {
             Error::Queue(error) => Self::ours(unavailable, "unavailable", &error),
             Error::Outside(error) => Self::ours(unavailable, "unavailable", &error),
         }
+    }
+}
+
+/// How callers spell what names something of a kind.
+fn field_of(what: &'static str) -> &'static str {
+    match what {
+        "job" => "job_id",
+        "effect" => "effect_id",
+        "wake" => "event_id",
+        "source" => "repo",
+        other => other,
     }
 }

@@ -7,6 +7,7 @@ mod auth;
 mod bad_input;
 mod events;
 mod inbox;
+mod matrix;
 mod merging;
 mod metrics;
 mod openapi;

@@ -179,8 +179,10 @@ fn refused(route: &Route, path: &str) -> BTreeSet<u16> {
     if path.contains('{') || !route.parameters.is_empty() || reads_body {
         statuses.insert(400);
     }
-    if reads_body {
-        statuses.extend([413, 422]);
+    match route.sends {
+        Sends::Nothing => {}
+        Sends::Json(_) | Sends::MaybeJson(_) => statuses.extend([413, 415, 422]),
+        Sends::Delivery => statuses.extend([413, 422]),
     }
     match route.caller {
         Caller::Anybody => {}
@@ -220,7 +222,7 @@ fn answer(status: u16, body: Body) -> Value {
 
 /// All refusals of the door, by their titles.
 fn refusals() -> Value {
-    let all = [400, 401, 403, 404, 409, 410, 413, 422, 500, 502, 503];
+    let all = [400, 401, 403, 404, 409, 410, 413, 415, 422, 500, 502, 503];
     let one = |status: u16| {
         let mut response = json!({
             "description": told(status),
@@ -249,6 +251,7 @@ fn title(status: u16) -> &'static str {
         409 => "Conflict",
         410 => "Gone",
         413 => "TooLarge",
+        415 => "NotJson",
         422 => "Unprocessable",
         500 => "Internal",
         502 => "BadGateway",
@@ -266,6 +269,7 @@ fn told(status: u16) -> &'static str {
         409 => "It cannot be done as things stand; `code` and `reasons` say why.",
         410 => "The cursor is too old: begin anew without it.",
         413 => "The body is too large.",
+        415 => "The body is said to be something else than JSON.",
         422 => "A field holds something that cannot be used; `field` names it.",
         500 => "Something stored cannot be used.",
         502 => "Jules could not be read.",

@@ -19,6 +19,7 @@ pub(crate) mod dlq;
 pub(crate) mod doctor;
 pub(crate) mod files;
 pub(crate) mod github;
+pub(crate) mod groups;
 pub(crate) mod init;
 pub(crate) mod job;
 pub(crate) mod mcp;
@@ -31,6 +32,7 @@ pub(crate) mod secret;
 pub(crate) mod source;
 pub(crate) mod stack;
 pub(crate) mod token;
+pub(crate) mod top;
 pub(crate) mod value;
 pub(crate) mod wake;
 pub(crate) mod watch;
@@ -136,6 +138,8 @@ pub(crate) enum Command {
     /// Tell what is going on.
     #[command(after_help = "Examples:\n  gaffer status --json\n  gaffer status --stack gaffer")]
     Status,
+    /// Show what is going on, again and again: jobs, who is waited for, accounts and the last events.
+    Top(top::TopArgs),
     /// Tell what was done for one job, in order: events, effects with their outcomes, wakes.
     Logs(operations::LogsArgs),
     /// Tell what running on AWS has used and costs, and what is left of the plans.
@@ -183,6 +187,7 @@ impl Command {
             | Self::Pause(_)
             | Self::Resume(_)
             | Self::Status
+            | Self::Top(_)
             | Self::Logs(_)
             | Self::Cost(_)
             | Self::Dlq(_)
@@ -288,11 +293,11 @@ pub(crate) struct SandboxArgs {
     pub(crate) listen: SocketAddr,
 
     /// A file that says what is there and what happens.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = value::file)]
     pub(crate) scenario: Option<PathBuf>,
 
     /// Serve only a recorded Jules, from a transcript of `gaffer probe`.
-    #[arg(long, value_name = "FILE", conflicts_with = "scenario")]
+    #[arg(long, value_name = "FILE", value_parser = value::file, conflicts_with = "scenario")]
     pub(crate) replay: Option<PathBuf>,
 
     /// Whether to answer in JSON, from `--json`.

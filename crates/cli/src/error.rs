@@ -1,7 +1,8 @@
 //! What can go wrong at this door, and how any failure is told: in one or two lines, with a code for programs, and never with a secret.
 
+use clap::error::{ContextKind, ContextValue};
 use client::wire::Reason;
-use domain::redact::{MASK, redact};
+use domain::redact::{MASK, presentable, redact};
 use engine::desk;
 use engine::ports::SecretsError;
 
@@ -10,6 +11,9 @@ pub(crate) const FAILED: u8 = 1;
 
 /// Exit code of a command that was not understood; clap uses it too.
 pub(crate) const USAGE: u8 = 2;
+
+/// Longest word that was typed and is repeated, in characters.
+const TYPED_CHARS_MAX: usize = 80;
 
 /// What can go wrong at this door.
 #[derive(Debug, thiserror::Error)]
@@ -105,7 +109,7 @@ pub(crate) fn tell(error: &anyhow::Error) -> Told {
 
 /// Tells what clap could not understand: its first paragraph holds the argument and the value.
 pub(crate) fn tell_usage(error: &clap::Error) -> Told {
-    let text = error.render().to_string();
+    let text = shortened(error);
     let first = text.split("\n\n").next().unwrap_or_default();
     let what = line(first.strip_prefix("error: ").unwrap_or(first));
     Told {
@@ -115,6 +119,23 @@ pub(crate) fn tell_usage(error: &clap::Error) -> Told {
         reasons: Vec::new(),
         exit: USAGE,
     }
+}
+
+/// What clap says, with what was typed on one line and at most so long: what follows a value names its argument.
+fn shortened(error: &clap::Error) -> String {
+    let typed = [
+        ContextKind::InvalidValue,
+        ContextKind::InvalidArg,
+        ContextKind::InvalidSubcommand,
+    ];
+    let typed = typed.into_iter().filter_map(|kind| match error.get(kind) {
+        Some(ContextValue::String(typed)) if !typed.is_empty() => Some(typed.as_str()),
+        // Other kinds of values are clap's own words.
+        Some(_) | None => None,
+    });
+    typed.fold(error.render().to_string(), |text, typed| {
+        text.replace(typed, &line(&presentable(typed, TYPED_CHARS_MAX)))
+    })
 }
 
 fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {

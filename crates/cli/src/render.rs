@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind, Write};
 
+use console::{Term, truncate_str};
 use domain::fence::clip;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -71,7 +72,8 @@ impl Answer {
         self
     }
 
-    fn text(&self) -> String {
+    /// What people read.
+    pub(crate) fn text(&self) -> String {
         let parts = self.parts.iter().map(|part| match part {
             Part::Line(line) => line.clone(),
             Part::Table { head, rows } => table::of_rows(head, rows),
@@ -93,6 +95,20 @@ pub(crate) fn answer(answer: &Answer, as_json: bool) -> io::Result<()> {
         return json_line(&answer.json);
     }
     line(&answer.text())
+}
+
+/// Shows an answer in place of what the terminal showed, as much of it as there is room for.
+pub(crate) fn screen(answer: &Answer, term: &Term) -> io::Result<()> {
+    let (rows, columns) = term.size();
+    let text = answer.text();
+    term.hide_cursor()?;
+    term.move_cursor_to(0, 0)?;
+    for line in text.lines().take(usize::from(rows).saturating_sub(1)) {
+        term.clear_line()?;
+        term.write_line(&truncate_str(line, columns.into(), "…"))?;
+    }
+    term.clear_to_end_of_screen()?;
+    term.show_cursor()
 }
 
 /// Prints one JSON value on a line of its own.

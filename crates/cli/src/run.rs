@@ -3,12 +3,13 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 use clap_complete::Shell;
 
 mod files;
+mod top;
 
-use crate::args::{Command, CommandLine};
+use crate::args::{Command, CommandLine, groups};
 use crate::error::{self, Error, FAILED, Told, USAGE};
 use crate::here::Here;
 use crate::recovery::{backup, export, import};
@@ -21,7 +22,7 @@ use crate::{
 
 /// The whole program.
 pub(crate) fn main(environment: Result<Environment, Error>) -> ExitCode {
-    let command_line = match CommandLine::try_parse() {
+    let command_line = match groups::parse(std::env::args_os()) {
         Ok(command_line) => command_line,
         Err(error) => return not_run(&error),
     };
@@ -132,6 +133,10 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Pause(args) => switch::pause(args, &here()?).await?,
         Command::Resume(args) => switch::resume(args, &here()?).await?,
         Command::Status => switch::status(&here()?).await?,
+        Command::Top(args) => {
+            let args = crate::args::top::TopArgs { json, ..args };
+            return Box::pin(top::run(args, &here()?)).await;
+        }
         Command::Logs(args) => logs::run(args, &here()?).await?,
         Command::Cost(args) => cost::run(args, &here()?).await?,
         Command::Dlq(args) => dlq::run(args, &here()?).await?,

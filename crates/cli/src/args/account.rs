@@ -6,6 +6,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use domain::governor::Limits;
 use domain::ids::{AccountName, AgentName};
 
+use super::value;
+
 /// What to do with accounts.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AccountCommand {
@@ -35,7 +37,7 @@ pub(crate) struct AddArgs {
     pub(crate) key_stdin: bool,
 
     /// Read the key from a file.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = value::file)]
     pub(crate) key_file: Option<PathBuf>,
 
     #[command(flatten)]

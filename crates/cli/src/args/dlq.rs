@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::value;
+
 /// What to do with messages that were given up.
 #[derive(Debug, Args)]
 pub(crate) struct DlqArgs {
@@ -46,6 +48,7 @@ pub(crate) enum DlqCommand {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct OneLetter {
     /// The id that `gaffer dlq list` shows.
+    #[arg(value_parser = value::words)]
     pub(crate) id: String,
 }
 
@@ -53,7 +56,7 @@ pub(crate) struct OneLetter {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RedriveArgs {
     /// The id that `gaffer dlq list` shows.
-    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    #[arg(required_unless_present = "all", conflicts_with = "all", value_parser = value::words)]
     pub(crate) id: Option<String>,
 
     /// All that can be read; malformed ones stay.

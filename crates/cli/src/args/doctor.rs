@@ -38,7 +38,8 @@ pub(crate) struct DoctorArgs {
         long = "allow-host",
         env = "GAFFER_ALLOW_HOSTS",
         value_name = "HOST[:PORT]",
-        value_delimiter = ','
+        value_delimiter = ',',
+        value_parser = value::host_rule
     )]
     pub(crate) allow_hosts: Vec<HostRule>,
 }

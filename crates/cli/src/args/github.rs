@@ -63,7 +63,7 @@ pub(crate) struct SetupArgs {
     pub(crate) app_id: Option<u64>,
 
     /// The App's private key, as GitHub gave it: of `--app-id`, or of the App that was made and whose key was lost.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["code_stdin", "again"])]
+    #[arg(long, value_name = "FILE", value_parser = value::file, conflicts_with_all = ["code_stdin", "again"])]
     pub(crate) key_file: Option<PathBuf>,
 
     /// Forget what was begun, and make another App.

@@ -24,11 +24,11 @@ pub(crate) struct InitArgs {
     pub(crate) account: AccountName,
 
     /// Read the Jules key from a file.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = value::file)]
     pub(crate) key_file: Option<PathBuf>,
 
     /// Read the GitHub token from a file.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = value::file)]
     pub(crate) github_token_file: Option<PathBuf>,
 
     /// Read lines `JULES_API_KEY=…` and `GITHUB_TOKEN=…` from standard input; other lines are passed over.

@@ -31,7 +31,7 @@ pub(crate) struct JobArgs {
 pub(crate) enum JobCommand {
     /// Give Jules a piece of work.
     Create(CreateArgs),
-    /// List jobs, the newest first.
+    /// List jobs, repository by repository, the newest first.
     #[command(
         after_help = "Examples:\n  gaffer job list\n  gaffer job list --repo acme/shop --limit 10\n  gaffer job list --all --json"
     )]
@@ -116,7 +116,7 @@ pub(crate) enum JobCommand {
         /// Which job.
         id: JobOrSession,
         /// What the new session is told besides.
-        #[arg(long, value_name = "TEXT")]
+        #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
         reason: Option<String>,
     },
     /// Watch a session that somebody else began as a job. Its pull requests are merged only if the source says so.
@@ -243,7 +243,7 @@ pub(crate) struct CreateArgs {
     pub(crate) prompt: Option<String>,
 
     /// A file with the task; `-` is standard input.
-    #[arg(long, value_name = "FILE", conflicts_with = "stdin")]
+    #[arg(long, value_name = "FILE", value_parser = value::file, conflicts_with = "stdin")]
     pub(crate) prompt_file: Option<PathBuf>,
 
     /// `-`: the task comes from standard input.

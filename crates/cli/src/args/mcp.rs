@@ -29,6 +29,7 @@ pub(crate) enum McpCommand {
     )]
     Call {
         /// Which tool, for example `jules_create_job`.
+        #[arg(value_parser = value::words)]
         tool: String,
         /// What it takes, as a JSON object; `-` reads it from standard input.
         #[arg(value_name = "JSON", default_value = "{}")]

@@ -35,7 +35,7 @@ pub(crate) struct ProbeArgs {
     pub(crate) keep: bool,
 
     /// Where the transcript goes; a file that is there is replaced.
-    #[arg(long, value_name = "FILE", default_value = "gaffer-probe.jsonl")]
+    #[arg(long, value_name = "FILE", value_parser = value::file, default_value = "gaffer-probe.jsonl")]
     pub(crate) transcript: PathBuf,
 
     /// How long to wait for Jules at each step.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::value;
+
 /// Where a backup goes.
 #[derive(Debug, Clone, Args)]
 #[command(
@@ -11,6 +13,7 @@ use clap::{Args, ValueEnum};
 )]
 pub(crate) struct BackupArgs {
     /// The file to write; it must not exist yet.
+    #[arg(value_parser = value::file)]
     pub(crate) file: PathBuf,
 
     /// Write the stored secrets into it too. Whoever reads the file then has your keys.
@@ -25,6 +28,7 @@ pub(crate) struct BackupArgs {
 )]
 pub(crate) struct RestoreArgs {
     /// A file that `gaffer backup` wrote.
+    #[arg(value_parser = value::file)]
     pub(crate) file: PathBuf,
 
     /// Replace what the data folder holds; it is kept beside.
@@ -57,6 +61,7 @@ pub(crate) struct ExportArgs {
 )]
 pub(crate) struct ImportArgs {
     /// What `gaffer export --all` printed; standard input without it, or with `-`.
+    #[arg(value_parser = value::file)]
     pub(crate) file: Option<PathBuf>,
 }
 

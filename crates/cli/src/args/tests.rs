@@ -166,3 +166,5 @@ fn a_prompt_comes_from_one_place() {
         assert!(parse(bad).is_err(), "{bad:?}");
     }
 }
+
+mod wrong;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use agents::HostRule;
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 use url::Url;
 
@@ -22,6 +23,9 @@ const WORDS_CHARS_MAX: usize = 250;
 
 /// Longest URL of an agent, in characters: it is stored in a record and shown in a line.
 const URL_CHARS_MAX: usize = 2_000;
+
+/// Longest name of a host with its port, in bytes: a name of the DNS has at most 253.
+const HOST_BYTES_MAX: usize = 260;
 
 /// Longest login on GitHub, in characters.
 const LOGIN_CHARS_MAX: usize = 39;
@@ -146,6 +150,14 @@ pub(crate) fn app_name(text: &str) -> Result<String, String> {
         ));
     }
     Ok(name)
+}
+
+/// An agent's host that is allowed.
+pub(crate) fn host_rule(text: &str) -> Result<HostRule, String> {
+    if text.len() > HOST_BYTES_MAX {
+        return Err(format!("a host has at most {HOST_BYTES_MAX} bytes"));
+    }
+    text.parse::<HostRule>().map_err(|error| error.to_string())
 }
 
 /// A folder, which may have to be made.

@@ -136,7 +136,7 @@ fn words(waiting: &Waiting, job: &JobView) -> String {
     }
 }
 
-/// Many jobs.
+/// Many jobs: repository by repository, and in each the newest first.
 pub(super) fn jobs(jobs: &Jobs) -> Answer {
     let row = |job: &JobView| {
         let pull = job
@@ -144,23 +144,25 @@ pub(super) fn jobs(jobs: &Jobs) -> Answer {
             .as_ref()
             .map_or_else(|| "-".to_owned(), ToString::to_string);
         vec![
+            job.repo.to_string(),
             job.job_id.to_string(),
             job.state.clone(),
-            job.repo.to_string(),
             pull,
             moment(job.created_at),
             job.title.clone(),
         ]
     };
     let head = [
+        "repository",
         "job",
         "state",
-        "repository",
         "pull request",
         "created",
         "title",
     ];
-    let rows = jobs.jobs.iter().map(row).collect();
+    let mut rows: Vec<_> = jobs.jobs.iter().map(row).collect();
+    // The order within a repository stays.
+    rows.sort_by(|a, b| a.first().cmp(&b.first()));
     let answer = Answer::new(value(jobs)).table(
         &head,
         rows,

@@ -30,6 +30,13 @@ fn a_list_is_taken_twice_and_what_is_wrong_in_it_is_told_with_its_number() {
     let wrong = taken["wrong"].as_array().unwrap();
     assert!(ran.says("entries_wrong"), "{ran:?}");
     assert!(wrong.iter().any(|it| it["entry"] == 4), "{taken}");
+    let secret = json!({ "job_id": job, "metadata": { "key": crate::world::KEY } });
+    let told = world.feed(&["jobs", "import", "-"], &secret.to_string());
+    assert!(
+        told.code == 1 && told.says("looks like a secret"),
+        "{told:?}"
+    );
+    assert!(!world.stored(crate::world::KEY) && !told.says(crate::world::KEY));
     let broken = world.feed(&["jobs", "import", "-"], &format!("{{\"job_id\n{job}\n"));
     assert!(broken.code == 1 && broken.says("Entry 1:"), "{broken:?}");
     assert!(broken.says("1 known already"), "{broken:?}");
@@ -86,6 +93,12 @@ fn what_is_exported_can_be_imported() {
     let active = world.run(&["jobs", "export", "--active"]).ok().stdout;
     assert_eq!(lines(&active).len(), 1);
     assert_eq!(lines(&active)[0]["metadata"], json!({}));
+    let noted = json!({ "job_id": second, "metadata": { "task": "Search", "for": ["me"] } });
+    world
+        .feed(&["jobs", "import", "-"], &noted.to_string())
+        .ok();
+    let active = world.run(&["jobs", "export", "--active"]).ok().stdout;
+    assert_eq!(lines(&active)[0]["metadata"], noted["metadata"]);
     let again = world.feed(&["--json", "jobs", "import", "-"], &active).ok();
     assert_eq!(again.json()["known"], 1);
 }

@@ -272,3 +272,61 @@ fn a_door_that_is_closed_says_how_to_open_it() {
     assert!(told.next.contains("start it with `gaffer up`"), "{told:?}");
     assert!(!world.data().exists(), "asking a door made a data folder");
 }
+
+#[test]
+fn the_list_goes_by_repository_and_programs_get_it_on_each_row() {
+    let world = world();
+    world.run(&["source", "add", "acme/alpha"]).ok();
+    create(&world);
+    let order = ["job", "create", "--repo", "acme/alpha", "--prompt", PROMPT];
+    world.run(&order).ok();
+    create(&world);
+    let list = world.run(&["job", "list"]).ok().stdout;
+    let repos: Vec<_> = list
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert_eq!(repos, ["acme/alpha", "acme/shop", "acme/shop"], "{list}");
+    let rows = world.json(&["job", "list"]);
+    let repos = rows["jobs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["repo"].clone());
+    assert_eq!(
+        repos.collect::<Vec<_>>(),
+        ["acme/shop", "acme/alpha", "acme/shop"]
+    );
+}
+
+#[test]
+fn top_is_shown_once_where_no_terminal_reads_it() {
+    let world = world();
+    let id = create(&world);
+    for once in [&["top"][..], &["top", "--once"]] {
+        let shown = world.run(once).ok();
+        for part in [
+            "1 queued",
+            "ACCOUNT",
+            "default",
+            "Nobody is waited for.",
+            "No event yet.",
+        ] {
+            assert!(shown.says(part), "{part}: {shown:?}");
+        }
+    }
+    let told = world.json(&["top", "--once"]);
+    assert_eq!(told["jobs"]["queued"], 1);
+    assert_eq!(told["accounts"][0]["slots"]["of"], 3);
+    assert_eq!(
+        (&told["waiting"], &told["events"]),
+        (&json!([]), &json!([]))
+    );
+    world.run(&["job", "cancel", &id]).ok();
+    let closed = World::new()
+        .set("GAFFER_TOKEN", TOKEN)
+        .set("GAFFER_URL", "http://127.0.0.1:1");
+    let told = closed.refused(&["top"]);
+    assert_eq!((told.exit, told.code.as_str()), (1, "not_running"));
+}

@@ -104,7 +104,10 @@ fn every_shell_gets_completions() {
     let world = World::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let ran = world.run(&["completions", shell]).ok();
-        assert!(ran.says("gaffer") && ran.says("rotate"), "{shell}");
+        assert!(
+            ran.says("gaffer") && ran.says("rotate") && ran.says("monitor"),
+            "{shell}"
+        );
     }
     assert_eq!(world.run(&["completions", "cmd"]).code, 2);
 }

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use domain::job::{Job, Phase};
+use domain::notes::Notes;
 use domain::redact::presentable;
 use engine::status::state_of;
 use serde_json::{Value, json};
@@ -65,7 +66,8 @@ async fn export(active: bool, here: &Here) -> Result<()> {
         let page = desk.store.all_jobs(after, PAGE).await;
         let (jobs, next) = page.context("reading the jobs")?;
         for job in jobs.iter().filter(|job| !active || is_active(job)) {
-            render::json_line(&shown(job)).context("writing the list")?;
+            let notes = desk.notes(&job.id).await.context("reading the notes")?;
+            render::json_line(&shown(job, &notes)).context("writing the list")?;
         }
         after = next;
         if after.is_none() {
@@ -82,9 +84,9 @@ fn is_active(job: &Job) -> bool {
 }
 
 /// A job as a list names it. What is beside `job_id` and `metadata` is for readers.
-fn shown(job: &Job) -> Value {
+fn shown(job: &Job, notes: &Notes) -> Value {
     json!({
-        "job_id": job.id, "metadata": {}, "session_id": job.session(), "repo": job.repo,
+        "job_id": job.id, "metadata": notes.kept, "session_id": job.session(), "repo": job.repo,
         "agent": job.agent, "state": state_of(job), "title": presentable(&job.title, TITLE_CHARS_MAX),
         "pull_request": job.pull(), "created_at": job.created_at,
     })

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
 
 use super::entries::{self, Entry, Name, Wrong};
 use super::taken::Taken;
@@ -15,6 +16,14 @@ const AGAIN_AFTER: SignedDuration = SignedDuration::from_mins(30);
 pub(super) struct Known {
     refused: BTreeMap<Name, Timestamp>,
     told: BTreeSet<(usize, String)>,
+    /// What was taken, with what was said about it: others may note down something else since.
+    done: BTreeSet<(Name, String)>,
+}
+
+/// What names an entry and what it says.
+fn place(entry: &Entry) -> (Name, String) {
+    let metadata = Value::Object(entry.metadata.clone());
+    (entry.names.clone(), metadata.to_string())
 }
 
 impl Known {
@@ -22,17 +31,36 @@ impl Known {
     pub(super) fn news(&self, bytes: &[u8], now: Timestamp) -> Vec<Result<Entry, Wrong>> {
         let mut entries = entries::read(bytes);
         entries.retain(|entry| match entry {
-            Ok(entry) => self
-                .refused
-                .get(&entry.names)
-                .is_none_or(|at| now.duration_since(*at) >= AGAIN_AFTER),
+            Ok(entry) => {
+                let refused = self.refused.get(&entry.names);
+                let again = refused.is_none_or(|at| now.duration_since(*at) >= AGAIN_AFTER);
+                again && !self.done.contains(&place(entry))
+            }
             Err(wrong) => !self.told.contains(&(wrong.at, wrong.what.clone())),
         });
         entries
     }
 
-    /// Remembers what could not be taken.
-    pub(super) fn settle(&mut self, taken: &Taken, now: Timestamp) {
+    /// Remembers what was taken of these entries, and what could not be.
+    pub(super) fn settle(
+        &mut self,
+        entries: &[Result<Entry, Wrong>],
+        taken: &Taken,
+        now: Timestamp,
+    ) {
+        let is_open = |names: &Name| {
+            let later = taken
+                .later
+                .iter()
+                .any(|it| *names == Name::Session(it.clone()));
+            later
+                || taken
+                    .wrong
+                    .iter()
+                    .any(|it| it.names.as_ref() == Some(names))
+        };
+        let done = entries.iter().flatten().filter(|it| !is_open(&it.names));
+        self.done.extend(done.map(place));
         for failed in &taken.wrong {
             match &failed.names {
                 Some(names) => drop(self.refused.insert(names.clone(), now)),
@@ -55,17 +83,22 @@ mod tests {
         let news = known.news(list, at(0));
         assert_eq!(news.len(), 3);
         let mut taken = Taken::default();
-        let wrong = news.into_iter().filter_map(Result::err);
+        let wrong = news.iter().cloned().filter_map(Result::err);
         taken.wrong.extend(wrong.map(Failed::from));
+        taken.later.push("32".parse().unwrap());
         taken.wrong.push(Failed {
             at: 1,
             names: Some(Name::Session("31".parse().unwrap())),
             what: "refused".to_owned(),
         });
-        known.settle(&taken, at(0));
+        known.settle(&news, &taken, at(0));
         assert_eq!(known.news(list, at(29)).len(), 1);
         assert_eq!(known.news(list, at(30)).len(), 2);
         // A line that says something else is told again.
         assert_eq!(known.news(b"31\nelse\n32", at(1)).len(), 2);
+        known.settle(&news, &Taken::default(), at(30));
+        assert_eq!(known.news(list, at(60)).len(), 0);
+        let noted = b"{\"job_id\": 32, \"metadata\": {\"task\": \"x\"}}";
+        assert_eq!(known.news(noted, at(60)).len(), 1);
     }
 }

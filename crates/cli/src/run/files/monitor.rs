@@ -176,12 +176,12 @@ impl Monitor {
     async fn round(&self, files: &mut Files<'_>, stopped: &watch::Receiver<bool>) -> Result<Round> {
         let desk = &self.data.desk;
         let entries = files.news(desk.now())?;
-        let taking = taken::take(desk, entries, &self.adopted);
+        let taking = taken::take(desk, entries.clone(), &self.adopted);
         let taken = match &self.hand {
             None => taking.await?,
             Some((hand, _)) => hand.pass_during(taking, stopped).await??,
         };
-        files.known.settle(&taken, desk.now());
+        files.known.settle(&entries, &taken, desk.now());
         if let Some((hand, _)) = &self.hand {
             hand.pass(stopped).await?;
         }

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use domain::ids::{JobId, RepoName, SessionId};
+use domain::notes::{NotKept, Notes};
 use engine::desk::{Desk, Error as DeskError};
 use engine::jobs::adoption::{Adopted, Adoption};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::entries::{Entry, Name, Wrong};
@@ -58,6 +59,17 @@ struct Asked {
     at: usize,
     session: SessionId,
     id: JobId,
+    metadata: Map<String, Value>,
+}
+
+/// What one entry came to.
+enum Noted {
+    /// It is about what is watched already.
+    Known,
+    /// A session was asked for.
+    Asked(Asked),
+    /// It says something that cannot be kept.
+    Refused(String),
 }
 
 /// Takes what a list names. What is there already stays as it is.
@@ -67,28 +79,35 @@ pub(super) async fn take(
     adopted: &AdoptedArgs,
 ) -> Result<Taken> {
     let mut taken = Taken::default();
-    let (mut seen, mut asked) = (BTreeSet::new(), Vec::new());
+    let (mut asked_for, mut asked) = (BTreeSet::new(), Vec::new());
     for entry in entries {
         let entry = match entry {
-            Ok(entry) if seen.insert(entry.names.clone()) => entry,
-            Ok(_) => {
+            // One that stands in the list twice is asked for once.
+            Ok(entry) if asked_for.contains(&entry.names) => {
                 taken.known += 1;
                 continue;
             }
+            Ok(entry) => entry,
             Err(wrong) => {
                 taken.wrong.push(wrong.into());
                 continue;
             }
         };
-        match one(desk, &entry, adopted).await {
-            Ok(None) => taken.known += 1,
-            Ok(Some(wish)) => asked.push(wish),
-            Err(error) => {
-                let what = refusal(error)?;
-                let names = Some(entry.names);
-                let at = entry.at;
-                taken.wrong.push(Failed { at, names, what });
+        let noted = match one(desk, &entry, adopted).await {
+            Ok(noted) => noted,
+            Err(error) => Noted::Refused(refusal(error)?),
+        };
+        match noted {
+            Noted::Known => taken.known += 1,
+            Noted::Asked(wish) => {
+                asked_for.insert(entry.names);
+                asked.push(wish);
             }
+            Noted::Refused(what) => taken.wrong.push(Failed {
+                at: entry.at,
+                names: Some(entry.names),
+                what,
+            }),
         }
     }
     decided(desk, asked, &mut taken).await?;
@@ -107,26 +126,26 @@ fn refusal(error: DeskError) -> Result<String> {
     }
 }
 
-/// Notes a job, or asks for a session to be adopted.
-async fn one(
-    desk: &Desk,
-    entry: &Entry,
-    adopted: &AdoptedArgs,
-) -> Result<Option<Asked>, DeskError> {
+/// Notes down what is said about a job, or asks for a session to be adopted.
+async fn one(desk: &Desk, entry: &Entry, adopted: &AdoptedArgs) -> Result<Noted, DeskError> {
     let session = match &entry.names {
         Name::Job(job) => {
             desk.must_job(job).await?;
-            return Ok(None);
+            return note(desk, job, &entry.metadata).await;
         }
         Name::Session(session) => session,
     };
-    if desk.store.job_of(session).await?.is_some() {
-        return Ok(None);
+    if let Some(job) = desk.store.job_of(session).await? {
+        return note(desk, &job, &entry.metadata).await;
     }
     let repo = match entry.repo.clone().or_else(|| adopted.repo.clone()) {
         Some(repo) => repo,
         None => only_source(desk).await?,
     };
+    // What cannot be kept is refused before anything is done for it.
+    if let Err(refused) = Notes::default().with(entry.metadata.clone()) {
+        return Ok(Noted::Refused(not_kept(&refused)));
+    }
     let adoption = Adoption {
         session: session.clone(),
         repo,
@@ -136,14 +155,30 @@ async fn one(
         refused: None,
     };
     Ok(match desk.adopt(adoption, Duration::ZERO).await? {
-        Adopted::Later(id) => Some(Asked {
+        Adopted::Later(id) => Noted::Asked(Asked {
             at: entry.at,
             session: session.clone(),
             id,
+            metadata: entry.metadata.clone(),
         }),
         // Somebody was quicker.
-        Adopted::Job(_) | Adopted::Refused(..) => None,
+        Adopted::Job(job) => note(desk, &job.id, &entry.metadata).await?,
+        Adopted::Refused(_, what) => Noted::Refused(what),
     })
+}
+
+async fn note(desk: &Desk, job: &JobId, metadata: &Map<String, Value>) -> Result<Noted, DeskError> {
+    if metadata.is_empty() {
+        return Ok(Noted::Known);
+    }
+    Ok(match desk.note(job, metadata).await? {
+        Ok(_) => Noted::Known,
+        Err(refused) => Noted::Refused(not_kept(&refused)),
+    })
+}
+
+fn not_kept(why: &NotKept) -> String {
+    format!("`metadata`: {why}")
 }
 
 async fn only_source(desk: &Desk) -> Result<RepoName, DeskError> {
@@ -167,7 +202,16 @@ async fn decided(desk: &Desk, mut asked: Vec<Asked>, taken: &mut Taken) -> Resul
         for wish in asked {
             let adopted = desk.adopted(&wish.id, &wish.session).await;
             match adopted.context("looking what was decided")? {
-                Adopted::Job(job) => taken.adopted.push((wish.session, job.id)),
+                Adopted::Job(job) => {
+                    let noted = note(desk, &job.id, &wish.metadata).await;
+                    // It was looked at before anybody was asked; what was noted in between may leave no room.
+                    if let Noted::Refused(what) = noted.context("noting down the metadata")? {
+                        let names = Some(Name::Session(wish.session.clone()));
+                        let at = wish.at;
+                        taken.wrong.push(Failed { at, names, what });
+                    }
+                    taken.adopted.push((wish.session, job.id));
+                }
                 Adopted::Refused(_, what) => taken.wrong.push(Failed {
                     at: wish.at,
                     names: Some(Name::Session(wish.session)),

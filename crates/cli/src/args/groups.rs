@@ -1,0 +1,106 @@
+//! The commands in groups, since nobody reads a list of thirty; and the command line that is parsed with them.
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, FromArgMatches};
+
+use super::CommandLine;
+
+/// What the groups are called, and their commands in the order of their use.
+const GROUPS: [(&str, &[&str]); 5] = [
+    (
+        "Work",
+        &["job", "pull", "jobs", "events", "monitor", "logs"],
+    ),
+    ("Agents", &["agent", "wake", "watch", "handle-event", "mcp"]),
+    (
+        "Repositories and accounts",
+        &["source", "account", "github", "secret", "token"],
+    ),
+    (
+        "Operation",
+        &[
+            "up", "top", "status", "pause", "resume", "doctor", "dlq", "cost", "backup", "restore",
+            "export", "import",
+        ],
+    ),
+    (
+        "Setup",
+        &["init", "demo", "sandbox", "probe", "completions"],
+    ),
+];
+
+/// The command line with its groups.
+pub(crate) fn command() -> clap::Command {
+    let command = CommandLine::command();
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}",
+        listing(&command)
+    );
+    command.help_template(template)
+}
+
+/// Parses a command line.
+pub(crate) fn parse(
+    arguments: impl IntoIterator<Item = OsString>,
+) -> Result<CommandLine, clap::Error> {
+    let mut command = command();
+    let mut matches = command.try_get_matches_from_mut(arguments)?;
+    CommandLine::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+fn listing(command: &clap::Command) -> String {
+    let names = GROUPS.iter().flat_map(|(_, names)| *names);
+    let width = names.map(|name| name.len()).max().unwrap_or_default();
+    let mut text = String::new();
+    for (group, names) in GROUPS {
+        text.push_str(&format!("{group}:\n"));
+        for name in names {
+            let found = command.find_subcommand(name);
+            let about = found.and_then(clap::Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            text.push_str(&format!("  {name:width$}  {about}\n"));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_stands_in_one_group() {
+        let command = CommandLine::command();
+        let shown = command.get_subcommands().filter(|it| !it.is_hide_set());
+        let mut wanted: Vec<_> = shown.map(clap::Command::get_name).collect();
+        let mut grouped: Vec<_> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
+        wanted.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(grouped, wanted);
+    }
+
+    #[test]
+    fn the_help_shows_groups_options_and_examples() {
+        for help in [command().render_help(), command().render_long_help()] {
+            let help = help.to_string();
+            for part in [
+                "Usage: gaffer",
+                "\nWork:\n  job           Jobs: pieces of work",
+                "\nSetup:\n",
+                "--json",
+                "--data <DIR>",
+                "--version",
+                "\nExamples:\n",
+                "Exit codes:",
+            ] {
+                assert!(help.contains(part), "{part}:\n{help}");
+            }
+        }
+    }
+}

@@ -1,0 +1,412 @@
+//! Bad values at every argument of every command: refused by name, before anything is done.
+
+use super::*;
+
+/// What an argument takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A name, a number, a duration, an address or one of some words.
+    Strict,
+    /// Words that can be seen, on one line and not many.
+    Words,
+    /// Words of any kind, but some. What is too long is refused where they are read.
+    Text,
+    /// A file or a folder, also above the present one.
+    Place,
+    /// Somebody else's words, read by whoever they are for.
+    Theirs,
+}
+
+use Kind::{Place, Strict, Text, Theirs, Words};
+
+type Row = (&'static str, &'static [&'static [(&'static str, Kind)]]);
+
+/// Where the world outside is.
+const OUTSIDE: &[(&str, Kind)] = &[
+    ("jules_base", Strict),
+    ("github_base", Strict),
+    ("github_app_id", Strict),
+    ("allow_hosts", Strict),
+];
+
+/// What may be done in a source, and when.
+const POLICY: &[(&str, Kind)] = &[
+    ("merge", Strict),
+    ("plan_approval", Strict),
+    ("merge_method", Strict),
+    ("min_checks", Strict),
+    ("required_checks", Words),
+    ("protected_paths", Strict),
+    ("blocking_labels", Words),
+    ("merges_per_day", Strict),
+    ("adopted_may_merge", Strict),
+    ("keep_branch", Strict),
+    ("ci_repairs", Strict),
+    ("comment_when_blocked", Strict),
+    ("blocked_label", Words),
+    ("stuck_after", Strict),
+    ("stuck_after_queued", Strict),
+    ("text_wait", Strict),
+    ("not_found_grace", Strict),
+    ("quiet", Strict),
+    ("watch_completed", Strict),
+    ("settle", Strict),
+    ("ci_start", Strict),
+    ("ci_repair_after", Strict),
+    ("pull_poll", Strict),
+];
+
+const PLAN: &[(&str, Kind)] = &[
+    ("plan", Strict),
+    ("concurrent", Strict),
+    ("per_day", Strict),
+    ("agent", Strict),
+];
+
+const ID: &[(&str, Kind)] = &[("id", Strict)];
+const LETTER: &[(&str, Kind)] = &[("id", Words)];
+const NAME: &[(&str, Kind)] = &[("name", Strict)];
+const REPO: &[(&str, Kind)] = &[("repo", Strict)];
+const URL: &[(&str, Kind)] = &[("url", Strict)];
+const FILE: &[(&str, Kind)] = &[("file", Place)];
+const CONFIG: &[(&str, Kind)] = &[("config", Place)];
+const OF_A_REPO: &[(&str, Kind)] = &[("repo", Strict), ("agent", Strict)];
+
+/// Every command with its arguments, those of all commands first.
+const ROWS: &[Row] = &[
+    ("", &[&[("data", Place), ("stack", Strict)]]),
+    (
+        "init",
+        &[
+            REPO,
+            &[
+                ("account", Strict),
+                ("key_file", Place),
+                ("github_token_file", Place),
+                ("agent", Strict),
+                ("agent_url", Strict),
+                ("branch", Strict),
+                ("jules_base", Strict),
+                ("github_base", Strict),
+            ],
+            POLICY,
+        ],
+    ),
+    ("up", &[&[("listen", Strict)], OUTSIDE]),
+    (
+        "demo",
+        &[&[("chaos", Strict), ("seeds", Strict), ("at_once", Strict)]],
+    ),
+    (
+        "sandbox",
+        &[&[("listen", Strict), ("scenario", Place), ("replay", Place)]],
+    ),
+    (
+        "probe",
+        &[
+            REPO,
+            &[
+                ("account", Strict),
+                ("branch", Strict),
+                ("transcript", Place),
+                ("patience", Strict),
+                ("every", Strict),
+                ("burst", Strict),
+                ("jules_base", Strict),
+            ],
+        ],
+    ),
+    ("account", &[]),
+    ("account add", &[NAME, &[("key_file", Place)], PLAN]),
+    ("account set", &[NAME, PLAN]),
+    ("account list", &[]),
+    ("source", &[]),
+    (
+        "source add",
+        &[
+            REPO,
+            &[("account", Strict), ("branch", Strict), ("agent", Strict)],
+            POLICY,
+        ],
+    ),
+    (
+        "source set",
+        &[
+            REPO,
+            &[
+                ("account", Strict),
+                ("branch", Strict),
+                ("agent", Strict),
+                ("repository_id", Strict),
+            ],
+            POLICY,
+        ],
+    ),
+    ("source list", &[]),
+    ("source pause", &[REPO]),
+    ("source resume", &[REPO]),
+    ("agent", &[]),
+    ("agent add", &[NAME, URL, &[("channel", Strict)]]),
+    ("agent set", &[NAME, URL, &[("channel", Strict)]]),
+    ("agent test", &[NAME, &[("within", Strict)]]),
+    ("agent list", &[]),
+    ("agent rotate", &[NAME]),
+    ("agent remove", &[NAME]),
+    ("github", &[]),
+    (
+        "github setup",
+        &[&[
+            ("org", Strict),
+            ("name", Words),
+            ("webhook_url", Strict),
+            ("listen", Strict),
+            ("app_id", Strict),
+            ("key_file", Place),
+            ("within", Strict),
+            ("github_base", Strict),
+        ]],
+    ),
+    ("github token", &[&[("github_base", Strict)]]),
+    ("secret", &[]),
+    ("secret set", &[NAME]),
+    ("token", &[]),
+    (
+        "token create",
+        &[NAME, &[("scope", Strict), ("expires", Strict)]],
+    ),
+    ("token list", &[]),
+    ("token revoke", &[NAME]),
+    ("job", &[URL]),
+    (
+        "job create",
+        &[
+            REPO,
+            &[
+                ("branch", Strict),
+                ("title", Words),
+                ("agent", Strict),
+                ("priority", Strict),
+                ("prompt", Text),
+                ("prompt_file", Place),
+                ("stdin", Strict),
+                ("until", Strict),
+                ("within", Strict),
+            ],
+        ],
+    ),
+    ("job list", &[REPO, &[("limit", Strict)]]),
+    ("job show", &[ID]),
+    ("job messages", &[ID, &[("cursor", Strict)]]),
+    ("job register", &[ID, &[("metadata", Strict)], OF_A_REPO]),
+    ("job why", &[ID]),
+    ("job events", &[ID]),
+    ("job wait", &[ID, &[("until", Strict), ("within", Strict)]]),
+    ("job say", &[ID, &[("text", Text)]]),
+    ("job approve", &[ID]),
+    ("job merge", &[ID, &[("sha", Strict)]]),
+    ("job cancel", &[ID]),
+    ("job retry", &[ID, &[("reason", Text)]]),
+    ("job adopt", &[&[("session", Strict)], OF_A_REPO]),
+    ("job artifacts", &[ID]),
+    ("jobs", &[]),
+    ("jobs import", &[FILE, OF_A_REPO]),
+    ("jobs export", &[]),
+    ("events", &[]),
+    ("events export", &[&[("after", Strict)], CONFIG]),
+    ("monitor", &[CONFIG, OF_A_REPO, OUTSIDE]),
+    ("pull", &[URL]),
+    ("pull why", &[&[("pull", Strict)]]),
+    ("mcp", &[URL]),
+    ("mcp call", &[&[("tool", Words), ("arguments", Theirs)]]),
+    ("wake", &[]),
+    (
+        "wake list",
+        &[&[
+            ("agent", Strict),
+            ("job", Strict),
+            ("state", Strict),
+            ("since", Strict),
+            ("limit", Strict),
+        ]],
+    ),
+    ("wake show", &[&[("event", Strict)]]),
+    (
+        "wake replay",
+        &[&[("event", Strict), ("since", Strict), ("agent", Strict)]],
+    ),
+    (
+        "watch",
+        &[
+            &[("agent", Strict), ("at_once", Strict), ("timeout", Strict)],
+            URL,
+            &[("command", Theirs)],
+        ],
+    ),
+    ("handle-event", &[&[("event", Theirs)], URL]),
+    ("pause", &[&[("source", Strict)]]),
+    ("resume", &[&[("source", Strict)]]),
+    ("status", &[]),
+    ("top", &[URL]),
+    ("logs", &[ID]),
+    ("cost", &[]),
+    ("dlq", &[&[("queue", Strict)]]),
+    ("dlq list", &[]),
+    ("dlq show", &[LETTER]),
+    ("dlq redrive", &[LETTER]),
+    ("dlq drop", &[LETTER]),
+    (
+        "doctor",
+        &[&[("source", Strict), ("webhook_url", Strict)], OUTSIDE],
+    ),
+    ("backup", &[FILE]),
+    ("restore", &[FILE]),
+    ("export", &[&[("format", Strict)]]),
+    ("import", &[FILE]),
+    ("completions", &[&[("shell", Strict)]]),
+];
+
+/// What has to stand before the second argument of a command.
+const BEFORE: [(&str, &str); 2] = [
+    ("job say", "01j00000000000000000000000"),
+    ("mcp call", "jules_get_job"),
+];
+
+/// The values that an argument has to refuse.
+fn wrong_for(kind: Kind) -> Vec<String> {
+    let long = "x".repeat(100_000);
+    let own = |wrong: &[&str]| wrong.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    match kind {
+        Strict => [
+            own(&["", " ", "a\u{7}b", "\u{1b}[2J", "a\r\nb", "a\n\nb", "../x"]),
+            vec![long],
+        ]
+        .concat(),
+        Words => [
+            own(&["", " ", "a\u{7}b", "\u{1b}[2J", "a\r\nb"]),
+            vec![long],
+        ]
+        .concat(),
+        Place => own(&["", "a\u{7}b", "\u{1b}[2J", "a\r\nb"]),
+        Text => own(&[""]),
+        Theirs => Vec::new(),
+    }
+}
+
+/// Every command that people type, with its own arguments that take a value.
+fn commands() -> Vec<(String, Vec<clap::Arg>)> {
+    fn walk(
+        command: &clap::Command,
+        (name, above): (&str, &[String]),
+        found: &mut Vec<(String, Vec<clap::Arg>)>,
+    ) {
+        let own = command.get_arguments().filter(|arg| {
+            arg.get_action().takes_values() && !above.contains(&arg.get_id().to_string())
+        });
+        found.push((name.to_owned(), own.cloned().collect()));
+        let global = command.get_arguments().filter(|arg| arg.is_global_set());
+        let above: Vec<String> = global.map(|arg| arg.get_id().to_string()).collect();
+        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+            let name = format!("{name} {}", sub.get_name());
+            walk(sub, (name.trim(), &above), found);
+        }
+    }
+    let mut command = CommandLine::command();
+    command.build();
+    let mut found = Vec::new();
+    walk(&command, ("", &[]), &mut found);
+    found
+}
+
+fn row(name: &str) -> Option<Vec<(&'static str, Kind)>> {
+    let (_, parts) = ROWS.iter().find(|(row, _)| *row == name)?;
+    Some(parts.concat())
+}
+
+#[test]
+fn every_command_and_every_argument_has_a_row() {
+    let commands = commands();
+    for (name, arguments) in &commands {
+        let mut wanted: Vec<_> = arguments.iter().map(|arg| arg.get_id().as_str()).collect();
+        let row = row(name);
+        assert!(row.is_some(), "`gaffer {name}` has no row");
+        let mut had: Vec<_> = row.unwrap().iter().map(|(id, _)| *id).collect();
+        wanted.sort_unstable();
+        had.sort_unstable();
+        assert_eq!(had, wanted, "`gaffer {name}`");
+    }
+    assert_eq!(ROWS.len(), commands.len(), "a row names no command");
+}
+
+/// A command line with one bad value. What else is missing is told only when all values are good.
+fn typed(name: &str, arg: &clap::Arg, value: &str) -> Vec<String> {
+    let mut line = vec!["gaffer".to_owned()];
+    line.extend(name.split_whitespace().map(str::to_owned));
+    match arg.get_long() {
+        Some(long) => line.push(format!("--{long}={value}")),
+        None => {
+            if arg.get_index() == Some(2) {
+                let before = BEFORE.iter().find(|(command, _)| *command == name);
+                line.push(before.unwrap().1.to_owned());
+            }
+            // So that it is no option.
+            line.extend(["--".to_owned(), value.to_owned()]);
+        }
+    }
+    line
+}
+
+/// What is wrong with how a bad value is refused.
+fn fault(
+    command: &clap::Command,
+    (name, arg, kind): (&str, &clap::Arg, Kind),
+    value: &str,
+) -> Option<String> {
+    let line = typed(name, arg, value);
+    let shown: String = value.chars().take(20).collect();
+    let fault = |what: &str| {
+        Some(format!(
+            "gaffer {name}: {} = {shown:?}: {what}",
+            arg.get_id()
+        ))
+    };
+    let Err(error) = command.clone().try_get_matches_from(&line) else {
+        return fault("it is taken");
+    };
+    let told = crate::error::tell_usage(&error);
+    let called = match (arg.get_long(), arg.get_value_names()) {
+        (Some(long), _) => format!("--{long}"),
+        (None, Some([called, ..])) => called.to_string(),
+        (None, Some([]) | None) => arg.get_id().to_string().to_uppercase(),
+    };
+    let named = told.what.contains(&called);
+    let repeated = value.chars().any(|c| c.is_control()) || told.what.contains(value.trim());
+    let clipped = value.len() > 1_000 && told.what.contains(&value[..60]);
+    match kind {
+        _ if error.exit_code() != 2 => fault("it ends with another exit code"),
+        _ if !named => fault(&format!("the argument is not named: {}", told.what)),
+        _ if !(repeated || clipped) => fault(&format!("the value is not told: {}", told.what)),
+        _ if told.what.len() > 1_500 => fault("it is told at length"),
+        _ if told.what.chars().any(char::is_control) => fault("control characters are told"),
+        _ => None,
+    }
+}
+
+#[test]
+fn bad_values_are_refused_with_their_argument() {
+    let mut faults = Vec::new();
+    let mut command = CommandLine::command();
+    command.build();
+    for (name, arguments) in commands() {
+        let row = row(&name).unwrap();
+        for arg in &arguments {
+            let kind = row.iter().find(|(id, _)| id == arg.get_id()).unwrap().1;
+            let wrong = wrong_for(kind);
+            faults.extend(
+                wrong
+                    .iter()
+                    .filter_map(|value| fault(&command, (&name, arg, kind), value)),
+            );
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}

@@ -1,0 +1,25 @@
+//! `gaffer top`.
+
+use clap::Args;
+use url::Url;
+
+use super::value;
+
+/// How it is shown.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer top\n  gaffer top --once\n  gaffer top --once --json\n\n`q` or Ctrl-C ends it. Where no terminal reads it, it is shown once."
+)]
+pub(crate) struct TopArgs {
+    /// Show it once, and end.
+    #[arg(long)]
+    pub(crate) once: bool,
+
+    /// Where the HTTP door of Gaffer is [default: http://127.0.0.1:4180].
+    #[arg(long, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
+    pub(crate) url: Option<Url>,
+
+    /// Whether to answer in JSON, from `--json`.
+    #[arg(skip)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,104 @@
+//! `gaffer top`: what is going on, shown again whenever something happens and every few seconds.
+
+mod frame;
+mod keys;
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use client::wire::EventPage;
+use client::{Client, Error as CallError, EventsAsked};
+use console::Term;
+use tokio::time::{Instant, timeout};
+
+use crate::args::top::TopArgs;
+use crate::here::Here;
+use crate::render::{self, Answer};
+use crate::site;
+use crate::up::told_to_stop;
+use frame::Seen;
+use keys::Keys;
+
+/// Longest time between two looks, and how long the door is asked to hold its answer: what is no event, such as a budget, changes too.
+const REFRESH_EVERY: Duration = Duration::from_secs(5);
+
+/// Shortest time between two looks, however much happens.
+const BREATH: Duration = Duration::from_millis(500);
+
+/// Jobs that are looked at: as many as the door tells at once.
+const JOBS_MAX: u32 = 200;
+
+/// Events that are shown.
+const EVENTS_SHOWN: u32 = 8;
+
+/// Shows it once, or until told to stop.
+pub(crate) async fn run(args: TopArgs, here: &Here) -> Result<()> {
+    let client = site::door(args.url, here).await?;
+    let term = Term::stdout();
+    let first = look(&client).await.context("asking what is going on")?;
+    if args.once || args.json || !term.is_term() {
+        return render::answer(&first.answer(), args.json).context("writing the answer");
+    }
+    let mut keys = Keys::listen();
+    let mut stop = std::pin::pin!(told_to_stop());
+    let mut cursor = None;
+    let mut shown = first.answer();
+    loop {
+        let shown_now = shown.line("").line("`q` ends this.");
+        render::screen(&shown_now, &term).context("writing to the terminal")?;
+        tokio::select! {
+            told = &mut stop => return told,
+            () = keys.quit() => return Ok(()),
+            () = news(&client, &mut cursor) => {}
+        }
+        shown = match look(&client).await {
+            Ok(seen) => seen.answer(),
+            Err(error) => Answer::new(serde_json::Value::Null)
+                .line(format!("{error}"))
+                .line("It is tried again."),
+        };
+    }
+}
+
+async fn look(client: &Client) -> Result<Seen, CallError> {
+    let asked = EventsAsked {
+        after: None,
+        job: None,
+        limit: EVENTS_SHOWN,
+        wait_seconds: 0,
+    };
+    Ok(Seen {
+        status: client.status().await?,
+        jobs: client.jobs(None, Some(JOBS_MAX)).await?,
+        events: client.events_after(&asked).await?.events,
+    })
+}
+
+/// Resolves when something happened, and after a while in any case.
+async fn news(client: &Client, cursor: &mut Option<String>) {
+    let began = Instant::now();
+    let held = REFRESH_EVERY.as_secs().try_into().unwrap_or(0);
+    let happened = match asked(client, cursor.clone(), held).await {
+        Ok(page) => {
+            *cursor = Some(page.cursor);
+            !page.events.is_empty()
+        }
+        // The next look tells what is wrong.
+        Err(_) => false,
+    };
+    let least = if happened { BREATH } else { REFRESH_EVERY };
+    let rest = least.saturating_sub(began.elapsed());
+    let _ = timeout(rest, std::future::pending::<()>()).await;
+}
+
+/// Where one stands at first, and then what comes.
+async fn asked(client: &Client, after: Option<String>, held: u32) -> Result<EventPage, CallError> {
+    let is_first = after.is_none();
+    let asked = EventsAsked {
+        after,
+        job: None,
+        limit: if is_first { 0 } else { JOBS_MAX.min(100) },
+        wait_seconds: if is_first { 0 } else { held },
+    };
+    client.events_after(&asked).await
+}

@@ -1,0 +1,214 @@
+//! One look at everything, as it is shown.
+
+use client::wire::{AccountView, JobView, Jobs, Status, Used, Waiting};
+use domain::fence::clip;
+use domain::wake::ActionableEvent;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use crate::render::{Answer, value};
+use crate::switch::{health, moment};
+
+/// Longest text in a cell, in characters.
+const CELL_CHARS_MAX: usize = 60;
+
+/// What was seen.
+pub(super) struct Seen {
+    pub(super) status: Status,
+    pub(super) jobs: Jobs,
+    pub(super) events: Vec<ActionableEvent>,
+}
+
+impl Seen {
+    /// As it is shown and told.
+    pub(super) fn answer(&self) -> Answer {
+        let waiting: Vec<&JobView> = self.waiting();
+        let json = json!({
+            "now": self.status.now, "paused_since": self.status.paused_since,
+            "jobs": self.status.jobs, "waiting": waiting.iter().map(|job| told(job)).collect::<Vec<_>>(),
+            "accounts": self.status.accounts, "queue": self.status.queue, "events": self.events,
+        });
+        let now = self.status.now;
+        let waits = waiting.iter().map(|job| waits(job, now)).collect();
+        let accounts = self.status.accounts.iter().map(account).collect();
+        let events = self.events.iter().rev().map(event).collect();
+        Answer::new(json)
+            .pairs(self.head())
+            .line("")
+            .table(
+                &["waits for", "since", "what", "job", "repository", "title"],
+                waits,
+                "Nobody is waited for.",
+            )
+            .line("")
+            .table(
+                &["account", "health", "slots", "last 24 h", "next poll"],
+                accounts,
+                "No account yet: `gaffer account add default`.",
+            )
+            .line("")
+            .table(
+                &["seen", "event", "kind", "job", "message"],
+                events,
+                "No event yet.",
+            )
+    }
+
+    fn head(&self) -> Vec<(&'static str, String)> {
+        let Status {
+            now, jobs, queue, ..
+        } = &self.status;
+        let counts: Vec<String> = jobs
+            .iter()
+            .map(|(state, n)| format!("{n} {state}"))
+            .collect();
+        let paused = self.status.paused_since.map(moment);
+        vec![
+            ("now", moment(*now)),
+            ("paused since", paused.unwrap_or_default()),
+            (
+                "jobs",
+                if counts.is_empty() {
+                    "none".to_owned()
+                } else {
+                    counts.join(", ")
+                },
+            ),
+            (
+                "queue",
+                format!("{} waiting, {} given up", queue.waiting, queue.dead),
+            ),
+        ]
+    }
+
+    /// Jobs that wait for somebody, the longest first.
+    fn waiting(&self) -> Vec<&JobView> {
+        let jobs = self.jobs.jobs.iter();
+        let mut waiting: Vec<_> = jobs.filter(|job| job.waiting.is_some()).collect();
+        waiting.sort_by_key(|job| since(job));
+        waiting
+    }
+}
+
+fn since(job: &JobView) -> Option<Timestamp> {
+    match job.waiting.as_ref()? {
+        Waiting::Question { since, .. } | Waiting::Plan { since, .. } => Some(*since),
+    }
+}
+
+fn what(job: &JobView) -> &'static str {
+    match &job.waiting {
+        Some(Waiting::Question { .. }) => "question",
+        Some(Waiting::Plan { .. }) => "plan",
+        None => "",
+    }
+}
+
+fn told(job: &JobView) -> Value {
+    json!({
+        "job_id": job.job_id, "repo": job.repo, "agent": job.agent, "since": since(job),
+        "for": what(job), "waiting": value(&job.waiting),
+    })
+}
+
+fn waits(job: &&JobView, now: Timestamp) -> Vec<String> {
+    let agent = job.agent.as_ref().map(ToString::to_string);
+    let age = since(job).map(|since| now.duration_since(since));
+    vec![
+        agent.unwrap_or_else(|| "the source's agent".to_owned()),
+        age.map(age_words).unwrap_or_default(),
+        what(job).to_owned(),
+        job.job_id.to_string(),
+        job.repo.to_string(),
+        clip(&job.title, CELL_CHARS_MAX),
+    ]
+}
+
+/// How long ago, as exactly as anybody needs it.
+fn age_words(age: SignedDuration) -> String {
+    let seconds = age.as_secs().max(0);
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+        _ => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3_600),
+    }
+}
+
+fn account(account: &AccountView) -> Vec<String> {
+    let used = |Used { used, of }: Used| format!("{used} of {of}");
+    vec![
+        account.name.to_string(),
+        health(&account.health),
+        used(account.slots),
+        used(account.today),
+        moment(account.next_poll),
+    ]
+}
+
+fn event(event: &ActionableEvent) -> Vec<String> {
+    let job = event.job_id.as_ref().map(ToString::to_string);
+    vec![
+        moment(event.observed_at),
+        event.event.clone(),
+        event.kind.clone(),
+        job.unwrap_or_else(|| "-".to_owned()),
+        clip(event.message.as_deref().unwrap_or_default(), CELL_CHARS_MAX),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_told_in_two_units_at_most() {
+        let told = |seconds| age_words(SignedDuration::from_secs(seconds));
+        for (seconds, words) in [
+            (-5, "0 s"),
+            (59, "59 s"),
+            (60, "1 min"),
+            (3_700, "1 h 1 min"),
+            (90_000, "1 d 1 h"),
+        ] {
+            assert_eq!(told(seconds), words);
+        }
+    }
+
+    #[test]
+    fn who_is_waited_for_the_longest_stands_first() {
+        let job = |id: &str, since: &str| {
+            json!({
+                "job_id": id, "state": "asking", "session_id": null, "session_state": null, "url": null,
+                "repo": "acme/shop", "branch": "main", "title": format!("Title of {since}"), "attempt": 1,
+                "created_at": since, "pull_request": null, "agent": "me", "account": "default",
+                "last_activity": null, "ended": null,
+                "waiting": { "for": "question", "since": since, "text": "Which?" },
+            })
+        };
+        let jobs = [
+            job("01j00000000000000000000001", "2026-03-01T10:00:00Z"),
+            job("01j00000000000000000000002", "2026-03-01T09:00:00Z"),
+        ];
+        let status = json!({
+            "now": "2026-03-01T11:00:00Z", "paused_since": null, "observe_only": false,
+            "jobs": { "asking": 2 }, "paused_sources": [], "queue": { "waiting": 0, "dead": 0 },
+            "accounts": [{ "name": "default", "health": "working", "next_poll": "2026-03-01T11:00:10Z",
+                "slots": { "used": 2, "of": 3 }, "today": { "used": 2, "of": 15 } }],
+        });
+        let seen = Seen {
+            status: serde_json::from_value(status).unwrap(),
+            jobs: serde_json::from_value(json!({ "jobs": jobs, "more": false })).unwrap(),
+            events: Vec::new(),
+        };
+        let text = seen.answer().text();
+        for part in ["2 asking", "2 h 0 min", "2 of 15", "No event yet."] {
+            assert!(text.contains(part), "{part}:\n{text}");
+        }
+        let place = |title: &str| text.find(title).unwrap();
+        assert!(
+            place("Title of 2026-03-01T09") < place("Title of 2026-03-01T10"),
+            "{text}"
+        );
+    }
+}

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use domain::ids::{AccountName, RepoId, RepoName};
-use domain::policy::{MergePolicy, Policy, Source, Timing};
+use domain::policy::{Answer, Answers, MergePolicy, Policy, Source, Timing};
 use domain::reach::Reach;
 use engine::desk::Desk;
 use engine::keys;
@@ -51,7 +51,7 @@ async fn add(args: AddArgs, desk: &Desk) -> Result<Answer> {
         must_agent(desk, agent).await?;
     }
     let source = Source {
-        policy: policy(&Policy::default(), &args.policy),
+        policy: policy(&Policy::default(), &args.policy)?,
         timing: timing(&Timing::default(), &args.timing),
         repo: args.repo,
         account: args.account,
@@ -101,7 +101,7 @@ async fn set(args: SetArgs, desk: &Desk) -> Result<Answer> {
                 .unwrap_or_else(|| source.account.clone()),
             agent: args.agent.clone().or(kept),
             branch: args.branch.clone().or_else(|| source.branch.clone()),
-            policy: policy(&source.policy, &args.policy),
+            policy: policy(&source.policy, &args.policy)?,
             timing: timing(&source.timing, &args.timing),
             ..source.clone()
         };
@@ -196,13 +196,13 @@ fn check(policy: &Policy) -> Result<(), Error> {
 }
 
 /// A policy with what is given changed.
-pub(crate) fn policy(before: &Policy, args: &PolicyArgs) -> Policy {
+pub(crate) fn policy(before: &Policy, args: &PolicyArgs) -> Result<Policy, Error> {
     let list = |given: &Option<Vec<String>>, none: bool, before: &[String]| match given {
         Some(given) => given.clone(),
         None if none => Vec::new(),
         None => before.to_vec(),
     };
-    Policy {
+    Ok(Policy {
         merge: args.merge.map_or(before.merge, Into::into),
         merge_method: args.merge_method.map_or(before.merge_method, Into::into),
         min_checks: args.min_checks.unwrap_or(before.min_checks),
@@ -221,6 +221,10 @@ pub(crate) fn policy(before: &Policy, args: &PolicyArgs) -> Policy {
         adopted_may_merge: args.adopted_may_merge.unwrap_or(before.adopted_may_merge),
         delete_branch: args.keep_branch.map_or(before.delete_branch, |keep| !keep),
         plan_approval: args.plan_approval.map_or(before.plan_approval, Into::into),
+        answers: match &args.answers {
+            Some(steps) => chain(steps)?,
+            None => before.answers.clone(),
+        },
         ci_repairs: args.ci_repairs.unwrap_or(before.ci_repairs),
         comment_when_blocked: args
             .comment_when_blocked
@@ -230,7 +234,15 @@ pub(crate) fn policy(before: &Policy, args: &PolicyArgs) -> Policy {
             None if args.no_blocked_label => None,
             None => before.blocked_label.clone(),
         },
-    }
+    })
+}
+
+/// A chain of those who answer, in the order in which they were given.
+fn chain(steps: &[Answer]) -> Result<Answers, Error> {
+    Answers::new(steps.to_vec()).map_err(|odd| {
+        let next = "give them in their order, as in `--answer agent:2h --answer human`";
+        Error::usage(format!("`--answer`: {odd}"), next)
+    })
 }
 
 /// Waits with what is given changed.
@@ -258,7 +270,7 @@ mod tests {
     #[test]
     fn what_is_not_given_stays() {
         let safe = Policy::default();
-        assert_eq!(policy(&safe, &PolicyArgs::default()), safe);
+        assert_eq!(policy(&safe, &PolicyArgs::default()).unwrap(), safe);
         assert_eq!(
             timing(&Timing::default(), &TimingArgs::default()),
             Timing::default()
@@ -271,7 +283,8 @@ mod tests {
                 no_protected_paths: true,
                 ..PolicyArgs::default()
             },
-        );
+        )
+        .unwrap();
         let wanted = Policy {
             merge: MergePolicy::OnGreen,
             delete_branch: false,
@@ -279,6 +292,22 @@ mod tests {
             ..safe
         };
         assert_eq!(changed, wanted);
+    }
+
+    #[test]
+    fn who_answers_is_given_in_order_and_each_but_the_last_with_a_time() {
+        let given = |steps: &[&str]| PolicyArgs {
+            answers: Some(steps.iter().map(|step| step.parse().unwrap()).collect()),
+            ..PolicyArgs::default()
+        };
+        let chain = given(&["agent:2h", "nudge:20m", "human"]);
+        let set = policy(&Policy::default(), &chain).unwrap();
+        assert_eq!(
+            set.answers.to_string(),
+            "agent:2h, then nudge:20m, then human"
+        );
+        let endless = policy(&Policy::default(), &given(&["agent", "human"]));
+        assert!(endless.unwrap_err().to_string().contains("`agent:2h`"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::account::ListWeight;
-use crate::job::{Attention, Watch, newest_pull, silence_deadline};
+use crate::job::{Attention, Watch, newest_pull, silence_deadline, turn_deadline};
 use crate::policy::Timing;
 use crate::session::{SessionState, SessionView};
 
@@ -78,12 +78,16 @@ pub fn wants_activities(
     let Some(last_read) = last_read else {
         return true;
     };
-    let silence = silence_deadline(watch, timing).is_some_and(|deadline| deadline <= now);
+    let deadlines = [silence_deadline(watch, timing), turn_deadline(watch)];
+    let is_due = deadlines
+        .into_iter()
+        .flatten()
+        .any(|deadline| deadline <= now);
     let unconfirmed = watch.unconfirmed_since.is_some();
     let quiet_for = now.duration_since(watch.progress_at.max(last_read));
     moved(watch, shown)
         || unconfirmed
-        || silence
+        || is_due
         || awaits_words(watch, now, timing)
         || watch.awaits_return(now, timing)
         || quiet_for >= patience(shown, timing)

@@ -110,6 +110,8 @@ pub enum ErrorCause {
     MessageFailed,
     /// The approval of a plan could not be delivered.
     ApprovalFailed,
+    /// Somebody was told of the same thing as often as allowed.
+    TooOften,
     /// GitHub does not let us work: the credential, a repository or a pull request.
     #[serde(rename = "github")]
     GitHub,
@@ -157,6 +159,7 @@ impl ErrorCause {
             Self::MergeBlocked => "merge_blocked",
             Self::MessageFailed => "message_failed",
             Self::ApprovalFailed => "approval_failed",
+            Self::TooOften => "too_often",
             Self::GitHub => "github",
         }
     }

@@ -10,8 +10,10 @@ mod orders;
 mod queue;
 mod rest;
 mod silence;
+mod tally;
 #[cfg(test)]
 pub(crate) mod tests;
+mod turns;
 mod watch;
 
 use jiff::Timestamp;
@@ -28,9 +30,15 @@ pub use observe::{Sight, Snapshot, observe};
 pub use orders::{MESSAGE_BYTES_MAX, NotNow, approve, order_failed, said, say};
 pub use queue::start_place;
 pub use rest::rest;
+pub use silence::STUCK_TOLD_MAX;
 pub use silence::deadline;
 pub(crate) use silence::silence_deadline;
-pub use watch::{Announced, Attention, Mark, PendingPlan, Said, Talk, Told, Watch};
+pub use tally::{Tally, Topic};
+pub(crate) use turns::turn_deadline;
+pub use turns::{Asked, NUDGES_MAX, asked};
+pub use watch::{
+    Announced, Attention, Mark, Nudged, PendingPlan, Said, Talk, Telling, Told, Turn, Watch,
+};
 
 use crate::ids::{
     AccountName, AgentName, BranchName, CommitSha, InstallationId, JobId, PullRef, RepoName,
@@ -73,8 +81,15 @@ pub struct Job {
     /// Why there is another session after the earlier ones: what the new one is told.
     #[serde(default)]
     pub again: Option<Again>,
+    /// How often Gaffer itself told its sessions to go on, over all attempts.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub nudges: u32,
     /// Where it stands.
     pub phase: Phase,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// How a job came to us.

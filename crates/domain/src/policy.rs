@@ -2,6 +2,11 @@
 //!
 //! Everything is safe until told otherwise: people merge, people approve plans, and at least one check must have passed.
 
+mod answers;
+
+use std::borrow::Cow;
+
+pub use answers::{AGENT_WITHIN, Answer, Answerer, Answers, OddAnswers};
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +33,17 @@ pub struct Source {
     pub timing: Timing,
 }
 
+impl Source {
+    /// The policy for a job that names this agent, or none: where nobody can be woken, whoever comes next has the turn.
+    pub fn policy_for(&self, agent: Option<&AgentName>) -> Cow<'_, Policy> {
+        if agent.is_some() || self.agent.is_some() {
+            Cow::Borrowed(&self.policy)
+        } else {
+            Cow::Owned(self.policy.without_agent())
+        }
+    }
+}
+
 /// What Gaffer may do by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -52,6 +68,8 @@ pub struct Policy {
     pub delete_branch: bool,
     /// Who approves plans.
     pub plan_approval: PlanApproval,
+    /// Who answers questions, one after the other.
+    pub answers: Answers,
     /// How often one pull request's failed checks are sent back to its session, over all heads.
     pub ci_repairs: u32,
     /// Whether a comment on the pull request tells that Gaffer needs somebody. Off by default, since Jules reads comments too.
@@ -73,9 +91,24 @@ impl Default for Policy {
             adopted_may_merge: false,
             delete_branch: true,
             plan_approval: PlanApproval::Human,
+            answers: Answers::default(),
             ci_repairs: 3,
             comment_when_blocked: false,
             blocked_label: None,
+        }
+    }
+}
+
+impl Policy {
+    /// The same where there is no agent: a person has its turns.
+    fn without_agent(&self) -> Self {
+        Self {
+            answers: self.answers.without_agent(),
+            plan_approval: match self.plan_approval {
+                PlanApproval::Agent | PlanApproval::Human => PlanApproval::Human,
+                PlanApproval::Auto => PlanApproval::Auto,
+            },
+            ..self.clone()
         }
     }
 }

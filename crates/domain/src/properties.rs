@@ -15,7 +15,7 @@ use crate::facts::{
 };
 use crate::failure::{Failure, FailureClass, Happened};
 use crate::ids::{CommitSha, PullRef, RepoId};
-use crate::policy::{MergeMethod, MergePolicy, PlanApproval, Policy, Timing};
+use crate::policy::{Answers, MergeMethod, MergePolicy, PlanApproval, Policy, Timing};
 
 /// So many cases; one that fails prints its input and becomes a test of its own, so no seeds are kept.
 fn cases(cases: u32) -> ProptestConfig {
@@ -62,6 +62,18 @@ fn timing() -> impl Strategy<Value = Timing> {
     prop_oneof![3 => Just(Timing::default()), 1 => odd]
 }
 
+/// A source's chain: any of the three, in any order, with any deadlines.
+fn answers() -> impl Strategy<Value = Answers> {
+    let steps = vec!["agent:1h", "nudge:5m", "human:2h", "nudge:1h", "agent:1m"];
+    let last = proptest::sample::select(vec!["agent", "nudge:20m", "human", "human:1h"]);
+    let before = proptest::sample::subsequence(steps, 0..=4).prop_shuffle();
+    (before, last).prop_map(|(mut steps, last)| {
+        steps.push(last);
+        let steps = steps.into_iter().map(|step| step.parse().unwrap());
+        Answers::new(steps.collect()).unwrap()
+    })
+}
+
 fn policy() -> impl Strategy<Value = Policy> {
     let names = proptest::sample::subsequence(vec!["build".to_owned(), "lint".to_owned()], 0..=2);
     (
@@ -76,6 +88,7 @@ fn policy() -> impl Strategy<Value = Policy> {
             PlanApproval::Human,
         ]),
         0u32..5,
+        prop_oneof![1 => Just(Answers::default()), 1 => answers()],
     )
         .prop_map(
             |(
@@ -86,6 +99,7 @@ fn policy() -> impl Strategy<Value = Policy> {
                 flag,
                 plan_approval,
                 ci_repairs,
+                answers,
             )| Policy {
                 merge,
                 merge_method: MergeMethod::Squash,
@@ -95,6 +109,7 @@ fn policy() -> impl Strategy<Value = Policy> {
                 adopted_may_merge: flag,
                 delete_branch: flag,
                 plan_approval,
+                answers,
                 ci_repairs,
                 ..Policy::default()
             },

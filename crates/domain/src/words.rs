@@ -78,6 +78,12 @@ pub fn conflict(pull: &PullRef, base: &BranchName) -> String {
     )
 }
 
+/// What a session that asks is told when nobody can answer, and its source wants it to go on.
+pub fn decide_yourself() -> &'static str {
+    "Nobody can answer now. Decide yourself along the task, the conventions of the repository and what is easiest to undo, \
+     say in the description of your pull request what you assumed, and go on."
+}
+
 /// A task with what must hold besides, one line each.
 pub fn with_constraints(prompt: &str, constraints: &[String]) -> String {
     if constraints.is_empty() {
@@ -225,6 +231,12 @@ mod tests {
             [secret]
             ````"#]]
         .assert_eq(&text);
+    }
+
+    #[test]
+    fn decide_yourself_asks_to_say_what_was_assumed() {
+        expect![[r#"Nobody can answer now. Decide yourself along the task, the conventions of the repository and what is easiest to undo, say in the description of your pull request what you assumed, and go on."#]]
+            .assert_eq(decide_yourself());
     }
 
     #[test]

@@ -137,9 +137,11 @@ impl Desk {
 
     /// Says something to a job's session. `cause` names the wish: the same one twice is said once.
     pub async fn say(&self, named: &Named, text: &str, cause: &str) -> Result<Wish, Error> {
+        let now = self.now();
         let step = self
             .order(&named.job, &|job, source| {
-                job::say(job, named.session.as_ref(), (text, cause), &source.timing)
+                let words = (text, cause);
+                job::say(job, named.session.as_ref(), words, (now, &source.timing))
             })
             .await?;
         wish(&step, named)
@@ -147,9 +149,10 @@ impl Desk {
 
     /// Approves the plan of a job.
     pub async fn approve_plan(&self, named: &Named) -> Result<Wish, Error> {
+        let now = self.now();
         let step = self
             .order(&named.job, &|job, source| {
-                job::approve(job, named.session.as_ref(), &source.timing)
+                job::approve(job, named.session.as_ref(), (now, &source.timing))
             })
             .await?;
         wish(&step, named)
@@ -245,7 +248,7 @@ impl Desk {
 }
 
 /// The rules for a job whose source is gone: nothing is allowed by itself.
-fn bare(job: &Job) -> Source {
+pub(crate) fn bare(job: &Job) -> Source {
     Source {
         repo: job.repo.clone(),
         account: job.account.clone(),

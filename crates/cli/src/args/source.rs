@@ -2,7 +2,7 @@
 
 use clap::{ArgAction, Args, Subcommand, ValueEnum};
 use domain::ids::{AccountName, AgentName, BranchName, RepoName};
-use domain::policy::{MergeMethod, MergePolicy, PlanApproval};
+use domain::policy::{Answer, MergeMethod, MergePolicy, PlanApproval};
 use jiff::SignedDuration;
 
 use super::value;
@@ -65,7 +65,7 @@ pub(crate) struct AddArgs {
 /// A change of a source.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer source set acme/shop --merge on-green --stuck-after 30m\n  gaffer source set acme/shop --no-agent --adopted-may-merge=false"
+    after_help = "Examples:\n  gaffer source set acme/shop --merge on-green --stuck-after 30m\n  gaffer source set acme/shop --answer agent:2h --answer nudge:20m --answer human\n  gaffer source set acme/shop --no-agent --adopted-may-merge=false"
 )]
 pub(crate) struct SetArgs {
     /// The repository.
@@ -133,6 +133,10 @@ pub(crate) struct PolicyArgs {
     /// Who approves plans [at first: human].
     #[arg(long, value_enum, value_name = "WHO")]
     pub(crate) plan_approval: Option<Approval>,
+
+    /// Who answers questions, and for how long it is their turn: `agent`, `nudge` (Gaffer tells the session to decide itself) or `human`. Given several times, they have their turns one after the other; only the last may do without a time. Replaces those set before [at first: agent:8h, then human].
+    #[arg(long = "answer", value_name = "WHO[:TIME]")]
+    pub(crate) answers: Option<Vec<Answer>>,
 
     /// How a pull request is merged [at first: squash].
     #[arg(long, value_enum, value_name = "HOW")]

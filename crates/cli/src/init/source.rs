@@ -25,7 +25,7 @@ pub(super) async fn ensure(
     (agent, branch): (Option<AgentName>, Option<BranchName>),
 ) -> Result<Source> {
     if let Some(known) = run.data.desk.store.source(&repo).await? {
-        compare(&known.value, run, agent);
+        compare(&known.value, run, agent)?;
         return Ok(known.value);
     }
     let mut policy = run.args.policy.clone();
@@ -53,22 +53,23 @@ pub(super) async fn ensure(
 }
 
 /// Says what differs and how to change it.
-fn compare(known: &Source, run: &mut FirstHour, agent: Option<AgentName>) {
+fn compare(known: &Source, run: &mut FirstHour, agent: Option<AgentName>) -> Result<()> {
     let args = &run.args;
     let wanted = Source {
         account: args.account.clone(),
         agent: agent.or_else(|| known.agent.clone()),
         branch: args.branch.clone().or_else(|| known.branch.clone()),
-        policy: source::policy(&known.policy, &args.policy),
+        policy: source::policy(&known.policy, &args.policy)?,
         timing: source::timing(&known.timing, &args.timing),
         ..known.clone()
     };
     if wanted == *known {
         run.notes.kept(format!("source {}", known.repo));
-        return;
+        return Ok(());
     }
     let (is, asked) = (value(known), value(&wanted));
     differing(("", &is, &asked), &known.repo, &mut run.notes);
+    Ok(())
 }
 
 /// One note for each field that differs, by its name.

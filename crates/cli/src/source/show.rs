@@ -93,6 +93,7 @@ fn policy_pairs(policy: &Policy) -> Vec<(&'static str, String)> {
             ),
         ),
         ("plan approval", plans(policy.plan_approval).to_owned()),
+        ("answers", policy.answers.to_string()),
         (
             "checks",
             format!("at least {} passed{among}", policy.min_checks),

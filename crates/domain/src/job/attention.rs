@@ -2,14 +2,14 @@
 
 use jiff::Timestamp;
 
-use super::Job;
 use super::log::TEXT_BYTES_MAX;
 use super::observe::{Snapshot, event};
-use super::watch::{Attention, Said, Told, Watch};
+use super::watch::{Attention, Said, Telling, Told, Watch};
+use super::{Job, turns};
 use crate::effect::Action;
 use crate::event::{Audience, Occurrence};
 use crate::fence::clip_encoded;
-use crate::ids::PlanId;
+use crate::ids::{EventId, PlanId};
 use crate::policy::{PlanApproval, Policy, Timing};
 use crate::session::Plan;
 use crate::step::Step;
@@ -47,51 +47,55 @@ impl Context<'_> {
 struct News {
     key: String,
     what: Occurrence,
-    audience: Audience,
     wordless: bool,
-    shown: bool,
     /// The newest answer of its kind so far.
     answer: Option<Timestamp>,
 }
 
+/// Announces something new to whoever has the first turn.
 fn tell(
     step: &mut Step<Job>,
-    watch: &Watch,
+    watch: &mut Watch,
     (kind, news): (&str, News),
     context: &Context<'_>,
 ) -> Told {
-    let name = format!("{kind}:{}:{}", watch.session, news.key);
-    let told = event(
-        &step.aggregate,
-        watch,
-        (&name, news.what, news.audience),
-        context.now,
+    let name = format!(
+        "{}:{kind}:{}:{}",
+        step.aggregate.id, watch.session, news.key
     );
-    let id = told.id.clone();
-    if news.shown {
-        step.events.push(told);
-    }
-    Told {
+    let mut told = Told {
         key: news.key,
-        event: id,
+        event: EventId::of(&name),
         at: context.now,
         wordless: news.wordless,
-        shown: news.shown,
+        shown: false,
         after: news.answer.max(context.snapshot.view.updated_at),
         through: watch.talk.through,
-    }
+        to: None,
+        later: Vec::new(),
+        turn: None,
+        hushed: false,
+    };
+    turns::begin(step, watch, (&mut told, &news.what), context);
+    told
 }
 
-/// Adds words to an occurrence that was already announced.
+/// Adds words to an occurrence that was already announced, wherever it was shown.
 pub(super) fn amend(
     step: &mut Step<Job>,
     watch: &Watch,
     told: &Told,
     (what, audience): (Occurrence, Audience),
 ) {
-    if told.shown {
-        let mut amended = event(&step.aggregate, watch, ("", what, audience), told.at);
-        amended.id = told.event.clone();
+    let first = told.shown.then(|| Telling {
+        event: told.event.clone(),
+        to: told.to.unwrap_or(audience),
+        at: told.at,
+    });
+    for telling in first.iter().chain(&told.later) {
+        let about = ("", what.clone(), telling.to);
+        let mut amended = event(&step.aggregate, watch, about, telling.at);
+        amended.id = telling.event.clone();
         step.amended.push(amended);
     }
 }
@@ -227,9 +231,7 @@ fn ask(
     let news = News {
         key,
         what: Occurrence::Question { text: text.clone() },
-        audience: Audience::Agent,
         wordless,
-        shown: true,
         answer: watch.talk.user_at,
     };
     let told = tell(step, watch, ("question", news), context);
@@ -281,7 +283,7 @@ fn shown_again(
     (told, plan): (Told, Plan),
     context: &Context<'_>,
 ) -> Attention {
-    if !told.shown && context.policy.plan_approval != PlanApproval::Auto {
+    if !told.shown && !told.hushed && context.policy.plan_approval != PlanApproval::Auto {
         return present(step, watch, Some(plan), context);
     }
     match &watch.attention {
@@ -332,19 +334,13 @@ fn present(
     let key = plan
         .as_ref()
         .map_or_else(|| context.state_key(watch), |plan| plan.id.to_string());
-    let shown = match context.policy.plan_approval {
-        PlanApproval::Auto => {
-            step.effects.push(approval(watch, plan.as_ref()));
-            false
-        }
-        PlanApproval::Agent | PlanApproval::Human => true,
-    };
+    if context.policy.plan_approval == PlanApproval::Auto {
+        step.effects.push(approval(watch, plan.as_ref()));
+    }
     let news = News {
         key,
         what: Occurrence::PlanApproval { plan: plan.clone() },
-        audience: audience(context.policy),
         wordless: plan.is_none(),
-        shown,
         answer: watch.talk.plan_approved_at,
     };
     let told = tell(step, watch, ("plan", news), context);

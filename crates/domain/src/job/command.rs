@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::observe::{end, event, newest_pull};
 use super::orders::{NotNow, not_now};
 use super::silence::deadline;
+use super::tally::Tally;
 use super::watch::{Announced, Attention, Talk, Watch};
 use super::{Ending, How, Job, Origin, Phase};
 use crate::effect::{Action, doubling};
@@ -108,6 +109,7 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
         attempt: 1,
         earlier: Vec::new(),
         again: None,
+        nudges: 0,
         phase: Phase::Queued {
             since: now,
             not_before: now,
@@ -209,6 +211,7 @@ fn watch(view: &SessionView, now: Timestamp) -> Watch {
         announced: Announced::default(),
         pull: None,
         unconfirmed_since: None,
+        tally: Tally::default(),
     }
 }
 
@@ -341,7 +344,7 @@ pub fn pull_settled(
             now,
         ));
     }
-    let is_untold = watch.announced.completed_event.is_none();
+    let is_untold = watch.announced.completed_at.is_none();
     if matches!(how, How::Merged { .. }) && is_untold {
         // It was merged before any poll had seen that the session is done, and nobody will look at the session any more.
         let what = Occurrence::Completed {

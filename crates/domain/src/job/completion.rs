@@ -2,10 +2,11 @@
 
 use jiff::Timestamp;
 
-use super::Job;
 use super::attention::{self, Context};
 use super::observe::event;
-use super::watch::{Attention, Mark, Told, Watch};
+use super::tally::{self, Topic};
+use super::watch::{Attention, Mark, Watch};
+use super::{Job, observe};
 use crate::event::{Audience, Occurrence};
 use crate::policy::Timing;
 use crate::session::SessionState;
@@ -89,13 +90,14 @@ fn announce(step: &mut Step<Job>, watch: &mut Watch, word: Option<Mark>, context
         (&name, what, Audience::Agent),
         context.now,
     );
-    watch.announced.completed_event = Some(completed.id.clone());
+    let id = completed.id.clone();
+    let told = tally::announce(step, watch, (Topic::Completed, completed));
+    watch.announced.completed_event = told.then_some(id);
     watch.announced.completed_at = Some(context.now);
     watch.announced.completed_wordless = word.is_none();
     watch.announced.completed.clone_from(&watch.talk.completed);
     watch.announced.completed_pull.clone_from(&watch.pull);
     watch.announced.completed_after = watch.talk.user_at.max(context.snapshot.view.updated_at);
-    step.events.push(completed);
 }
 
 /// Works by its state. The state may lag behind the log for ever, so a word of completion that nothing follows is announced by itself after a while.
@@ -168,19 +170,16 @@ fn late_pull(step: &mut Step<Job>, watch: &mut Watch) {
     if watch.announced.completed_pull == watch.pull {
         return;
     }
-    let told = Told {
-        key: String::new(),
-        event: event.clone(),
-        at,
-        wordless: false,
-        shown: true,
-        after: None,
-        through: None,
-    };
-    let what = Occurrence::Completed {
-        pulls: watch.pull.iter().cloned().collect(),
-    };
-    attention::amend(step, watch, &told, (what, Audience::Agent));
+    let about = (
+        "",
+        Occurrence::Completed {
+            pulls: watch.pull.iter().cloned().collect(),
+        },
+        Audience::Agent,
+    );
+    let mut amended = observe::event(&step.aggregate, watch, about, at);
+    amended.id = event.clone();
+    step.amended.push(amended);
     watch.announced.completed_pull.clone_from(&watch.pull);
 }
 

@@ -98,6 +98,9 @@ fn confirm(watch: &mut Watch, fresh: &[&Activity]) {
 /// Notes one activity. Within the overlap an older one may come after a newer one; the newer one stands.
 fn note(talk: &mut Talk, activity: &Activity, at: Timestamp) {
     let newest = is_newest(talk, activity);
+    if is_work(&activity.kind) {
+        talk.worked_at = talk.worked_at.max(Some(at));
+    }
     let words = match &activity.kind {
         ActivityKind::AgentMessaged { text } => {
             if talk
@@ -153,6 +156,20 @@ fn note(talk: &mut Talk, activity: &Activity, at: Timestamp) {
     };
     if newest {
         talk.last_words = Some(presentable(words.trim(), WORDS_CHARS_MAX));
+    }
+}
+
+/// Whether it is more than talk.
+fn is_work(kind: &ActivityKind) -> bool {
+    match kind {
+        ActivityKind::PlanGenerated(_)
+        | ActivityKind::PlanApproved { .. }
+        | ActivityKind::Progressed { .. }
+        | ActivityKind::Completed => true,
+        ActivityKind::AgentMessaged { .. }
+        | ActivityKind::UserMessaged { .. }
+        | ActivityKind::Failed { .. }
+        | ActivityKind::Other { .. } => false,
     }
 }
 

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::attention::{self, Context};
 use super::silence::{deadline, stuck};
 use super::watch::{Attention, Watch};
-use super::{Ending, How, Job, Phase, completion, log};
+use super::{Ending, How, Job, Phase, completion, log, turns};
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
 use crate::ids::{EventId, PullRef, RepoName};
 use crate::policy::{PlanApproval, Policy, Timing};
@@ -13,7 +13,7 @@ use crate::session::{Activity, SessionState, SessionView};
 use crate::step::{Look, Step};
 
 /// A message of ours that the log never showed is not waited for any longer: its echo may have been read before the sending was recorded.
-const CONFIRM_WAIT: SignedDuration = SignedDuration::from_mins(10);
+pub(super) const CONFIRM_WAIT: SignedDuration = SignedDuration::from_mins(10);
 
 /// What was seen of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,14 +103,17 @@ fn seen(step: &mut Step<Job>, before: &Watch, context: &Context<'_>) {
     match &watch.state {
         SessionState::AwaitingUserFeedback => {
             attention::question(step, &mut watch, context);
+            turns::go_on(step, &mut watch, context);
             stuck_unless_asked(step, &mut watch, context);
         }
         SessionState::AwaitingPlanApproval => {
             attention::plan(step, &mut watch, context);
+            turns::go_on(step, &mut watch, context);
             stuck_unless_asked(step, &mut watch, context);
         }
         SessionState::Completed if completion::plan_waits(&watch) => {
             completion::plan_after_all(step, &mut watch, context);
+            turns::go_on(step, &mut watch, context);
             stuck_unless_asked(step, &mut watch, context);
         }
         SessionState::Completed => completion::completed(step, &mut watch, context),

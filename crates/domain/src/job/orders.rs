@@ -5,10 +5,11 @@ use jiff::Timestamp;
 use super::attention::approval;
 use super::observe::event;
 use super::silence::deadline;
+use super::tally::{self, Topic};
 use super::watch::{Attention, Watch};
-use super::{Job, Phase};
+use super::{Job, Phase, turns};
 use crate::effect::{Action, CALL_TIMEOUT, Effect};
-use crate::event::{Audience, ErrorCause, Occurrence};
+use crate::event::{Audience, ErrorCause, Event, Occurrence};
 use crate::failure::Failure;
 use crate::ids::SessionId;
 use crate::policy::Timing;
@@ -75,7 +76,7 @@ pub fn say(
     job: &Job,
     session: Option<&SessionId>,
     (text, cause): (&str, &str),
-    timing: &Timing,
+    (now, timing): (Timestamp, &Timing),
 ) -> Result<Step<Job>, NotNow> {
     let text = text.trim();
     if text.is_empty() {
@@ -105,11 +106,18 @@ pub fn say(
         text: text.to_owned(),
         cause: cause.to_owned(),
     };
-    Ok(Step {
-        effects: vec![action],
-        due: deadline(job, timing),
-        ..Step::stay(job.clone())
-    })
+    Ok(ordered(job, action, now, timing))
+}
+
+/// An order is on its way: whoever has a turn after this one waits for what comes of it.
+fn ordered(job: &Job, action: Action, now: Timestamp, timing: &Timing) -> Step<Job> {
+    let mut step = Step::stay(job.clone());
+    if let Phase::Watching(watch) = &mut step.aggregate.phase {
+        turns::answered(watch, now);
+    }
+    step.effects.push(action);
+    step.due = deadline(&step.aggregate, timing);
+    step
 }
 
 /// A message was sent: its echo in the log is awaited.
@@ -131,7 +139,7 @@ pub fn said(job: &Job, session: &SessionId, now: Timestamp, timing: &Timing) -> 
 pub fn approve(
     job: &Job,
     session: Option<&SessionId>,
-    timing: &Timing,
+    (now, timing): (Timestamp, &Timing),
 ) -> Result<Step<Job>, NotNow> {
     let watch = watched(job, session)?;
     let plan = match &watch.attention {
@@ -151,11 +159,7 @@ pub fn approve(
         },
     };
     let action = approval(watch, plan);
-    Ok(Step {
-        effects: vec![action],
-        due: deadline(job, timing),
-        ..Step::stay(job.clone())
-    })
+    Ok(ordered(job, action, now, timing))
 }
 
 /// A message or an approval failed for good: whoever wished for it has to know, once for each of its tries from the start.
@@ -177,13 +181,27 @@ pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestam
         | Action::Label { .. }
         | Action::DeleteBranch { .. } => return step,
     };
+    let mut watch = watch.clone();
+    if !turns::unanswered(&mut watch, &effect.action, now) {
+        let failed = failed(job, &watch, (cause, effect, failure), now);
+        tally::announce(&mut step, &mut watch, (Topic::Order, failed));
+    }
+    step.aggregate.phase = Phase::Watching(watch);
+    step.due = deadline(&step.aggregate, &Timing::default());
+    step
+}
+
+fn failed(
+    job: &Job,
+    watch: &Watch,
+    (cause, effect, failure): (ErrorCause, &Effect, &Failure),
+    now: Timestamp,
+) -> Event {
     let reason = presentable(
         &format!("`{}` could not be done: {}", effect.action, failure.message),
         REASON_CHARS_MAX,
     );
     let key = format!("{}:{}:{}", cause.as_str(), effect.id, effect.attempt());
     let what = Occurrence::Error { cause, reason };
-    step.events
-        .push(event(job, watch, (&key, what, Audience::Agent), now));
-    step
+    event(job, watch, (&key, what, Audience::Agent), now)
 }

@@ -4,8 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::attention::Context;
 use super::observe::event;
+use super::tally::{self, Topic};
 use super::watch::{Attention, Watch};
-use super::{Job, Phase, completion};
+use super::{Job, Phase, completion, turns};
 use crate::event::{Audience, Occurrence};
 use crate::policy::Timing;
 use crate::session::SessionState;
@@ -15,11 +16,16 @@ use crate::when::plus;
 /// The create effect has deadlines of its own; this one only catches its loss.
 const CREATING_LOOK: SignedDuration = SignedDuration::from_mins(10);
 
+/// The agent is told of one silence so often; then a person is, once, and then nobody until the session moves.
+pub const STUCK_TOLD_MAX: u32 = 3;
+
+/// Longest wait from one announcement of a silence to the next, unless the first took longer.
+const STUCK_WAIT_MAX: SignedDuration = SignedDuration::from_hours(24);
+
 /// `stuck` needs the log to have been read just now: silence is only known to whoever listened.
 pub(super) fn stuck(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
-    let silent_since = silent_since(watch);
-    let silent = context.now.duration_since(silent_since) >= window(watch, context.timing);
-    if !silent
+    let silent_for = context.now.duration_since(silent_since(watch));
+    if !wait(watch, context.timing).is_some_and(|wait| silent_for >= wait)
         || completion::stands(watch)
         || watch.announced.stuck_at == Some(context.now)
         || context.snapshot.activities.is_none()
@@ -29,21 +35,46 @@ pub(super) fn stuck(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
     let what = Occurrence::Stuck {
         last_words: watch.talk.last_words.clone(),
     };
-    let key = format!("stuck:{}:{silent_since}", watch.session);
-    step.events.push(event(
-        &step.aggregate,
-        watch,
-        (&key, what, Audience::Agent),
-        context.now,
-    ));
+    let key = format!("stuck:{}:{}", watch.session, silent_since(watch));
+    let told = told_of_it(watch);
+    let audience = if told < STUCK_TOLD_MAX {
+        Audience::Agent
+    } else {
+        Audience::Human
+    };
+    let stuck = event(&step.aggregate, watch, (&key, what, audience), context.now);
+    tally::announce(step, watch, (Topic::Stuck, stuck));
+    // Also when nobody is told any more: the session rests, as whoever merges has to know.
     watch.announced.stuck_at = Some(context.now);
+    watch.announced.stuck_told = told + 1;
 }
 
-/// The last sign of life, or the last time its lack was announced: each window counts from there.
+/// The last sign of life, or the last time its lack was announced: each wait counts from there.
 fn silent_since(watch: &Watch) -> Timestamp {
     watch
         .progress_at
         .max(watch.announced.stuck_at.unwrap_or(watch.progress_at))
+}
+
+/// How often the present silence was announced.
+fn told_of_it(watch: &Watch) -> u32 {
+    match watch.announced.stuck_at {
+        // Older versions announced it without counting.
+        Some(at) if at >= watch.progress_at => watch.announced.stuck_told.max(1),
+        Some(_) | None => 0,
+    }
+}
+
+/// How long the silence has to last, or to go on, before it is announced: twice a window, then each time twice as long as before. None once nobody is told any more.
+fn wait(watch: &Watch, timing: &Timing) -> Option<SignedDuration> {
+    let told = told_of_it(watch);
+    let hushed = told > 0 && watch.tally.is_used_up(Topic::Stuck);
+    if hushed || told > STUCK_TOLD_MAX {
+        return None;
+    }
+    let window = window(watch, timing);
+    let longer = window.saturating_mul(1 << told.saturating_sub(1));
+    Some(longer.min(STUCK_WAIT_MAX.max(window)))
 }
 
 fn window(watch: &Watch, timing: &Timing) -> SignedDuration {
@@ -66,7 +97,8 @@ pub(crate) fn silence_deadline(watch: &Watch, timing: &Timing) -> Option<Timesta
     match &watch.attention {
         Attention::None | Attention::Answered { .. } => {
             let moves = watch.state != SessionState::Completed && !completion::stands(watch);
-            let stuck = moves.then(|| plus(silent_since(watch), window(watch, timing)));
+            let wait = moves.then(|| wait(watch, timing)).flatten();
+            let stuck = wait.map(|wait| plus(silent_since(watch), wait));
             let done = completion::announced_alone_at(watch, timing);
             stuck.into_iter().chain(done).min()
         }
@@ -92,11 +124,13 @@ fn watch_deadline(watch: &Watch, timing: &Timing) -> Timestamp {
         Attention::Expecting { since } => plus(*since, timing.text_wait),
         // A reminder to look, not a second announcement.
         Attention::Question { since, .. } | Attention::Plan { since, .. } => {
-            plus(*since, timing.watch_completed)
+            let reminder = plus(*since, timing.watch_completed);
+            turns::turn_deadline(watch).map_or(reminder, |turn| turn.min(reminder))
         }
         Attention::None | Attention::Answered { .. } => {
-            let rests_since = completion::rests_since(watch).unwrap_or(watch.state_since);
-            let rests_until = || plus(rests_since, timing.watch_completed);
+            let rests_since = completion::rests_since(watch);
+            let silent = || watch.state_since.max(silent_since(watch));
+            let rests_until = || plus(rests_since.unwrap_or_else(silent), timing.watch_completed);
             silence_deadline(watch, timing).unwrap_or_else(rests_until)
         }
     }

@@ -9,7 +9,9 @@ mod plans;
 mod questions;
 mod records;
 mod resting;
+mod tallies;
 mod trouble;
+mod turns;
 
 use jiff::Timestamp;
 

@@ -3,8 +3,10 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::tally::Tally;
+use crate::event::Audience;
 use crate::ids::{ActivityId, EventId, PullRef, SessionId};
-use crate::policy::Timing;
+use crate::policy::{Answerer, Timing};
 use crate::session::{Plan, SessionState};
 
 /// What is known of a watched session.
@@ -34,6 +36,9 @@ pub struct Watch {
     pub pull: Option<PullRef>,
     /// When we last sent it a message that its log has not shown yet.
     pub unconfirmed_since: Option<Timestamp>,
+    /// How often somebody was told of what: stored, so that flapping wakes nobody for ever.
+    #[serde(default, skip_serializing_if = "Tally::is_nothing")]
+    pub tally: Tally,
 }
 
 impl Watch {
@@ -70,6 +75,9 @@ pub struct Talk {
     pub failed: Option<String>,
     /// The newest thing that was said or done, for people, at most 300 characters.
     pub last_words: Option<String>,
+    /// When the session last did anything but talk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worked_at: Option<Timestamp>,
 }
 
 /// A message of Jules.
@@ -157,8 +165,27 @@ pub struct Announced {
     pub completed_pull: Option<PullRef>,
     /// The newest message to Jules, or the time of the state, that it was announced after: a later message begins something new.
     pub completed_after: Option<Timestamp>,
-    /// When `stuck` was last announced.
+    /// When `stuck` was last announced, or would have been had it not been announced often enough.
     pub stuck_at: Option<Timestamp>,
+    /// How often in the same silence.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stuck_told: u32,
+    /// The last time that Gaffer itself told the session to go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nudged: Option<Nudged>,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// Gaffer told the session to decide by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nudged {
+    /// The question that was answered so.
+    pub event: EventId,
+    /// Time of the newest activity then.
+    pub through: Option<Timestamp>,
 }
 
 /// A question or a plan that was announced.
@@ -178,4 +205,42 @@ pub struct Told {
     pub after: Option<Timestamp>,
     /// Time of the newest activity when it was announced; as long as nothing newer comes, nothing new was asked.
     pub through: Option<Timestamp>,
+    /// To whom it was shown at first; records of older versions do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Audience>,
+    /// To whom it was shown later, as events of their own: to each at most once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later: Vec<Telling>,
+    /// Whose turn it is to answer; none for plans that are approved by policy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<Turn>,
+    /// Whether nobody was told, since they had been told of too many in this attempt.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hushed: bool,
+}
+
+/// An event that shows an announced question or plan to somebody else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Telling {
+    /// The event.
+    pub event: EventId,
+    /// To whom.
+    pub to: Audience,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Whose turn it is to answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// Whose.
+    pub who: Answerer,
+    /// Its place in the chain, from 0.
+    pub place: u32,
+    /// When the next one has its turn; none when nobody comes next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+    /// When an answer was last given that the session has not been seen to get.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered: Option<Timestamp>,
 }

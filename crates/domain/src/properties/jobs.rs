@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::effect::Action;
+use crate::event::{Audience, Event};
 use crate::job::{
-    ATTEMPTS_MAX, Attention, Job, NewJob, Phase, REFUSALS_MAX, Sight, Snapshot, approve, cancel,
-    create, created, creation_failed, linked, observe, pull_settled, retry, said, say, start,
-    unwanted_twin,
+    ATTEMPTS_MAX, Attention, Job, NUDGES_MAX, NewJob, Phase, REFUSALS_MAX, Sight, Snapshot, Topic,
+    approve, cancel, create, created, creation_failed, linked, observe, order_failed, pull_settled,
+    retry, said, say, start, unwanted_twin,
 };
 use crate::session::{
     Activity, ActivityKind, Originator, Plan, PlanStep, SessionState, SessionView,
@@ -108,21 +109,30 @@ fn reading(happening: &Happening, log: &[Activity]) -> Option<Sight> {
     matches!(happening, Happening::NotFound).then_some(Sight::NotFound)
 }
 
+fn bare_view(session: &str) -> SessionView {
+    SessionView {
+        id: session.parse().unwrap(),
+        title: String::new(),
+        state: SessionState::Unspecified,
+        url: None,
+        created_at: None,
+        updated_at: None,
+        repo: Some("acme/shop".parse().unwrap()),
+        branch: None,
+        pulls: Vec::new(),
+        archived: false,
+    }
+}
+
 fn view() -> impl Strategy<Value = SessionView> {
     let session = prop_oneof![8 => Just(0usize), 1 => 0usize..3];
     let pulls = proptest::collection::vec(pull_ref(), 0..3);
     (session, state(), proptest::option::of(time()), pulls).prop_map(
         |(session, state, updated_at, pulls)| SessionView {
-            id: SESSIONS[session].parse().unwrap(),
-            title: String::new(),
             state,
-            url: None,
-            created_at: None,
             updated_at,
-            repo: Some("acme/shop".parse().unwrap()),
-            branch: None,
             pulls,
-            archived: false,
+            ..bare_view(SESSIONS[session])
         },
     )
 }
@@ -177,9 +187,9 @@ fn happen(job: &Job, happening: &Happening, now: Timestamp, timing: &Timing) -> 
         Happening::Created(view) => created(job, view, now, timing),
         Happening::CreationFailed(failure) => creation_failed(job, failure, now),
         Happening::Twin(n) => unwanted_twin(job, &SESSIONS[*n].parse().unwrap(), timing),
-        Happening::Say => say(job, None, ("hello", "c1"), timing).ok()?,
+        Happening::Say => say(job, None, ("hello", "c1"), (now, timing)).ok()?,
         Happening::Said => said(job, &session, now, timing),
-        Happening::Approve => approve(job, None, timing).ok()?,
+        Happening::Approve => approve(job, None, (now, timing)).ok()?,
         Happening::Cancel => cancel(job, "me", now).ok()?,
         Happening::Retry => retry(job, None, now).ok()?,
         Happening::Linked(pull) => linked(job, &session, pull, timing),
@@ -262,5 +272,79 @@ proptest! {
         }
         let text = serde_json::to_string(&job).unwrap();
         prop_assert_eq!(serde_json::from_str::<Job>(&text).unwrap(), job);
+    }
+}
+
+/// One thing that a session shows, and how many seconds later.
+fn moment() -> impl Strategy<Value = (SessionState, ActivityKind, u8, i64)> {
+    let states = vec![
+        "AWAITING_PLAN_APPROVAL",
+        "AWAITING_USER_FEEDBACK",
+        "IN_PROGRESS",
+        "COMPLETED",
+    ];
+    let state = proptest::sample::select(states).prop_map(|state| state.to_owned().into());
+    let quiet = prop_oneof![4 => 1i64..200, 2 => 1_000i64..5_000, 1 => Just(100_000i64)];
+    (state, kind(), 0u8..6, quiet)
+}
+
+/// One attempt's wakes by kind, as they were told to an agent.
+fn wakes_of(events: &[Event], kind: &str) -> u32 {
+    let for_agent = |event: &&Event| event.audience == Audience::Agent && event.what.kind() == kind;
+    u32::try_from(events.iter().filter(for_agent).count()).unwrap()
+}
+
+proptest! {
+    #![proptest_config(cases(40))]
+
+    /// However a session flaps, asks, plans, finishes and falls silent.
+    #[test]
+    fn no_session_wakes_anybody_for_ever(
+        moments in proptest::collection::vec(moment(), 400),
+        policy in policy(),
+        chain in answers(),
+    ) {
+        let policy = Policy { answers: chain, ..policy };
+        let timing = Timing::default();
+        let (mut job, mut now, mut events, mut nudges) = (crate::job::tests::watched_job(), at(0), Vec::new(), 0);
+        for (n, (state, kind, order, seconds)) in moments.into_iter().enumerate() {
+            now = crate::when::plus(now, SignedDuration::from_secs(seconds));
+            let (Phase::Watching(watch), Some(session)) = (&job.phase, job.session()) else { break };
+            let id = format!("a{n}").parse().unwrap();
+            let activity = Activity { id, at: now, originator: Originator::System, kind };
+            let (mut view, activities) = (bare_view(session.as_str()), Some(vec![activity]));
+            (view.state, view.updated_at) = (state, Some(watch.state_since));
+            let mut step = observe(&job, &Sight::Seen(Box::new(Snapshot { view, activities })), now, &policy, &timing);
+            if order == 0 {
+                events.append(&mut step.events);
+                nudges += step.effects.iter().filter(|it| matches!(it, Action::Say { .. })).count();
+                let cause = format!("c{n}");
+                let Ok(said) = say(&step.aggregate, None, ("hello", &cause), (now, &timing)) else { break };
+                let effect = crate::effect::Effect::new(said.effects[0].clone(), now);
+                let refused = Failure::new(FailureClass::Invalid, "400");
+                step = order_failed(&said.aggregate, &effect, &refused, now);
+            }
+            nudges += step.effects.iter().filter(|it| matches!(it, Action::Say { .. })).count();
+            events.append(&mut step.events);
+            job = step.aggregate;
+        }
+        for topic in Topic::ALL {
+            let kind = match topic {
+                Topic::Question => "question",
+                Topic::Plan => "plan_approval",
+                Topic::Completed => "completed",
+                Topic::Stuck => "stuck",
+                Topic::Order => "message_failed",
+            };
+            prop_assert!(wakes_of(&events, kind) <= topic.most(), "{kind}");
+        }
+        prop_assert!(nudges <= usize::try_from(NUDGES_MAX).unwrap());
+        let too_often = events.iter().filter(|event| event.what.kind() == "too_often").count();
+        prop_assert!(too_often <= Topic::ALL.len());
+        // The plans of this world come back under their ids; those are recorded once, where they are saved.
+        let others = events.iter().filter(|event| event.what.kind() != "plan_approval");
+        let ids: Vec<String> = others.map(|event| event.id.to_string()).collect();
+        let distinct: std::collections::BTreeSet<&String> = ids.iter().collect();
+        prop_assert_eq!(distinct.len(), ids.len(), "one event for one occurrence");
     }
 }

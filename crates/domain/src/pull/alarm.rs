@@ -63,6 +63,7 @@ fn heads_max(cause: ErrorCause) -> usize {
         | ErrorCause::PullClosed
         | ErrorCause::MessageFailed
         | ErrorCause::ApprovalFailed
+        | ErrorCause::TooOften
         | ErrorCause::GitHub
         | ErrorCause::WrongBase => 1,
     }

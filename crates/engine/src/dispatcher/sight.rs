@@ -88,13 +88,9 @@ impl Dispatcher {
         sight: &Sight,
         source: &Source,
     ) -> Result<(), Error> {
-        let step = job::observe(
-            &found.value,
-            sight,
-            self.desk.now(),
-            &source.policy,
-            &source.timing,
-        );
+        let policy = source.policy_for(found.value.agent.as_ref());
+        let now = self.desk.now();
+        let step = job::observe(&found.value, sight, now, &policy, &source.timing);
         let mut unit = self.desk.unit();
         self.desk.save_job(&mut unit, Some(found), &step).await?;
         ignore_conflict(self.desk.commit(unit).await)

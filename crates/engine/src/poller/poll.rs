@@ -11,13 +11,14 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::{RepoName, SessionId};
 use domain::job::{self, Job, Sight, Snapshot, Watch};
 use domain::marker::Marker;
-use domain::policy::{Policy, Timing};
+use domain::policy::Source;
 use domain::session::SessionView;
 use domain::step::Step;
 use jiff::Timestamp;
 
 use super::{Others, Poller, bustle};
 use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
+use crate::jobs::bare;
 use crate::keys;
 use crate::save::Route;
 use crate::store::Versioned;
@@ -37,7 +38,7 @@ pub(super) struct Gathered {
     pub(super) until: Option<Timestamp>,
     /// Requests to Jules; a log counts as one, however many pages it has.
     pub(super) asked: u64,
-    rules: BTreeMap<RepoName, Arc<(Policy, Timing)>>,
+    rules: BTreeMap<RepoName, Arc<Source>>,
     answered: usize,
     unread: Vec<Failure>,
 }
@@ -230,8 +231,8 @@ impl Poller {
             if !watched || found.value.attempt != marker.attempt {
                 continue;
             }
-            let (_, timing) = self.rules(&found.value).await?;
-            let step = job::unwanted_twin(&found.value, &view.id, &timing);
+            let rules = self.rules(&found.value).await?;
+            let step = job::unwanted_twin(&found.value, &view.id, &rules.timing);
             if self.is_wished_for(&found.value, &step).await? {
                 continue;
             }
@@ -269,7 +270,7 @@ impl Poller {
     ) -> Result<(), LookError> {
         let now = self.desk.now();
         let rules = self.known_rules(&found.value, gathered).await?;
-        let timing = &rules.1;
+        let timing = &rules.timing;
         let view = match gathered.views.get(&watch.session) {
             Some(view) => Ok(view.clone()),
             None => {
@@ -300,7 +301,7 @@ impl Poller {
                 Sight::Seen(Box::new(Snapshot { view, activities }))
             }
         };
-        self.decide(found, &sight, (&rules.0, &rules.1)).await?;
+        self.decide(found, &sight, &rules).await?;
         Ok(())
     }
 
@@ -326,7 +327,7 @@ impl Poller {
         &self,
         job: &Job,
         gathered: &mut Gathered,
-    ) -> Result<Arc<(Policy, Timing)>, Error> {
+    ) -> Result<Arc<Source>, Error> {
         if let Some(known) = gathered.rules.get(&job.repo) {
             return Ok(Arc::clone(known));
         }
@@ -335,11 +336,9 @@ impl Poller {
         Ok(rules)
     }
 
-    async fn rules(&self, job: &Job) -> Result<(Policy, Timing), Error> {
+    async fn rules(&self, job: &Job) -> Result<Source, Error> {
         let source = self.desk.store.source(&job.repo).await?;
-        Ok(source
-            .map(|source| (source.value.policy, source.value.timing))
-            .unwrap_or_default())
+        Ok(source.map_or_else(|| bare(job), |source| source.value))
     }
 
     /// Decides and saves. Whoever lost a race leaves it to the next poll, unless only the row was moved and not the job.
@@ -347,9 +346,11 @@ impl Poller {
         &self,
         found: &Versioned<Job>,
         sight: &Sight,
-        (policy, timing): (&Policy, &Timing),
+        rules: &Source,
     ) -> Result<(), Error> {
-        let step = job::observe(&found.value, sight, self.desk.now(), policy, timing);
+        let policy = rules.policy_for(found.value.agent.as_ref());
+        let now = self.desk.now();
+        let step = job::observe(&found.value, sight, now, &policy, &rules.timing);
         let mut found = Cow::Borrowed(found);
         for _ in 0..DECIDE_AGAIN_MAX {
             let mut unit = self.desk.unit();

@@ -65,7 +65,11 @@ impl Poller {
         let last_read = account.activity_reads.get(&watch.session).copied();
         let now = self.desk.now();
         Ok(cadence::wants_activities(
-            watch, view, last_read, now, &rules.1,
+            watch,
+            view,
+            last_read,
+            now,
+            &rules.timing,
         ))
     }
 }

@@ -170,6 +170,7 @@ const CAUSES: [ErrorCause; 16] = [
     ErrorCause::MergeBlocked,
     ErrorCause::MessageFailed,
     ErrorCause::ApprovalFailed,
+    ErrorCause::TooOften,
     ErrorCause::GitHub,
 ];
 

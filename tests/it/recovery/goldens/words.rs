@@ -11,7 +11,7 @@ use domain::failure::{FailureClass, Happened};
 use domain::hooks::{Log, Repair, Standing};
 use domain::job::{Attention, How, Job, Origin, Phase};
 use domain::merge::{Judgement, NeverStarted, Reason, Thing};
-use domain::policy::{MergeMethod, MergePolicy, PlanApproval, Source};
+use domain::policy::{Answerer, MergeMethod, MergePolicy, PlanApproval, Source};
 use domain::pull::{News, PullPhase};
 use domain::reach::{Obstacle, Reach};
 use domain::session::SessionState;
@@ -87,7 +87,8 @@ words! {
     Occurrence { Question, PlanApproval, Completed, Error, Stuck }
     ErrorCause {
         SessionFailed, InvalidJob, CreateRefused, Auth, Network, Budget, CiFailed, CiNeverStarted,
-        Conflict, PullClosed, WrongBase, MergeRefused, MergeBlocked, MessageFailed, ApprovalFailed, GitHub,
+        Conflict, PullClosed, WrongBase, MergeRefused, MergeBlocked, MessageFailed, ApprovalFailed,
+        TooOften, GitHub,
     }
     Audience { Agent, Human }
     Channel { Http, Inbox }
@@ -106,6 +107,7 @@ words! {
     MergePolicy { Human, OnGreen }
     MergeMethod { Merge, Squash, Rebase }
     PlanApproval { Auto, Agent, Human }
+    Answerer { Agent, Nudge, Human }
 }
 
 /// The variants in a stored value.
@@ -207,7 +209,12 @@ fn of_job(job: &Job) -> Vec<&'static str> {
     let mut words = vec![job.origin.word(), job.phase.word()];
     match &job.phase {
         Phase::Queued { .. } | Phase::Creating { .. } => {}
-        Phase::Watching(watch) => words.extend([watch.state.word(), watch.attention.word()]),
+        Phase::Watching(watch) => {
+            words.extend([watch.state.word(), watch.attention.word()]);
+            let told = watch.announced.question.as_ref();
+            let turn = told.and_then(|told| told.turn.as_ref());
+            words.extend(turn.map(|turn| Words::word(&turn.who)));
+        }
         Phase::Ended(ending) => words.push(ending.how.word()),
     }
     words

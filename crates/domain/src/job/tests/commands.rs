@@ -179,7 +179,7 @@ fn what_jules_will_never_take_is_refused_at_once() {
 fn words_go_to_the_current_session_only() {
     let timing = Timing::default();
     let job = watched_job();
-    let step = say(&job, None, (" hello ", "c1"), &timing).unwrap();
+    let step = say(&job, None, (" hello ", "c1"), (at(0), &timing)).unwrap();
     let Action::Say {
         session,
         text,
@@ -193,30 +193,36 @@ fn words_go_to_the_current_session_only() {
         (SESSION, "hello", "c1")
     );
     let current: SessionId = SESSION.parse().unwrap();
-    assert!(say(&job, Some(&current), ("hello", "c1"), &timing).is_ok());
+    assert!(say(&job, Some(&current), ("hello", "c1"), (at(0), &timing)).is_ok());
     let other: SessionId = "222222222222".parse().unwrap();
     assert_eq!(
-        code(say(&job, Some(&other), ("hello", "c1"), &timing)),
+        code(say(&job, Some(&other), ("hello", "c1"), (at(0), &timing))),
         "superseded"
     );
-    assert_eq!(code(say(&job, None, (" ", "c1"), &timing)), "message_empty");
+    assert_eq!(
+        code(say(&job, None, (" ", "c1"), (at(0), &timing))),
+        "message_empty"
+    );
     let longest = "x".repeat(MESSAGE_BYTES_MAX);
-    assert!(say(&job, None, (&longest, "c1"), &timing).is_ok());
+    assert!(say(&job, None, (&longest, "c1"), (at(0), &timing)).is_ok());
     assert_eq!(
         code(say(
             &job,
             None,
             (&"x".repeat(MESSAGE_BYTES_MAX + 1), "c1"),
-            &timing
+            (at(0), &timing)
         )),
         "message_too_long"
     );
     assert_eq!(
-        code(say(&queued(), None, ("hello", "c1"), &timing)),
+        code(say(&queued(), None, ("hello", "c1"), (at(0), &timing))),
         "no_session_yet"
     );
     let ended = cancel(&job, "me", at(1)).unwrap().aggregate;
-    assert_eq!(code(say(&ended, None, ("hello", "c1"), &timing)), "ended");
+    assert_eq!(
+        code(say(&ended, None, ("hello", "c1"), (at(0), &timing))),
+        "ended"
+    );
 }
 
 #[test]
@@ -258,16 +264,19 @@ fn the_waiting_plan_is_approved_whatever_the_state_says() {
     let timing = Timing::default();
     let mut story = Story::new();
     story.poll(5, "IN_PROGRESS");
-    assert_eq!(code(approve(&story.job, None, &timing)), "no_open_plan");
+    assert_eq!(
+        code(approve(&story.job, None, (at(0), &timing))),
+        "no_open_plan"
+    );
     story.log = vec![planned("p1", 8)];
     for state in ["PLANNING", "AWAITING_PLAN_APPROVAL", "COMPLETED"] {
         story.poll(10, state);
-        let step = approve(&story.job, None, &timing).unwrap();
+        let step = approve(&story.job, None, (at(0), &timing)).unwrap();
         assert_eq!(step.effects[0].to_string(), format!("approve:{SESSION}:p1"));
     }
     let mut story = Story::new();
     story.poll(10, "AWAITING_PLAN_APPROVAL");
-    let step = approve(&story.job, None, &timing).unwrap();
+    let step = approve(&story.job, None, (at(0), &timing)).unwrap();
     assert!(
         step.effects[0]
             .to_string()
@@ -301,7 +310,7 @@ fn retries_are_new_sessions_and_limited() {
     assert_eq!(code(retry(&job, None, at(6))), "attempts_used_up");
     let first: SessionId = SESSION.parse().unwrap();
     assert_eq!(
-        code(approve(&job, Some(&first), &Timing::default())),
+        code(approve(&job, Some(&first), (at(0), &Timing::default()))),
         "superseded"
     );
 }

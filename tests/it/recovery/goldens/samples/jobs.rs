@@ -1,12 +1,14 @@
 //! Samples of jobs and of what belongs to one.
 
 use domain::conversation::{Message, Role};
+use domain::event::Audience;
 use domain::ids::ActivityId;
 use domain::job::{
-    Again, Announced, Attention, Ending, How, Job, Mark, Origin, PendingPlan, Phase, Said, Talk,
-    Told, Watch,
+    Again, Announced, Attention, Ending, How, Job, Mark, Nudged, Origin, PendingPlan, Phase, Said,
+    Talk, Tally, Telling, Told, Turn, Watch,
 };
 use domain::notes::Notes;
+use domain::policy::Answerer;
 use domain::session::SessionState;
 use engine::jobs::Carried;
 use engine::jobs::adoption::Adoption;
@@ -36,7 +38,9 @@ pub(super) fn put(samples: &mut Samples) {
         })
     }));
     phases.extend(STATES.map(|name| watch(watched(SessionState::from(name.to_owned())))));
-    phases.push(watch(full()));
+    for who in [Answerer::Agent, Answerer::Nudge, Answerer::Human] {
+        phases.push(watch(full(who)));
+    }
     phases.extend(endings().into_iter().map(Phase::Ended));
     for phase in phases {
         samples.put(keys::job(&job_id()), &job(Origin::Created, phase));
@@ -144,6 +148,7 @@ fn job(origin: Origin, phase: Phase) -> Job {
             ended: "It failed: the machine ran out of disk.".to_owned(),
             reason: Some("Use the large machine.".to_owned()),
         }),
+        nudges: 2,
         phase,
     }
 }
@@ -162,6 +167,7 @@ fn watched(state: SessionState) -> Watch {
         announced: Announced::default(),
         pull: None,
         unconfirmed_since: None,
+        tally: Tally::default(),
     }
 }
 
@@ -185,7 +191,7 @@ fn attentions() -> Vec<Attention> {
 }
 
 /// A session of which everything is known that can be.
-fn full() -> Watch {
+fn full(who: Answerer) -> Watch {
     let told = Told {
         key: "9552c5ca7d58bf9fc3cef382e2605d17".to_owned(),
         event: event_id(1),
@@ -194,6 +200,19 @@ fn full() -> Watch {
         shown: true,
         after: Some(AT),
         through: Some(AT),
+        to: Some(Audience::Agent),
+        later: vec![Telling {
+            event: event_id(3),
+            to: Audience::Human,
+            at: AT,
+        }],
+        turn: Some(Turn {
+            who,
+            place: 2,
+            until: Some(AT),
+            answered: Some(AT),
+        }),
+        hushed: true,
     };
     Watch {
         url: Some("https://jules.google.com/session/11430824456154075364".to_owned()),
@@ -209,6 +228,18 @@ fn full() -> Watch {
             completed_pull: Some(pull_ref()),
             completed_after: Some(AT),
             stuck_at: Some(AT),
+            stuck_told: 2,
+            nudged: Some(Nudged {
+                event: event_id(1),
+                through: Some(AT),
+            }),
+        },
+        tally: Tally {
+            questions: 1,
+            plans: 2,
+            completions: 3,
+            silences: 4,
+            failed_orders: 5,
         },
         pull: Some(pull_ref()),
         unconfirmed_since: Some(AT),
@@ -234,6 +265,7 @@ fn talk() -> Talk {
         completed: Some(mark()),
         failed: Some("no space left".to_owned()),
         last_words: Some("said it is done".to_owned()),
+        worked_at: Some(AT),
     }
 }
 

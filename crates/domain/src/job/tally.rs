@@ -1,0 +1,159 @@
+//! How often somebody may be told of the same thing in one attempt. Every count is stored with the job: what flaps, loops or lies wakes nobody for ever.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::Job;
+use super::observe::event;
+use super::watch::Watch;
+use crate::event::{Audience, ErrorCause, Event, Occurrence};
+use crate::step::Step;
+
+/// What somebody is told of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Topic {
+    /// It asks.
+    Question,
+    /// Its plan waits for approval.
+    Plan,
+    /// It finished.
+    Completed,
+    /// It is silent.
+    Stuck,
+    /// An order to it failed for good.
+    Order,
+}
+
+impl Topic {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Question,
+        Self::Plan,
+        Self::Completed,
+        Self::Stuck,
+        Self::Order,
+    ];
+
+    /// How often somebody is told of it in one attempt; then a person is told that it goes on, and then nobody.
+    ///
+    /// Sessions of real work ask a few times and finish two or three times; these are several times as much.
+    pub const fn most(self) -> u32 {
+        match self {
+            Self::Question | Self::Plan => 20,
+            Self::Completed | Self::Order => 10,
+            Self::Stuck => 12,
+        }
+    }
+
+    /// What happens, as part of a sentence.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Question => "It asks again",
+            Self::Plan => "It shows another plan",
+            Self::Completed => "It says once more that it is done",
+            Self::Stuck => "It is silent again",
+            Self::Order => "Another order to it failed",
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Question => "question",
+            Self::Plan => "plan",
+            Self::Completed => "completed",
+            Self::Stuck => "stuck",
+            Self::Order => "order",
+        }
+    }
+}
+
+/// How often somebody was told of each.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tally {
+    /// Questions.
+    pub questions: u32,
+    /// Plans.
+    pub plans: u32,
+    /// Completions.
+    pub completions: u32,
+    /// Silences.
+    pub silences: u32,
+    /// Orders that failed.
+    pub failed_orders: u32,
+}
+
+impl Tally {
+    /// Whether nobody was told of anything.
+    pub(super) fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether nobody is told of it any more.
+    pub fn is_used_up(&self, topic: Topic) -> bool {
+        let mut copy = *self;
+        *copy.of(topic) > topic.most()
+    }
+
+    fn of(&mut self, topic: Topic) -> &mut u32 {
+        match topic {
+            Topic::Question => &mut self.questions,
+            Topic::Plan => &mut self.plans,
+            Topic::Completed => &mut self.completions,
+            Topic::Stuck => &mut self.silences,
+            Topic::Order => &mut self.failed_orders,
+        }
+    }
+}
+
+/// Counts something that is to be told. Answers whether it may be; the first time that it may not, a person is told so instead.
+pub(super) fn may_tell(
+    step: &mut Step<Job>,
+    watch: &mut Watch,
+    (topic, last_words): (Topic, Option<&str>),
+    now: Timestamp,
+) -> bool {
+    let most = topic.most();
+    let count = watch.tally.of(topic);
+    let before = *count;
+    *count = before.saturating_add(1).min(most + 1);
+    if before == most {
+        let hushed = hushed(&step.aggregate, watch, (topic, last_words), now);
+        step.events.push(hushed);
+    }
+    before < most
+}
+
+fn hushed(
+    job: &Job,
+    watch: &Watch,
+    (topic, last_words): (Topic, Option<&str>),
+    now: Timestamp,
+) -> Event {
+    let last = last_words.map_or(String::new(), |words| format!(" The last one: {words}"));
+    let reason = format!(
+        "{}, and somebody was told {} times in this attempt: from now on nobody is. `gaffer job why {}` tells how it stands.{last}",
+        topic.words(),
+        topic.most(),
+        job.id
+    );
+    let what = Occurrence::Error {
+        cause: ErrorCause::TooOften,
+        reason,
+    };
+    let key = format!("too_often:{}:{}", watch.session, topic.word());
+    event(job, watch, (&key, what, Audience::Human), now)
+}
+
+/// Announces an event, if somebody may still be told of its kind. Answers whether it does.
+pub(super) fn announce(
+    step: &mut Step<Job>,
+    watch: &mut Watch,
+    (topic, event): (Topic, Event),
+) -> bool {
+    let may = may_tell(step, watch, (topic, None), event.observed_at);
+    if may {
+        step.events.push(event);
+    }
+    may
+}

@@ -1,0 +1,154 @@
+//! How often somebody is told of the same thing: as often as it is worth, then a person once, then nobody.
+
+use super::*;
+use crate::effect::Effect;
+use crate::event::Audience;
+use crate::failure::{Failure, FailureClass};
+
+const ASKING: &str = "AWAITING_USER_FEEDBACK";
+const WORKING: &str = "IN_PROGRESS";
+const MINUTE: i64 = 60;
+
+fn whom(story: &Story) -> Vec<Audience> {
+    story.events.iter().map(|event| event.audience).collect()
+}
+
+/// The last event says that nobody is told any more, and to whom.
+fn ends_with_a_person(story: &Story, topic: Topic) {
+    let most = usize::try_from(topic.most()).unwrap();
+    assert_eq!(story.events.len(), most + 1, "{:?}", story.told());
+    let last = story.events.last().unwrap();
+    assert_eq!(last.what.kind(), "too_often");
+    assert_eq!(last.audience, Audience::Human);
+    let others = &story.events[..most];
+    assert!(others.iter().all(|event| event.what.kind() != "too_often"));
+}
+
+#[test]
+fn a_silence_is_told_with_growing_gaps_and_then_to_a_person() {
+    let mut story = Story::new();
+    let told_at: Vec<i64> = (0..=10_000)
+        .filter(|minute| !story.poll(minute * MINUTE, WORKING).is_empty())
+        .collect();
+    assert_eq!(told_at, [20, 40, 80, 160]);
+    let (agent, human) = (Audience::Agent, Audience::Human);
+    assert_eq!(whom(&story), [agent, agent, agent, human]);
+    assert!(story.due.unwrap() > at(0));
+    // It moves and falls silent again.
+    story.log.push(worked("w1", 10_001 * MINUTE));
+    assert!(story.poll(10_001 * MINUTE, WORKING).is_empty());
+    assert_eq!(story.poll(10_021 * MINUTE, WORKING).len(), 1);
+    assert_eq!(story.events[4].audience, agent);
+}
+
+#[test]
+fn a_silence_waits_for_a_day_at_most() {
+    let mut story = Story::new();
+    story.timing.stuck_after = jiff::SignedDuration::from_hours(15);
+    let told_at: Vec<i64> = (0..=400)
+        .filter(|hour| !story.poll(hour * 60 * MINUTE, WORKING).is_empty())
+        .collect();
+    assert_eq!(told_at, [15, 30, 54, 78]);
+}
+
+#[test]
+fn a_session_that_moves_only_to_fall_silent_again_is_told_a_few_times() {
+    let mut story = Story::new();
+    for n in 0..100 {
+        let minute = n * 21;
+        story.log = vec![worked(&format!("w{n}"), minute * MINUTE)];
+        story.poll(minute * MINUTE, WORKING);
+        story.poll((minute + 20) * MINUTE, WORKING);
+    }
+    ends_with_a_person(&story, Topic::Stuck);
+    // Whoever wants to know whether it rests still learns it.
+    let job = &story.job;
+    let now = at((99 * 21 + 20) * MINUTE);
+    let session = SESSION.parse().unwrap();
+    let rests = rest(job, &session, &story.timing, now);
+    assert_eq!(rests, crate::merge::SessionRest::Resting);
+}
+
+#[test]
+fn a_session_that_asks_in_a_loop_is_told_a_few_times() {
+    let mut story = Story::new();
+    for n in 0..60 {
+        let second = n * 100;
+        story.log = vec![agent(&format!("a{n}"), second)];
+        story.poll(second + 1, ASKING);
+        story.log.push(user(&format!("u{n}"), second + 10));
+        story.poll(second + 11, ASKING);
+        story.log.push(worked(&format!("w{n}"), second + 20));
+        story.poll(second + 21, WORKING);
+    }
+    ends_with_a_person(&story, Topic::Question);
+    assert!(story.told()[20].contains("text of a20"));
+    // It is open all the same, for whoever asks.
+    story.log = vec![agent("a99", 9_000)];
+    assert!(story.poll(9_001, ASKING).is_empty());
+    assert!(asked(&story.job).is_some_and(|asked| asked.turn.is_none()));
+    assert!(story.poll(9_001 + 60 * 60 * 24, ASKING).is_empty());
+}
+
+#[test]
+fn a_session_that_plans_in_a_loop_is_told_a_few_times() {
+    let mut story = Story::new();
+    for n in 0..60 {
+        let second = n * 100;
+        story.log = vec![planned(&format!("p{n}"), second)];
+        for later in 1..5 {
+            story.poll(second + later, "AWAITING_PLAN_APPROVAL");
+        }
+    }
+    ends_with_a_person(&story, Topic::Plan);
+}
+
+#[test]
+fn a_session_that_is_done_again_and_again_is_told_a_few_times() {
+    let mut story = Story::new();
+    story.pulls = vec!["acme/shop#7".parse().unwrap()];
+    for n in 0..60 {
+        let second = n * 100;
+        story.log = vec![done(&format!("d{n}"), second)];
+        story.poll(second + 1, "COMPLETED");
+        story.log.push(user(&format!("u{n}"), second + 50));
+        story.poll(second + 51, WORKING);
+    }
+    ends_with_a_person(&story, Topic::Completed);
+    // What joins a completion that nobody was told of is not told either.
+    story.log = vec![done("d99", 9_000)];
+    story.poll(9_001, "COMPLETED");
+    story.pulls = vec!["acme/shop#8".parse().unwrap()];
+    assert!(story.poll(9_002, "COMPLETED").is_empty());
+}
+
+#[test]
+fn orders_that_fail_in_a_loop_are_told_a_few_times() {
+    let mut story = Story::new();
+    for n in 0..60 {
+        let cause = format!("c{n}");
+        let step = say(&story.job, None, ("Yes", &cause), (at(n), &story.timing)).unwrap();
+        let effect = Effect::new(step.effects[0].clone(), at(n));
+        let refused = Failure::new(FailureClass::Invalid, "400");
+        let step = order_failed(&story.job, &effect, &refused, at(n));
+        story.take(step);
+    }
+    ends_with_a_person(&story, Topic::Order);
+}
+
+#[test]
+fn another_attempt_counts_anew_but_for_nudges() {
+    let mut story = Story::new();
+    for minute in 0..=10_000 {
+        story.poll(minute * MINUTE, WORKING);
+    }
+    story.job.nudges = 3;
+    assert_eq!(story.watch().tally.silences, 4);
+    let over = cancel(&story.job, "me", at(0)).unwrap().aggregate;
+    let queued = retry(&over, None, at(0)).unwrap().aggregate;
+    let creating = start(&queued, at(0)).unwrap().aggregate;
+    let view = view("222222222222", "QUEUED");
+    story.job = created(&creating, &view, at(0), &story.timing).aggregate;
+    assert_eq!(story.watch().tally, Tally::default());
+    assert_eq!(story.job.nudges, 3);
+}

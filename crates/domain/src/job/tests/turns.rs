@@ -1,0 +1,278 @@
+//! Whose turn it is to answer: the agent, then whoever the source names next, and at last a person.
+
+use super::*;
+use crate::effect::Effect;
+use crate::event::Audience;
+use crate::failure::{Failure, FailureClass};
+use crate::policy::{Answer, Answerer, Answers};
+
+const ASKING: &str = "AWAITING_USER_FEEDBACK";
+const WORKING: &str = "IN_PROGRESS";
+const MINUTE: i64 = 60;
+const HOUR: i64 = 60 * MINUTE;
+
+/// A session that asks at second 5, under a source with this chain.
+fn asking(steps: &[&str]) -> Story {
+    let mut story = Story::new();
+    let steps: Vec<Answer> = steps.iter().map(|step| step.parse().unwrap()).collect();
+    story.policy.answers = Answers::new(steps).unwrap();
+    story.log = vec![agent("a1", 5)];
+    story
+}
+
+/// What one poll of an asking session brings: events with whom they are for, and messages to the session.
+fn poll(story: &mut Story, second: i64) -> Vec<String> {
+    see(story, second, ASKING)
+}
+
+fn see(story: &mut Story, second: i64, state: &str) -> Vec<String> {
+    let (events, effects) = (story.events.len(), story.effects.len());
+    story.poll(second, state);
+    let told = story.events[events..].iter().map(|event| {
+        let whom = match event.audience {
+            Audience::Agent => "agent",
+            Audience::Human => "human",
+        };
+        format!("{whom}: {}", label(event))
+    });
+    let said = story.effects[effects..].iter().map(|effect| match effect {
+        Action::Say { .. } => "nudge".to_owned(),
+        other => other.to_string(),
+    });
+    told.chain(said).collect()
+}
+
+fn turn(story: &Story) -> (Answerer, Option<Timestamp>) {
+    let asked = asked(&story.job).unwrap();
+    (asked.turn.unwrap().who, asked.until)
+}
+
+#[test]
+fn each_has_their_turn_until_its_deadline() {
+    let mut story = asking(&["agent:2h", "nudge:20m", "human"]);
+    assert_eq!(poll(&mut story, 10), ["agent: question: text of a1"]);
+    let first = 10 + 2 * HOUR;
+    assert_eq!(turn(&story), (Answerer::Agent, Some(at(first))));
+    assert_eq!(story.due, Some(at(first)));
+    assert!(poll(&mut story, first - 1).is_empty());
+    assert_eq!(poll(&mut story, first), ["nudge"]);
+    let second = first + 20 * MINUTE;
+    assert_eq!(turn(&story), (Answerer::Nudge, Some(at(second))));
+    assert!(poll(&mut story, second - 1).is_empty());
+    assert_eq!(poll(&mut story, second), ["human: question: text of a1"]);
+    assert_eq!(turn(&story), (Answerer::Human, None));
+    assert_ne!(story.events[0].id, story.events[1].id);
+    assert!(poll(&mut story, second + 200 * HOUR).is_empty());
+}
+
+#[test]
+fn a_deadline_passes_only_for_whoever_has_read_the_log() {
+    let mut story = asking(&["agent:2h", "human"]);
+    poll(&mut story, 10);
+    assert!(story.glance(3 * HOUR, ASKING).is_empty());
+    // The answer stood in the log all the time.
+    story.log.push(user("u1", 3 * HOUR - 60));
+    assert!(poll(&mut story, 3 * HOUR).is_empty());
+    assert!(matches!(
+        story.watch().attention,
+        Attention::Answered { .. }
+    ));
+}
+
+#[test]
+fn an_answer_from_anywhere_ends_the_chain() {
+    let mut story = asking(&["agent:2h", "human"]);
+    poll(&mut story, 10);
+    story.log.push(user("u1", HOUR));
+    poll(&mut story, HOUR + 1);
+    assert_eq!(asked(&story.job), None);
+    assert!(poll(&mut story, HOUR + 2 * MINUTE).is_empty());
+    assert!(see(&mut story, HOUR + 3 * MINUTE, WORKING).is_empty());
+    // Another question begins a chain of its own.
+    story
+        .log
+        .extend([worked("w1", HOUR + 200), agent("a2", HOUR + 300)]);
+    let asked_at = HOUR + 310;
+    assert_eq!(poll(&mut story, asked_at), ["agent: question: text of a2"]);
+    assert_eq!(turn(&story).1, Some(at(asked_at + 2 * HOUR)));
+}
+
+#[test]
+fn flapping_neither_stops_nor_repeats_a_turn() {
+    let mut story = asking(&["agent:2h", "human"]);
+    poll(&mut story, 10);
+    for second in 11..400 {
+        let state = if second % 2 == 0 { ASKING } else { WORKING };
+        assert!(see(&mut story, second, state).is_empty());
+    }
+    assert_eq!(
+        poll(&mut story, 10 + 2 * HOUR),
+        ["human: question: text of a1"]
+    );
+    for second in 0..200 {
+        let state = if second % 2 == 0 { ASKING } else { WORKING };
+        assert!(see(&mut story, 3 * HOUR + second, state).is_empty());
+    }
+}
+
+#[test]
+fn an_answer_on_its_way_is_waited_for() {
+    let mut story = asking(&["agent:2h", "human"]);
+    poll(&mut story, 10);
+    let now = at(2 * HOUR);
+    let step = say(&story.job, None, ("Yes", "c1"), (now, &story.timing)).unwrap();
+    story.take(step);
+    story.effects.clear();
+    assert!(poll(&mut story, 10 + 2 * HOUR).is_empty());
+    assert_eq!(story.due, Some(at(3 * HOUR)));
+    // It never arrived, and nobody says so.
+    assert_eq!(poll(&mut story, 3 * HOUR), ["human: question: text of a1"]);
+}
+
+#[test]
+fn an_answer_that_failed_for_good_holds_nobody_up() {
+    let mut story = asking(&["agent:2h", "human"]);
+    poll(&mut story, 10);
+    let step = say(&story.job, None, ("Yes", "c1"), (at(HOUR), &story.timing)).unwrap();
+    let effect = Effect::new(step.effects[0].clone(), at(HOUR));
+    story.take(step);
+    let refused = Failure::new(FailureClass::Invalid, "400");
+    let step = order_failed(&story.job, &effect, &refused, at(HOUR + 1));
+    assert_eq!(story.take(step).len(), 1);
+    assert_eq!(turn(&story).1, Some(at(10 + 2 * HOUR)));
+}
+
+#[test]
+fn a_nudge_that_failed_for_good_is_the_next_ones_turn() {
+    let mut story = asking(&["nudge:20m", "human"]);
+    assert_eq!(poll(&mut story, 10), ["nudge"]);
+    let effect = Effect::new(story.effects[0].clone(), at(10));
+    let refused = Failure::new(FailureClass::Invalid, "400");
+    let step = order_failed(&story.job, &effect, &refused, at(60));
+    // It was nobody's order.
+    assert!(story.take(step).is_empty());
+    assert_eq!(story.due, Some(at(60)));
+    assert_eq!(poll(&mut story, 61), ["human: question: text of a1"]);
+}
+
+#[test]
+fn late_words_reach_everybody_who_was_asked() {
+    let mut story = asking(&["agent:2h", "human"]);
+    story.log.clear();
+    story.poll(10, ASKING);
+    assert_eq!(poll(&mut story, 40), ["agent: question: -"]);
+    assert_eq!(poll(&mut story, 40 + 2 * HOUR), ["human: question: -"]);
+    story.log = vec![agent("a1", 9)];
+    assert_eq!(
+        story.poll(3 * HOUR, ASKING),
+        ["+question: text of a1", "+question: text of a1"]
+    );
+    let whom: Vec<_> = story.amended.iter().map(|event| event.audience).collect();
+    assert_eq!(whom, [Audience::Agent, Audience::Human]);
+    for (amended, told) in story.amended.iter().zip(&story.events) {
+        assert_eq!(
+            (&amended.id, amended.observed_at),
+            (&told.id, told.observed_at)
+        );
+    }
+}
+
+/// The session was told to go on, and its log shows it.
+fn nudged() -> Story {
+    let mut story = asking(&["nudge:20m", "human"]);
+    assert_eq!(poll(&mut story, 10), ["nudge"]);
+    story.log.push(user("u1", 15));
+    assert!(poll(&mut story, 20).is_empty());
+    story
+}
+
+#[test]
+fn a_session_that_only_asks_once_more_is_not_told_the_same_again() {
+    let mut story = nudged();
+    story.log.push(agent("a2", 25));
+    assert_eq!(poll(&mut story, 30), ["human: question: text of a2"]);
+    assert_eq!(turn(&story), (Answerer::Human, None));
+}
+
+#[test]
+fn a_session_that_worked_in_between_is_told_to_go_on_a_few_times() {
+    let mut story = nudged();
+    for n in 2..=NUDGES_MAX + 2 {
+        let second = 100 * i64::from(n);
+        see(&mut story, second, WORKING);
+        story.log.push(worked(&format!("w{n}"), second));
+        story.log.push(agent(&format!("a{n}"), second + 5));
+        let told = poll(&mut story, second + 10);
+        if n <= NUDGES_MAX {
+            assert_eq!(told, ["nudge"]);
+        } else {
+            assert_eq!(told, [format!("human: question: text of a{n}")]);
+        }
+        story.log.push(user(&format!("u{n}"), second + 15));
+        poll(&mut story, second + 20);
+    }
+    assert_eq!(story.job.nudges, NUDGES_MAX);
+}
+
+#[test]
+fn every_nudge_is_an_effect_of_its_own() {
+    let mut story = nudged();
+    see(&mut story, 100, WORKING);
+    story.log.extend([worked("w2", 100), agent("a2", 105)]);
+    assert_eq!(poll(&mut story, 110), ["nudge"]);
+    assert_ne!(story.effects[0].to_string(), story.effects[1].to_string());
+}
+
+#[test]
+fn a_plan_that_its_agent_leaves_is_shown_to_a_person_and_never_approved_by_itself() {
+    let mut story = Story::new();
+    story.policy.answers = Answers::new(vec![
+        "agent:2h".parse().unwrap(),
+        "nudge:1m".parse().unwrap(),
+    ])
+    .unwrap();
+    story.log = vec![planned("p1", 5)];
+    let waiting = "AWAITING_PLAN_APPROVAL";
+    assert_eq!(see(&mut story, 10, waiting), ["agent: plan: p1"]);
+    assert!(see(&mut story, 9 + 2 * HOUR, waiting).is_empty());
+    assert_eq!(see(&mut story, 10 + 2 * HOUR, waiting), ["human: plan: p1"]);
+    assert_eq!(turn(&story), (Answerer::Human, None));
+    assert!(see(&mut story, 100 * HOUR, waiting).is_empty());
+    assert!(story.effects.is_empty());
+}
+
+#[test]
+fn where_nobody_can_be_woken_the_next_one_is_asked_at_once() {
+    let source = crate::policy::Source {
+        repo: "acme/shop".parse().unwrap(),
+        account: "default".parse().unwrap(),
+        agent: None,
+        paused: false,
+        branch: None,
+        policy: asking(&["agent:2h", "nudge:20m"]).policy,
+        timing: Timing::default(),
+    };
+    let named = "helper".parse().unwrap();
+    for (agent, told) in [
+        (Some(&named), "agent: question: text of a1"),
+        (None, "nudge"),
+    ] {
+        let mut story = asking(&["human"]);
+        story.policy = source.policy_for(agent).into_owned();
+        assert_eq!(poll(&mut story, 10), [told]);
+    }
+}
+
+#[test]
+fn a_chain_that_was_changed_meanwhile_goes_on_as_it_is_now() {
+    let mut story = asking(&["agent:2h", "human"]);
+    poll(&mut story, 10);
+    story.policy.answers = Answers::new(vec!["agent".parse().unwrap()]).unwrap();
+    // Nobody but a person comes after the agent, and a person does.
+    assert_eq!(poll(&mut story, 3 * HOUR), ["human: question: text of a1"]);
+    let mut story = asking(&["human:1h", "agent"]);
+    assert_eq!(poll(&mut story, 10), ["human: question: text of a1"]);
+    story.policy.answers = Answers::new(vec!["human".parse().unwrap()]).unwrap();
+    assert!(poll(&mut story, 3 * HOUR).is_empty());
+    assert_eq!(turn(&story), (Answerer::Human, None));
+}

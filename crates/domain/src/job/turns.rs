@@ -1,0 +1,249 @@
+//! Whose turn it is to answer a question or to approve a plan: the source's chain, gone through one after the other while nobody answers.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::attention::Context;
+use super::observe::{CONFIRM_WAIT, event};
+use super::tally::{Topic, may_tell};
+use super::watch::{Attention, Nudged, Telling, Told, Turn, Watch};
+use super::{Job, Phase};
+use crate::effect::Action;
+use crate::event::{Audience, Occurrence};
+use crate::ids::EventId;
+use crate::policy::{Answer, Answerer, PlanApproval, Policy};
+use crate::step::Step;
+use crate::when::plus;
+use crate::words;
+
+/// How often Gaffer itself tells the sessions of one job to go on, over all attempts: a session that needs more needs somebody.
+pub const NUDGES_MAX: u32 = 5;
+
+/// An answer that was given and that the session has not been seen to get holds the next turn up for so long: all its tries together take half an hour.
+const ANSWER_WAIT: SignedDuration = SignedDuration::from_hours(1);
+
+/// How the causes of Gaffer's own answers begin.
+const NUDGE: &str = "nudge:";
+
+/// What of a job waits for an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked<'a> {
+    /// Whether it is a plan; else a question.
+    pub is_plan: bool,
+    /// Whose turn it is; none for records of older versions and for what nobody is asked about.
+    pub turn: Option<&'a Turn>,
+    /// When the next one has its turn.
+    pub until: Option<Timestamp>,
+    /// The events that showed it.
+    pub events: Vec<&'a EventId>,
+}
+
+/// The question or plan that is open.
+pub fn asked(job: &Job) -> Option<Asked<'_>> {
+    let Phase::Watching(watch) = &job.phase else {
+        return None;
+    };
+    let told = open(watch)?;
+    let first = told.shown.then_some(&told.event);
+    let later = told.later.iter().map(|telling| &telling.event);
+    Some(Asked {
+        is_plan: matches!(watch.attention, Attention::Plan { .. }),
+        turn: told.turn.as_ref(),
+        until: turn_deadline(watch),
+        events: first.into_iter().chain(later).collect(),
+    })
+}
+
+/// The announcement of what is open.
+fn open(watch: &Watch) -> Option<&Told> {
+    match &watch.attention {
+        Attention::Question { .. } => watch.announced.question.as_ref(),
+        Attention::Plan { .. } => watch.announced.plan.as_ref(),
+        Attention::None | Attention::Expecting { .. } | Attention::Answered { .. } => None,
+    }
+}
+
+fn open_mut(watch: &mut Watch) -> Option<&mut Told> {
+    match &watch.attention {
+        Attention::Question { .. } => watch.announced.question.as_mut(),
+        Attention::Plan { .. } => watch.announced.plan.as_mut(),
+        Attention::None | Attention::Expecting { .. } | Attention::Answered { .. } => None,
+    }
+}
+
+/// When the next one of the chain has its turn; none when nobody comes next. An answer on its way is waited for.
+pub(crate) fn turn_deadline(watch: &Watch) -> Option<Timestamp> {
+    let turn = open(watch)?.turn.as_ref()?;
+    let until = turn.until?;
+    let given = turn.answered.map(|at| plus(at, ANSWER_WAIT));
+    let sent = watch.unconfirmed_since.map(|at| plus(at, CONFIRM_WAIT));
+    Some(until.max(given.unwrap_or(until)).max(sent.unwrap_or(until)))
+}
+
+/// Who answers what: a plan is never decided about by a nudge.
+fn chain(what: &Occurrence, policy: &Policy) -> Vec<Answer> {
+    let person = Answer {
+        who: Answerer::Human,
+        within: None,
+    };
+    match (what, policy.plan_approval) {
+        (Occurrence::PlanApproval { .. }, PlanApproval::Auto) => Vec::new(),
+        (Occurrence::PlanApproval { .. }, PlanApproval::Human) => vec![person],
+        (Occurrence::PlanApproval { .. }, PlanApproval::Agent) => {
+            let agent = Answer {
+                who: Answerer::Agent,
+                within: Some(policy.answers.agent_within()),
+            };
+            vec![agent, person]
+        }
+        (
+            Occurrence::Question { .. }
+            | Occurrence::Completed { .. }
+            | Occurrence::Error { .. }
+            | Occurrence::Stuck { .. },
+            _,
+        ) => policy.answers.in_turn(),
+    }
+}
+
+/// The first turn of something new. What there were too many of is nobody's.
+pub(super) fn begin(
+    step: &mut Step<Job>,
+    watch: &mut Watch,
+    (told, what): (&mut Told, &Occurrence),
+    context: &Context<'_>,
+) {
+    let (topic, words) = match what {
+        Occurrence::Question { text } => (Topic::Question, text.as_deref()),
+        Occurrence::PlanApproval { .. }
+        | Occurrence::Completed { .. }
+        | Occurrence::Error { .. }
+        | Occurrence::Stuck { .. } => (Topic::Plan, None),
+    };
+    let steps = chain(what, context.policy);
+    if steps.is_empty() {
+        return;
+    }
+    if may_tell(step, watch, (topic, words), context.now) {
+        pass_on(step, watch, (told, what, 0), context);
+    } else {
+        told.hushed = true;
+    }
+}
+
+/// Whoever has the turn had it for long enough: the next one has it.
+pub(super) fn go_on(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
+    let what = match &watch.attention {
+        Attention::Question { text, .. } => Occurrence::Question { text: text.clone() },
+        Attention::Plan { plan, .. } => Occurrence::PlanApproval { plan: plan.clone() },
+        Attention::None | Attention::Expecting { .. } | Attention::Answered { .. } => return,
+    };
+    // An answer may stand in the log, so it has to have been read just now.
+    while context.snapshot.activities.is_some()
+        && turn_deadline(watch).is_some_and(|due| due <= context.now)
+    {
+        let Some(mut told) = open(watch).cloned() else {
+            return;
+        };
+        let next = told.turn.as_ref().map_or(0, |turn| turn.place + 1);
+        pass_on(step, watch, (&mut told, &what, next), context);
+        if let Some(open) = open_mut(watch) {
+            *open = told;
+        }
+    }
+}
+
+/// Gives the turn to the first one of the chain, from a place on, who can have it. Where there is none, whoever has it keeps it.
+fn pass_on(
+    step: &mut Step<Job>,
+    watch: &mut Watch,
+    (told, what, from): (&mut Told, &Occurrence, u32),
+    context: &Context<'_>,
+) {
+    let steps = chain(what, context.policy);
+    for (place, answer) in (0_u32..).zip(&steps).skip(from as usize) {
+        let has_it = match answer.who {
+            Answerer::Agent => show(step, watch, (told, what, Audience::Agent), context),
+            Answerer::Human => show(step, watch, (told, what, Audience::Human), context),
+            Answerer::Nudge => nudge(step, watch, told),
+        };
+        if has_it {
+            told.turn = Some(Turn {
+                who: answer.who,
+                place,
+                until: answer.within.map(|within| plus(context.now, within)),
+                answered: None,
+            });
+            return;
+        }
+    }
+    if let Some(turn) = &mut told.turn {
+        turn.until = None;
+    }
+}
+
+/// Shows it to somebody who has not seen it.
+fn show(
+    step: &mut Step<Job>,
+    watch: &Watch,
+    (told, what, to): (&mut Told, &Occurrence, Audience),
+    context: &Context<'_>,
+) -> bool {
+    let at = context.now;
+    let has_seen = told.shown && told.to == Some(to);
+    if has_seen || told.later.iter().any(|telling| telling.to == to) {
+        return false;
+    }
+    let mut shown = event(&step.aggregate, watch, ("", what.clone(), to), at);
+    if told.turn.is_none() {
+        shown.id = told.event.clone();
+        (told.shown, told.to) = (true, Some(to));
+    } else {
+        let to_whom = match to {
+            Audience::Agent => "agent",
+            Audience::Human => "human",
+        };
+        shown.id = EventId::of(&format!("{}:{to_whom}", told.event));
+        let event = shown.id.clone();
+        told.later.push(Telling { event, to, at });
+    }
+    step.events.push(shown);
+    true
+}
+
+/// Tells the session to decide by itself: a few times a job, and not again when it does nothing but ask once more.
+fn nudge(step: &mut Step<Job>, watch: &mut Watch, told: &Told) -> bool {
+    let same = |last: &Nudged| last.event == told.event || watch.talk.worked_at <= last.through;
+    if step.aggregate.nudges >= NUDGES_MAX || watch.announced.nudged.as_ref().is_some_and(same) {
+        return false;
+    }
+    step.aggregate.nudges += 1;
+    watch.announced.nudged = Some(Nudged {
+        event: told.event.clone(),
+        through: watch.talk.through,
+    });
+    step.effects.push(Action::Say {
+        session: watch.session.clone(),
+        text: words::decide_yourself().to_owned(),
+        cause: format!("{NUDGE}{}", told.event),
+    });
+    true
+}
+
+/// Somebody answers what is open: nobody else has a turn until that can be seen.
+pub(super) fn answered(watch: &mut Watch, now: Timestamp) {
+    if let Some(turn) = open_mut(watch).and_then(|told| told.turn.as_mut()) {
+        turn.answered = Some(now);
+    }
+}
+
+/// The answer did not get through. Answers whether it was Gaffer's own, about which nobody need be told: the next one has its turn.
+pub(super) fn unanswered(watch: &mut Watch, action: &Action, now: Timestamp) -> bool {
+    let nudge = matches!(action, Action::Say { cause, .. } if cause.starts_with(NUDGE));
+    if let Some(turn) = open_mut(watch).and_then(|told| told.turn.as_mut()) {
+        turn.answered = None;
+        if nudge && turn.who == Answerer::Nudge {
+            turn.until = Some(now);
+        }
+    }
+    nudge
+}

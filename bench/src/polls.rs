@@ -93,6 +93,7 @@ fn watched() -> Result<(Job, SessionView)> {
         title: None,
         prompt: "Add a search box to the page of all products and test it".to_owned(),
         agent: None,
+        resume: None,
         priority: domain::priority::Priority::default(),
     };
     let job = job::adopt(new, &view, NOW)?.aggregate;

@@ -115,6 +115,7 @@ fn agent(sandbox: &Sandbox) -> Agent {
         url: sandbox.agent_url(AGENT).parse().ok(),
         channels: Vec::new(),
         disabled: None,
+        resume: None,
     }
 }
 

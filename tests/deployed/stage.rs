@@ -123,6 +123,7 @@ impl Stage {
             prompt: prompt.to_owned(),
             title: None,
             agent: None,
+            resume: None,
             priority: None,
         };
         self.client.create_job(&wanted, None).await.expect("a job")

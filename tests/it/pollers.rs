@@ -86,6 +86,7 @@ async fn watch(desk: &Desk, at: usize, priority: u8) {
         title: None,
         prompt: "Tidy".to_owned(),
         agent: None,
+        resume: None,
         priority: priority.try_into().expect("a priority"),
     };
     let job = job::adopt(new, &working(&session(at)), BEGIN).expect("a job");

@@ -279,6 +279,7 @@ impl World {
             url: self.sandbox.agent_url(AGENT).parse().ok(),
             channels: Vec::new(),
             disabled: None,
+            resume: None,
         };
         let mut unit = self.desk.unit();
         let place = Place {

@@ -290,6 +290,7 @@ pub(super) async fn hand_over(desk: &Desk, place: usize) -> Result<()> {
         prompt: place.to_string(),
         title: None,
         agent: None,
+        resume: None,
         priority: None,
     };
     desk.create_job(order).await?;

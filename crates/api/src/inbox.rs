@@ -10,7 +10,7 @@ use client::wire::{
     TAKE_LIMIT, TAKE_LIMIT_MAX, TakeRequest, Taken, TakenWake, WAIT_SECONDS_MAX, WHY_BYTES_MAX,
 };
 use domain::ids::{AgentName, EventId, InvalidId};
-use domain::wake::{Back, Wake, WakeState, message};
+use domain::wake::{Back, Resume, Wake, WakeState};
 use jiff::SignedDuration;
 
 use crate::body::{self, Parts, Sent};
@@ -36,7 +36,11 @@ pub(crate) async fn take(
     let seconds = at_most("wait_seconds", asked.wait_seconds, WAIT_SECONDS_MAX)?;
     let within = Duration::from_secs(seconds.unwrap_or(0).into());
     let limit = usize::try_from(limit).unwrap_or(1);
+    // Read before anything is taken: what was taken has to be told.
+    let known = door.desk.store.agent(&agent).await?;
+    let resume = known.and_then(|known| known.value.resume);
     let wakes = waited(&door, (&agent, limit), within).await?;
+    let shown = |wake| shown(wake, resume.as_ref());
     let wakes = wakes.into_iter().filter_map(shown).collect();
     Ok(Json(Taken { wakes }))
 }
@@ -56,11 +60,11 @@ async fn waited(
     Ok(door.desk.take_while((agent, limit), waiting).await?)
 }
 
-fn shown(wake: Wake) -> Option<TakenWake> {
+fn shown(wake: Wake, resume: Option<&Resume>) -> Option<TakenWake> {
     let WakeState::Leased { attempt, until } = wake.state else {
         return None;
     };
-    let event = message(&wake.event, wake.repo.as_deref());
+    let event = wake.message(resume);
     Some(TakenWake {
         event,
         attempt,

@@ -38,6 +38,7 @@ pub(crate) async fn create(
         prompt: wanted.prompt,
         title: wanted.title,
         agent: wanted.agent,
+        resume: wanted.resume,
         priority: wanted.priority,
     };
     let created = match once {

@@ -1,7 +1,5 @@
 //! Lets a pull request be merged, and waits a little for what comes of it.
 
-use std::time::Duration;
-
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -13,15 +11,13 @@ use domain::merge::Judgement;
 use domain::pull::{Approval, Pull, PullPhase};
 use engine::keys;
 use engine::settings::TrackedPull;
+use engine::wait::Seen;
 use jiff::Timestamp;
-use tokio::time::{Instant, interval};
+use tokio::time::sleep;
 
 use crate::door::Inner;
 use crate::refusal::Refused;
 use crate::{orders, outcome, view};
-
-/// How often to look again when another process judges and merges.
-const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// How a pull request stands after somebody said that it may be merged.
 enum Standing {
@@ -81,20 +77,13 @@ fn merged(pull: &Pull, wanted: Option<&CommitSha>) -> Option<Merged> {
 
 /// Waits until the pull request is merged or refused, at most as long as the door waits.
 async fn settled(door: &Inner, job: &JobId, approval: &Approval) -> Result<Standing, Refused> {
-    let until = Instant::now() + door.answer_within;
-    let mut again = interval(LOOK_AGAIN);
-    loop {
+    let look = || async {
         let found = door.desk.pull_of(job).await?.value;
         let standing = standing(&found, approval.at);
         let waits = matches!(standing, Standing::Waiting(_));
-        if !waits || Instant::now() >= until {
-            return Ok(standing);
-        }
-        tokio::select! {
-            () = door.desk.saved() => {}
-            _ = again.tick() => {}
-        }
-    }
+        Ok(Seen::if_enough(standing, !waits))
+    };
+    door.desk.look_while(sleep(door.answer_within), look).await
 }
 
 fn standing(tracked: &TrackedPull, approved_at: Timestamp) -> Standing {

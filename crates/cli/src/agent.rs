@@ -75,6 +75,7 @@ async fn add(
         url,
         channels,
         disabled: None,
+        resume: None,
     };
     refuse_odd_ways(&agent)?;
     // The secret comes first: a wake that finds none would fail. Nobody uses it before the record is there.
@@ -147,6 +148,10 @@ fn changed(agent: &Agent, args: &SetArgs) -> Agent {
             chosen
         },
         disabled: agent.disabled.clone().filter(|_| !args.enable),
+        resume: match &args.resume {
+            Some(resume) => Some(resume.clone()),
+            None => agent.resume.clone().filter(|_| !args.no_resume),
+        },
         ..agent.clone()
     }
 }

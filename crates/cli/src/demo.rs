@@ -49,6 +49,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<()> {
             prompt: prompt.to_owned(),
             title: None,
             agent: None,
+            resume: None,
             priority: None,
         };
         jobs.push(

@@ -111,6 +111,7 @@ impl Door<'_> {
             branch: args.branch,
             title: args.title,
             agent: args.agent,
+            resume: args.resume,
             priority: args.priority,
         };
         let client = self.client().await?;

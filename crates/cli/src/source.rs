@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use domain::ids::{AccountName, RepoId, RepoName};
-use domain::policy::{Answer, Answers, MergePolicy, Policy, Source, Timing};
+use domain::policy::{self, Answers, MergePolicy, Policy, Source, Timing};
 use domain::reach::Reach;
 use engine::desk::Desk;
 use engine::keys;
@@ -238,7 +238,7 @@ pub(crate) fn policy(before: &Policy, args: &PolicyArgs) -> Result<Policy, Error
 }
 
 /// A chain of those who answer, in the order in which they were given.
-fn chain(steps: &[Answer]) -> Result<Answers, Error> {
+fn chain(steps: &[policy::Answer]) -> Result<Answers, Error> {
     Answers::new(steps.to_vec()).map_err(|odd| {
         let next = "give them in their order, as in `--answer agent:2h --answer human`";
         Error::usage(format!("`--answer`: {odd}"), next)

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub use budget::{Budget, Short, Spent, day_of};
 pub use tally::Tally;
 
-use crate::event::{Audience, ErrorCause, Event, Occurrence};
+use crate::event::{Aid, Audience, ErrorCause, Event, Occurrence};
 use crate::failure::{Failure, FailureClass};
 use crate::governor::Limits;
 use crate::ids::{AccountName, AgentName, EventId, SessionId, digest};
@@ -295,6 +295,7 @@ fn trouble(
         last_activity: None,
         what: Occurrence::Error { cause, reason },
         audience: Audience::Agent,
+        aid: Aid::default(),
     }
 }
 

@@ -196,6 +196,7 @@ mod tests {
             title: None,
             prompt: "x".to_owned(),
             agent: None,
+            resume: None,
             priority: crate::priority::Priority::default(),
         };
         let job = adopt(new, &shown(state), at(0)).unwrap().aggregate;

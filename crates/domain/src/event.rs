@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{AccountName, EventId, JobId, PullRef};
+use crate::page::Page;
 use crate::session::Plan;
 
 /// One occurrence that somebody has to know about. Its id names the occurrence, so it is recorded once however often it is seen.
@@ -31,6 +32,42 @@ pub struct Event {
     pub what: Occurrence,
     /// Who has to know.
     pub audience: Audience,
+    /// What else helps whoever has to act on it.
+    #[serde(default, skip_serializing_if = "Aid::is_nothing")]
+    pub aid: Aid,
+}
+
+/// What helps whoever has to act on an event. All of it comes from outside.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Aid {
+    /// The session's page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<Page>,
+    /// The pull request it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pull: Option<PullRef>,
+    /// The check that fails.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check: Option<FailedCheck>,
+}
+
+impl Aid {
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A check that failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedCheck {
+    /// Its name, untrusted.
+    pub name: String,
+    /// The end of its log, or of what it says of itself, untrusted.
+    pub output: String,
+    /// Its page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<Page>,
 }
 
 /// Who has to know.

@@ -27,6 +27,23 @@ pub fn clip_encoded(text: &str, bytes_max: usize) -> String {
     cut
 }
 
+/// The last characters of a text, at most so many, that take at most so many bytes in JSON; says so when it was cut.
+pub fn tail(text: &str, chars_max: usize, bytes_max: usize) -> String {
+    let clipped = clip(text, usize::MAX);
+    let mut left = bytes_max.saturating_sub('…'.len_utf8());
+    let fits = |(_, c): &(usize, char)| {
+        let fits = encoded_char_len(*c) <= left;
+        left = left.saturating_sub(encoded_char_len(*c));
+        fits
+    };
+    let from_the_end = clipped.char_indices().rev().take(chars_max);
+    let begin = from_the_end.take_while(fits).last();
+    match begin.map_or(clipped.len(), |(at, _)| at) {
+        0 => clipped,
+        at => format!("…{}", &clipped[at..]),
+    }
+}
+
 /// How many bytes a text takes in JSON, without the quotes around it.
 pub fn encoded_len(text: &str) -> usize {
     text.chars().map(encoded_char_len).sum()
@@ -119,6 +136,16 @@ mod tests {
             let json = serde_json::to_string(text).unwrap();
             assert_eq!(encoded_len(text) + 2, json.len(), "{json}");
         }
+    }
+
+    #[test]
+    fn of_a_log_the_end_is_kept() {
+        assert_eq!(tail("abc", 3, 99), "abc");
+        assert_eq!(tail("abcdef", 3, 99), "…def");
+        assert_eq!(tail("abc\"\"", 99, 7), "…\"\"");
+        assert_eq!(tail("🦀🦀", 99, 7), "…🦀");
+        assert_eq!(tail("🦀🦀", 99, 1), "…");
+        assert_eq!(tail("", 9, 9), "");
     }
 
     #[test]

@@ -262,6 +262,11 @@ impl PullRef {
         let number = digits.parse().ok().filter(|n| *n > 0)?;
         Some(Self { repo, number })
     }
+
+    /// The address of its page.
+    pub fn url(&self) -> String {
+        format!("https://github.com/{}/pull/{}", self.repo, self.number)
+    }
 }
 
 impl FromStr for PullRef {

@@ -1,6 +1,7 @@
 //! A job: one piece of work given to Jules, tracked until it ends, and what is known of its current session.
 
 mod again;
+mod answered;
 mod attention;
 mod command;
 mod completion;
@@ -20,6 +21,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use again::{AGAIN_CHARS_MAX, Again, retry};
+pub use answered::{Order, answers};
 pub use command::{
     ATTEMPTS_MAX, NewJob, PROMPT_BYTES_MAX, REFUSALS_MAX, adopt, cancel, create, created,
     creation_failed, linked, pull_settled, start, unwanted_twin,
@@ -47,6 +49,7 @@ use crate::ids::{
 use crate::marker::Marker;
 use crate::priority::Priority;
 use crate::session::SessionState;
+use crate::wake::Resume;
 
 /// One piece of work, kept under one id over all its sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +70,9 @@ pub struct Job {
     pub prompt: String,
     /// Who is woken; without one, the source's agent, then a person.
     pub agent: Option<AgentName>,
+    /// What they want to find in the wakes of this job, instead of what they want in all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<Resume>,
     /// How much it matters among the others of its account.
     #[serde(default)]
     pub priority: Priority,

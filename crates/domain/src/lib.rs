@@ -12,6 +12,7 @@ pub mod session;
 pub mod facts;
 
 pub mod notes;
+pub mod page;
 pub mod policy;
 
 pub mod event;

@@ -4,6 +4,7 @@ mod jobs;
 mod merges;
 mod others;
 mod pulls;
+mod wakes;
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use trouble::{Obstacle, Trouble};
 
-use crate::event::{Audience, ErrorCause, Event, Occurrence};
+use crate::event::{Aid, Audience, ErrorCause, Event, Occurrence};
 use crate::failure::{Failure, FailureClass};
 use crate::ids::{AccountName, EventId, Identity, RepoId, RepoName};
 use crate::redact::presentable;
@@ -266,5 +266,6 @@ fn event(account: &AccountName, (name, reason): (&str, String), now: Timestamp) 
             reason,
         },
         audience: Audience::Agent,
+        aid: Aid::default(),
     }
 }

@@ -3,12 +3,14 @@
 mod channel;
 mod inbox;
 mod message;
+mod resume;
 #[cfg(test)]
 mod tests;
 
 pub use channel::Channel;
 pub use inbox::{Back, INBOX_HOLD, LeaseLost};
-pub use message::{ActionableEvent, message};
+pub use message::{ActionableEvent, Links, MESSAGE_BYTES_MAX, message};
+pub use resume::{OddResume, Resume};
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -56,12 +58,18 @@ pub struct Wake {
     pub agent: AgentName,
     /// The repository, for the message.
     pub repo: Option<String>,
+    /// What its job wants to be found by, instead of the agent's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<Resume>,
     /// Which way it goes now.
     #[serde(default, skip_serializing_if = "Channel::is_http")]
     pub channel: Channel,
     /// Which ways it goes after that, when it does not get through.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub then: Vec<Channel>,
+    /// Whether what it asks was answered while its agent had it: it is not handed out again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub answered: bool,
     /// How far it is.
     pub state: WakeState,
 }
@@ -130,8 +138,10 @@ impl Wake {
             event,
             agent,
             repo,
+            resume: None,
             channel: Channel::Http,
             then: Vec::new(),
+            answered: false,
             state: WakeState::Pending {
                 attempt: 1,
                 not_before: now,
@@ -252,6 +262,30 @@ impl Wake {
             | WakeState::Sending { .. }
             | WakeState::Leased { .. }
             | WakeState::Dead { .. } => self.with(WakeState::Acknowledged { at: now }),
+        }
+    }
+
+    /// The wake after somebody gave the order that it asks for while its agent had it; none if that changes nothing.
+    ///
+    /// What was sent is over. What was taken out of an inbox still is its taker's, who goes on with it, but is nobody's afterwards.
+    /// What no agent has got yet is told all the same: it has to know what happened.
+    pub fn answered(&self, now: Timestamp) -> Option<Self> {
+        match (self.channel, &self.state) {
+            (Channel::Http, WakeState::Sending { .. } | WakeState::Leased { .. }) => {
+                Some(self.acknowledged(now))
+            }
+            (Channel::Inbox, WakeState::Leased { .. }) if !self.answered => Some(Self {
+                answered: true,
+                ..self.clone()
+            }),
+            (
+                Channel::Http | Channel::Inbox,
+                WakeState::Pending { .. }
+                | WakeState::Sending { .. }
+                | WakeState::Leased { .. }
+                | WakeState::Acknowledged { .. }
+                | WakeState::Dead { .. },
+            ) => None,
         }
     }
 

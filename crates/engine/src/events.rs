@@ -9,10 +9,10 @@ use domain::ids::JobId;
 use domain::job::NotNow;
 
 use crate::desk::{Desk, Error};
-use crate::jobs::LOOK_AGAIN;
 use crate::keys;
 use crate::ports::PageToken;
 use crate::store::decode;
+use crate::wait::Seen;
 
 /// Most events that are told at once.
 pub const EVENTS_MAX: usize = 100;
@@ -87,19 +87,12 @@ impl Desk {
         asked: &Asked,
         waiting: impl Future<Output = ()> + Send,
     ) -> Result<Told, Error> {
-        let mut waiting = std::pin::pin!(waiting);
-        let mut interval = tokio::time::interval(LOOK_AGAIN);
-        loop {
+        self.look_while(waiting, || async {
             let told = self.events_after(asked).await?;
-            if !told.events.is_empty() || asked.limit == 0 {
-                return Ok(told);
-            }
-            tokio::select! {
-                () = &mut waiting => return Ok(told),
-                () = self.saved() => {}
-                _ = interval.tick() => {}
-            }
-        }
+            let is_enough = !told.events.is_empty() || asked.limit == 0;
+            Ok(Seen::if_enough(told, is_enough))
+        })
+        .await
     }
 
     /// The newest events in order: back to the cursor, or one page.

@@ -7,9 +7,9 @@ use domain::job::NotNow;
 use domain::wake::{Back, LeaseLost, Wake};
 
 use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
-use crate::jobs::LOOK_AGAIN;
 use crate::keys;
 use crate::store::{Versioned, decode};
+use crate::wait::Seen;
 use crate::wakes::busy;
 
 /// Most wakes that are taken at once.
@@ -75,19 +75,12 @@ impl Desk {
         (agent, most): (&AgentName, usize),
         waiting: impl Future<Output = ()> + Send,
     ) -> Result<Vec<Wake>, Error> {
-        let mut waiting = std::pin::pin!(waiting);
-        let mut interval = tokio::time::interval(LOOK_AGAIN);
-        loop {
+        self.look_while(waiting, || async {
             let taken = self.take(agent, most).await?;
-            if !taken.is_empty() {
-                return Ok(taken);
-            }
-            tokio::select! {
-                () = &mut waiting => return Ok(taken),
-                () = self.saved() => {}
-                _ = interval.tick() => {}
-            }
-        }
+            let is_enough = !taken.is_empty();
+            Ok(Seen::if_enough(taken, is_enough))
+        })
+        .await
     }
 
     /// None if it cannot be had now, or somebody else was quicker.

@@ -23,6 +23,7 @@ use domain::priority::Priority;
 use domain::pull::{self, Pull};
 use domain::redact::presentable;
 use domain::step::Step;
+use domain::wake::Resume;
 
 use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
 use crate::keys;
@@ -36,8 +37,6 @@ pub const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// Longest name that an error repeats, in characters.
 const NAME_CHARS_MAX: usize = 80;
 
-/// How often a waiting door looks again when another process performs the effect.
-pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// What is wanted of a new job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +51,8 @@ pub struct Order {
     pub title: Option<String>,
     /// Who is woken; the source's agent without one.
     pub agent: Option<AgentName>,
+    /// What they want to find in its wakes.
+    pub resume: Option<Resume>,
     /// How much it matters; the usual without one.
     pub priority: Option<Priority>,
 }
@@ -139,10 +140,13 @@ impl Desk {
     pub async fn say(&self, named: &Named, text: &str, cause: &str) -> Result<Wish, Error> {
         let now = self.now();
         let step = self
-            .order(&named.job, &|job, source| {
-                let words = (text, cause);
-                job::say(job, named.session.as_ref(), words, (now, &source.timing))
-            })
+            .order(
+                &named.job,
+                (job::Order::Say, &|job, source| {
+                    let words = (text, cause);
+                    job::say(job, named.session.as_ref(), words, (now, &source.timing))
+                }),
+            )
             .await?;
         wish(&step, named)
     }
@@ -151,9 +155,12 @@ impl Desk {
     pub async fn approve_plan(&self, named: &Named) -> Result<Wish, Error> {
         let now = self.now();
         let step = self
-            .order(&named.job, &|job, source| {
-                job::approve(job, named.session.as_ref(), (now, &source.timing))
-            })
+            .order(
+                &named.job,
+                (job::Order::Approve, &|job, source| {
+                    job::approve(job, named.session.as_ref(), (now, &source.timing))
+                }),
+            )
             .await?;
         wish(&step, named)
     }
@@ -162,7 +169,10 @@ impl Desk {
     pub async fn cancel_job(&self, named: &Named, by: &str) -> Result<Job, Error> {
         let now = self.now();
         Ok(self
-            .order(&named.job, &|job, _| job::cancel(job, by, now))
+            .order(
+                &named.job,
+                (job::Order::Cancel, &|job, _| job::cancel(job, by, now)),
+            )
             .await?
             .aggregate)
     }
@@ -171,7 +181,10 @@ impl Desk {
     pub async fn retry_job(&self, named: &Named, reason: Option<&str>) -> Result<Job, Error> {
         let now = self.now();
         Ok(self
-            .order(&named.job, &|job, _| job::retry(job, reason, now))
+            .order(
+                &named.job,
+                (job::Order::Retry, &|job, _| job::retry(job, reason, now)),
+            )
             .await?
             .aggregate)
     }
@@ -195,6 +208,8 @@ impl Desk {
                 &route,
             )
             .await?;
+            let job = self.must_job(&named.job).await?.value;
+            let answered = self.answer(&mut unit, &job, job::Order::Merge).await?;
             let reference = step.aggregate.pull.clone();
             unit.tell(
                 &keys::pull_pk(&reference),
@@ -207,7 +222,10 @@ impl Desk {
             match self.commit(unit).await {
                 Err(error) if error.is_conflict() => {}
                 Err(error) => return Err(error),
-                Ok(()) => return Ok(step.aggregate),
+                Ok(()) => {
+                    self.nudge_after(&answered).await?;
+                    return Ok(step.aggregate);
+                }
             }
         }
         Err(busy(&named.job))
@@ -225,7 +243,11 @@ impl Desk {
     }
 
     /// Decides about a job from its newest state and saves the decision whole.
-    async fn order(&self, id: &JobId, decide: &Decide<'_>) -> Result<Step<Job>, Error> {
+    async fn order(
+        &self,
+        id: &JobId,
+        (order, decide): (job::Order, &Decide<'_>),
+    ) -> Result<Step<Job>, Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
             let found = self.must_job(id).await?;
             let source = self
@@ -237,10 +259,14 @@ impl Desk {
             let step = decide(&found.value, &source)?;
             let mut unit = self.unit();
             self.save_job(&mut unit, Some(&found), &step).await?;
+            let answered = self.answer(&mut unit, &found.value, order).await?;
             match self.commit(unit).await {
                 Err(error) if error.is_conflict() => {}
                 Err(error) => return Err(error),
-                Ok(()) => return Ok(step),
+                Ok(()) => {
+                    self.nudge_after(&answered).await?;
+                    return Ok(step);
+                }
             }
         }
         Err(busy(id))

@@ -38,5 +38,6 @@ pub mod settings;
 pub mod status;
 mod tokens;
 pub mod usage;
+pub mod wait;
 pub mod wakes;
 pub mod why;

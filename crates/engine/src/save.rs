@@ -7,6 +7,7 @@ use domain::event::Event;
 use domain::ids::{AgentName, EffectId, JobId, RepoName};
 use domain::job::{Job, Phase};
 use domain::step::{Look, Step};
+use domain::wake::Resume;
 use jiff::Timestamp;
 
 use crate::desk::{Desk, Error, OUTBOX_GRACE, Place, Unit};
@@ -23,6 +24,8 @@ pub(crate) struct Route {
     pub(crate) agent: Option<Agent>,
     /// The repository, for the message.
     pub(crate) repo: Option<RepoName>,
+    /// What the job wants to be found by.
+    pub(crate) resume: Option<Resume>,
 }
 
 /// What of a step is not the aggregate itself.
@@ -45,6 +48,7 @@ impl Desk {
         Ok(Route {
             agent: self.awake(named).await?,
             repo: Some(job.repo.clone()),
+            resume: job.resume.clone(),
         })
     }
 
@@ -177,7 +181,7 @@ impl Desk {
             }
         }
         for event in rest.amended {
-            self.amend_event(unit, event, route).await?;
+            self.amend_event(unit, event).await?;
         }
         let mut wished = false;
         for action in rest.effects {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::ids::{AgentName, EffectId, InstallationId};
 use domain::pull::Pull;
-use domain::wake::Channel;
+use domain::wake::{Channel, Resume};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -23,6 +23,9 @@ pub struct Agent {
     pub channels: Vec<Channel>,
     /// Since when it takes no more wakes, and why.
     pub disabled: Option<Disabled>,
+    /// What it wants to find in each of its wakes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<Resume>,
 }
 
 impl Agent {

@@ -1,11 +1,11 @@
 //! Wakes between their ends: whose turn it is, and what is over.
 
 use domain::ids::{AgentName, EventId, JobId};
-use domain::job::NotNow;
+use domain::job::{Job, NotNow, Order, answers};
 use domain::wake::{Channel, Wake, WakeState};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, ignore_conflict};
+use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Unit, ignore_conflict};
 use crate::keys;
 use crate::store::Versioned;
 use crate::work::Work;
@@ -40,6 +40,45 @@ impl Desk {
             }
         }
         Err(busy(event))
+    }
+
+    /// Adds to a unit that wakes whose agents have them are done with, since an order about their job is what they ask for.
+    pub(crate) async fn answer(
+        &self,
+        unit: &mut Unit,
+        job: &Job,
+        order: Order,
+    ) -> Result<Vec<Wake>, Error> {
+        let mut answered = Vec::new();
+        for event in self.store.events(&job.id).await? {
+            if !answers(job, order, &event) {
+                continue;
+            }
+            for found in self.wakes_of(&event.id).await? {
+                if let Some(next) = found.value.answered(unit.now()) {
+                    unit.put_wake(&found, &next);
+                    answered.push(next);
+                }
+            }
+        }
+        Ok(answered)
+    }
+
+    /// Those that wait behind wakes that are over need not wait for their due rows.
+    pub(crate) async fn nudge_after(&self, over: &[Wake]) -> Result<(), Error> {
+        for wake in over.iter().filter(|wake| wake.is_settled()) {
+            self.nudge_next_wake(wake).await?;
+        }
+        Ok(())
+    }
+
+    /// The wakes of an event, whoever they went to: a source may have had another agent then.
+    pub(crate) async fn wakes_of(&self, event: &EventId) -> Result<Vec<Versioned<Wake>>, Error> {
+        let mut wakes = Vec::new();
+        for agent in self.store.agents().await? {
+            wakes.extend(self.store.wake(&agent.value.name, event).await?);
+        }
+        Ok(wakes)
     }
 
     /// Puts a wake on its way once more from the start, the first of its agent's ways.

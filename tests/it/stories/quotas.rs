@@ -112,6 +112,7 @@ async fn submit_at(world: &World, prompt: &str, priority: u8) -> JobId {
         prompt: prompt.to_owned(),
         title: None,
         agent: None,
+        resume: None,
         priority: Some(priority.try_into().expect("a priority")),
     };
     world.desk.create_job(order).await.expect("a job").id

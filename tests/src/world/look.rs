@@ -24,6 +24,7 @@ impl World {
             prompt: prompt.to_owned(),
             title: None,
             agent: None,
+            resume: None,
             priority: None,
         };
         self.desk.create_job(order).await.expect("a job").id

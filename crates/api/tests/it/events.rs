@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use api::DoorState;
-use domain::event::{Audience, Event, Occurrence};
+use domain::event::{Aid, Audience, Event, Occurrence};
 use domain::ids::{EventId, JobId};
 use engine::desk::Place;
 use engine::keys;
@@ -25,6 +25,7 @@ async fn seen(world: &World, job: &JobId, name: &str, seconds: i64) -> String {
         last_activity: None,
         what: Occurrence::Completed { pulls: Vec::new() },
         audience: Audience::Agent,
+        aid: Aid::default(),
     };
     let sort = format!("{:020}:{}", event.observed_at.as_nanosecond(), event.id);
     let place = Place {

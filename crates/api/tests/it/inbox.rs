@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use api::DoorState;
-use domain::event::{Audience, Event, Occurrence};
+use domain::event::{Aid, Audience, Event, Occurrence};
 use domain::ids::{AgentName, EventId, JobId};
 use domain::wake::{Channel, Wake};
 use engine::desk::Place;
@@ -32,6 +32,7 @@ async fn asked(world: &World, job: &JobId, text: &str) -> EventId {
             text: Some(text.to_owned()),
         },
         audience: Audience::Agent,
+        aid: Aid::default(),
     };
     let (id, now) = (event.id.clone(), world.desk.now());
     let repo = Some("acme/shop".to_owned());

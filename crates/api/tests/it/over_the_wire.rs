@@ -36,6 +36,7 @@ fn order() -> CreateJob {
         prompt: "Tidy the shop.".to_owned(),
         title: Some("Tidy".to_owned()),
         agent: None,
+        resume: None,
         priority: None,
     }
 }

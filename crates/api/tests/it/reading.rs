@@ -1,6 +1,6 @@
 //! What the door shows.
 
-use domain::event::{Audience, Event, Occurrence};
+use domain::event::{Aid, Audience, Event, Occurrence};
 use domain::ids::{AgentName, EventId, JobId};
 use domain::job::{Attention, Phase};
 use domain::session::{Plan, PlanStep, SessionState};
@@ -139,6 +139,7 @@ fn question(world: &World, job: &JobId) -> Event {
             text: Some(format!("Is {LEAKED} right?")),
         },
         audience: Audience::Agent,
+        aid: Aid::default(),
     }
 }
 

@@ -187,6 +187,7 @@ impl World {
             url: None,
             channels: Vec::new(),
             disabled: None,
+            resume: None,
         };
         unit.put(keys::agent(&name), &agent, None, Place::default());
         self.desk.commit(unit).await.unwrap();
@@ -246,6 +247,7 @@ impl World {
             prompt: "Tidy the shop.".to_owned(),
             title: None,
             agent: None,
+            resume: None,
             priority: None,
         };
         self.desk.create_job(order).await.unwrap().id

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use domain::ids::{AgentName, EventId};
-use domain::wake::{Wake, WakeState, message};
+use domain::wake::{Wake, WakeState};
 use engine::desk::Desk;
 use engine::jobs::TEST_ACCOUNT;
 use engine::wakes::Replayed;
@@ -63,7 +63,7 @@ async fn list(args: &ListArgs, desk: &Desk) -> Result<Answer> {
 
 async fn show(event: &EventId, desk: &Desk) -> Result<Answer> {
     let wakes = of_event(event, None, desk).await?;
-    let sent = |wake: &Wake| message(&wake.event, wake.repo.as_deref());
+    let sent = |wake: &Wake| wake.message(None);
     let shown = |wake: &Wake| {
         let mut shown = told(wake);
         shown["message"] = value(&sent(wake));

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 use domain::ids::AgentName;
-use domain::wake::Channel;
+use domain::wake::{Channel, Resume};
 use jiff::SignedDuration;
 use url::Url;
 
@@ -79,18 +79,26 @@ enum Way {
 /// A change of an agent.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer agent set bot --url https://bot.example.com/wake\n  gaffer agent set bot --channel http --channel inbox\n  gaffer agent set bot --enable"
+    after_help = "Examples:\n  gaffer agent set bot --url https://bot.example.com/wake\n  gaffer agent set bot --channel http --channel inbox\n  gaffer agent set bot --resume 7f3a2b\n  gaffer agent set bot --enable"
 )]
 pub(crate) struct SetArgs {
     /// Which agent.
     pub(crate) name: AgentName,
 
     /// Where its wakes go from now on.
-    #[arg(long, value_name = "URL", value_parser = value::agent_url, required_unless_present_any = ["enable", "channel"])]
+    #[arg(long, value_name = "URL", value_parser = value::agent_url, required_unless_present_any = ["enable", "channel", "resume", "no_resume"])]
     pub(crate) url: Option<Url>,
 
     #[command(flatten)]
     pub(crate) ways: Ways,
+
+    /// What it wants to find in each of its wakes, for example the id of its own session: 1 to 200 characters.
+    #[arg(long, value_name = "ID", conflicts_with = "no_resume")]
+    pub(crate) resume: Option<Resume>,
+
+    /// Send nothing of that kind any more.
+    #[arg(long)]
+    pub(crate) no_resume: bool,
 
     /// Let it take wakes again after its receiver answered 410.
     #[arg(long)]

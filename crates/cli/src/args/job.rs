@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use domain::conversation::Cursor;
 use domain::ids::{AgentName, BranchName, CommitSha, JobId, RepoName, SessionId};
 use domain::priority::Priority;
+use domain::wake::Resume;
 use jiff::SignedDuration;
 use url::Url;
 
@@ -233,6 +234,10 @@ pub(crate) struct CreateArgs {
     /// Who is woken; the source's agent without one.
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<AgentName>,
+
+    /// What its agent wants to find in the wakes of this job, instead of what it wants in all of them.
+    #[arg(long, value_name = "ID")]
+    pub(crate) resume: Option<Resume>,
 
     /// How much it matters among the jobs of its account, from 0 to 9; 9 goes first [default: 5].
     #[arg(long, value_name = "0-9")]

@@ -244,6 +244,7 @@ impl Play {
                 prompt: prompt.to_owned(),
                 title: None,
                 agent: None,
+                resume: None,
                 priority: None,
             };
             jobs.push(self.hand(&order, &format!("job-{number}")).await?);

@@ -144,6 +144,7 @@ async fn furnish(desk: &Desk, sandbox: &Sandbox) -> Result<()> {
         url: Some(sandbox.agent_url(AGENT).parse()?),
         channels: Vec::new(),
         disabled: None,
+        resume: None,
     };
     let mut unit = desk.unit();
     unit.put(

@@ -177,6 +177,7 @@ async fn create(door: &Client, wanted: arguments::CreateJob) -> Result<Stands, F
         prompt: wanted.prompt,
         title: wanted.title,
         agent: wanted.agent,
+        resume: None,
         priority: wanted.priority,
     };
     let lines = match wanted.constraints {

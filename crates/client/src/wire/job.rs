@@ -4,6 +4,7 @@ use domain::ids::{
     AccountName, AgentName, BranchName, CommitSha, JobId, PlanId, PullRef, RepoName, SessionId,
 };
 use domain::priority::Priority;
+use domain::wake::Resume;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,9 @@ pub struct CreateJob {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::AgentName>")]
     pub agent: Option<AgentName>,
+    /// What the agent wants to find in the wakes of this job, as `resume`; 1 to 200 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<Resume>,
     /// How much it matters, from 0 to 9; 9 goes first, and 5 is meant without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::Priority>")]

@@ -136,7 +136,7 @@ impl FromStr for Cursor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Audience, Occurrence};
+    use crate::event::{Aid, Audience, Occurrence};
     use crate::facts::fixture::at;
     use crate::ids::EventId;
 
@@ -151,6 +151,7 @@ mod tests {
             last_activity: None,
             what: Occurrence::Completed { pulls: Vec::new() },
             audience: Audience::Agent,
+            aid: Aid::default(),
         }
     }
 

@@ -9,7 +9,7 @@ use super::tally::Tally;
 use super::watch::{Announced, Attention, Talk, Watch};
 use super::{Ending, How, Job, Origin, Phase};
 use crate::effect::{Action, doubling};
-use crate::event::{Audience, ErrorCause, Event, Occurrence};
+use crate::event::{Aid, Audience, ErrorCause, Event, Occurrence};
 use crate::facts::PullState;
 use crate::failure::{Failure, FailureClass};
 use crate::fence::{clip, encoded_len};
@@ -23,6 +23,7 @@ use crate::priority::Priority;
 use crate::redact::holds_secret;
 use crate::session::SessionView;
 use crate::step::{Look, Step};
+use crate::wake::Resume;
 use crate::when::plus;
 
 /// How many sessions one job may have.
@@ -59,6 +60,8 @@ pub struct NewJob {
     pub prompt: String,
     /// Who is woken.
     pub agent: Option<AgentName>,
+    /// What they want to find in its wakes.
+    pub resume: Option<Resume>,
     /// How much it matters.
     pub priority: Priority,
 }
@@ -103,6 +106,7 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
         title,
         prompt: prompt.to_owned(),
         agent: new.agent,
+        resume: new.resume,
         priority: new.priority,
         origin: Origin::Created,
         created_at: now,
@@ -257,6 +261,7 @@ pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job
         last_activity: None,
         what,
         audience: Audience::Agent,
+        aid: Aid::default(),
     });
     step.aggregate.phase = Phase::Ended(Ending {
         at: now,

@@ -6,8 +6,9 @@ use super::attention::{self, Context};
 use super::silence::{deadline, stuck};
 use super::watch::{Attention, Watch};
 use super::{Ending, How, Job, Phase, completion, log, turns};
-use crate::event::{Audience, ErrorCause, Event, Occurrence};
+use crate::event::{Aid, Audience, ErrorCause, Event, Occurrence};
 use crate::ids::{EventId, PullRef, RepoName};
+use crate::page::Page;
 use crate::policy::{PlanApproval, Policy, Timing};
 use crate::session::{Activity, SessionState, SessionView};
 use crate::step::{Look, Step};
@@ -248,5 +249,10 @@ pub(super) fn event(
         last_activity: watch.talk.through,
         what,
         audience,
+        aid: Aid {
+            session: watch.url.as_deref().and_then(Page::told),
+            pull: watch.pull.clone(),
+            check: None,
+        },
     }
 }

@@ -39,6 +39,7 @@ pub(super) fn new_job() -> NewJob {
         title: None,
         prompt: "Fix the cart\nIt loses items.".to_owned(),
         agent: None,
+        resume: None,
         priority: crate::priority::Priority::default(),
     }
 }

@@ -169,6 +169,7 @@ fn new_job() -> Job {
         title: None,
         prompt: "Fix the cart".to_owned(),
         agent: None,
+        resume: None,
         priority: crate::priority::Priority::default(),
     };
     let queued = create(new, at(0)).unwrap().aggregate;

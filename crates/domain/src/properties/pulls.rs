@@ -30,6 +30,7 @@ fn outside() -> impl Strategy<Value = Outside> {
             hold,
             merge_unsettled,
             logs: Vec::new(),
+            session_page: None,
         },
     )
 }

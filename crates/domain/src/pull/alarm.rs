@@ -3,12 +3,21 @@
 use jiff::Timestamp;
 
 use super::{Alarm, Outside, Pull};
-use crate::event::{Audience, ErrorCause, Event, Occurrence};
+use crate::event::{Aid, Audience, ErrorCause, Event, FailedCheck, Occurrence};
+use crate::fence::{clip, tail};
 use crate::ids::{CommitSha, EventId};
+use crate::redact::{presentable, redact};
 use crate::step::Step;
 
 /// Of so many heads somebody is told the same thing. The number is stored with the pull request, so neither new heads nor flapping wake anybody for ever.
 const HEADS_MAX: usize = 3;
+
+/// Longest name of a failing check in an event, in characters.
+const CHECK_NAME_CHARS_MAX: usize = 100;
+
+/// Longest end of what a failing check said in an event, in characters and in bytes as JSON: a wake is to stay small.
+const CHECK_OUTPUT_CHARS_MAX: usize = 1_500;
+const CHECK_OUTPUT_BYTES_MAX: usize = 2_400;
 
 /// Raises an alarm, unless it was raised about this head or often enough already. Answers whether it did.
 pub(super) fn raise(
@@ -17,6 +26,24 @@ pub(super) fn raise(
     (cause, reason, sha): (ErrorCause, String, &CommitSha),
     now: Timestamp,
 ) -> bool {
+    let check = match cause {
+        ErrorCause::CiFailed => outside.logs.first().map(kept),
+        ErrorCause::SessionFailed
+        | ErrorCause::InvalidJob
+        | ErrorCause::CreateRefused
+        | ErrorCause::Auth
+        | ErrorCause::Network
+        | ErrorCause::CiNeverStarted
+        | ErrorCause::Conflict
+        | ErrorCause::PullClosed
+        | ErrorCause::WrongBase
+        | ErrorCause::MergeRefused
+        | ErrorCause::MergeBlocked
+        | ErrorCause::MessageFailed
+        | ErrorCause::ApprovalFailed
+        | ErrorCause::TooOften
+        | ErrorCause::GitHub => None,
+    };
     let pull = &mut step.aggregate;
     let mut same = pull.alarms.iter().filter(|alarm| alarm.cause == cause);
     let told = same.clone().any(|alarm| alarm.sha == *sha);
@@ -42,8 +69,26 @@ pub(super) fn raise(
         last_activity: None,
         what: Occurrence::Error { cause, reason },
         audience: Audience::Agent,
+        aid: Aid {
+            session: outside.session_page.clone(),
+            pull: Some(pull.pull.clone()),
+            check,
+        },
     });
     true
+}
+
+/// As much of what a check said as is sent with a wake.
+fn kept(check: &FailedCheck) -> FailedCheck {
+    FailedCheck {
+        name: presentable(&check.name, CHECK_NAME_CHARS_MAX),
+        output: tail(
+            &redact(&clip(&check.output, usize::MAX)),
+            CHECK_OUTPUT_CHARS_MAX,
+            CHECK_OUTPUT_BYTES_MAX,
+        ),
+        page: check.page.clone(),
+    }
 }
 
 /// What a repair cap ends is told once; what may come back with a new head a few times.

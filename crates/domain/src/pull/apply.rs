@@ -7,12 +7,14 @@ use super::news;
 use super::repair;
 use super::{Approval, Green, Hearsay, Pull, PullPhase, RefusedMerge, Repairs, Seen, Verdict};
 use crate::effect::{Action, doubling};
+use crate::event::FailedCheck;
 use crate::facts::{Depth, PullFacts, PullState};
 use crate::failure::{Failure, FailureClass};
 use crate::fence::clip;
 use crate::ids::{AccountName, BranchName, CommitSha, JobId, PullRef, SessionId};
 use crate::job::NotNow;
 use crate::merge::{self, Hold, Judgement, Owner, Reason, Refused, SessionRest, Standing, Weight};
+use crate::page::Page;
 use crate::policy::{MergeMethod, Policy, Timing};
 use crate::redact::presentable;
 use crate::step::Step;
@@ -54,8 +56,10 @@ pub struct Outside {
     pub hold: Option<Hold>,
     /// Whether a merge call is under way or its outcome unknown.
     pub merge_unsettled: bool,
-    /// The ends of the logs of failed checks, untrusted, ready to be fenced.
-    pub logs: Vec<(String, String)>,
+    /// What failed checks said, untrusted, ready to be fenced.
+    pub logs: Vec<FailedCheck>,
+    /// The page of its session, for events.
+    pub session_page: Option<Page>,
 }
 
 /// What came in.

@@ -74,6 +74,7 @@ impl World {
                 hold: None,
                 merge_unsettled: false,
                 logs: Vec::new(),
+                session_page: None,
             },
             policy: Policy {
                 merge: MergePolicy::OnGreen,

@@ -84,6 +84,9 @@ impl Wake {
         now: Timestamp,
     ) -> Result<Self, LeaseLost> {
         let attempt = self.held(held, now)?;
+        if self.answered {
+            return Ok(self.acknowledged(now));
+        }
         let again = self.again_after(attempt, (why, None), now);
         let not_before = match back {
             Back::AsPlanned => return Ok(again),
@@ -124,6 +127,8 @@ impl Wake {
                     not_before,
                 }))
             }
+            // Nobody has it any more, whatever is before it.
+            WakeState::Leased { until, .. } if until <= now => self.lapsed(now),
             WakeState::Pending { .. }
             | WakeState::Sending { .. }
             | WakeState::Leased { .. }
@@ -160,6 +165,9 @@ impl Wake {
                 let days = INBOX_HOLD.as_hours() / 24;
                 let why = format!("nobody took it out of the inbox for {days} days");
                 Some(self.next_way(&why, now))
+            }
+            WakeState::Sending { .. } | WakeState::Leased { .. } if self.answered => {
+                Some(self.acknowledged(now))
             }
             WakeState::Sending { attempt, until } | WakeState::Leased { attempt, until } => {
                 Some(self.again_after(attempt, (&unanswered(), None), until))

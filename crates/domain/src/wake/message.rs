@@ -1,25 +1,49 @@
-//! What an agent gets: the event in the seed's schema, and what is needed to answer.
+//! What an agent gets: the event in the seed's schema, and what is needed to answer, in a few KB.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use crate::event::{Event, Occurrence};
-use crate::fence::encoded_len;
-use crate::ids::{EventId, JobId};
-use crate::redact::{presentable, storable};
+use super::{Resume, Wake};
+use crate::event::{Audience, Event, FailedCheck, Occurrence};
+use crate::fence::{clip_encoded, encoded_len, tail};
+use crate::ids::{EventId, JobId, PullRef};
+use crate::redact::{presentable, redact, storable};
 use crate::session::Plan;
 
-/// Longest text in a wake, in bytes as JSON: with the plan the whole stays under the specification's 20 kB.
-const TEXT_BYTES_MAX: usize = 6_000;
+/// Largest message, in bytes as JSON: an agent reads all of it.
+pub const MESSAGE_BYTES_MAX: usize = 8 * 1024;
 
-/// Longest status in a wake, in characters; Jules may name new states as it likes.
-const STATUS_CHARS_MAX: usize = 80;
+/// Longest text, in bytes as JSON.
+const TEXT_BYTES_MAX: usize = 4_000;
 
-/// Longest plan in a wake, in bytes as JSON without the field names.
-const PLAN_BYTES_MAX: usize = 6_000;
+/// Longest text where a check says more, in bytes as JSON.
+const TEXT_BESIDE_CHECK_BYTES_MAX: usize = 2_000;
 
-/// Longest title or description of a step in a wake, in bytes as JSON.
+/// Longest status, in bytes as JSON; Jules may name new states as it likes.
+const STATUS_BYTES_MAX: usize = 160;
+
+/// Longest name of a repository, in bytes as JSON.
+const REPO_BYTES_MAX: usize = 200;
+
+/// Longest plan, in bytes as JSON.
+const PLAN_BYTES_MAX: usize = 4_700;
+
+/// Longest title or description of a step, in bytes as JSON.
 const STEP_BYTES_MAX: usize = 300;
+
+/// What a step's field names, quotes and commas take in JSON, in bytes.
+const STEP_KEYS_BYTES: usize = 32;
+
+/// Most pull requests of a completion.
+const PULLS_MAX: usize = 10;
+
+/// Longest name of a failing check, in bytes as JSON.
+const CHECK_NAME_BYTES_MAX: usize = 200;
+
+/// Longest end of what a failing check said, in characters and in bytes as JSON.
+const CHECK_OUTPUT_CHARS_MAX: usize = 1_500;
+const CHECK_OUTPUT_BYTES_MAX: usize = 2_400;
 
 /// The message that an agent gets: the seed's event schema, and what is needed to answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,60 +70,130 @@ pub struct ActionableEvent {
     /// The question, the reason or the last words; written by others, so it is data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// More of it: plan steps or pull requests.
+    /// More of it: plan steps, pull requests, or what the failing check said.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub payload: Option<serde_json::Value>,
+    pub payload: Option<Value>,
     /// When the session last did anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_activity: Option<Timestamp>,
+    /// Where to look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<Links>,
+    /// The agent's own words, by which it finds back into what it was doing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<String>,
+    /// `human` when it is for a person and no agent is woken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audience: Option<String>,
+}
+
+/// Web pages of what an event is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Links {
+    /// The session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The pull request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<String>,
+    /// The failing check.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
 }
 
 /// As many steps of a plan as fit.
-fn steps(plan: &Plan) -> Vec<serde_json::Value> {
+fn steps(plan: &Plan) -> Vec<Value> {
     let mut left = PLAN_BYTES_MAX;
     let mut steps = Vec::new();
     for step in &plan.steps {
         let title = storable(&step.title, STEP_BYTES_MAX);
         let description = storable(&step.description, STEP_BYTES_MAX);
-        let bytes = encoded_len(&title) + encoded_len(&description);
+        let bytes = encoded_len(&title) + encoded_len(&description) + STEP_KEYS_BYTES;
         if bytes > left {
             break;
         }
         left -= bytes;
-        steps.push(serde_json::json!({ "title": title, "description": description }));
+        steps.push(json!({ "title": title, "description": description }));
     }
     steps
 }
 
-/// Writes an event as its receiver gets it: redacted and clipped.
-pub fn message(event: &Event, repo: Option<&str>) -> ActionableEvent {
+/// The failing check, by name and the end of what it said.
+fn check(check: &FailedCheck) -> Value {
+    let output = redact(&presentable(&check.output, usize::MAX));
+    json!({ "check": {
+        "name": storable(&check.name, CHECK_NAME_BYTES_MAX),
+        "output": tail(&output, CHECK_OUTPUT_CHARS_MAX, CHECK_OUTPUT_BYTES_MAX),
+    } })
+}
+
+/// Words and what stands beside them.
+fn content(event: &Event) -> (Option<String>, Option<Value>) {
     let text = |text: &str| Some(storable(text, TEXT_BYTES_MAX));
-    let (words, payload) = match &event.what {
+    match &event.what {
         Occurrence::Question { text: words } => (words.as_deref().and_then(text), None),
         Occurrence::PlanApproval { plan } => {
             let payload = plan
                 .as_ref()
-                .map(|plan| serde_json::json!({ "plan_id": plan.id, "steps": steps(plan) }));
+                .map(|plan| json!({ "plan_id": plan.id, "steps": steps(plan) }));
             (text("A plan waits for approval."), payload)
         }
         Occurrence::Completed { pulls } => {
-            (None, Some(serde_json::json!({ "pull_requests": pulls })))
+            let pulls: Vec<&PullRef> = pulls.iter().take(PULLS_MAX).collect();
+            (None, Some(json!({ "pull_requests": pulls })))
         }
-        Occurrence::Error { reason, .. } => (text(reason), None),
+        Occurrence::Error { reason, .. } => match &event.aid.check {
+            Some(failed) => {
+                let reason = storable(reason, TEXT_BESIDE_CHECK_BYTES_MAX);
+                (Some(reason), Some(check(failed)))
+            }
+            None => (text(reason), None),
+        },
         Occurrence::Stuck { last_words } => (last_words.as_deref().and_then(text), None),
+    }
+}
+
+fn links(event: &Event) -> Option<Links> {
+    let aid = &event.aid;
+    let check = aid.check.as_ref().and_then(|check| check.page.as_ref());
+    let links = Links {
+        session: aid.session.as_ref().map(|page| page.as_str().to_owned()),
+        pull_request: aid.pull.as_ref().map(PullRef::url),
+        check: check.map(|page| page.as_str().to_owned()),
     };
+    (links != Links::default()).then_some(links)
+}
+
+/// Writes an event as its receiver gets it: redacted and clipped.
+pub fn message(event: &Event, repo: Option<&str>) -> ActionableEvent {
+    let (message, payload) = content(event);
+    let for_a_person = event.audience == Audience::Human;
     ActionableEvent {
         event: event.what.name().to_owned(),
         kind: event.what.kind().to_owned(),
         event_id: event.id.clone(),
         job_id: event.job.clone(),
         account: event.account.to_string(),
-        repo: repo.map(str::to_owned),
+        repo: repo.map(|repo| clip_encoded(repo, REPO_BYTES_MAX)),
         attempt: event.attempt,
         observed_at: event.observed_at,
-        status: presentable(&event.status, STATUS_CHARS_MAX),
-        message: words,
+        status: storable(&event.status, STATUS_BYTES_MAX),
+        message,
         payload,
         last_activity: event.last_activity,
+        links: links(event),
+        resume: None,
+        audience: for_a_person.then(|| "human".to_owned()),
+    }
+}
+
+impl Wake {
+    /// The message to its agent, with what the job, else the agent, wants to be found by.
+    pub fn message(&self, resume: Option<&Resume>) -> ActionableEvent {
+        let resume = self.resume.as_ref().or(resume);
+        ActionableEvent {
+            resume: resume.map(|resume| resume.as_str().to_owned()),
+            ..message(&self.event, self.repo.as_deref())
+        }
     }
 }

@@ -127,6 +127,7 @@ impl Dispatcher {
             title: Some(view.title.clone()).filter(|title| !title.trim().is_empty()),
             prompt: format!("Adopted session {}", view.id),
             agent: asked.value.agent.clone(),
+            resume: None,
             priority: Priority::default(),
         };
         let step = match job::adopt(new, view, self.desk.now()) {

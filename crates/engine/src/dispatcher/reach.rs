@@ -156,6 +156,7 @@ impl Dispatcher {
         let route = Route {
             agent,
             repo: Some(source.repo.clone()),
+            resume: None,
         };
         self.desk.save_account_events(unit, events, &route).await
     }

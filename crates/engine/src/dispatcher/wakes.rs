@@ -2,7 +2,7 @@
 
 use domain::failure::Failure;
 use domain::ids::{AgentName, EventId};
-use domain::wake::{Channel, TryOutcome, Wake, WakeState, message};
+use domain::wake::{Channel, TryOutcome, Wake, WakeState};
 use url::Url;
 
 use super::Dispatcher;
@@ -55,7 +55,7 @@ impl Dispatcher {
             return self.record_try(&sending, &TryOutcome::Gone).await;
         }
         let wake = &sending.value;
-        let body = serde_json::to_string(&message(&wake.event, wake.repo.as_deref()));
+        let body = serde_json::to_string(&wake.message(target.value.resume.as_ref()));
         let envelope = Envelope {
             agent: wake.agent.clone(),
             url,

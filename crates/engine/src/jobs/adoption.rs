@@ -6,10 +6,11 @@ use domain::ids::{AgentName, JobId, RepoName, SessionId};
 use domain::job::{Job, NotNow};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use tokio::time::sleep;
 
-use super::LOOK_AGAIN;
 use crate::desk::{Desk, Error, OUTBOX_GRACE, Place};
 use crate::keys;
+use crate::wait::Seen;
 use crate::work::Work;
 
 /// What is wanted of an adoption.
@@ -79,19 +80,13 @@ impl Desk {
         session: &SessionId,
         within: Duration,
     ) -> Result<Adopted, Error> {
-        let until = tokio::time::Instant::now() + within;
-        let mut interval = tokio::time::interval(LOOK_AGAIN);
-        loop {
-            let adopted = self.adopted(id, session).await?;
-            let is_open = matches!(adopted, Adopted::Later(_));
-            if !is_open || tokio::time::Instant::now() >= until {
-                return Ok(adopted);
-            }
-            tokio::select! {
-                () = self.saved() => {}
-                _ = interval.tick() => {}
-            }
-        }
+        self.look_while(sleep(within), || async {
+            Ok(match self.adopted(id, session).await? {
+                open @ Adopted::Later(_) => Seen::NotYet(open),
+                decided => Seen::Enough(decided),
+            })
+        })
+        .await
     }
 }
 

@@ -92,6 +92,7 @@ impl Desk {
             title: order.title,
             prompt: order.prompt,
             agent: order.agent,
+            resume: order.resume,
             priority: order.priority.unwrap_or_default(),
         })
     }

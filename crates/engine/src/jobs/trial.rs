@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use domain::event::{Audience, Event, Occurrence};
+use domain::event::{Aid, Audience, Event, Occurrence};
 use domain::ids::{AccountName, AgentName, EventId};
 use domain::wake::Wake;
+use tokio::time::sleep;
 
-use super::LOOK_AGAIN;
 use crate::desk::{Desk, Error};
 use crate::keys;
 use crate::settings::Agent;
 use crate::store::Versioned;
+use crate::wait::Seen;
 
 /// The account that test messages are sent in the name of. Nothing is looked up under it.
 pub const TEST_ACCOUNT: &str = "test";
@@ -33,6 +34,7 @@ impl Desk {
             last_activity: None,
             what: Occurrence::Completed { pulls: Vec::new() },
             audience: Audience::Agent,
+            aid: Aid::default(),
         };
         let id = event.id.clone();
         let pk = keys::wake(&agent.name, &id).pk;
@@ -49,21 +51,11 @@ impl Desk {
         event: &EventId,
         within: Duration,
     ) -> Result<Versioned<Wake>, Error> {
-        let until = tokio::time::Instant::now() + within;
-        let mut interval = tokio::time::interval(LOOK_AGAIN);
-        loop {
-            let found = self.store.wake(agent, event).await?;
-            let found = found.ok_or_else(|| Error::NoSuch {
-                what: "wake",
-                name: event.to_string(),
-            })?;
-            if found.value.is_settled() || tokio::time::Instant::now() >= until {
-                return Ok(found);
-            }
-            tokio::select! {
-                () = self.saved() => {}
-                _ = interval.tick() => {}
-            }
-        }
+        self.look_while(sleep(within), || async {
+            let found = self.must_wake(agent, event).await?;
+            let is_enough = found.value.is_settled();
+            Ok(Seen::if_enough(found, is_enough))
+        })
+        .await
     }
 }

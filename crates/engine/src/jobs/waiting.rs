@@ -7,13 +7,15 @@ use domain::effect::{Effect, EffectState};
 use domain::ids::JobId;
 use jiff::{SignedDuration, Timestamp};
 use serde::de::DeserializeOwned;
+use tokio::time::sleep;
 
-use super::{LOOK_AGAIN, Wish};
+use super::Wish;
 use crate::desk::{Desk, Error};
 use crate::keys;
 use crate::ports::Key;
 use crate::readings::{Looked, ReadMessages};
 use crate::settings::ReadArtifacts;
+use crate::wait::Seen;
 use crate::work::Work;
 
 /// Whoever asks to see a job again so soon is shown what the one before saw: nobody uses up Jules's patience by asking often.
@@ -77,48 +79,33 @@ impl Desk {
     }
 
     /// Waits for a record to be as it is wanted, at most `within`.
-    async fn awaited<T: DeserializeOwned>(
+    async fn awaited<T: DeserializeOwned + Send>(
         &self,
         key: &Key,
-        is_wanted: impl Fn(&T) -> bool,
+        is_wanted: impl Fn(&T) -> bool + Send + Sync,
         within: Duration,
     ) -> Result<Option<T>, Error> {
-        let until = tokio::time::Instant::now() + within;
-        let mut interval = tokio::time::interval(LOOK_AGAIN);
-        loop {
+        self.look_while(sleep(within), || async {
             let found = self.store.read::<T>(key).await?;
-            if let Some(found) = found.filter(|found| is_wanted(&found.value)) {
-                return Ok(Some(found.value));
-            }
-            if tokio::time::Instant::now() >= until {
-                return Ok(None);
-            }
-            tokio::select! {
-                () = self.saved() => {}
-                _ = interval.tick() => {}
-            }
-        }
+            let wanted = found.map(|found| found.value).filter(|it| is_wanted(it));
+            let is_enough = wanted.is_some();
+            Ok(Seen::if_enough(wanted, is_enough))
+        })
+        .await
     }
 
     /// Waits until an effect is settled, at most `within`; answers how far it is then.
     pub async fn settled(&self, wish: &Wish, within: Duration) -> Result<Effect, Error> {
-        let until = tokio::time::Instant::now() + within;
-        let mut interval = tokio::time::interval(LOOK_AGAIN);
-        loop {
+        self.look_while(sleep(within), || async {
             let found = self.store.effect(&wish.pk, &wish.id).await?;
             let found = found.ok_or_else(|| Error::NoSuch {
                 what: "effect",
                 name: wish.id.to_string(),
             })?;
             let waiting_for_time = matches!(found.value.state, EffectState::Unknown { .. });
-            if found.value.is_settled() || waiting_for_time || tokio::time::Instant::now() >= until
-            {
-                return Ok(found.value);
-            }
-            tokio::select! {
-                () = self.saved() => {}
-                _ = interval.tick() => {}
-            }
-        }
+            let is_enough = found.value.is_settled() || waiting_for_time;
+            Ok(Seen::if_enough(found.value, is_enough))
+        })
+        .await
     }
 }

@@ -108,8 +108,12 @@ impl Poller {
             unit.put(keys::account(name), &step.aggregate, Some(version), place);
             if !step.events.is_empty() {
                 let agent = self.desk.awake(step.aggregate.agent.clone()).await?;
+                let route = Route {
+                    agent,
+                    ..Route::default()
+                };
                 self.desk
-                    .save_account_events(&mut unit, &step.events, &Route { agent, repo: None })
+                    .save_account_events(&mut unit, &step.events, &route)
                     .await?;
             }
             match self.desk.commit(unit).await {

@@ -15,7 +15,7 @@ pub struct Envelope {
     pub url: Url,
     /// The same over all tries: what the receiver recognises a repetition by.
     pub id: EventId,
-    /// The JSON body, under 20 kB.
+    /// The JSON body, at most [`domain::wake::MESSAGE_BYTES_MAX`].
     pub body: String,
     /// When this try is made: signed into it.
     pub at: Timestamp,

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use domain::facts::{Depth, PullFacts};
 use domain::failure::Failure;
 use domain::ids::{BranchName, CommitSha, Identity, PullRef, RepoName};
+use domain::page::Page;
 use domain::policy::MergeMethod;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,8 @@ pub struct CheckLog {
     pub name: String,
     /// The last lines of its log or of its summary, at most 4,000 characters.
     pub tail: String,
+    /// Its page.
+    pub page: Option<Page>,
 }
 
 /// Just enough of a pull request to tell whose it may be.

@@ -66,34 +66,28 @@ impl Desk {
         let is_for_agent = event.audience == Audience::Agent;
         if let Some(agent) = route.agent.as_ref().filter(|_| is_for_agent) {
             let repo = route.repo.as_ref().map(ToString::to_string);
-            let wake = Wake::new(event.clone(), agent.name.clone(), repo, unit.now());
+            let wake = Wake {
+                resume: route.resume.clone(),
+                ..Wake::new(event.clone(), agent.name.clone(), repo, unit.now())
+            };
             unit.put_new_wake((&pk, agent), wake);
         }
         Ok(())
     }
 
-    /// Late words join the record, and the wake if it has not been acknowledged.
-    pub(super) async fn amend_event(
-        &self,
-        unit: &mut Unit,
-        event: &Event,
-        route: &Route,
-    ) -> Result<(), Error> {
+    /// Late words join the record, and the wakes that are not over, whoever has them.
+    pub(super) async fn amend_event(&self, unit: &mut Unit, event: &Event) -> Result<(), Error> {
         let Some(job) = &event.job else { return Ok(()) };
         let key = keys::event(job, &event.id);
         unit.put_if(key, event, Expect::Any, listed(event));
-        let Some(agent) = &route.agent else {
-            return Ok(());
-        };
-        let Some(found) = self.store.wake(&agent.name, &event.id).await? else {
-            return Ok(());
-        };
-        if !found.value.is_settled() {
-            let wake = Wake {
-                event: event.clone(),
-                ..found.value.clone()
-            };
-            unit.put_wake(&found, &wake);
+        for found in self.wakes_of(&event.id).await? {
+            if !found.value.is_settled() {
+                let wake = Wake {
+                    event: event.clone(),
+                    ..found.value.clone()
+                };
+                unit.put_wake(&found, &wake);
+            }
         }
         Ok(())
     }

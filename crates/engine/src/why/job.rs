@@ -5,7 +5,7 @@ use domain::effect::{Action, EffectState};
 use domain::failure::FailureClass;
 use domain::governor::{self, Admission};
 use domain::job::{self, Attention, How, Job, Phase, Watch, deadline};
-use domain::policy::{PlanApproval, Source, Timing};
+use domain::policy::{Answerer, PlanApproval, Source, Timing};
 use domain::session::SessionState;
 use jiff::Timestamp;
 
@@ -48,7 +48,7 @@ impl Desk {
                 }
             }
             Phase::Watching(watch) => {
-                watching(found, watch, source.as_ref());
+                watching(found, (job, watch), source.as_ref());
                 if let Some(account) = &account {
                     let sentence = "Jules is asked how its sessions are.";
                     // A row of a busy account is left for a while.
@@ -177,7 +177,7 @@ fn how(how: &How) -> String {
     }
 }
 
-fn watching(found: &mut Found, watch: &Watch, source: Option<&Source>) {
+fn watching(found: &mut Found, (job, watch): (&Job, &Watch), source: Option<&Source>) {
     let state = watch.state.as_str();
     if let Some(since) = watch.missing_since {
         found.because(
@@ -198,6 +198,7 @@ fn watching(found: &mut Found, watch: &Watch, source: Option<&Source>) {
                 "question_open",
                 format!("Jules asks since {since}: {words}"),
             );
+            turn(found, job);
             found.then(None, "`gaffer job say ID TEXT` answers, and it goes on.");
         }
         Attention::Plan { since, .. } => {
@@ -208,6 +209,7 @@ fn watching(found: &mut Found, watch: &Watch, source: Option<&Source>) {
             let auto =
                 source.is_some_and(|source| source.policy.plan_approval == PlanApproval::Auto);
             if !auto {
+                turn(found, job);
                 let next = "`gaffer job approve ID` approves it; `gaffer job say ID TEXT` asks for another.";
                 found.then(None, next);
             }
@@ -232,6 +234,35 @@ fn watching(found: &mut Found, watch: &Watch, source: Option<&Source>) {
     }
 }
 
+/// Whose turn it is to answer.
+fn turn(found: &mut Found, job: &Job) {
+    let Some(asked) = job::asked(job) else { return };
+    let Some(turn) = asked.turn else {
+        if asked.events.is_empty() {
+            let sentence =
+                "It is nobody's turn to answer: somebody was told of too many in this attempt.";
+            found.because("nobodys_turn", sentence);
+        }
+        return;
+    };
+    let (code, whose) = match turn.who {
+        Answerer::Agent => ("agents_turn", "its agent's turn"),
+        Answerer::Nudge => ("nudged", "its own turn: Gaffer told it to decide itself"),
+        Answerer::Human => ("persons_turn", "a person's turn"),
+    };
+    let until = match asked.until {
+        Some(until) => format!(", until {until}"),
+        None => String::new(),
+    };
+    found.because(code, format!("It is {whose}{until}."));
+    if let Some(until) = asked.until {
+        found.then(
+            until,
+            "If nobody has answered by then, the next one has the turn.",
+        );
+    }
+}
+
 /// What happens if nothing else does.
 fn deadlines(found: &mut Found, job: &Job, watch: &Watch, timing: &Timing) {
     let Some(at) = deadline(job, timing) else {
@@ -245,7 +276,10 @@ fn deadlines(found: &mut Found, job: &Job, watch: &Watch, timing: &Timing) {
     }
     match &watch.attention {
         Attention::Question { .. } | Attention::Plan { .. } => {
-            found.then(at, "It is looked at once more.");
+            let is_turn = job::asked(job).is_some_and(|asked| asked.until == Some(at));
+            if !is_turn {
+                found.then(at, "It is looked at once more.");
+            }
         }
         Attention::Expecting { .. } => {
             found.then(

@@ -3,6 +3,7 @@
 use domain::facts::{Check, CheckOutcome, Fact, PullFacts};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::RepoName;
+use domain::page::Page;
 use engine::ports::CheckLog;
 
 use crate::client::Client;
@@ -29,10 +30,17 @@ pub(super) async fn read(client: &Client, facts: &PullFacts) -> Result<Vec<Check
             logs.push(CheckLog {
                 name: check.name.clone(),
                 tail: tail(&text, TAIL_CHARS_MAX),
+                page: page(&facts.pull.repo, check),
             });
         }
     }
     Ok(logs)
+}
+
+/// The page that GitHub has for every check run.
+fn page(repo: &RepoName, check: &Check) -> Option<Page> {
+    let id = check.id?;
+    Page::told(&format!("https://github.com/{repo}/runs/{id}"))
 }
 
 /// The log of the job, which has the same id as its check run; else what the check run says of itself.

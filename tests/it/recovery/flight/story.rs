@@ -204,6 +204,7 @@ pub(super) async fn order(world: &World, name: &str, order: &str) -> JobId {
         prompt: "merge this".to_owned(),
         title: None,
         agent: None,
+        resume: None,
         priority: None,
     };
     let job = world.desk.create_job_once(order, &once).await;

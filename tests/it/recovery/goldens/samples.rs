@@ -5,11 +5,12 @@ mod pulls;
 mod settings;
 
 use domain::effect::{Action, Effect, EffectState};
-use domain::event::{Audience, ErrorCause, Event, Occurrence};
+use domain::event::{Aid, Audience, ErrorCause, Event, FailedCheck, Occurrence};
 use domain::facts::Base;
 use domain::failure::{Failure, FailureClass};
 use domain::hooks::Log;
 use domain::ids::{CommitSha, EventId, JobId, PullRef, RepoId, SessionId};
+use domain::page::Page;
 use domain::policy::MergeMethod;
 use domain::pull::News;
 use domain::session::{Plan, PlanStep};
@@ -104,6 +105,19 @@ impl Samples {
             let event = event(n, what);
             self.put(keys::event(&job_id(), &event.id), &event);
         }
+        let helped = Event {
+            aid: Aid {
+                session: Page::told("https://jules.google.com/session/11430824456154075364"),
+                pull: Some(pull_ref()),
+                check: Some(FailedCheck {
+                    name: "build".to_owned(),
+                    output: "error: no such file".to_owned(),
+                    page: Page::told("https://github.com/Acme/Shop/runs/7"),
+                }),
+            },
+            ..event(89, occurrences().swap_remove(0))
+        };
+        self.put(keys::event(&job_id(), &helped.id), &helped);
         let account = Event {
             job: None,
             attempt: 0,
@@ -127,6 +141,11 @@ impl Samples {
             sending(95).tried(&TryOutcome::Gone, AT),
             wake(96).by(&[Channel::Http, Channel::Inbox]),
             wake(97).by(&[Channel::Inbox]),
+            Wake {
+                resume: Some("7f3a2b".parse().expect("a resume id")),
+                answered: true,
+                ..wake(98)
+            },
         ];
         for wake in wakes {
             self.put(keys::wake(&wake.agent, &wake.event.id), &wake);
@@ -223,6 +242,7 @@ fn event(n: u32, what: Occurrence) -> Event {
         last_activity: Some(AT),
         what,
         audience: Audience::Agent,
+        aid: Aid::default(),
     }
 }
 

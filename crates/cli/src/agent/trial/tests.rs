@@ -1,6 +1,6 @@
 //! What the outcome of a test message is called.
 
-use domain::event::{Audience, Event, Occurrence};
+use domain::event::{Aid, Audience, Event, Occurrence};
 use domain::ids::EventId;
 use jiff::Timestamp;
 
@@ -31,6 +31,7 @@ fn wake() -> Wake {
         last_activity: None,
         what: Occurrence::Completed { pulls: Vec::new() },
         audience: Audience::Agent,
+        aid: Aid::default(),
     };
     Wake::new(event, "bot".parse().unwrap(), None, at(0))
 }

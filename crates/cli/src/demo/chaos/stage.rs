@@ -155,6 +155,7 @@ pub(super) async fn furnish(folder: &Path, sandbox: &Sandbox, clock: Arc<dyn Clo
             url: Some(sandbox.agent_url(name).parse()?),
             channels: Vec::new(),
             disabled: None,
+            resume: None,
         };
         let secret = SecretName::Agent(agent.name.clone());
         let key: [u8; 32] = rand::random();

@@ -1,6 +1,6 @@
 //! Pauses, and what was set aside.
 
-use domain::event::{Audience, ErrorCause, Event, Occurrence};
+use domain::event::{Aid, Audience, ErrorCause, Event, Occurrence};
 use domain::ids::EventId;
 use domain::wake::{Wake, WakeState};
 use engine::desk::Place;
@@ -47,6 +47,7 @@ fn wakes_were_given_up() {
                 reason: "Jules has not answered".to_owned(),
             },
             audience: Audience::Agent,
+            aid: Aid::default(),
         };
         let agent = "helper".parse().unwrap();
         let key = keys::wake(&agent, &event.id);

@@ -1,6 +1,7 @@
 //! What goes back to the session, how often, and who is told when it does not help.
 
 use super::*;
+use crate::event::FailedCheck;
 use crate::facts::{CiClues, Demands};
 use jiff::SignedDuration;
 
@@ -37,7 +38,11 @@ fn failed_checks_go_to_the_session_once_after_a_grace() {
 #[test]
 fn the_message_carries_the_log_as_data() {
     let mut world = failing();
-    world.outside.logs = vec![("build".to_owned(), "error: boom".to_owned())];
+    world.outside.logs = vec![FailedCheck {
+        name: "build".to_owned(),
+        output: "error: boom".to_owned(),
+        page: crate::page::Page::told("https://github.com/acme/shop/runs/7"),
+    }];
     world.read(0);
     world.read(60);
     let [Action::Say { text, .. }] = world.step.effects.as_slice() else {

@@ -1,10 +1,13 @@
 //! Everything besides GitHub's facts that a decision about a pull request looks at.
 
 use domain::effect::{Action, Effect};
+use domain::event::FailedCheck;
 use domain::facts::PullFacts;
 use domain::governor::DAY;
-use domain::job::{self, Job};
+use domain::ids::SessionId;
+use domain::job::{self, Job, Phase};
 use domain::merge::{Owner, SessionRest};
+use domain::page::Page;
 use domain::policy::Source;
 use domain::pull::{self, Outside};
 use jiff::Timestamp;
@@ -12,6 +15,7 @@ use jiff::Timestamp;
 use crate::desk::Error;
 use crate::dispatcher::Dispatcher;
 use crate::keys;
+use crate::ports::CheckLog;
 use crate::store::Versioned;
 
 impl Dispatcher {
@@ -47,7 +51,8 @@ impl Dispatcher {
             merge_day_ends: today.iter().min().map(|oldest| *oldest + DAY),
             hold: self.hold(source).await?,
             merge_unsettled: effects.iter().any(is_unsettled_merge),
-            logs: logs.into_iter().map(|log| (log.name, log.tail)).collect(),
+            logs: logs.into_iter().map(failed_check).collect(),
+            session_page: page_of(job, &pull.session),
         })
     }
 
@@ -70,6 +75,26 @@ impl Dispatcher {
         } else {
             rest
         })
+    }
+}
+
+fn failed_check(log: CheckLog) -> FailedCheck {
+    FailedCheck {
+        name: log.name,
+        output: log.tail,
+        page: log.page,
+    }
+}
+
+/// The page of a session, as long as it is watched.
+fn page_of(job: &Job, session: &SessionId) -> Option<Page> {
+    match &job.phase {
+        Phase::Watching(watch) if watch.session == *session => {
+            watch.url.as_deref().and_then(Page::told)
+        }
+        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Watching(_) | Phase::Ended(_) => {
+            None
+        }
     }
 }
 

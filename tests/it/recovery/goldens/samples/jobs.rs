@@ -139,6 +139,7 @@ fn job(origin: Origin, phase: Phase) -> Job {
         title: "Add a search box".to_owned(),
         prompt: "Add a search box to the shop".to_owned(),
         agent: Some("helper".parse().expect("a name")),
+        resume: Some("7f3a2b".parse().expect("a resume id")),
         priority: 7.try_into().expect("a priority"),
         origin,
         created_at: AT,

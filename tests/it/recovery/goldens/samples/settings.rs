@@ -129,6 +129,7 @@ fn agents() -> [Agent; 2] {
         url: "https://agents.example.com/wake".parse().ok(),
         channels: vec![Channel::Http, Channel::Inbox],
         disabled: None,
+        resume: Some("7f3a2b".parse().expect("a resume id")),
     };
     let disabled = Agent {
         url: None,

@@ -1,0 +1,64 @@
+//! Which of a job's events an order answers.
+
+use super::{Job, asked};
+use crate::event::{ErrorCause, Event, Occurrence};
+
+/// What somebody orders of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Something is said to its session.
+    Say,
+    /// Its plan is approved.
+    Approve,
+    /// Its pull request may be merged.
+    Merge,
+    /// It gets another session.
+    Retry,
+    /// It is called off.
+    Cancel,
+}
+
+/// Whether an order about a job, as it was before, is what an event of its asks for. Whoever gives it need not say besides that they are done with the event.
+pub fn answers(job: &Job, order: Order, event: &Event) -> bool {
+    let asked = asked(job);
+    let is_open = asked
+        .as_ref()
+        .is_some_and(|asked| asked.events.contains(&&event.id));
+    let is_of_now = event.job.as_ref() == Some(&job.id) && event.attempt == job.attempt;
+    match order {
+        Order::Say => is_open,
+        Order::Approve => is_open && asked.is_some_and(|asked| asked.is_plan),
+        Order::Merge => is_of_now && wants_merge(&event.what),
+        Order::Retry => is_of_now && wants_retry(&event.what),
+        Order::Cancel => is_open || is_of_now && matches!(event.what, Occurrence::Stuck { .. }),
+    }
+}
+
+fn wants_merge(what: &Occurrence) -> bool {
+    match what {
+        Occurrence::Completed { .. } => true,
+        Occurrence::Error { cause, .. } => {
+            matches!(cause, ErrorCause::MergeBlocked | ErrorCause::MergeRefused)
+        }
+        Occurrence::Question { .. }
+        | Occurrence::PlanApproval { .. }
+        | Occurrence::Stuck { .. } => false,
+    }
+}
+
+/// What ended the attempt.
+fn wants_retry(what: &Occurrence) -> bool {
+    match what {
+        Occurrence::Completed { .. } => true,
+        Occurrence::Error { cause, .. } => matches!(
+            cause,
+            ErrorCause::SessionFailed
+                | ErrorCause::InvalidJob
+                | ErrorCause::CreateRefused
+                | ErrorCause::PullClosed
+        ),
+        Occurrence::Question { .. }
+        | Occurrence::PlanApproval { .. }
+        | Occurrence::Stuck { .. } => false,
+    }
+}

@@ -1,0 +1,55 @@
+//! Waiting for something that another hand saves, in this process or in another one.
+
+use std::time::Duration;
+
+use crate::desk::Desk;
+
+/// How often whoever waits looks again, since another process may have saved something.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+/// What was found by looking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Seen<T> {
+    /// What was waited for.
+    Enough(T),
+    /// How things are as long as it is not there.
+    NotYet(T),
+}
+
+impl<T> Seen<T> {
+    /// Enough, if it is.
+    pub fn if_enough(value: T, is_enough: bool) -> Self {
+        if is_enough {
+            Self::Enough(value)
+        } else {
+            Self::NotYet(value)
+        }
+    }
+}
+
+impl Desk {
+    /// Looks again whenever something may have changed, until it is enough or `waiting` is over: then how things are is the answer.
+    pub async fn look_while<T, E, F>(
+        &self,
+        waiting: impl Future<Output = ()> + Send,
+        mut look: impl FnMut() -> F + Send,
+    ) -> Result<T, E>
+    where
+        F: Future<Output = Result<Seen<T>, E>> + Send,
+    {
+        let mut waiting = std::pin::pin!(waiting);
+        let mut interval = tokio::time::interval(LOOK_AGAIN);
+        loop {
+            let so_far = match look().await? {
+                Seen::Enough(value) => return Ok(value),
+                Seen::NotYet(value) => value,
+            };
+            tokio::select! {
+                biased;
+                () = &mut waiting => return Ok(so_far),
+                () = self.saved() => {}
+                _ = interval.tick() => {}
+            }
+        }
+    }
+}

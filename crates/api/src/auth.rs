@@ -94,12 +94,9 @@ pub(crate) async fn require_token(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let admitted = match bearer(&request) {
-        Some(token) => admit(&door, token).await,
-        None => Err(refuse(
-            "no_token",
-            "send `Authorization: Bearer` and Gaffer's token; `gaffer up` tells where it is",
-        )),
+    let admitted = match shown(&request) {
+        Ok(token) => admit(&door, token).await,
+        Err(refused) => Err(refused),
     };
     let needed = needed(request.method());
     match admitted.and_then(|admitted| admitted.must(needed).map(|()| admitted)) {
@@ -122,7 +119,7 @@ fn needed(method: &Method) -> Scope {
 }
 
 /// A named token allows what it was made for, the installation's own everything.
-async fn admit(door: &Inner, shown: &str) -> Result<Admitted, Refused> {
+pub(crate) async fn admit(door: &Inner, shown: &str) -> Result<Admitted, Refused> {
     if let Some(token) = named(door, shown).await? {
         tracing::Span::current().record("token", token.name.as_str());
         let scope = token
@@ -150,6 +147,16 @@ async fn named(door: &Inner, shown: &str) -> Result<Option<Token>, Refused> {
     let shown = token::digest(shown);
     let is_same = |it: &Token| bool::from(it.digest.as_bytes().ct_eq(shown.as_bytes()));
     Ok(found.filter(is_same))
+}
+
+/// The token that a request shows.
+pub(crate) fn shown(request: &Request) -> Result<&str, Refused> {
+    bearer(request).ok_or_else(|| {
+        refuse(
+            "no_token",
+            "send `Authorization: Bearer` and Gaffer's token; `gaffer up` tells where it is",
+        )
+    })
 }
 
 fn bearer(request: &Request) -> Option<&str> {

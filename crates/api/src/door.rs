@@ -19,7 +19,7 @@ use crate::live::LiveSecret;
 use crate::orders;
 use crate::refusal::Refused;
 use crate::webhook::WebhookCounters;
-use crate::{routes, trace};
+use crate::{mcp, routes, trace};
 
 /// Longest body of an order, in bytes: the longest prompt fits however it is escaped.
 pub const JOB_BODY_BYTES_MAX: usize = 1024 * 1024;
@@ -100,18 +100,24 @@ pub fn router(state: DoorState) -> Router {
         webhooks: state.webhooks,
         holding: state.holding,
     });
+    let open = routes::served(routes::OPEN)
+        .route("/mcp", mcp::route(&door, |door| closed(&door).with_state(door)))
+        .method_not_allowed_fallback(no_such_method);
+    closed(&door)
+        .merge(open)
+        .layer(from_fn_with_state(door.clone(), trace::request))
+        .with_state(door)
+}
+
+/// What only those come to who have a token.
+fn closed(door: &Arc<Inner>) -> Router<Arc<Inner>> {
     // The router cannot match a verb after a colon, so this takes all of `{id}:verb`.
-    let closed = routes::served(routes::CLOSED)
+    routes::served(routes::CLOSED)
         .route("/jobs/{job}", post(orders::by_colon))
         .fallback(no_such_route)
         .method_not_allowed_fallback(no_such_method)
         .layer(DefaultBodyLimit::max(JOB_BODY_BYTES_MAX))
-        .layer(from_fn_with_state(door.clone(), auth::require_token));
-    let open = routes::served(routes::OPEN).method_not_allowed_fallback(no_such_method);
-    closed
-        .merge(open)
-        .layer(from_fn_with_state(door.clone(), trace::request))
-        .with_state(door)
+        .layer(from_fn_with_state(door.clone(), auth::require_token))
 }
 
 async fn no_such_route(uri: Uri) -> Refused {

@@ -21,6 +21,7 @@ mod document;
 mod events;
 mod inbox;
 mod jobs;
+mod mcp;
 mod merge;
 mod metrics;
 mod orders;

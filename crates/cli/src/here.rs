@@ -89,6 +89,7 @@ impl Here {
             environment: Environment {
                 overlay,
                 home: self.environment.home.clone(),
+                person: self.environment.person.clone(),
             },
             stack: self.stack.clone(),
         }

@@ -295,7 +295,9 @@ pub(crate) fn trouble(error: &client::Error) -> (String, Option<&'static str>) {
             Some("check `--url`: it names something that is not `gaffer up`"),
         ),
         client::Error::GoogleKey | client::Error::Token => ("bad_token".to_owned(), None),
-        client::Error::Base { .. } | client::Error::Id(_) => ("usage".to_owned(), None),
+        client::Error::Base { .. } | client::Error::Id(_) | client::Error::Key => {
+            ("usage".to_owned(), None)
+        }
         client::Error::NoTlsProvider | client::Error::Http(_) => ("failed".to_owned(), None),
     }
 }

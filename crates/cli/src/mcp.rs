@@ -1,4 +1,4 @@
-//! `gaffer mcp`: the tools for coding agents, served on stdin and stdout or called one at a time.
+//! `gaffer mcp`: the tools for coding agents, served on stdin and stdout or called one at a time, and how they are found.
 
 use std::sync::Arc;
 
@@ -15,20 +15,34 @@ use crate::error::{self, Error};
 use crate::here::Here;
 use crate::{render, site, stdin};
 
+pub(crate) mod install;
 mod stdio;
+
+/// How an agent works with the tools, in as many words as fit into its context.
+const SKILL: &str = include_str!("../../../docs/skill.md");
 
 /// Longest arguments of one call, in bytes: the longest prompt fits however it is escaped.
 const ARGUMENTS_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Serves the tools, or calls one.
-pub(crate) async fn run(args: McpArgs, here: Here) -> Result<()> {
-    let server = tools(args.url, here);
+/// Serves the tools, calls one, or tells an agent of them.
+pub(crate) async fn run(args: McpArgs, here: Here, as_json: bool) -> Result<()> {
+    let toolsets = args.toolsets();
     match args.command {
         None => {
+            let server = tools(args.url, here).with(&toolsets);
             let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
             Box::pin(stdio::serve(server, BufReader::new(input), output)).await
         }
-        Some(McpCommand::Call { tool, arguments }) => call(&server, &tool, arguments).await,
+        Some(McpCommand::Call { tool, arguments }) => {
+            call(&tools(args.url, here), &tool, arguments).await
+        }
+        Some(McpCommand::Install(install)) => {
+            let answer = install::run(&install, (args.url.as_ref(), &toolsets), &here)?;
+            render::answer(&answer, as_json).context("writing the answer")
+        }
+        Some(McpCommand::Skill) => {
+            render::raw(SKILL.as_bytes()).context("writing the text for agents")
+        }
     }
 }
 
@@ -72,7 +86,7 @@ async fn call(server: &Server, tool: &str, arguments: String) -> Result<()> {
     })?;
     let Some(result) = server.carry_out(tool, arguments).await else {
         let what = format!("there is no tool `{tool}`");
-        let next = format!("there are {}", Server::tools().join(", "));
+        let next = format!("there are {}", Server::every_tool().join(", "));
         return Err(Error::usage(what, next).into());
     };
     match result {

@@ -103,7 +103,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         }
         Command::Init(args) => return Box::pin(init::run(*args, &here()?, json)).await,
         Command::Doctor(args) => return Box::pin(doctor::run(*args, &here()?, json)).await,
-        Command::Mcp(args) => return mcp::run(args, here()?).await,
+        Command::Mcp(args) => return mcp::run(args, here()?, json).await,
         Command::Wake(command) => agent::wakes::run(command, &here()?).await?,
         Command::Watch(args) => {
             let args = crate::args::watch::WatchArgs { json, ..args };

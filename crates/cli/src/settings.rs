@@ -9,6 +9,7 @@ use engine::ports::SecretName;
 use secrecy::SecretString;
 
 use crate::error::Error;
+use crate::mcp::install::Person;
 
 /// The account whose key the environment may hold.
 pub(crate) const DEFAULT_ACCOUNT: &str = "default";
@@ -20,6 +21,8 @@ pub(crate) struct Environment {
     pub(crate) overlay: BTreeMap<String, SecretString>,
     /// Where data is kept when the command line names no folder; none when nothing tells.
     pub(crate) home: Option<PathBuf>,
+    /// Where this person's other programs keep their settings.
+    pub(crate) person: Person,
 }
 
 impl Environment {
@@ -77,6 +80,12 @@ impl Environment {
         Ok(Self {
             overlay,
             home: data_home(get("XDG_DATA_HOME")?, get("HOME")?),
+            person: Person {
+                home: get("HOME")?.and_then(absolute),
+                config: get("XDG_CONFIG_HOME")?.and_then(absolute),
+                claude: get("CLAUDE_CONFIG_DIR")?.and_then(absolute),
+                codex: get("CODEX_HOME")?.and_then(absolute),
+            },
         })
     }
 }
@@ -90,9 +99,13 @@ pub(crate) fn default_account() -> AccountName {
     DEFAULT_ACCOUNT.parse().expect("a valid name")
 }
 
+/// A relative folder is ignored, since it would be another one wherever a command is run.
+fn absolute(text: String) -> Option<PathBuf> {
+    Some(PathBuf::from(text)).filter(|path| path.is_absolute())
+}
+
 /// The platform's folder for data: a relative one is ignored, as the XDG Base Directory Specification asks.
 fn data_home(xdg: Option<String>, home: Option<String>) -> Option<PathBuf> {
-    let absolute = |text: String| Some(PathBuf::from(text)).filter(|path| path.is_absolute());
     let below_home = if cfg!(target_os = "macos") {
         "Library/Application Support"
     } else {

@@ -16,7 +16,7 @@ use crate::wire::{
     Status, TakeRequest, Taken, Why,
 };
 
-pub use transport::{CALL_TIMEOUT, Client};
+pub use transport::{CALL_TIMEOUT, Carried, Carrier, Client, Request};
 
 use transport::{Call, job_path};
 

@@ -1,6 +1,8 @@
 //! Why a call of the door failed.
 
 use domain::ids::InvalidId;
+use reqwest::StatusCode;
+use url::Url;
 
 use crate::wire::Problem;
 
@@ -33,6 +35,9 @@ pub enum Error {
     /// The HTTP client could not be built, for example because the machine has no root certificates.
     #[error("building the HTTP client for Gaffer; see whether the machine has root certificates")]
     Http(#[source] reqwest::Error),
+    /// An idempotency key that no header carries; nothing was sent.
+    #[error("an idempotency key is a text of visible ASCII characters")]
+    Key,
     /// What was given as a job or session cannot be one; nothing was sent.
     #[error(transparent)]
     Id(#[from] InvalidId),
@@ -71,4 +76,15 @@ pub enum Error {
         /// What is strange.
         why: String,
     },
+}
+
+impl Error {
+    /// What answers is not Gaffer.
+    pub(crate) fn foreign(base: &Url, status: StatusCode, why: &str) -> Self {
+        Self::Foreign {
+            base: base.to_string(),
+            status: status.as_u16(),
+            why: why.to_owned(),
+        }
+    }
 }

@@ -8,6 +8,7 @@ mod bad_input;
 mod events;
 mod inbox;
 mod matrix;
+mod mcp;
 mod merging;
 mod metrics;
 mod openapi;

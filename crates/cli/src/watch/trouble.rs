@@ -45,6 +45,7 @@ pub(super) fn is_passing(error: &CallError) -> bool {
         | CallError::Token
         | CallError::NoTlsProvider
         | CallError::Http(_)
+        | CallError::Key
         | CallError::Id(_) => false,
     }
 }
@@ -67,6 +68,7 @@ pub(super) fn code(error: &CallError) -> Option<&str> {
         | CallError::Token
         | CallError::NoTlsProvider
         | CallError::Http(_)
+        | CallError::Key
         | CallError::Id(_) => None,
     }
 }

@@ -1,37 +1,72 @@
-//! One call at a time: address, token, limits, and the error it ends in.
+//! One call at a time: address, token, and the error it ends in.
+
+mod network;
 
 use std::fmt;
-use std::time::Duration;
+use std::sync::Arc;
 
+use async_trait::async_trait;
 use domain::ids::{InvalidId, SessionId};
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use reqwest::{Method, Response, StatusCode, redirect, retry};
-use rustls::crypto::CryptoProvider;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use url::{Host, Url};
+use url::Url;
 
 use super::Answer;
 use crate::error::Error;
 use crate::wire::{IDEMPOTENCY_KEY, Problem};
 
-/// How long one call may take: the door itself waits up to ten seconds for an effect, and the store may be busy.
-pub const CALL_TIMEOUT: Duration = Duration::from_secs(30);
+pub use network::CALL_TIMEOUT;
 
-/// How long connecting may take: the door is nearby or not there at all.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+use network::Network;
 
-/// How many bytes of an answer are read: a full list of 200 jobs, each with a long plan.
-const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// What every call understands.
+const ACCEPTED: &str = "application/json, application/problem+json";
 
 /// How Google's API keys and tokens begin; none of them is Gaffer's.
 const GOOGLE_KEYS: [&str; 2] = ["AIza", "AQ."];
 
+/// Where a client in the process of the door seems to call: nothing is ever sent to it.
+const WITHIN: &str = "http://localhost/";
+
+/// What carries requests to the door: a network, or a function call where the door is in the same process.
+#[async_trait]
+pub trait Carrier: Send + Sync + 'static {
+    /// The answer to a request, read whole.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`], [`Error::NoAnswer`] and [`Error::Foreign`].
+    async fn carry(&self, request: Request) -> Result<Carried, Error>;
+}
+
+/// A request on its way to the door.
+#[derive(Debug)]
+pub struct Request {
+    /// The method.
+    pub method: Method,
+    /// Where it goes.
+    pub url: Url,
+    /// The headers, the token's among them.
+    pub headers: HeaderMap,
+    /// The body; empty without one.
+    pub body: Vec<u8>,
+}
+
+/// An answer that has come.
+#[derive(Debug)]
+pub struct Carried {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its body.
+    pub body: Vec<u8>,
+}
+
 /// A client of one Gaffer; cloning it is cheap.
 #[derive(Clone)]
 pub struct Client {
-    http: reqwest::Client,
+    carrier: Arc<dyn Carrier>,
     base: Url,
     authorization: HeaderValue,
 }
@@ -108,25 +143,28 @@ impl Client {
     pub fn new(base: Url, token: SecretString) -> Result<Self, Error> {
         check(&base)?;
         let authorization = authorization(&token)?;
-        // Without a provider the HTTP client's builder would panic, even for plain HTTP.
-        if CryptoProvider::get_default().is_none() {
-            return Err(Error::NoTlsProvider);
-        }
-        let mut builder = reqwest::Client::builder()
-            .user_agent(concat!("gaffer/", env!("CARGO_PKG_VERSION")))
-            .redirect(redirect::Policy::none())
-            .retry(retry::never())
-            .connect_timeout(CONNECT_TIMEOUT)
-            .timeout(CALL_TIMEOUT);
-        if is_here(&base) {
-            // A proxy for the outside world cannot reach a service on this machine.
-            builder = builder.no_proxy();
-        }
-        let http = builder.build().map_err(Error::Http)?;
+        let carrier = Arc::new(Network::to(base.clone())?);
         Ok(Self {
-            http,
+            carrier,
             base,
             authorization,
+        })
+    }
+
+    /// A client of the door in this process, for whoever showed this token to that door.
+    ///
+    /// # Errors
+    /// [`Error::GoogleKey`] and [`Error::Token`].
+    pub fn within(door: Arc<dyn Carrier>, token: &SecretString) -> Result<Self, Error> {
+        let why = "it is no address";
+        let base = WITHIN.parse().map_err(|_| Error::Base {
+            base: WITHIN.to_owned(),
+            why,
+        })?;
+        Ok(Self {
+            carrier: door,
+            base,
+            authorization: authorization(token)?,
         })
     }
 
@@ -146,23 +184,23 @@ impl Client {
     }
 
     async fn send(&self, call: Call) -> Result<(StatusCode, Vec<u8>), Error> {
-        let mut request = self
-            .http
-            .request(call.method, self.url(&call.path, &call.query))
-            .header(AUTHORIZATION, self.authorization.clone())
-            .header(ACCEPT, "application/json, application/problem+json");
-        if let Some(key) = call.key {
-            request = request.header(IDEMPOTENCY_KEY, key);
+        let mut headers = HeaderMap::new();
+        headers.insert(AUTHORIZATION, self.authorization.clone());
+        headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
+        if let Some(key) = &call.key {
+            let name = HeaderName::from_static(IDEMPOTENCY_KEY);
+            headers.insert(name, HeaderValue::from_str(key).map_err(|_| Error::Key)?);
         }
-        if let Some(body) = call.body {
-            request = request.header(CONTENT_TYPE, "application/json").body(body);
+        if call.body.is_some() {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
-        let mut response = request
-            .send()
-            .await
-            .map_err(|error| self.unanswered(error))?;
-        let status = response.status();
-        let body = self.body(&mut response).await?;
+        let request = Request {
+            url: self.url(&call.path, &call.query),
+            method: call.method,
+            headers,
+            body: call.body.unwrap_or_default(),
+        };
+        let Carried { status, body } = self.carrier.carry(request).await?;
         if status.is_success() {
             return Ok((status, body));
         }
@@ -172,42 +210,12 @@ impl Client {
         }
     }
 
-    async fn body(&self, response: &mut Response) -> Result<Vec<u8>, Error> {
-        let mut body = Vec::new();
-        while let Some(chunk) = response
-            .chunk()
-            .await
-            .map_err(|error| self.unanswered(error))?
-        {
-            if body.len() + chunk.len() > BODY_BYTES_MAX {
-                return Err(self.foreign(response.status(), "the answer is far too long"));
-            }
-            body.extend_from_slice(&chunk);
-        }
-        Ok(body)
-    }
-
     fn read<T: DeserializeOwned>(&self, status: StatusCode, body: &[u8]) -> Result<T, Error> {
         serde_json::from_slice(body).map_err(|error| self.foreign(status, &error.to_string()))
     }
 
-    fn unanswered(&self, error: reqwest::Error) -> Error {
-        let base = self.base.to_string();
-        // The address may hold an id somebody mistyped; the base says enough.
-        let source = error.without_url();
-        if source.is_connect() {
-            Error::Unreachable { base, source }
-        } else {
-            Error::NoAnswer { base, source }
-        }
-    }
-
     fn foreign(&self, status: StatusCode, why: &str) -> Error {
-        Error::Foreign {
-            base: self.base.to_string(),
-            status: status.as_u16(),
-            why: why.to_owned(),
-        }
+        Error::foreign(&self.base, status, why)
     }
 
     fn url(&self, path: &[String], query: &[(&'static str, String)]) -> Url {
@@ -251,14 +259,4 @@ fn authorization(token: &SecretString) -> Result<HeaderValue, Error> {
     let mut header = header.filter(|_| plain).ok_or(Error::Token)?;
     header.set_sensitive(true);
     Ok(header)
-}
-
-/// Whether an address is on this machine.
-fn is_here(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
 }

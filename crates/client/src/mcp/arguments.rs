@@ -1,4 +1,6 @@
-//! What the tools take. Unknown names are refused: a model that misspells one must not believe that it was heard.
+//! What the tools take. What stands above a field is read by models, and left out where its name says it: `job_id` is explained in the server's instructions.
+//!
+//! Unknown names are refused: a model that misspells one must not believe that it was heard.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +17,7 @@ pub(super) struct CreateJob {
     /// `owner/name`.
     #[schemars(with = "String")]
     pub(super) repo: RepoName,
-    /// Branch to start from; the repository's usual one without it.
+    /// To start from; the repository's usual one without it.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub(super) branch: Option<BranchName>,
@@ -24,7 +26,6 @@ pub(super) struct CreateJob {
     /// What must hold besides: a text, a list of texts, or named ones.
     #[serde(default)]
     pub(super) constraints: Option<Constraints>,
-    /// Short name.
     #[serde(default)]
     pub(super) title: Option<String>,
     /// Who is woken.
@@ -35,7 +36,7 @@ pub(super) struct CreateJob {
     #[serde(default)]
     #[schemars(with = "Option<u8>")]
     pub(super) priority: Option<Priority>,
-    /// The same key with the same job is carried out once.
+    /// The same key is carried out once.
     #[serde(default)]
     pub(super) idempotency_key: Option<String>,
 }
@@ -59,7 +60,6 @@ pub(super) enum Constraints {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OneJob {
-    /// Job or session.
     pub(super) job_id: String,
 }
 
@@ -67,7 +67,6 @@ pub(super) struct OneJob {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RegisterJob {
-    /// Job or session.
     pub(super) job_id: String,
     /// Not needed: Gaffer keeps the registry.
     #[serde(default)]
@@ -85,7 +84,6 @@ pub(super) struct RegisterJob {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GetJob {
-    /// Job or session.
     pub(super) job_id: String,
     /// Ask Jules now; seldom needed.
     #[serde(default)]
@@ -96,7 +94,6 @@ pub(super) struct GetJob {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GetMessages {
-    /// Job or session.
     pub(super) job_id: String,
     /// From the last call; from the beginning without it.
     #[serde(default)]
@@ -119,7 +116,6 @@ pub(super) struct ListJobs {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Check {
-    /// Job or session.
     #[serde(default)]
     pub(super) job_id: Option<String>,
     /// `owner/name`, for the newest job there.
@@ -136,7 +132,6 @@ pub(super) struct Check {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SendMessage {
-    /// Job or session.
     pub(super) job_id: String,
     /// The words.
     pub(super) message: Words,
@@ -155,10 +150,7 @@ pub(super) enum Words {
     /// As they are.
     Plain(String),
     /// In an object.
-    Content {
-        /// The words.
-        content: String,
-    },
+    Content { content: String },
 }
 
 impl Words {
@@ -173,7 +165,6 @@ impl Words {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GetArtifacts {
-    /// Job or session.
     pub(super) job_id: String,
     /// How much to show.
     #[serde(default)]
@@ -203,9 +194,7 @@ pub(super) enum Show {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MergePr {
-    /// Job or session.
     pub(super) job_id: String,
-    /// What was looked at.
     #[serde(default)]
     pub(super) payload: Option<MergePayload>,
 }
@@ -243,7 +232,6 @@ pub(super) struct WaitEvent {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AckEvent {
-    /// The event.
     #[schemars(with = "String")]
     pub(super) event_id: EventId,
     /// The agent that is done with it.

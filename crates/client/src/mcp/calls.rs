@@ -14,7 +14,7 @@ use super::answers::{
 use super::arguments::{self, Constraints, OneJob, Show};
 use super::patch::{self, Change};
 use super::tool::Tool;
-use super::{talk, waiting};
+use super::{inbox, insight, talk, waiting};
 use crate::wire::{self, CancelRequest, JOBS_LIMIT, JobView, MergeRequest, RetryRequest};
 use crate::{Answer, Client, Error};
 
@@ -95,6 +95,7 @@ impl From<Error> for Failed {
         match error {
             // Nothing was sent: it is the name of a job that is wrong.
             Error::Id(wrong) => Self::argument("job_id", wrong.to_string()),
+            Error::Key => Self::argument("idempotency_key", error.to_string()),
             Error::Base { .. }
             | Error::GoogleKey
             | Error::Token
@@ -108,8 +109,12 @@ impl From<Error> for Failed {
     }
 }
 
-/// Calls a tool.
-pub(super) async fn call(tool: Tool, given: Value, door: &Client) -> Result<Value, Failed> {
+/// Calls a tool. Only where somebody `waits` is an answer held back until something comes.
+pub(super) async fn call(
+    tool: Tool,
+    given: Value,
+    (door, waits): (&Client, bool),
+) -> Result<Value, Failed> {
     match tool {
         Tool::CreateJob => told(create(door, read(given)?).await?),
         Tool::RegisterJob => told(talk::register(door, read(given)?).await?),
@@ -137,7 +142,7 @@ pub(super) async fn call(tool: Tool, given: Value, door: &Client) -> Result<Valu
             let cancel = CancelRequest { by };
             told(Stands::from(&door.cancel(&job_id, &cancel).await?))
         }
-        Tool::WaitEvent => told(waiting::wait(door, read(given)?).await?),
+        Tool::WaitEvent => told(waiting::wait(door, read(given)?, waits).await?),
         Tool::AckEvent => {
             let arguments::AckEvent { event_id, agent } = read(given)?;
             let done = door.acknowledge(&agent, &event_id).await?;
@@ -145,16 +150,22 @@ pub(super) async fn call(tool: Tool, given: Value, door: &Client) -> Result<Valu
                 event_id: done.event_id.to_string(),
             })
         }
+        Tool::Status => insight::status(door, given).await,
+        Tool::Why => insight::why(door, given).await,
+        Tool::ListEvents => insight::events(door, given).await,
+        Tool::TakeWakes => inbox::take(door, given, waits).await,
+        Tool::ExtendWake => inbox::extend(door, given).await,
+        Tool::ReturnWake => inbox::give_back(door, given).await,
     }
 }
 
-fn told(answer: impl Serialize) -> Result<Value, Failed> {
+pub(super) fn told(answer: impl Serialize) -> Result<Value, Failed> {
     // Plain fields with text keys always serialize.
     Ok(serde_json::to_value(answer).unwrap_or_default())
 }
 
 /// Reads arguments, and names the one that is wrong.
-fn read<T: DeserializeOwned>(given: Value) -> Result<T, Failed> {
+pub(super) fn read<T: DeserializeOwned>(given: Value) -> Result<T, Failed> {
     if !given.is_object() {
         return Err(Failed::argument("arguments", "they have to be an object"));
     }

@@ -5,6 +5,10 @@ use serde_json::{Value, json};
 
 use super::*;
 
+/// How much room the usual list and each further set may take, in bytes of JSON.
+const LIST_BYTES_MAX: usize = 12 * 1024;
+const SET_BYTES_MAX: usize = 4 * 1024;
+
 /// No door anywhere.
 struct Nowhere;
 
@@ -42,7 +46,7 @@ fn text(result: &CallToolResult) -> &str {
 }
 
 async fn refused(name: &str, arguments: Value) -> String {
-    let server = Server::new(Arc::new(Deserted));
+    let server = Server::new(Arc::new(Deserted)).with(&Toolset::ALL);
     let result = server.call(name, arguments).await.expect("a tool");
     assert_eq!(result.is_error, Some(true), "{result:?}");
     text(&result).to_owned()
@@ -50,8 +54,9 @@ async fn refused(name: &str, arguments: Value) -> String {
 
 #[tokio::test]
 async fn without_a_token_every_tool_says_so() {
-    for name in Server::tools() {
-        let result = server().call(name, json!({})).await.expect("a tool");
+    for name in Server::every_tool() {
+        let server = server().with(&Toolset::ALL);
+        let result = server.call(name, json!({})).await.expect("a tool");
         assert_eq!(result.is_error, Some(true));
         let told = format!("{name}: there is no token; set GAFFER_TOKEN");
         assert_eq!(text(&result), told);
@@ -85,6 +90,12 @@ async fn what_is_wrong_is_named_before_anything_is_sent() {
         refused("jules_merge_pr", json!({ "job_id": "1", "payload": { "sha": "main" } })).await,
         refused("jules_ack_event", json!({ "event_id": "x y", "agent": "zai" })).await,
         refused("jules_get_job", json!([])).await,
+        refused("jules_status", json!({ "repo": "acme/shop" })).await,
+        refused("jules_why", json!({})).await,
+        refused("jules_why", json!({ "job_id": "1", "pull_request": "acme/shop#7" })).await,
+        refused("jules_why", json!({ "pull_request": "acme/shop" })).await,
+        refused("jules_take_wakes", json!({ "agent": "zai", "seconds": 21 })).await,
+        refused("jules_send_message", json!({ "job_id": "1", "message": "x", "idempotency_key": "a\r\nb" })).await,
     ];
     expect![[r#"
         jules_create_job: `arguments`: missing field `prompt`
@@ -105,6 +116,12 @@ async fn what_is_wrong_is_named_before_anything_is_sent() {
         jules_merge_pr: `payload.sha`: `main` is not a valid commit SHA: 40 or 64 hex digits in lower case
         jules_ack_event: `event_id`: `x y` is not a valid event id: `evt_` and 32 hex digits
         jules_get_job: `arguments`: they have to be an object
+        jules_status: `repo`: unknown field `repo`, there are no fields
+        jules_why: `job_id`: give it, or `pull_request`, and not both
+        jules_why: `job_id`: give it, or `pull_request`, and not both
+        jules_why: `pull_request`: `acme/shop` is not a valid pull request: `owner/name#number`
+        jules_take_wakes: `seconds`: is 21, but has to be from 0 to 20
+        jules_send_message: `idempotency_key`: an idempotency key is a text of visible ASCII characters
     "#]]
     .assert_eq(&format!("{}\n", told.join("\n")));
 }
@@ -124,10 +141,29 @@ async fn a_door_that_does_not_answer_is_named_with_what_to_do() {
 
 /// Every client shows all of this to its model in every session: it has to stay small.
 #[test]
-fn the_list_of_tools_is_as_it_was() {
+fn the_list_of_tools_is_as_it_was_and_small() {
     let all = tool::described();
     let shown = serde_json::to_string_pretty(all).expect("JSON");
     expect_test::expect_file!["tests/tools.json"].assert_eq(&(shown + "\n"));
-    let whole = serde_json::to_string(all).expect("JSON");
-    assert!(whole.len() <= 15 * 1024, "{} bytes", whole.len());
+    let bytes = |toolsets: &[Toolset]| {
+        let server = server().with(toolsets);
+        let listed: Vec<_> = server.listed().collect();
+        serde_json::to_string(&listed).expect("JSON").len()
+    };
+    let usual = bytes(&[]);
+    assert!(usual <= LIST_BYTES_MAX, "{usual} bytes");
+    for set in Toolset::ALL {
+        let more = bytes(&[set]) - usual;
+        assert!(more <= SET_BYTES_MAX, "{set}: {more} bytes");
+    }
+}
+
+#[test]
+fn a_toolset_is_named_or_the_names_are_told() {
+    for set in Toolset::ALL {
+        assert_eq!(set.name().parse(), Ok(set));
+    }
+    let unknown = "merge!".parse::<Toolset>().unwrap_err();
+    let told = "there is no toolset `merge!`; there are `insight`, `inbox`";
+    assert_eq!(unknown.to_string(), told);
 }

@@ -3,13 +3,12 @@
 use std::sync::{Arc, LazyLock};
 
 use rmcp::model::{JsonObject, ToolAnnotations};
-use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
-use serde_json::Value;
 
-use super::{answers, arguments};
+use super::schema::schema;
+use super::toolset::Toolset;
+use super::{answers, arguments, inbox, insight};
 
-/// What clients are told about all tools, made once.
+/// What clients are told about all tools, in the order of [`Tool::ALL`], made once.
 pub(super) fn described() -> &'static [rmcp::model::Tool] {
     static ALL: LazyLock<Vec<rmcp::model::Tool>> =
         LazyLock::new(|| Tool::ALL.into_iter().map(Tool::described).collect());
@@ -49,6 +48,18 @@ pub(super) enum Tool {
     WaitEvent,
     /// Says that an event is dealt with.
     AckEvent,
+    /// Tells what is going on.
+    Status,
+    /// Tells why something does not move.
+    Why,
+    /// Shows what somebody had to know about a job.
+    ListEvents,
+    /// Takes wakes out of an inbox.
+    TakeWakes,
+    /// Holds a wake for longer.
+    ExtendWake,
+    /// Gives a wake back undone.
+    ReturnWake,
 }
 
 /// What calling a tool does to the world.
@@ -64,8 +75,8 @@ enum Does {
 }
 
 impl Tool {
-    /// All of them, as they are listed.
-    pub(super) const ALL: [Self; 15] = [
+    /// All of them, as they are listed: first those that everybody sees.
+    pub(super) const ALL: [Self; 21] = [
         Self::CreateJob,
         Self::RegisterJob,
         Self::GetJob,
@@ -81,7 +92,36 @@ impl Tool {
         Self::CancelJob,
         Self::WaitEvent,
         Self::AckEvent,
+        Self::Status,
+        Self::Why,
+        Self::ListEvents,
+        Self::TakeWakes,
+        Self::ExtendWake,
+        Self::ReturnWake,
     ];
+
+    /// The set that it is in; none for those that everybody sees.
+    pub(super) fn toolset(self) -> Option<Toolset> {
+        match self {
+            Self::CreateJob
+            | Self::RegisterJob
+            | Self::GetJob
+            | Self::ListJobs
+            | Self::Check
+            | Self::GetMessages
+            | Self::SendMessage
+            | Self::ApprovePlan
+            | Self::GetArtifacts
+            | Self::ExtractPr
+            | Self::MergePr
+            | Self::RequestRetry
+            | Self::CancelJob
+            | Self::WaitEvent
+            | Self::AckEvent => None,
+            Self::Status | Self::Why | Self::ListEvents => Some(Toolset::Insight),
+            Self::TakeWakes | Self::ExtendWake | Self::ReturnWake => Some(Toolset::Inbox),
+        }
+    }
 
     /// Its name.
     pub(super) fn name(self) -> &'static str {
@@ -101,6 +141,12 @@ impl Tool {
             Self::CancelJob => "jules_cancel_job",
             Self::WaitEvent => "jules_wait_event",
             Self::AckEvent => "jules_ack_event",
+            Self::Status => "jules_status",
+            Self::Why => "jules_why",
+            Self::ListEvents => "jules_list_events",
+            Self::TakeWakes => "jules_take_wakes",
+            Self::ExtendWake => "jules_extend_wake",
+            Self::ReturnWake => "jules_return_wake",
         }
     }
 
@@ -125,9 +171,7 @@ impl Tool {
             Self::GetMessages => "Read what was said between Jules and its people.",
             Self::SendMessage => "Answer a question of Jules, or tell it something else.",
             Self::ApprovePlan => "Approve the plan that a job waits with.",
-            Self::GetArtifacts => {
-                "Show what a job has produced: a summary, the list of changed files, or the change of one file."
-            }
+            Self::GetArtifacts => "Show what a job has produced.",
             Self::ExtractPr => "Show a job's pull request.",
             Self::MergePr => {
                 "Let a job's pull request be merged. It is merged once its checks have passed, by itself; nothing can be forced."
@@ -136,6 +180,16 @@ impl Tool {
             Self::CancelJob => "Call a job off and put its session away.",
             Self::WaitEvent => "Wait for what needs you. Call it again with its cursor to go on.",
             Self::AckEvent => "Say that an event is dealt with, so that it is not delivered again.",
+            Self::Status => "Tell what is going on: jobs, accounts, and what stands in the way.",
+            Self::Why => {
+                "Tell why a job or a pull request does not move, and what will be done when."
+            }
+            Self::ListEvents => "List what somebody had to know about a job.",
+            Self::TakeWakes => {
+                "Take wakes out of an inbox, each on a lease: acknowledge, extend or return them."
+            }
+            Self::ExtendWake => "Hold a wake that was taken for another lease.",
+            Self::ReturnWake => "Give back a wake that was taken and could not be done.",
         }
     }
 
@@ -147,11 +201,18 @@ impl Tool {
             | Self::GetMessages
             | Self::GetArtifacts
             | Self::ExtractPr
-            | Self::WaitEvent => Does::Reads,
-            Self::CreateJob | Self::SendMessage => Does::Writes,
-            Self::RegisterJob | Self::ApprovePlan | Self::RequestRetry | Self::AckEvent => {
-                Does::WritesOnce
+            | Self::WaitEvent
+            | Self::Status
+            | Self::Why
+            | Self::ListEvents => Does::Reads,
+            Self::CreateJob | Self::SendMessage | Self::TakeWakes | Self::ExtendWake => {
+                Does::Writes
             }
+            Self::RegisterJob
+            | Self::ApprovePlan
+            | Self::RequestRetry
+            | Self::AckEvent
+            | Self::ReturnWake => Does::WritesOnce,
             Self::MergePr | Self::CancelJob => Does::Ends,
         }
     }
@@ -162,9 +223,11 @@ impl Tool {
             Self::RegisterJob => schema::<arguments::RegisterJob>(),
             Self::GetJob => schema::<arguments::GetJob>(),
             Self::GetMessages => schema::<arguments::GetMessages>(),
-            Self::ApprovePlan | Self::ExtractPr | Self::RequestRetry | Self::CancelJob => {
-                schema::<arguments::OneJob>()
-            }
+            Self::ApprovePlan
+            | Self::ExtractPr
+            | Self::RequestRetry
+            | Self::CancelJob
+            | Self::ListEvents => schema::<arguments::OneJob>(),
             Self::ListJobs => schema::<arguments::ListJobs>(),
             Self::Check => schema::<arguments::Check>(),
             Self::SendMessage => schema::<arguments::SendMessage>(),
@@ -172,6 +235,11 @@ impl Tool {
             Self::MergePr => schema::<arguments::MergePr>(),
             Self::WaitEvent => schema::<arguments::WaitEvent>(),
             Self::AckEvent => schema::<arguments::AckEvent>(),
+            Self::Status => schema::<insight::Nothing>(),
+            Self::Why => schema::<insight::AskWhy>(),
+            Self::TakeWakes => schema::<inbox::Take>(),
+            Self::ExtendWake => schema::<inbox::Extend>(),
+            Self::ReturnWake => schema::<inbox::Return>(),
         }
     }
 
@@ -189,6 +257,12 @@ impl Tool {
             Self::MergePr => schema::<answers::Merge>(),
             Self::WaitEvent => schema::<answers::Waited>(),
             Self::AckEvent => schema::<answers::Acknowledged>(),
+            Self::Status => schema::<insight::Standing>(),
+            Self::Why => schema::<insight::Because>(),
+            Self::ListEvents => schema::<insight::Journal>(),
+            Self::TakeWakes => schema::<inbox::Taken>(),
+            Self::ExtendWake => schema::<inbox::Held>(),
+            Self::ReturnWake => schema::<inbox::Returned>(),
         }
     }
 
@@ -201,53 +275,14 @@ impl Tool {
 }
 
 impl Does {
+    /// What is not said means that a tool may write: MCP's specification (`ToolAnnotations`).
     fn hints(self) -> ToolAnnotations {
         let hints = ToolAnnotations::new();
         match self {
             Self::Reads => hints.read_only(true),
-            Self::Writes => hints.read_only(false).destructive(false),
-            Self::WritesOnce => hints.read_only(false).destructive(false).idempotent(true),
-            Self::Ends => hints.read_only(false).destructive(true).idempotent(true),
-        }
-    }
-}
-
-/// The schema of a type, whole and without what only costs room: every client reads it once a session.
-fn schema<T: JsonSchema>() -> JsonObject {
-    let settings = SchemaSettings::draft2020_12().with(|it| {
-        it.meta_schema = None;
-        it.inline_subschemas = true;
-    });
-    let made = settings.into_generator().into_root_schema_for::<T>();
-    let mut whole = made.to_value();
-    slim(&mut whole);
-    let mut object = whole.as_object().cloned().unwrap_or_default();
-    object.remove("description");
-    object
-}
-
-/// Takes out what tells a model nothing: what is meant without a value, how numbers are stored, that nothing may stand for nothing.
-fn slim(schema: &mut Value) {
-    let Value::Object(object) = schema else {
-        return;
-    };
-    for idle in ["title", "default", "format", "minimum", "maximum"] {
-        object.remove(idle);
-    }
-    if let Some(Value::Array(kinds)) = object.get_mut("type") {
-        kinds.retain(|kind| kind != "null");
-        if let [kind] = &kinds[..] {
-            let kind = kind.clone();
-            object.insert("type".to_owned(), kind);
-        }
-    }
-    let below = ["properties", "items", "anyOf", "oneOf"];
-    for name in below {
-        match object.get_mut(name) {
-            Some(Value::Array(all)) => all.iter_mut().for_each(slim),
-            Some(Value::Object(all)) if name == "properties" => all.values_mut().for_each(slim),
-            Some(other) => slim(other),
-            None => {}
+            Self::Writes => hints.destructive(false),
+            Self::WritesOnce => hints.destructive(false).idempotent(true),
+            Self::Ends => hints.destructive(true).idempotent(true),
         }
     }
 }

@@ -23,13 +23,14 @@ const EVENTS_MAX: u32 = 5;
 /// The wait between two looks where the door holds no answer open, as on AWS.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
-/// Waits for events, and tells where to go on whether some came or not.
-pub(super) async fn wait(door: &Client, wanted: WaitEvent) -> Result<Waited, Failed> {
+/// Waits for events, and tells where to go on whether some came or not. Where nobody `waits` it only looks.
+pub(super) async fn wait(door: &Client, wanted: WaitEvent, waits: bool) -> Result<Waited, Failed> {
     let seconds = wanted.seconds.unwrap_or(SECONDS);
     if seconds > SECONDS_MAX {
         let wrong = format!("is {seconds}, but has to be from 0 to {SECONDS_MAX}");
         return Err(Failed::argument("seconds", wrong));
     }
+    let seconds = if waits { seconds } else { 0 };
     let until = Instant::now() + Duration::from_secs(seconds.into());
     let mut asked = EventsAsked {
         after: wanted.cursor,
@@ -76,16 +77,8 @@ fn seconds_of(left: Duration) -> u32 {
 }
 
 fn told(page: EventPage) -> Waited {
-    let happened = |event: domain::wake::ActionableEvent| Happened {
-        event: event.event,
-        kind: event.kind,
-        event_id: event.event_id.to_string(),
-        job_id: event.job_id.map(|job| job.to_string()),
-        message: event.message,
-        payload: event.payload,
-    };
     Waited {
-        events: page.events.into_iter().map(happened).collect(),
+        events: page.events.into_iter().map(Happened::from).collect(),
         cursor: page.cursor,
     }
 }

@@ -1,0 +1,234 @@
+//! `/mcp`: the tools for coding agents over HTTP, one message a request and nothing kept between them.
+//!
+//! A tool calls the routes of this very door with its caller's token, so that no rule is written twice.
+//! The router that it calls is made at the first message: a function begins without it.
+
+use std::sync::{Arc, OnceLock};
+
+use async_trait::async_trait;
+use axum::Router;
+use axum::body::{self, Body, Bytes};
+use axum::extract::{Query, Request};
+use axum::http::header::{ALLOW, HOST, ORIGIN};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, any};
+use client::mcp::http::{BODY_BYTES_MAX, Posted, posted};
+use client::mcp::{Doorway, Server, Toolset};
+use client::{Carried, Carrier, Client};
+use domain::token::Scope;
+use secrecy::SecretString;
+use tokio::sync::watch;
+use tower::ServiceExt;
+
+use crate::auth;
+use crate::door::Inner;
+use crate::refusal::Refused;
+
+/// The only method that is served.
+const ONLY: HeaderValue = HeaderValue::from_static("POST");
+
+/// Longest answer of our own routes that a tool reads, in bytes: as long as a client elsewhere reads.
+const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The door as its own tools call it.
+struct Tools {
+    door: Arc<Inner>,
+    routes: fn(Arc<Inner>) -> Router,
+    made: OnceLock<Arc<Within>>,
+}
+
+/// The routes, called without a network.
+struct Within {
+    routes: Router,
+    stopping: Option<watch::Receiver<bool>>,
+}
+
+/// The door for one caller.
+struct Caller {
+    routes: Arc<Within>,
+    token: SecretString,
+}
+
+/// The route, over what makes the others once they are needed.
+pub(crate) fn route(
+    door: &Arc<Inner>,
+    routes: fn(Arc<Inner>) -> Router,
+) -> MethodRouter<Arc<Inner>> {
+    let tools = Arc::new(Tools {
+        door: door.clone(),
+        routes,
+        made: OnceLock::new(),
+    });
+    any(move |request: Request| async move {
+        match answer(&tools, request).await {
+            Ok(response) => response,
+            Err(refused) => refused,
+        }
+    })
+}
+
+async fn answer(tools: &Tools, request: Request) -> Result<Response, Response> {
+    let refuse = IntoResponse::into_response;
+    from_here(request.headers()).map_err(refuse)?;
+    // What a call needs is decided where it arrives; the least of it is needed to come in.
+    let token = auth::shown(&request).map_err(refuse)?.to_owned();
+    let admitted = auth::admit(&tools.door, &token).await.map_err(refuse)?;
+    admitted.must(Scope::Read).map_err(refuse)?;
+    if request.method() != Method::POST {
+        return Err(not_post(request.method(), request.uri()));
+    }
+    let toolsets = toolsets(request.uri()).map_err(refuse)?;
+    let (parts, sent) = request.into_parts();
+    let message = whole(sent).await.map_err(refuse)?;
+    let server = tools.server(token, &toolsets);
+    match posted(server, &parts.headers, message).await {
+        Posted::Answer(response) => Ok(response.map(Body::new)),
+        Posted::Refused { status, why } => {
+            Err(Refused::new(status, code(status), &why).into_response())
+        }
+    }
+}
+
+impl Tools {
+    /// The server for one caller.
+    fn server(&self, token: String, toolsets: &[Toolset]) -> Server {
+        let make = || {
+            Arc::new(Within {
+                routes: (self.routes)(self.door.clone()),
+                stopping: self.door.holding.clone(),
+            })
+        };
+        let caller = Caller {
+            routes: self.made.get_or_init(make).clone(),
+            token: token.into(),
+        };
+        let server = Server::new(Arc::new(caller)).with(toolsets);
+        if self.door.holding.is_some() {
+            server
+        } else {
+            server.at_once()
+        }
+    }
+}
+
+#[async_trait]
+impl Doorway for Caller {
+    async fn open(&self) -> Result<Client, String> {
+        let client = Client::within(self.routes.clone(), &self.token);
+        client.map_err(|error| error.to_string())
+    }
+}
+
+#[async_trait]
+impl Carrier for Within {
+    async fn carry(&self, request: client::Request) -> Result<Carried, client::Error> {
+        let mut asked = Request::new(Body::from(request.body));
+        *asked.method_mut() = request.method;
+        *asked.headers_mut() = request.headers;
+        // What the client makes of our paths is always one.
+        *asked.uri_mut() = request.url.as_str().parse().unwrap_or_default();
+        let response = if self.stopping.as_ref().is_some_and(|stop| *stop.borrow()) {
+            // Whoever waits would otherwise ask again and again, and hold the process up.
+            stopping().into_response()
+        } else {
+            let Ok(response) = self.routes.clone().oneshot(asked).await;
+            response
+        };
+        let status = response.status();
+        let read = body::to_bytes(response.into_body(), ANSWER_BYTES_MAX).await;
+        let body = read.map(Vec::from).unwrap_or_default();
+        Ok(Carried { status, body })
+    }
+}
+
+/// No page in a browser may call it, whatever name led there: MCP's specification asks for that (Streamable HTTP, Security Warning).
+/// A page of this machine may, and one of ours; a name that somebody else leads here has no certificate, so ours is told by it over TLS alone.
+fn from_here(headers: &HeaderMap) -> Result<(), Refused> {
+    let Some(origin) = headers.get(ORIGIN) else {
+        return Ok(());
+    };
+    let text = origin.to_str().unwrap_or_default();
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let is_ours = text
+        .strip_prefix("https://")
+        .is_some_and(|own| Some(own) == host);
+    if is_ours || is_loopback(text) {
+        return Ok(());
+    }
+    let detail = format!("pages of `{text}` may not call the tools: they are for programs");
+    let refused = Refused::new(StatusCode::FORBIDDEN, "foreign_origin", &detail);
+    Err(refused.about("origin"))
+}
+
+/// Whether an origin is a page of this machine.
+fn is_loopback(origin: &str) -> bool {
+    let Ok(uri) = origin.parse::<Uri>() else {
+        return false;
+    };
+    let host = uri.host().unwrap_or_default();
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let is_address = |it: std::net::IpAddr| it.is_loopback();
+    uri.scheme().is_some() && (host == "localhost" || host.parse().is_ok_and(is_address))
+}
+
+fn not_post(method: &Method, uri: &Uri) -> Response {
+    let detail = format!(
+        "`{method}` is not served at `{}`: each message is a POST, and no session is kept",
+        uri.path()
+    );
+    let refused = Refused::new(StatusCode::METHOD_NOT_ALLOWED, "no_such_method", &detail);
+    let mut response = refused.into_response();
+    response.headers_mut().insert(ALLOW, ONLY);
+    response
+}
+
+/// `?toolsets=a,b`: which tools are shown besides.
+fn toolsets(uri: &Uri) -> Result<Vec<Toolset>, Refused> {
+    let Ok(Query(pairs)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else {
+        let detail = "the query cannot be read";
+        return Err(Refused::new(StatusCode::BAD_REQUEST, "bad_query", detail));
+    };
+    let mut named = Vec::new();
+    for (name, value) in pairs {
+        if name != "toolsets" {
+            return Err(bad(&name, "there is only `toolsets`"));
+        }
+        for set in value.split(',').filter(|set| !set.trim().is_empty()) {
+            named.push(
+                set.parse()
+                    .map_err(|wrong| bad(&name, &format!("{wrong}")))?,
+            );
+        }
+    }
+    Ok(named)
+}
+
+fn bad(field: &str, wrong: &str) -> Refused {
+    let detail = format!("`{field}`: {wrong}");
+    Refused::new(StatusCode::BAD_REQUEST, "bad_parameter", &detail).about(field)
+}
+
+/// The message, read whole.
+async fn whole(sent: Body) -> Result<Bytes, Refused> {
+    body::to_bytes(sent, BODY_BYTES_MAX).await.map_err(|_| {
+        let detail =
+            format!("the body did not come whole, or is longer than {BODY_BYTES_MAX} bytes");
+        Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &detail)
+    })
+}
+
+fn stopping() -> Refused {
+    let detail = "this Gaffer is being stopped: nothing was done, try again once it is back";
+    Refused::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", detail)
+}
+
+/// The code of what the server of the tools did not take.
+fn code(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::NOT_ACCEPTABLE => "not_acceptable",
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => "bad_content_type",
+        StatusCode::PAYLOAD_TOO_LARGE => "too_large",
+        _ => "bad_message",
+    }
+}

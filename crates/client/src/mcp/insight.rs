@@ -1,0 +1,198 @@
+//! The toolset `insight`: what is going on, why something does not move, and what a job's events were.
+
+use std::collections::BTreeMap;
+
+use domain::ids::PullRef;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::answers::Happened;
+use super::arguments::OneJob;
+use super::calls::{Failed, read, told};
+use crate::Client;
+use crate::wire::{AccountView, Reason, Status, Used, Why};
+
+/// `jules_status`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
+
+/// `jules_why`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AskWhy {
+    /// Job or session.
+    #[serde(default)]
+    pub(super) job_id: Option<String>,
+    /// `owner/name#number`, instead of a job.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub(super) pull_request: Option<PullRef>,
+}
+
+/// What is going on.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Standing {
+    /// How many jobs are in each state.
+    jobs: BTreeMap<String, u64>,
+    accounts: Vec<Account>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    paused_since: Option<Timestamp>,
+    /// Nothing is written to Jules or GitHub.
+    observe_only: bool,
+    paused_sources: Vec<String>,
+    /// Messages that wait, and that were given up.
+    waiting: u64,
+    dead: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    overdue_since: Option<Timestamp>,
+    /// What stands in the way at GitHub.
+    github: Vec<String>,
+}
+
+/// An account of Jules.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Account {
+    name: String,
+    /// How its polls go.
+    health: Value,
+    slots: Share,
+    /// Sessions of the last 24 hours.
+    today: Share,
+}
+
+/// How much of an allowance is used.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Share {
+    used: u64,
+    of: u32,
+}
+
+/// Why something does not move.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Because {
+    state: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pull_request: Option<String>,
+    because: Vec<String>,
+    /// What will be done, the soonest first.
+    then: Vec<Step>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    next_look: Option<Timestamp>,
+}
+
+/// What will be done.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Step {
+    /// When; none if that hangs on somebody else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    at: Option<Timestamp>,
+    sentence: String,
+}
+
+/// A job's events.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Journal {
+    job_id: String,
+    /// The oldest first.
+    events: Vec<Happened>,
+}
+
+/// `jules_status`.
+pub(super) async fn status(door: &Client, given: Value) -> Result<Value, Failed> {
+    let Nothing {} = read(given)?;
+    told(Standing::from(door.status().await?))
+}
+
+/// `jules_why`.
+pub(super) async fn why(door: &Client, given: Value) -> Result<Value, Failed> {
+    let found = match read(given)? {
+        AskWhy {
+            job_id: Some(job),
+            pull_request: None,
+        } => door.why(&job).await?,
+        AskWhy {
+            job_id: None,
+            pull_request: Some(pull),
+        } => door.pull_why(&pull).await?,
+        AskWhy { .. } => {
+            let wrong = "give it, or `pull_request`, and not both";
+            return Err(Failed::argument("job_id", wrong));
+        }
+    };
+    told(Because::from(found))
+}
+
+/// `jules_list_events`.
+pub(super) async fn events(door: &Client, given: Value) -> Result<Value, Failed> {
+    let OneJob { job_id } = read(given)?;
+    let found = door.events(&job_id).await?;
+    told(Journal {
+        job_id: found.job_id.to_string(),
+        events: found.events.into_iter().map(Happened::from).collect(),
+    })
+}
+
+impl From<Status> for Standing {
+    fn from(status: Status) -> Self {
+        let sentence = |reason: Reason| reason.sentence;
+        Self {
+            jobs: status.jobs,
+            accounts: status.accounts.into_iter().map(Account::from).collect(),
+            paused_since: status.paused_since,
+            observe_only: status.observe_only,
+            paused_sources: status
+                .paused_sources
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+            waiting: status.queue.waiting,
+            dead: status.queue.dead,
+            overdue_since: status.overdue_since,
+            github: status.github.trouble.into_iter().map(sentence).collect(),
+        }
+    }
+}
+
+impl From<AccountView> for Account {
+    fn from(account: AccountView) -> Self {
+        Self {
+            name: account.name.to_string(),
+            // Plain fields with text keys always serialize.
+            health: serde_json::to_value(account.health).unwrap_or_default(),
+            slots: account.slots.into(),
+            today: account.today.into(),
+        }
+    }
+}
+
+impl From<Used> for Share {
+    fn from(Used { used, of }: Used) -> Self {
+        Self { used, of }
+    }
+}
+
+impl From<Why> for Because {
+    fn from(why: Why) -> Self {
+        let step = |planned: crate::wire::Planned| Step {
+            at: planned.at,
+            sentence: planned.sentence,
+        };
+        Self {
+            state: why.state,
+            job_id: why.job_id.map(|job| job.to_string()),
+            pull_request: why.pull_request.map(|pull| pull.to_string()),
+            because: why.because.into_iter().map(|it| it.sentence).collect(),
+            then: why.then.into_iter().map(step).collect(),
+            next_look: why.next_look,
+        }
+    }
+}

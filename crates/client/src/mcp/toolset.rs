@@ -1,0 +1,56 @@
+//! Sets of tools that are shown to whoever asks for them: every tool in a list costs a model room in every session.
+
+use std::fmt;
+use std::str::FromStr;
+
+use domain::redact::presentable;
+
+/// How much of a wrong name is shown, in characters.
+const SHOWN_MAX: usize = 80;
+
+/// A set of further tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Toolset {
+    /// What is going on, why something does not move, and what a job's events were.
+    Insight,
+    /// Taking wakes out of an agent's inbox, and giving them back.
+    Inbox,
+}
+
+/// A name that no toolset has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no toolset `{0}`; there are {list}", list = Toolset::names())]
+pub struct UnknownToolset(String);
+
+impl Toolset {
+    /// All of them, as they are listed.
+    pub const ALL: [Self; 2] = [Self::Insight, Self::Inbox];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Insight => "insight",
+            Self::Inbox => "inbox",
+        }
+    }
+
+    /// All names in one text.
+    fn names() -> String {
+        Self::ALL.map(|set| format!("`{}`", set.name())).join(", ")
+    }
+}
+
+impl fmt::Display for Toolset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Toolset {
+    type Err = UnknownToolset;
+
+    fn from_str(name: &str) -> Result<Self, UnknownToolset> {
+        let found = Self::ALL.into_iter().find(|set| set.name() == name.trim());
+        found.ok_or_else(|| UnknownToolset(presentable(name, SHOWN_MAX)))
+    }
+}

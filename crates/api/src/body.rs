@@ -7,14 +7,11 @@ use axum::extract::rejection::{BytesRejection, PathRejection};
 use axum::extract::{FromRequest, Path, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
-use client::wire::IDEMPOTENCY_KEY;
+use client::wire::{IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX};
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
 use crate::refusal::Refused;
-
-/// Longest idempotency key, in bytes.
-pub(crate) const KEY_BYTES_MAX: usize = 255;
 
 /// How much of a name that is not known here is repeated, in characters.
 pub(crate) const SHOWN_CHARS_MAX: usize = 80;
@@ -102,12 +99,12 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, Refus
         .to_str()
         .ok()
         .map(str::trim)
-        .filter(|text| !text.is_empty() && text.len() <= KEY_BYTES_MAX);
+        .filter(|text| !text.is_empty() && text.len() <= IDEMPOTENCY_KEY_BYTES_MAX);
     match text {
         Some(key) if given.next().is_none() => Ok(Some(key)),
         Some(_) | None => {
             let detail = format!(
-                "`{IDEMPOTENCY_KEY}` is one text of 1 to {KEY_BYTES_MAX} visible ASCII characters"
+                "`{IDEMPOTENCY_KEY}` is one text of 1 to {IDEMPOTENCY_KEY_BYTES_MAX} visible ASCII characters"
             );
             let refused = Refused::new(StatusCode::BAD_REQUEST, "bad_idempotency_key", &detail);
             Err(refused.about(IDEMPOTENCY_KEY))

@@ -35,6 +35,9 @@ use crate::data::{self, Data};
 use crate::render::{self, Answer};
 use crate::upstreams;
 
+/// What is logged unless RUST_LOG says otherwise: the SDK of MCP tells of each request three times, and our own line says all of it.
+const LOGGED: &str = "info,rmcp=warn";
+
 /// How many messages are handled at the same time: one slow call must not hold up the others.
 const WORKERS: usize = 4;
 
@@ -89,7 +92,7 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
 /// Logs go to stderr, so that stdout stays for answers; `RUST_LOG` changes how much.
 pub(crate) fn log_to_stderr() {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(LOGGED));
     let logs = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

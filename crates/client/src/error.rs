@@ -4,7 +4,7 @@ use domain::ids::InvalidId;
 use reqwest::StatusCode;
 use url::Url;
 
-use crate::wire::Problem;
+use crate::wire::{IDEMPOTENCY_KEY_BYTES_MAX, Problem};
 
 /// Why a client cannot be built, or a call failed.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +36,9 @@ pub enum Error {
     #[error("building the HTTP client for Gaffer; see whether the machine has root certificates")]
     Http(#[source] reqwest::Error),
     /// An idempotency key that no header carries; nothing was sent.
-    #[error("an idempotency key is a text of visible ASCII characters")]
+    #[error(
+        "an idempotency key is a text of at most {IDEMPOTENCY_KEY_BYTES_MAX} visible ASCII characters"
+    )]
     Key,
     /// What was given as a job or session cannot be one; nothing was sent.
     #[error(transparent)]

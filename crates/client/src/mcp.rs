@@ -188,6 +188,13 @@ impl Server {
         shown.map(Tool::name).collect()
     }
 
+    /// The names of the tools that everybody sees.
+    pub fn usual_tools() -> Vec<&'static str> {
+        let all = Tool::ALL.into_iter();
+        let usual = all.filter(|tool| tool.toolset().is_none());
+        usual.map(Tool::name).collect()
+    }
+
     /// The names of all tools, shown or not.
     pub fn every_tool() -> Vec<&'static str> {
         Tool::ALL.into_iter().map(Tool::name).collect()

@@ -33,6 +33,9 @@ pub use report::{
 /// The header that names a wish: the same name with the same body is carried out once.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
+/// Longest such name, in bytes.
+pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 255;
+
 /// How many jobs a list holds when nothing else is asked for.
 pub const JOBS_LIMIT: u32 = 50;
 

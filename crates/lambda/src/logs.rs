@@ -16,7 +16,7 @@ pub fn log_as_json() {
     let wanted = std::env::var(HOW_MUCH).ok();
     let wanted = wanted.and_then(|wanted| wanted.parse::<Targets>().ok());
     // The usual filter brings a whole engine of regular expressions, which is a tenth of a function's package.
-    let filter = wanted.unwrap_or_else(|| Targets::new().with_default(LevelFilter::INFO));
+    let filter = wanted.unwrap_or_else(usual);
     let lines = tracing_subscriber::fmt::layer()
         .json()
         .flatten_event(true)
@@ -26,4 +26,11 @@ pub fn log_as_json() {
         .with_ansi(false);
     let logs = tracing_subscriber::registry().with(lines).with(filter);
     let _ = logs.try_init();
+}
+
+/// The SDK of MCP tells of each request three times; the line of our own door says all of it.
+fn usual() -> Targets {
+    Targets::new()
+        .with_default(LevelFilter::INFO)
+        .with_target("rmcp", LevelFilter::WARN)
 }

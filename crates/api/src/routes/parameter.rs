@@ -4,7 +4,7 @@ use client::wire::{
     EVENTS_LIMIT, EVENTS_LIMIT_MAX, IDEMPOTENCY_KEY, JOBS_LIMIT, JOBS_LIMIT_MAX, WAIT_SECONDS_MAX,
 };
 
-use crate::body::KEY_BYTES_MAX;
+use crate::client::wire::IDEMPOTENCY_KEY_BYTES_MAX;
 
 /// What a parameter takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

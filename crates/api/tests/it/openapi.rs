@@ -112,6 +112,8 @@ fn only_the_table_makes_routes() {
         made,
         [
             r#"src/door.rs: .route("/jobs/{job}", post(orders::by_colon))"#,
+            // MCP tells of itself what it serves: `tools/list`.
+            r#"src/door.rs: .route("/mcp", mcp::route(&door, |door| closed(&door).with_state(door)))"#,
             "src/routes.rs: router.route(row.route.path, (row.serve)())",
         ]
     );

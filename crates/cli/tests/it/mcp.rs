@@ -1,7 +1,10 @@
 //! `gaffer mcp` as a client starts it: the built binary, lines of JSON on its pipes, and the real door behind it.
 
+mod bad_input;
+mod install;
+
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout};
+use std::process::{Child, ChildStdin, ChildStdout, Command};
 
 use serde_json::{Value, json};
 
@@ -18,7 +21,11 @@ struct Speaker {
 
 impl Speaker {
     fn of(world: &World) -> Self {
-        let mut child = world.command(&["mcp"]).spawn().unwrap();
+        Self::started(world.command(&["mcp"]))
+    }
+
+    fn started(mut command: Command) -> Self {
+        let mut child = command.spawn().unwrap();
         Self {
             stdin: child.stdin.take(),
             stdout: BufReader::new(child.stdout.take().unwrap()),
@@ -127,7 +134,7 @@ fn it_starts_without_a_token_and_says_so_at_the_first_call() {
     let tools = speaker.ask("tools/list", json!({}))["result"]["tools"].clone();
     assert_eq!(
         tools.as_array().unwrap().len(),
-        client::mcp::Server::tools().len()
+        client::mcp::Server::usual_tools().len()
     );
     let told = speaker.refused("jules_get_job", json!({ "job_id": "1" }));
     assert!(
@@ -344,5 +351,65 @@ fn one_tool_is_called_from_a_shell() {
         let told = world.refused(&["mcp", "call", tool, arguments]);
         assert_eq!(told.exit, exit, "{told:?}");
         assert!(told.error.contains(said), "{told:?}");
+    }
+}
+
+#[test]
+fn further_tools_are_shown_to_whoever_asks() {
+    let world = World::new();
+    let names = |arguments: &[&str], set: Option<&str>| {
+        let mut command = world.command(arguments);
+        command.envs(set.map(|names| ("GAFFER_TOOLSETS", names)));
+        let mut speaker = Speaker::started(command);
+        speaker.greet("2025-06-18");
+        let tools = speaker.ask("tools/list", json!({}))["result"]["tools"].clone();
+        speaker.ended();
+        let tools = tools.as_array().unwrap().iter();
+        let names = tools.map(|tool| tool["name"].as_str().unwrap().to_owned());
+        names
+            .skip(client::mcp::Server::usual_tools().len())
+            .collect::<Vec<_>>()
+    };
+    let insight = ["jules_status", "jules_why", "jules_list_events"];
+    let inbox = ["jules_take_wakes", "jules_extend_wake", "jules_return_wake"];
+    assert_eq!(names(&["mcp"], None), Vec::<String>::new());
+    assert_eq!(names(&["mcp"], Some("")), Vec::<String>::new());
+    assert_eq!(names(&["mcp", "--toolset", "insight"], None), insight);
+    assert_eq!(names(&["mcp"], Some("inbox")), inbox);
+    let both = ["mcp", "--toolset", "inbox", "--toolset", "insight"];
+    assert_eq!(names(&both, None), [insight, inbox].concat());
+    let told = world.refused(&["mcp", "--toolset", "merging"]);
+    assert_eq!(told.exit, 2);
+    for word in ["--toolset", "`merging`", "`insight`", "`inbox`"] {
+        assert!(told.error.contains(word), "{told:?}");
+    }
+    let mut speaker = Speaker::greeted(&world);
+    let call = json!({ "name": "jules_status", "arguments": {} });
+    let refused = speaker.ask("tools/call", call);
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    let said = refused["error"]["message"].as_str().unwrap();
+    assert!(said.contains("gaffer mcp --toolset insight"), "{said}");
+    speaker.ended();
+}
+
+#[test]
+fn the_text_for_agents_is_short_and_names_tools_that_there_are() {
+    let told = World::new().run(&["mcp", "skill"]).ok().stdout;
+    assert!(told.len() <= 2048, "{} bytes", told.len());
+    let tools = client::mcp::Server::usual_tools();
+    let words = told.split(|it: char| !(it.is_ascii_lowercase() || it == '_'));
+    let named: Vec<_> = words.filter(|word| word.starts_with("jules_")).collect();
+    assert!(named.len() >= 10, "{named:?}");
+    for name in named {
+        assert!(tools.contains(&name), "{name}");
+    }
+    // One sentence a line.
+    let text = told.lines().skip_while(|line| !line.starts_with('#'));
+    for line in text.filter(|line| !line.starts_with('#')) {
+        let within = line.trim_start_matches(|it: char| it.is_ascii_digit() || "-. ".contains(it));
+        assert!(
+            !within.trim_end_matches(['.', ',']).contains(". "),
+            "{line}"
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! Other people's programs against the built `gaffer`: they were written from the same public specifications as ours, and know nothing of it.
 
+mod mcp;
 mod openapi;
 mod webhooks;
 

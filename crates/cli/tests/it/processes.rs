@@ -187,7 +187,7 @@ impl Stage {
 }
 
 /// A person's account is polled every ten seconds; these stories cannot wait for that.
-fn hurry(world: &World) {
+pub(crate) fn hurry(world: &World) {
     let database = Database::open(&world.data().join(DATABASE_FILE)).unwrap();
     let records = local::Store::new(&database);
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -16,7 +16,7 @@ use url::Url;
 
 use super::Answer;
 use crate::error::Error;
-use crate::wire::{IDEMPOTENCY_KEY, Problem};
+use crate::wire::{IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX, Problem};
 
 pub use network::CALL_TIMEOUT;
 
@@ -189,7 +189,9 @@ impl Client {
         headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
         if let Some(key) = &call.key {
             let name = HeaderName::from_static(IDEMPOTENCY_KEY);
-            headers.insert(name, HeaderValue::from_str(key).map_err(|_| Error::Key)?);
+            let fits = Some(key).filter(|key| key.len() <= IDEMPOTENCY_KEY_BYTES_MAX);
+            let value = fits.and_then(|key| HeaderValue::from_str(key).ok());
+            headers.insert(name, value.ok_or(Error::Key)?);
         }
         if call.body.is_some() {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

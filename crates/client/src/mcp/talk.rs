@@ -5,6 +5,7 @@ use domain::fence::is_invisible;
 use super::answers::{Job, Line, Messages, Registered};
 use super::arguments;
 use super::calls::Failed;
+use super::waiting;
 use crate::wire::{MessageView, RegisterRequest};
 use crate::{Answer, Client};
 
@@ -57,8 +58,9 @@ pub(super) async fn messages(
     door: &Client,
     wanted: arguments::GetMessages,
 ) -> Result<Messages, Failed> {
-    let cursor = wanted.cursor.as_deref();
-    Ok(match door.messages(&wanted.job_id, cursor).await? {
+    let cursor = waiting::cursor(wanted.cursor)?;
+    let page = door.messages(&wanted.job_id, cursor.as_deref()).await?;
+    Ok(match page {
         Answer::Done(page) => Messages {
             messages: page.messages.into_iter().map(Line::from).collect(),
             next_cursor: page.next_cursor,
@@ -67,7 +69,7 @@ pub(super) async fn messages(
         },
         Answer::Later(_) => Messages {
             messages: Vec::new(),
-            next_cursor: wanted.cursor.unwrap_or_default(),
+            next_cursor: cursor.unwrap_or_default(),
             more: true,
             read: false,
         },

@@ -23,6 +23,18 @@ const EVENTS_MAX: u32 = 5;
 /// The wait between two looks where the door holds no answer open, as on AWS.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
+/// Longest cursor, in bytes: what the door makes is far shorter, and an address has little room.
+const CURSOR_BYTES_MAX: usize = 1024;
+
+/// A cursor that can be one of ours.
+pub(super) fn cursor(given: Option<String>) -> Result<Option<String>, Failed> {
+    if given.as_ref().is_some_and(|it| it.len() > CURSOR_BYTES_MAX) {
+        let wrong = "it is longer than any cursor: give the one of the last call, or none";
+        return Err(Failed::argument("cursor", wrong));
+    }
+    Ok(given)
+}
+
 /// Waits for events, and tells where to go on whether some came or not. Where nobody `waits` it only looks.
 pub(super) async fn wait(door: &Client, wanted: WaitEvent, waits: bool) -> Result<Waited, Failed> {
     let seconds = wanted.seconds.unwrap_or(SECONDS);
@@ -33,7 +45,7 @@ pub(super) async fn wait(door: &Client, wanted: WaitEvent, waits: bool) -> Resul
     let seconds = if waits { seconds } else { 0 };
     let until = Instant::now() + Duration::from_secs(seconds.into());
     let mut asked = EventsAsked {
-        after: wanted.cursor,
+        after: cursor(wanted.cursor)?,
         job: wanted.job_id,
         limit: EVENTS_MAX,
         wait_seconds: 0,

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-mod files;
+pub(crate) mod files;
 mod top;
 
 use crate::args::{Command, CommandLine, groups};

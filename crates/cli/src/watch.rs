@@ -28,6 +28,7 @@ use crate::up::told_to_stop;
 use crate::{render, site};
 
 mod child;
+mod file;
 pub(crate) mod handle;
 mod trouble;
 
@@ -51,12 +52,20 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// Watches until told to stop, or until the inbox is empty.
 pub(crate) async fn run(args: WatchArgs, here: &Here) -> Result<()> {
+    if let Some(events) = args.events.clone() {
+        return file::run(args, events, here).await;
+    }
+    let Some(agent) = args.agent.clone() else {
+        // The parser asks for one of the two.
+        let next = "give `--agent NAME` or `--events FILE`";
+        return Err(Error::usage("nothing is named to be watched", next).into());
+    };
     let client = site::door(args.url.clone(), here).await?;
     let (stop, stopped) = watch::channel(false);
     let watcher = Arc::new(Watcher {
         client,
-        agent: args.agent.clone(),
-        handler: handler(&args, here)?,
+        agent,
+        handler: handler(&args, &[], here)?,
         once: args.once,
         as_json: args.json,
         undone: Mutex::default(),
@@ -111,9 +120,14 @@ async fn told_to_end() -> Result<()> {
 }
 
 /// The command, or the default handler of this very program. Either finds the same Gaffer as the watcher without being told.
-fn handler(args: &WatchArgs, here: &Here) -> Result<Handler> {
+fn handler(args: &WatchArgs, usual: &[OsString], here: &Here) -> Result<Handler> {
     let timeout = Duration::try_from(args.timeout).context("reading `--timeout`")?;
-    let mut command = args.command.iter().cloned();
+    let command = if args.command.is_empty() {
+        usual
+    } else {
+        &args.command
+    };
+    let mut command = command.iter().cloned();
     let (program, arguments) = match command.next() {
         Some(program) => (program, command.collect()),
         None => {
@@ -371,6 +385,7 @@ impl Watcher {
     }
 }
 
+/// How a run ended that was not called off.
 fn judged(status: ExitStatus) -> Outcome {
     match (status.success(), status.code()) {
         (true, _) => Outcome::Done,

@@ -1,23 +1,33 @@
 //! `gaffer watch` and `gaffer handle-event`.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::Args;
 use domain::ids::AgentName;
 use jiff::SignedDuration;
 use url::Url;
 
+use super::files::ConfigArgs;
 use super::value;
 
 /// Who watches, and what is run.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer watch --agent me -- ./on-event.sh\n  gaffer watch --agent me\n  gaffer watch --agent me --once -- sh -c 'echo \"$JULES_EVENT\"'"
+    after_help = "Examples:\n  gaffer watch --agent me -- ./on-event.sh\n  gaffer watch --agent me\n  gaffer watch --agent me --once -- sh -c 'echo \"$JULES_EVENT\"'\n  gaffer watch --events zai_events.jsonl -- ./on-event.sh"
 )]
 pub(crate) struct WatchArgs {
     /// Whose inbox.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) agent: AgentName,
+    #[arg(long, value_name = "NAME", required_unless_present = "events")]
+    pub(crate) agent: Option<AgentName>,
+
+    /// Take the events of a file instead, one after the other, and remember how far in `watcher_state_path`.
+    #[arg(long, value_name = "FILE", value_parser = value::file, conflicts_with_all = ["agent", "at_once"])]
+    pub(crate) events: Option<PathBuf>,
+
+    /// Where the state is, and what is run without a command.
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
 
     /// How many events are handled at a time; those of one job never are.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]

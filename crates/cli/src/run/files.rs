@@ -7,7 +7,7 @@ pub(crate) mod events;
 pub(crate) mod jobs;
 mod known;
 pub(crate) mod monitor;
-mod state;
+pub(crate) mod state;
 mod stream;
 mod taken;
 

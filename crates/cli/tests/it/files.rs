@@ -147,3 +147,70 @@ fn nothing_is_made_where_there_is_no_gaffer() {
     assert_eq!(world.refused(&["monitor"]).exit, 2);
     assert_eq!(world.refused(&["monitor", "--once", "--loop"]).exit, 2);
 }
+
+#[test]
+fn a_file_of_events_is_handled_line_by_line_and_remembered() {
+    let world = world();
+    let config = world.file("config.json", "{}");
+    let state = config.replace("config.json", "state.json");
+    let seen = config.replace("config.json", "seen");
+    world.file(
+        "config.json",
+        &json!({ "watcher_state_path": state }).to_string(),
+    );
+    let lines = "{\"event\": \"question\", \"event_id\": \"a\"}\nnonsense\n{\"event\": \"stuck\", \"event_id\": \"b\"}\n{\"event\": \"half";
+    let file = world.file("events.jsonl", lines);
+    let script = format!("printf '%s\\n' \"$JULES_EVENT\" >> {seen}");
+    let watch = |world: &World| {
+        let watch = [
+            "watch", "--events", &file, "--once", "--json", "--config", &config,
+        ];
+        let mut command = world.command(&[&watch[..], &["--", "sh", "-c", &script]].concat());
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        crate::world::ran(command, "")
+    };
+    let ran = watch(&world);
+    assert_eq!((ran.code, ran.stdout.lines().count()), (0, 2), "{ran:?}");
+    assert!(ran.says("passed over: nonsense"), "{ran:?}");
+    let ran = watch(&world);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{ran:?}");
+    world.file(
+        "events.jsonl",
+        "{\"event\": \"error\", \"event_id\": \"c\"}\n",
+    );
+    assert_eq!(watch(&world).stdout.lines().count(), 1);
+    let handled = std::fs::read_to_string(&seen).unwrap();
+    let ids: Vec<_> = handled
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["event_id"].clone())
+        .collect();
+    assert_eq!(ids, ["a", "b", "c"]);
+    let kept: Value = serde_json::from_str(&std::fs::read_to_string(&state).unwrap()).unwrap();
+    assert_eq!(
+        (&kept["malformed"], &kept["given_up"]),
+        (&json!(1), &json!(0))
+    );
+}
+
+#[test]
+fn the_command_of_the_settings_is_run_and_what_always_fails_is_given_up() {
+    let world = world().set("PATH", std::env::var("PATH").unwrap_or_default());
+    let state = world.file("state.json", "");
+    let settings = json!({ "watcher_state_path": state, "zai_command": "exit 3" });
+    let config = world.file("config.json", &settings.to_string());
+    let file = world.file(
+        "events.jsonl",
+        "{\"event\": \"error\", \"event_id\": \"c\"}\n",
+    );
+    let told = world.run(&[
+        "watch", "--events", &file, "--once", "--json", "--config", &config,
+    ]);
+    assert_eq!((told.code, told.stdout.lines().count()), (1, 5), "{told:?}");
+    assert!(
+        told.says("exit code 3") && told.says("not_handled"),
+        "{told:?}"
+    );
+    let kept: Value = serde_json::from_str(&std::fs::read_to_string(&state).unwrap()).unwrap();
+    assert_eq!(kept["given_up"], 1);
+    assert_eq!(world.refused(&["watch"]).exit, 2);
+}

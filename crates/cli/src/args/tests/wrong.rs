@@ -237,7 +237,13 @@ const ROWS: &[Row] = &[
     (
         "watch",
         &[
-            &[("agent", Strict), ("at_once", Strict), ("timeout", Strict)],
+            &[
+                ("agent", Strict),
+                ("events", Place),
+                ("at_once", Strict),
+                ("timeout", Strict),
+            ],
+            CONFIG,
             URL,
             &[("command", Theirs)],
         ],

@@ -16,7 +16,7 @@ use crate::stdin;
 const BYTES_MAX: u64 = 256 * 1024;
 
 /// Reads a state; none when there is no file, or nothing in it. `key` is what names the file in `config.json`.
-pub(super) fn read<T: DeserializeOwned>(path: &Path, key: &str) -> Result<Option<T>> {
+pub(crate) fn read<T: DeserializeOwned>(path: &Path, key: &str) -> Result<Option<T>> {
     if matches!(path.try_exists(), Ok(false)) {
         return Ok(None);
     }
@@ -33,7 +33,7 @@ pub(super) fn read<T: DeserializeOwned>(path: &Path, key: &str) -> Result<Option
 }
 
 /// Replaces a state: whoever is interrupted leaves the old one or the new one.
-pub(super) fn write(path: &Path, state: &impl Serialize) -> Result<()> {
+pub(crate) fn write(path: &Path, state: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string(state).context("writing down how far it has come")?;
     replaced(path, &text).with_context(|| format!("writing {}", path.display()))
 }

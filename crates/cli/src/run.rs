@@ -133,10 +133,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Pause(args) => switch::pause(args, &here()?).await?,
         Command::Resume(args) => switch::resume(args, &here()?).await?,
         Command::Status => switch::status(&here()?).await?,
-        Command::Top(args) => {
-            let args = crate::args::top::TopArgs { json, ..args };
-            return Box::pin(top::run(args, &here()?)).await;
-        }
+        Command::Top(args) => return Box::pin(top::run(args, &here()?, json)).await,
         Command::Logs(args) => logs::run(args, &here()?).await?,
         Command::Cost(args) => cost::run(args, &here()?).await?,
         Command::Dlq(args) => dlq::run(args, &here()?).await?,

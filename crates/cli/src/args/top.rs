@@ -18,8 +18,4 @@ pub(crate) struct TopArgs {
     /// Where the HTTP door of Gaffer is [default: http://127.0.0.1:4180].
     #[arg(long, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
     pub(crate) url: Option<Url>,
-
-    /// Whether to answer in JSON, from `--json`.
-    #[arg(skip)]
-    pub(crate) json: bool,
 }

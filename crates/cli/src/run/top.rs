@@ -32,12 +32,12 @@ const JOBS_MAX: u32 = 200;
 const EVENTS_SHOWN: u32 = 8;
 
 /// Shows it once, or until told to stop.
-pub(crate) async fn run(args: TopArgs, here: &Here) -> Result<()> {
+pub(crate) async fn run(args: TopArgs, here: &Here, as_json: bool) -> Result<()> {
     let client = site::door(args.url, here).await?;
     let term = Term::stdout();
     let first = look(&client).await.context("asking what is going on")?;
-    if args.once || args.json || !term.is_term() {
-        return render::answer(&first.answer(), args.json).context("writing the answer");
+    if args.once || as_json || !term.is_term() {
+        return render::answer(&first.answer(), as_json).context("writing the answer");
     }
     let mut keys = Keys::listen();
     let mut stop = std::pin::pin!(told_to_stop());

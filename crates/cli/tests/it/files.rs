@@ -194,7 +194,8 @@ fn a_file_of_events_is_handled_line_by_line_and_remembered() {
 
 #[test]
 fn the_command_of_the_settings_is_run_and_what_always_fails_is_given_up() {
-    let world = world().set("PATH", std::env::var("PATH").unwrap_or_default());
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let world = world().set("PATH", path.to_str().unwrap());
     let state = world.file("state.json", "");
     let settings = json!({ "watcher_state_path": state, "zai_command": "exit 3" });
     let config = world.file("config.json", &settings.to_string());

@@ -24,3 +24,4 @@ mod switches;
 mod tokens;
 mod usage;
 mod world;
+mod wrong;

@@ -362,11 +362,7 @@ fn typed(name: &str, arg: &clap::Arg, value: &str) -> Vec<String> {
 }
 
 /// What is wrong with how a bad value is refused.
-fn fault(
-    command: &clap::Command,
-    (name, arg, kind): (&str, &clap::Arg, Kind),
-    value: &str,
-) -> Option<String> {
+fn fault(command: &clap::Command, (name, arg): (&str, &clap::Arg), value: &str) -> Option<String> {
     let line = typed(name, arg, value);
     let shown: String = value.chars().take(20).collect();
     let fault = |what: &str| {
@@ -387,13 +383,16 @@ fn fault(
     let named = told.what.contains(&called);
     let repeated = value.chars().any(|c| c.is_control()) || told.what.contains(value.trim());
     let clipped = value.len() > 1_000 && told.what.contains(&value[..60]);
-    match kind {
-        _ if error.exit_code() != 2 => fault("it ends with another exit code"),
-        _ if !named => fault(&format!("the argument is not named: {}", told.what)),
-        _ if !(repeated || clipped) => fault(&format!("the value is not told: {}", told.what)),
-        _ if told.what.len() > 1_500 => fault("it is told at length"),
-        _ if told.what.chars().any(char::is_control) => fault("control characters are told"),
-        _ => None,
+    if error.exit_code() != 2 {
+        fault("it ends with another exit code")
+    } else if !named {
+        fault(&format!("the argument is not named: {}", told.what))
+    } else if !(repeated || clipped) {
+        fault(&format!("the value is not told: {}", told.what))
+    } else if told.what.len() > 1_500 || told.what.chars().any(char::is_control) {
+        fault("it is told at length, or with control characters")
+    } else {
+        None
     }
 }
 
@@ -410,7 +409,7 @@ fn bad_values_are_refused_with_their_argument() {
             faults.extend(
                 wrong
                     .iter()
-                    .filter_map(|value| fault(&command, (&name, arg, kind), value)),
+                    .filter_map(|value| fault(&command, (&name, arg), value)),
             );
         }
     }

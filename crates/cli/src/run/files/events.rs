@@ -75,12 +75,14 @@ async fn to_file(desk: &Desk, (config, follow): (&Config, bool), as_json: bool) 
     let mut stop = std::pin::pin!(told_to_stop());
     let mut file = Appending::open(config)?;
     let mut count = file.catch_up(desk).await?;
-    while follow {
-        if let Ok(told) = timeout(config.watcher_poll, &mut stop).await {
-            told?;
-            break;
+    if follow {
+        loop {
+            if let Ok(told) = timeout(config.watcher_poll, &mut stop).await {
+                told?;
+                break;
+            }
+            count += file.catch_up(desk).await?;
         }
-        count += file.catch_up(desk).await?;
     }
     let path = config.events_path.display().to_string();
     let answer = Answer::new(json!({ "appended": count, "events_path": path }))

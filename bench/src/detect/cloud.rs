@@ -343,6 +343,8 @@ fn is_played(delivery: &Delivery) -> bool {
             Work::Job { .. }
             | Work::Adopt { .. }
             | Work::Artifacts { .. }
+            | Work::Messages { .. }
+            | Work::Look { .. }
             | Work::Watch { .. }
             | Work::Slots { .. },
         ) => true,

@@ -204,6 +204,8 @@ impl Town {
                     work @ (Work::Job { .. }
                     | Work::Adopt { .. }
                     | Work::Artifacts { .. }
+                    | Work::Messages { .. }
+                    | Work::Look { .. }
                     | Work::Watch { .. }
                     | Work::Slots { .. }) => self.dispatcher.handle(&work).await?,
                 }

@@ -57,6 +57,8 @@ texts! {
     PullRef = { "pattern": "^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}#[1-9][0-9]*$", "examples": ["acme/shop#7"] };
     /// A log of webhook deliveries: `app`, or a repository.
     Log = { "pattern": "^(app|[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})$" };
+    /// What an agent wants to find in its wakes: at most 200 characters that can be seen, on one line.
+    Resume = { "minLength": 1, "maxLength": 200, "pattern": "\\S" };
     /// A moment, in UTC.
     Moment = { "format": "date-time", "examples": ["2026-03-01T12:00:00Z"] };
 }
@@ -132,8 +134,19 @@ impl JsonSchema for ActionableEvent {
                 "observed_at": at,
                 "status": { "type": "string", "description": "The session's state in Jules's spelling." },
                 "message": { "type": "string", "description": "The question, the reason or the last words." },
-                "payload": { "description": "More of it: plan steps or pull requests." },
+                "payload": { "description": "More of it: plan steps, pull requests, or what the failing check said." },
                 "last_activity": at,
+                "links": {
+                    "type": "object",
+                    "description": "Where to look.",
+                    "properties": {
+                        "session": { "type": "string", "description": "The session's page." },
+                        "pull_request": { "type": "string", "description": "The pull request's page." },
+                        "check": { "type": "string", "description": "The failing check's page." },
+                    },
+                },
+                "resume": { "type": "string", "description": "The agent's own words, by which it finds back into what it was doing." },
+                "audience": { "type": "string", "enum": ["human"], "description": "That it is for a person and no agent is woken." },
             },
             "required": ["event", "kind", "event_id", "job_id", "account", "attempt", "observed_at", "status"],
         })

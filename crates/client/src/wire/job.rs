@@ -35,6 +35,7 @@ pub struct CreateJob {
     pub agent: Option<AgentName>,
     /// What the agent wants to find in the wakes of this job, as `resume`; 1 to 200 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::Resume>")]
     pub resume: Option<Resume>,
     /// How much it matters, from 0 to 9; 9 goes first, and 5 is meant without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

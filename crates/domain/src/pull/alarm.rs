@@ -33,6 +33,7 @@ pub(super) fn raise(
         | ErrorCause::CreateRefused
         | ErrorCause::Auth
         | ErrorCause::Network
+        | ErrorCause::Budget
         | ErrorCause::CiNeverStarted
         | ErrorCause::Conflict
         | ErrorCause::PullClosed

@@ -1,8 +1,8 @@
 //! The forms say what the domain reads and writes.
 
-use domain::event::{Audience, Event, Occurrence};
+use domain::event::{Aid, Audience, Event, Occurrence};
 use domain::ids::EventId;
-use domain::wake::message;
+use domain::wake::{Links, message};
 use serde_json::{Value, json};
 
 use super::*;
@@ -35,16 +35,29 @@ fn an_event_has_the_fields_that_its_form_tells() {
         status: "FAILED".to_owned(),
         last_activity: Some(at),
         what: Occurrence::PlanApproval { plan: None },
-        audience: Audience::Agent,
+        audience: Audience::Human,
+        aid: Aid::default(),
     };
     let mut whole = message(&event, Some("acme/shop"));
     whole.payload = Some(json!({}));
+    whole.resume = Some("session 7".to_owned());
+    let page = || Some("https://github.com/acme/shop/pull/7".to_owned());
+    let links = Links {
+        session: page(),
+        pull_request: page(),
+        check: page(),
+    };
+    whole.links = Some(links.clone());
     let form = form::<ActionableEvent>();
     let whole = serde_json::to_value(whole).unwrap();
     assert_eq!(keys(&whole), keys(&form["properties"]));
+    let links = serde_json::to_value(links).unwrap();
+    let told = &form["properties"]["links"]["properties"];
+    assert_eq!(keys(&links), keys(told));
     let bare = Event {
         last_activity: None,
         what: Occurrence::Stuck { last_words: None },
+        audience: Audience::Agent,
         ..event
     };
     let bare = serde_json::to_value(message(&bare, None)).unwrap();

@@ -28,6 +28,16 @@ pub(crate) struct Route {
     pub(crate) resume: Option<Resume>,
 }
 
+impl Route {
+    /// To an agent, or to nobody, about no repository.
+    pub(crate) fn to(agent: Option<Agent>) -> Self {
+        Self {
+            agent,
+            ..Self::default()
+        }
+    }
+}
+
 /// What of a step is not the aggregate itself.
 struct Rest<'a> {
     pk: String,

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use domain::ids::{EventId, JobId};
 use domain::policy::PlanApproval;
 use domain::wake::{Back, Channel, INBOX_HOLD, Wake, WakeState};
 use engine::desk::Place;
 use engine::keys;
+use engine::wakes::Replayed;
 use jiff::SignedDuration;
 use sandbox::agent::AgentSetup;
 use sandbox::story::Step;
@@ -119,7 +121,8 @@ async fn of_a_job_the_next_is_had_when_the_one_before_is_over() {
         .await;
     let first = take(&world).await;
     assert_eq!(first.len(), 1);
-    world.say(&job, "Yes", "one").await.expect("an answer");
+    // Not through our door: that would end the wake.
+    world.say_upstream(&job, "Yes").await;
     world
         .until(MINUTE * 5, "another", async |world| {
             world.events(&job).await.len() == 2
@@ -300,4 +303,118 @@ async fn what_waits_for_an_earlier_one_is_held_as_long_as_it_has_to() {
         }
     }
     panic!("the first one never ended");
+}
+
+/// Two questions of one job in the inbox, of which the first was given up.
+async fn with_the_first_given_up() -> (World, JobId, [EventId; 2]) {
+    let world = going(&[Channel::Inbox], 500, vec![asking()]).await;
+    let job = world.submit("ask").await;
+    world
+        .until(MINUTE * 10, "a question", async |world| {
+            world.events(&job).await.len() == 1
+        })
+        .await;
+    world.say_upstream(&job, "Yes").await;
+    world
+        .until(MINUTE * 10, "another", async |world| {
+            world.events(&job).await.len() == 2
+        })
+        .await;
+    let events = world.desk.store.events(&job).await.expect("events");
+    let ids = [events[0].id.clone(), events[1].id.clone()];
+    let agent = world.agent();
+    for _ in 0..30 {
+        for wake in take(&world).await {
+            assert_eq!(wake.event.id, ids[0], "in order");
+            let WakeState::Leased { attempt, .. } = wake.state else {
+                panic!("{wake:?}")
+            };
+            let why = ("exit code 1", Back::After(SECOND));
+            let back = world.desk.give_back((&agent, &ids[0], attempt), why).await;
+            if back.expect("a lease").is_settled() {
+                return (world, job, ids);
+            }
+        }
+        world.pass(SECOND * 2).await;
+    }
+    panic!("the first one never ended");
+}
+
+async fn wake_of(world: &World, event: &EventId) -> Wake {
+    let found = world.desk.store.wake(&world.agent(), event).await;
+    found.expect("a store").expect("a wake").value
+}
+
+#[tokio::test]
+async fn a_lease_that_lapsed_behind_a_wake_that_was_sent_once_more_is_over() {
+    let (world, _, [first, second]) = with_the_first_given_up().await;
+    assert_eq!(take(&world).await[0].event.id, second);
+    let replayed = world.desk.replay(&world.agent(), &first).await;
+    assert_eq!(replayed.expect("a replay"), Replayed::Sent);
+    world.pass(MINUTE * 12).await;
+    let lapsed = wake_of(&world, &second).await;
+    assert!(
+        matches!(lapsed.state, WakeState::Pending { attempt: 2, .. }),
+        "{lapsed:?}"
+    );
+    assert!(lapsed.due() > Some(world.desk.now()), "looked at for ever");
+    assert_eq!(take(&world).await[0].event.id, first);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_list_that_lags_lets_no_wake_overtake_an_earlier_one() {
+    let (world, _, [first, second]) = with_the_first_given_up().await;
+    world.ledger.let_lists_lag();
+    // The list shows for a while that only the second one is there.
+    assert_eq!(take(&world).await[0].event.id, second);
+    let agent = world.agent();
+    let untried = ("not now", Back::Untried);
+    let back = world.desk.give_back((&agent, &second, 1), untried).await;
+    back.expect("a lease");
+    let replayed = world.desk.replay(&agent, &first).await;
+    assert_eq!(replayed.expect("a replay"), Replayed::Sent);
+    let mut taken = Vec::new();
+    for _ in 0..20 {
+        taken.extend(take(&world).await);
+    }
+    let ids: Vec<_> = taken.iter().map(|wake| &wake.event.id).collect();
+    assert_eq!(ids, [&first]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn what_was_answered_while_it_was_held_is_not_handed_out_again() {
+    let world = going(&[Channel::Inbox], 500, vec![asking()]).await;
+    let job = world.submit("ask").await;
+    let agent = world.agent();
+    for n in 1..=2 {
+        world
+            .until(MINUTE * 10, "a question", async |world| {
+                world.events(&job).await.len() == n
+            })
+            .await;
+        let [wake] = &take(&world).await[..] else {
+            panic!("one wake")
+        };
+        let said = world.say(&job, "Yes", &format!("answer {n}")).await;
+        said.expect("an answer");
+        let held = (&agent, &wake.event.id, 1);
+        // Whoever answers may go on with it, and the next one waits for them.
+        world.desk.extend(held).await.expect("a lease");
+        assert_eq!(take(&world).await, []);
+        if n == 1 {
+            let why = ("exit code 1", Back::AsPlanned);
+            let back = world.desk.give_back(held, why).await.expect("a lease");
+            assert!(matches!(back.state, WakeState::Acknowledged { .. }));
+            let done = world.desk.acknowledge(&agent, &wake.event.id).await;
+            done.expect("an acknowledgement");
+        } else {
+            // Or die.
+            world.pass(MINUTE * 12).await;
+            let over = wake_of(&world, &wake.event.id).await;
+            assert!(matches!(over.state, WakeState::Acknowledged { .. }));
+        }
+    }
+    world.finish().await;
 }

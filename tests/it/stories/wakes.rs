@@ -327,7 +327,8 @@ async fn no_wake_of_a_job_overtakes_an_earlier_one() {
             world.events(&job).await.len() == 1
         })
         .await;
-    world.say(&job, "Yes", "one").await.expect("an answer");
+    // Not through our door: that would end the wake.
+    world.say_upstream(&job, "Yes").await;
     world
         .until(MINUTE * 5, "another", async |world| {
             world.events(&job).await.len() == 2
@@ -343,6 +344,86 @@ async fn no_wake_of_a_job_overtakes_an_earlier_one() {
     world.pass(SECOND * 150).await;
     assert_eq!(received(&world).len(), 2);
     assert_eq!(world.wakes()[1]["message"], "Question 2");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_order_ends_the_wake_that_asks_for_it_and_no_other() {
+    let ask = |n: u32| Step::Ask {
+        after: SECOND * 3,
+        text: format!("Question {n}"),
+    };
+    let steps = from_work(vec![ask(1), progress(SECOND * 3, "Working"), ask(2)]);
+    let mut played = scenario(vec![story("ask", steps)]);
+    played.agents = vec![AgentSetup {
+        name: AGENT.to_owned(),
+        statuses: vec![202],
+        ..AgentSetup::default()
+    }];
+    let world = World::with(Setup {
+        scenario: played,
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
+    let job = world.submit("ask").await;
+    for n in 1..=2 {
+        world
+            .until(MINUTE * 5, "a wake", async |_| received(&world).len() == n)
+            .await;
+        let said = world.say(&job, "Yes", &format!("answer {n}")).await;
+        said.expect("an answer");
+    }
+    world
+        .until(MINUTE * 10, "a completion", async |_| {
+            received(&world).len() == 3
+        })
+        .await;
+    // Saying so besides is harmless, and what nobody gave an order about comes again.
+    world.acknowledge(&world.wakes()[0]).await;
+    world.pass(MINUTE * 15).await;
+    let told = world.wakes();
+    let kinds: Vec<_> = told.iter().map(|wake| wake["kind"].as_str()).collect();
+    let (question, completed) = (Some("question"), Some("completed"));
+    assert_eq!(kinds, [question, question, completed, completed]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn late_words_reach_whoever_has_the_wake() {
+    let mut played = scenario(vec![story(
+        "ask",
+        from_work(vec![Step::Ask {
+            after: SECOND * 3,
+            text: "Which database?".to_owned(),
+        }]),
+    )]);
+    played.lags.activities = MINUTE * 3;
+    played.agents = vec![AgentSetup {
+        name: AGENT.to_owned(),
+        statuses: vec![503],
+        ..AgentSetup::default()
+    }];
+    let mut source = on_green();
+    let world = World::with(Setup {
+        scenario: played,
+        source: source.clone(),
+        ..Setup::default()
+    })
+    .await;
+    let job = world.submit("ask").await;
+    world
+        .until(MINUTE * 5, "a try", async |_| !received(&world).is_empty())
+        .await;
+    assert!(world.wakes()[0]["message"].is_null());
+    // From now on somebody else is woken for its jobs, or nobody.
+    source.agent = None;
+    world.put_source(&source).await;
+    world.pass(MINUTE * 30).await;
+    let last = world.wakes().pop().expect("a wake");
+    assert_eq!(last["message"], "Which database?");
+    assert_eq!(ids(&world)[0], ids(&world)[received(&world).len() - 1]);
+    assert_eq!(world.events(&job).await, ["question/question"]);
     world.finish().await;
 }
 

@@ -151,6 +151,29 @@ impl World {
             .collect()
     }
 
+    /// Says something on Jules's page, as somebody would who answers there.
+    pub async fn say_upstream(&self, job: &JobId, text: &str) {
+        let session = self.session(job).await.id;
+        let url = format!(
+            "{}/sessions/{session}:sendMessage",
+            self.sandbox.jules_base()
+        );
+        let key = self.secrets.get("jules/default").expect("a key");
+        let client = reqwest::Client::builder()
+            .no_proxy()
+            .build()
+            .expect("a client");
+        let answer = client
+            .post(url)
+            .header("x-goog-api-key", key)
+            .header("content-type", "application/json")
+            .body(serde_json::json!({ "prompt": text }).to_string())
+            .send()
+            .await
+            .expect("an answer");
+        assert!(answer.status().is_success(), "{answer:?}");
+    }
+
     /// Deletes a session upstream, as somebody in the web product would.
     pub async fn delete_upstream(&self, session: &str) {
         let url = format!("{}/sessions/{session}", self.sandbox.jules_base());

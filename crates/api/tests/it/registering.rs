@@ -104,6 +104,10 @@ async fn messages_are_shown_from_a_cursor_with_the_question_marked() {
                 shown: true,
                 after: None,
                 through: None,
+                to: None,
+                later: Vec::new(),
+                turn: None,
+                hushed: false,
             });
         })
         .await;

@@ -77,7 +77,7 @@ fn aid() -> impl Strategy<Value = Aid> {
 }
 
 proptest! {
-    #![proptest_config(cases(300))]
+    #![proptest_config(cases(150))]
 
     #[test]
     fn no_message_is_larger_than_it_may_be(

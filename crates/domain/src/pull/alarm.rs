@@ -26,25 +26,11 @@ pub(super) fn raise(
     (cause, reason, sha): (ErrorCause, String, &CommitSha),
     now: Timestamp,
 ) -> bool {
-    let check = match cause {
-        ErrorCause::CiFailed => outside.logs.first().map(kept),
-        ErrorCause::SessionFailed
-        | ErrorCause::InvalidJob
-        | ErrorCause::CreateRefused
-        | ErrorCause::Auth
-        | ErrorCause::Network
-        | ErrorCause::Budget
-        | ErrorCause::CiNeverStarted
-        | ErrorCause::Conflict
-        | ErrorCause::PullClosed
-        | ErrorCause::WrongBase
-        | ErrorCause::MergeRefused
-        | ErrorCause::MergeBlocked
-        | ErrorCause::MessageFailed
-        | ErrorCause::ApprovalFailed
-        | ErrorCause::TooOften
-        | ErrorCause::GitHub => None,
-    };
+    let said = outside
+        .logs
+        .first()
+        .filter(|_| cause == ErrorCause::CiFailed);
+    let check = said.map(kept);
     let pull = &mut step.aggregate;
     let mut same = pull.alarms.iter().filter(|alarm| alarm.cause == cause);
     let told = same.clone().any(|alarm| alarm.sha == *sha);

@@ -409,3 +409,19 @@ fn what_is_for_a_person_says_so() {
     };
     assert_eq!(message(&event, None).audience.as_deref(), Some("human"));
 }
+
+/// The page shows a message as it is sent.
+#[test]
+fn the_page_for_agents_shows_a_message_as_it_is() {
+    let page = include_str!("../../../../docs/agents.md");
+    let example = page
+        .split("```json\n")
+        .nth(1)
+        .and_then(|it| it.split("```").next());
+    let shown: serde_json::Value = serde_json::from_str(example.unwrap()).unwrap();
+    let message: ActionableEvent = serde_json::from_value(shown.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&message).unwrap(), shown);
+    assert!(message.links.is_some() && message.resume.is_some());
+    let limit = format!("at most {} KB", MESSAGE_BYTES_MAX / 1024);
+    assert!(page.contains(&limit), "{limit}");
+}

@@ -107,11 +107,7 @@ impl Poller {
             };
             unit.put(keys::account(name), &step.aggregate, Some(version), place);
             if !step.events.is_empty() {
-                let agent = self.desk.awake(step.aggregate.agent.clone()).await?;
-                let route = Route {
-                    agent,
-                    ..Route::default()
-                };
+                let route = Route::to(self.desk.awake(step.aggregate.agent.clone()).await?);
                 self.desk
                     .save_account_events(&mut unit, &step.events, &route)
                     .await?;

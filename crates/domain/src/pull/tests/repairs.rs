@@ -55,6 +55,29 @@ fn the_message_carries_the_log_as_data() {
 }
 
 #[test]
+fn whoever_is_told_of_failed_checks_gets_the_end_of_what_they_said() {
+    let mut world = failing();
+    world.policy.ci_repairs = 0;
+    let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let log = format!("{}{secret}\nerror: boom\n", "\"line\"\n".repeat(2_000));
+    world.outside.logs = vec![FailedCheck {
+        name: "build".to_owned(),
+        output: log,
+        page: crate::page::Page::told("https://github.com/acme/shop/runs/7"),
+    }];
+    world.read(0);
+    world.read(60);
+    let aid = &world.step.events[0].aid;
+    let check = aid.check.as_ref().unwrap();
+    assert_eq!(check.name, "build");
+    assert!(check.output.ends_with("[secret]\nerror: boom\n"));
+    assert!(check.output.starts_with('…') && !check.output.contains(secret));
+    assert!(check.output.chars().count() <= 1_501);
+    assert!(crate::fence::encoded_len(&check.output) <= 2_400);
+    assert_eq!(aid.pull.as_ref(), Some(&world.pull.pull));
+}
+
+#[test]
 fn nothing_is_sent_back_while_others_still_run() {
     let mut world = World::green();
     world.checks(&[CheckOutcome::Failed, CheckOutcome::Pending]);

@@ -206,3 +206,40 @@ fn records_of_the_first_version_go_by_http() {
     let read: Wake = serde_json::from_value(old).unwrap();
     assert_eq!(read, wake());
 }
+
+#[test]
+fn an_answer_ends_what_somebody_has_and_leaves_what_nobody_has_got() {
+    let sending = wake().begin(at(0)).unwrap();
+    let accepted = sending.tried(&TryOutcome::Accepted, at(1));
+    for sent in [sending, accepted] {
+        let over = sent.answered(at(2)).unwrap();
+        assert_eq!(over.state, WakeState::Acknowledged { at: at(2) });
+        assert_eq!(over.answered(at(3)), None);
+    }
+    let dead = wake().given_up("nobody", at(1));
+    for unheard in [wake(), fetched(), dead] {
+        assert_eq!(unheard.answered(at(2)), None);
+    }
+    let taken = fetched().taken(at(0)).unwrap();
+    let answered = taken.answered(at(1)).unwrap();
+    assert_eq!(answered.state, taken.state);
+    assert_eq!(answered.answered(at(1)), None);
+    // Whoever took it goes on with it, and it is over when they are.
+    assert!(answered.extended(1, at(2)).is_ok());
+    assert!(answered.acknowledged(at(2)).is_settled());
+    for back in [Back::AsPlanned, Back::Untried] {
+        let back = answered.given_back(1, ("no", back), at(2)).unwrap();
+        assert!(back.is_settled());
+    }
+    assert!(answered.lapsed(at(600)).unwrap().is_settled());
+    assert_eq!(answered.taken(at(700)), None);
+}
+
+#[test]
+fn a_lease_that_lapsed_is_over_also_behind_another_wake() {
+    let taken = fetched().taken(at(0)).unwrap();
+    assert_eq!(taken.turned_to(at(599)), None);
+    let free = taken.turned_to(at(600)).unwrap();
+    assert!(matches!(free.state, WakeState::Pending { attempt: 2, .. }));
+    assert_eq!(wake().begin(at(0)).unwrap().turned_to(at(9_999)), None);
+}

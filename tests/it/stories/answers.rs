@@ -1,0 +1,161 @@
+//! Who answers a question, one after the other; and how often somebody is told of the same.
+
+use domain::effect::Action;
+use domain::event::Audience;
+use domain::ids::JobId;
+use domain::policy::{Answers, PlanApproval};
+use domain::words;
+use engine::keys;
+use sandbox::story::Step;
+use tests::world::{
+    MINUTE, SECOND, Setup, World, from_work, hour, on_green, progress, scenario, story,
+};
+
+/// A world whose sessions ask so many questions, under a source with this chain.
+async fn asking(questions: u32, chain: &[&str], agent: bool) -> World {
+    let ask = |n: u32| Step::Ask {
+        after: SECOND * 3,
+        text: format!("Question {n}"),
+    };
+    let steps = (1..=questions).map(ask).collect();
+    let mut source = on_green();
+    source.policy.plan_approval = PlanApproval::Auto;
+    let chain = chain.iter().map(|step| step.parse().expect("a step"));
+    source.policy.answers = Answers::new(chain.collect()).expect("a chain");
+    source.agent = source.agent.filter(|_| agent);
+    World::with(Setup {
+        scenario: scenario(vec![story("ask", from_work(steps))]),
+        source,
+        ..Setup::default()
+    })
+    .await
+}
+
+async fn asked(world: &World) -> JobId {
+    let job = world.submit("ask").await;
+    world
+        .until(MINUTE * 5, "a question", async |world| {
+            world.state(&job).await == "asking"
+        })
+        .await;
+    job
+}
+
+/// For whom the job's events are.
+async fn audiences(world: &World, job: &JobId) -> Vec<Audience> {
+    let events = world.desk.store.events(job).await.expect("events");
+    events.iter().map(|event| event.audience).collect()
+}
+
+#[tokio::test]
+async fn a_question_that_its_agent_leaves_is_answered_by_a_nudge() {
+    let world = asking(1, &["agent:2h", "nudge:20m", "human"], true).await;
+    let job = asked(&world).await;
+    world.pass(MINUTE * 110).await;
+    assert_eq!(world.sandbox.counters().messages, 0);
+    assert!(world.gives(&job, "agents_turn").await);
+    world
+        .until(MINUTE * 30, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
+    assert_eq!(world.sandbox.counters().messages, 1);
+    let effects = world.desk.store.effects(&keys::job_pk(&job)).await;
+    let words: Vec<String> = effects
+        .expect("effects")
+        .into_iter()
+        .filter_map(|effect| match effect.value.action {
+            Action::Say { text, .. } => Some(text),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(words, [words::decide_yourself()]);
+    // The agent was asked once, and nobody else was.
+    let told = ["question/question", "completed/completed"];
+    assert_eq!(world.events(&job).await, told);
+    assert_eq!(world.wakes().len(), 2);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_answers_is_shown_to_a_person_once() {
+    let world = asking(1, &["agent:1h", "human"], true).await;
+    let job = asked(&world).await;
+    world.pass(hour(3)).await;
+    assert_eq!(
+        audiences(&world, &job).await,
+        [Audience::Agent, Audience::Human]
+    );
+    assert!(world.gives(&job, "persons_turn").await);
+    assert_eq!(world.wakes().len(), 1, "a person's event wakes nobody");
+    world.say_upstream(&job, "SQLite").await;
+    world
+        .until(MINUTE * 15, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn without_an_agent_its_turn_is_left_out() {
+    let world = asking(1, &["agent:8h", "nudge:20m", "human"], false).await;
+    let job = asked(&world).await;
+    world
+        .until(MINUTE * 15, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
+    assert_eq!(world.sandbox.counters().messages, 1);
+    assert!(world.wakes().is_empty());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_session_that_only_asks_again_is_not_nudged_twice() {
+    let world = asking(2, &["nudge:20m", "human"], true).await;
+    let job = asked(&world).await;
+    world.pass(hour(3)).await;
+    assert_eq!(world.sandbox.counters().messages, 1);
+    assert_eq!(audiences(&world, &job).await, [Audience::Human]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_session_that_is_silent_for_ever_is_told_three_times_and_then_a_person() {
+    let steps = vec![progress(SECOND, "Working"), Step::Stall { after: SECOND }];
+    let world = World::with(Setup {
+        scenario: scenario(vec![story("stall", steps)]),
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
+    let job = world.submit("stall").await;
+    world.pass(hour(8)).await;
+    let (agent, human) = (Audience::Agent, Audience::Human);
+    assert_eq!(audiences(&world, &job).await, [agent, agent, agent, human]);
+    assert_eq!(world.wakes().len(), 3);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_plan_that_its_agent_leaves_is_shown_to_a_person_and_not_approved() {
+    let mut source = on_green();
+    source.policy.plan_approval = PlanApproval::Agent;
+    let chain = vec!["agent:1h".parse().expect("a step")];
+    source.policy.answers = Answers::new(chain).expect("a chain");
+    let world = World::with(Setup {
+        source,
+        ..Setup::default()
+    })
+    .await;
+    let job = world.submit("Add a test").await;
+    world.pass(hour(2)).await;
+    assert_eq!(
+        audiences(&world, &job).await,
+        [Audience::Agent, Audience::Human]
+    );
+    assert_eq!(world.sandbox.counters().approvals, 0);
+    assert_eq!(world.state(&job).await, "plan-waits");
+    world.finish().await;
+}

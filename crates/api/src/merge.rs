@@ -13,7 +13,6 @@ use engine::keys;
 use engine::settings::TrackedPull;
 use engine::wait::Seen;
 use jiff::Timestamp;
-use tokio::time::sleep;
 
 use crate::door::Inner;
 use crate::refusal::Refused;
@@ -83,7 +82,7 @@ async fn settled(door: &Inner, job: &JobId, approval: &Approval) -> Result<Stand
         let waits = matches!(standing, Standing::Waiting(_));
         Ok(Seen::if_enough(standing, !waits))
     };
-    door.desk.look_while(sleep(door.answer_within), look).await
+    door.desk.look_within(door.answer_within, look).await
 }
 
 fn standing(tracked: &TrackedPull, approved_at: Timestamp) -> Standing {

@@ -1,6 +1,9 @@
 //! Waiting for something that another hand saves, in this process or in another one.
 
+use std::future::pending;
 use std::time::Duration;
+
+use tokio::time::timeout;
 
 use crate::desk::Desk;
 
@@ -51,5 +54,20 @@ impl Desk {
                 _ = interval.tick() => {}
             }
         }
+    }
+
+    /// The same for a door, which waits so long at most.
+    pub async fn look_within<T, E, F>(
+        &self,
+        within: Duration,
+        look: impl FnMut() -> F + Send,
+    ) -> Result<T, E>
+    where
+        F: Future<Output = Result<Seen<T>, E>> + Send,
+    {
+        let over = async move {
+            drop(timeout(within, pending::<()>()).await);
+        };
+        self.look_while(over, look).await
     }
 }

@@ -64,9 +64,12 @@ async fn a_question_that_its_agent_leaves_is_answered_by_a_nudge() {
     let words: Vec<String> = effects
         .expect("effects")
         .into_iter()
-        .filter_map(|effect| match effect.value.action {
-            Action::Say { text, .. } => Some(text),
-            _ => None,
+        .filter_map(|effect| {
+            if let Action::Say { text, .. } = effect.value.action {
+                Some(text)
+            } else {
+                None
+            }
         })
         .collect();
     assert_eq!(words, [words::decide_yourself()]);

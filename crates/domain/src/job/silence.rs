@@ -25,7 +25,7 @@ const STUCK_WAIT_MAX: SignedDuration = SignedDuration::from_hours(24);
 /// `stuck` needs the log to have been read just now: silence is only known to whoever listened.
 pub(super) fn stuck(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
     let silent_for = context.now.duration_since(silent_since(watch));
-    if !wait(watch, context.timing).is_some_and(|wait| silent_for >= wait)
+    if wait(watch, context.timing).is_none_or(|wait| silent_for < wait)
         || completion::stands(watch)
         || watch.announced.stuck_at == Some(context.now)
         || context.snapshot.activities.is_none()

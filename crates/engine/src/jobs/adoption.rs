@@ -6,7 +6,6 @@ use domain::ids::{AgentName, JobId, RepoName, SessionId};
 use domain::job::{Job, NotNow};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use tokio::time::sleep;
 
 use crate::desk::{Desk, Error, OUTBOX_GRACE, Place};
 use crate::keys;
@@ -80,7 +79,7 @@ impl Desk {
         session: &SessionId,
         within: Duration,
     ) -> Result<Adopted, Error> {
-        self.look_while(sleep(within), || async {
+        self.look_within(within, || async {
             Ok(match self.adopted(id, session).await? {
                 open @ Adopted::Later(_) => Seen::NotYet(open),
                 decided => Seen::Enough(decided),

@@ -5,7 +5,6 @@ use std::time::Duration;
 use domain::event::{Aid, Audience, Event, Occurrence};
 use domain::ids::{AccountName, AgentName, EventId};
 use domain::wake::Wake;
-use tokio::time::sleep;
 
 use crate::desk::{Desk, Error};
 use crate::keys;
@@ -51,7 +50,7 @@ impl Desk {
         event: &EventId,
         within: Duration,
     ) -> Result<Versioned<Wake>, Error> {
-        self.look_while(sleep(within), || async {
+        self.look_within(within, || async {
             let found = self.must_wake(agent, event).await?;
             let is_enough = found.value.is_settled();
             Ok(Seen::if_enough(found, is_enough))

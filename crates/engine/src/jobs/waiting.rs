@@ -7,7 +7,6 @@ use domain::effect::{Effect, EffectState};
 use domain::ids::JobId;
 use jiff::{SignedDuration, Timestamp};
 use serde::de::DeserializeOwned;
-use tokio::time::sleep;
 
 use super::Wish;
 use crate::desk::{Desk, Error};
@@ -85,7 +84,7 @@ impl Desk {
         is_wanted: impl Fn(&T) -> bool + Send + Sync,
         within: Duration,
     ) -> Result<Option<T>, Error> {
-        self.look_while(sleep(within), || async {
+        self.look_within(within, || async {
             let found = self.store.read::<T>(key).await?;
             let wanted = found.map(|found| found.value).filter(|it| is_wanted(it));
             let is_enough = wanted.is_some();
@@ -96,7 +95,7 @@ impl Desk {
 
     /// Waits until an effect is settled, at most `within`; answers how far it is then.
     pub async fn settled(&self, wish: &Wish, within: Duration) -> Result<Effect, Error> {
-        self.look_while(sleep(within), || async {
+        self.look_within(within, || async {
             let found = self.store.effect(&wish.pk, &wish.id).await?;
             let found = found.ok_or_else(|| Error::NoSuch {
                 what: "effect",

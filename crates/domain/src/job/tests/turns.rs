@@ -35,9 +35,12 @@ fn see(story: &mut Story, second: i64, state: &str) -> Vec<String> {
         };
         format!("{whom}: {}", label(event))
     });
-    let said = story.effects[effects..].iter().map(|effect| match effect {
-        Action::Say { .. } => "nudge".to_owned(),
-        other => other.to_string(),
+    let said = story.effects[effects..].iter().map(|effect| {
+        if matches!(effect, Action::Say { .. }) {
+            "nudge".to_owned()
+        } else {
+            effect.to_string()
+        }
     });
     told.chain(said).collect()
 }

@@ -1,6 +1,7 @@
 //! The tick: whatever is due is claimed and passed on, and accounts that are due are polled. The poller reads Jules and writes nothing outside.
 
 mod bustle;
+mod decide;
 mod learned;
 mod listing;
 mod money;

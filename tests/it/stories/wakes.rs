@@ -95,7 +95,7 @@ async fn a_wake_is_signed_and_small() {
     let wakes = received(&world);
     assert_eq!(wakes.len(), 1);
     verify(&world, &wakes[0]);
-    assert!(wakes[0].size < 20_000);
+    assert!(wakes[0].size <= domain::wake::MESSAGE_BYTES_MAX);
     assert_eq!(
         wakes[0].webhook_id.as_deref(),
         world.wakes()[0]["event_id"].as_str()

@@ -199,8 +199,9 @@ async fn a_session_that_works_asks_and_rests() {
         expect![[r#"
         asking
         - question_open: Jules asks since …: Which colour?
+        - agents_turn: It is its agent's turn, until ….
         > 1m: Jules is asked how its sessions are.
-        > 168h 11s: It is looked at once more.
+        > 8h 11s: If nobody has answered by then, the next one has the turn.
         > some time: `gaffer job say ID TEXT` answers, and it goes on.
     "#]],
     )
@@ -216,6 +217,7 @@ async fn a_plan_that_nobody_has_approved() {
         expect![[r#"
         plan-waits
         - plan_open: A plan waits for approval since ….
+        - persons_turn: It is a person's turn.
         > 2m: Jules is asked how its sessions are.
         > 168h 11s: It is looked at once more.
         > some time: `gaffer job approve ID` approves it; `gaffer job say ID TEXT` asks for another.
@@ -259,10 +261,11 @@ async fn an_agent_that_does_not_answer() {
         expect![[r#"
             asking
             - question_open: Jules asks since …: Which colour?
+            - agents_turn: It is its agent's turn, until ….
             - wake_waits: Agent `helper` has not received the event `question` of … yet.
             > 30s: Jules is asked how its sessions are.
             > 5m 32s: Agent `helper` is sent the event `question` of … (try 3).
-            > 168h 11s: It is looked at once more.
+            > 8h 11s: If nobody has answered by then, the next one has the turn.
             > some time: `gaffer job say ID TEXT` answers, and it goes on.
         "#]],
     )

@@ -15,7 +15,7 @@ use crate::here::Here;
 use crate::render::Answer;
 use crate::{mcp, stdin};
 
-/// Longest event, in bytes: ours have at most 20 kB.
+/// Longest event, in bytes: ours have at most 8 KB.
 const EVENT_BYTES_MAX: u64 = 64 * 1024;
 
 /// Longest text that is shown to people, in characters. Programs get it whole.

@@ -1,6 +1,5 @@
 //! One poll of one account: look at all its watched sessions, decide about each, save what changed.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -18,7 +17,6 @@ use jiff::Timestamp;
 
 use super::{Others, Poller, bustle};
 use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
-use crate::jobs::bare;
 use crate::keys;
 use crate::save::Route;
 use crate::store::Versioned;
@@ -38,7 +36,7 @@ pub(super) struct Gathered {
     pub(super) until: Option<Timestamp>,
     /// Requests to Jules; a log counts as one, however many pages it has.
     pub(super) asked: u64,
-    rules: BTreeMap<RepoName, Arc<Source>>,
+    pub(super) rules: BTreeMap<RepoName, Arc<Source>>,
     answered: usize,
     unread: Vec<Failure>,
 }
@@ -320,55 +318,6 @@ impl Poller {
             Err(failure) if failure.class == FailureClass::NotFound => Ok(None),
             Err(failure) => Err(failure),
         }
-    }
-
-    /// The rules of a job's source, which one poll reads once.
-    pub(super) async fn known_rules(
-        &self,
-        job: &Job,
-        gathered: &mut Gathered,
-    ) -> Result<Arc<Source>, Error> {
-        if let Some(known) = gathered.rules.get(&job.repo) {
-            return Ok(Arc::clone(known));
-        }
-        let rules = Arc::new(self.rules(job).await?);
-        gathered.rules.insert(job.repo.clone(), Arc::clone(&rules));
-        Ok(rules)
-    }
-
-    async fn rules(&self, job: &Job) -> Result<Source, Error> {
-        let source = self.desk.store.source(&job.repo).await?;
-        Ok(source.map_or_else(|| bare(job), |source| source.value))
-    }
-
-    /// Decides and saves. Whoever lost a race leaves it to the next poll, unless only the row was moved and not the job.
-    async fn decide(
-        &self,
-        found: &Versioned<Job>,
-        sight: &Sight,
-        rules: &Source,
-    ) -> Result<(), Error> {
-        let policy = rules.policy_for(found.value.agent.as_ref());
-        let now = self.desk.now();
-        let step = job::observe(&found.value, sight, now, &policy, &rules.timing);
-        let mut found = Cow::Borrowed(found);
-        for _ in 0..DECIDE_AGAIN_MAX {
-            let mut unit = self.desk.unit();
-            if !self.desk.save_job(&mut unit, Some(&found), &step).await? {
-                return Ok(());
-            }
-            match self.desk.commit(unit).await {
-                Err(error) if error.is_conflict() => {}
-                outcome => return outcome,
-            }
-            let again = self.desk.store.job(&found.value.id).await?;
-            let Some(again) = again.filter(|again| again.value == found.value) else {
-                break;
-            };
-            found = Cow::Owned(again);
-        }
-        tracing::debug!(job.id = %found.value.id, "somebody else changed the job meanwhile; the next poll decides");
-        Ok(())
     }
 }
 

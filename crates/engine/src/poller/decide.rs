@@ -1,0 +1,64 @@
+//! What a sight of a session means by the rules of its source, decided and saved.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use domain::job::{self, Job, Sight};
+use domain::policy::Source;
+
+use super::Poller;
+use super::poll::Gathered;
+use crate::desk::{DECIDE_AGAIN_MAX, Error};
+use crate::jobs::bare;
+use crate::store::Versioned;
+
+impl Poller {
+    /// The rules of a job's source, which one poll reads once.
+    pub(super) async fn known_rules(
+        &self,
+        job: &Job,
+        gathered: &mut Gathered,
+    ) -> Result<Arc<Source>, Error> {
+        if let Some(known) = gathered.rules.get(&job.repo) {
+            return Ok(Arc::clone(known));
+        }
+        let rules = Arc::new(self.rules(job).await?);
+        gathered.rules.insert(job.repo.clone(), Arc::clone(&rules));
+        Ok(rules)
+    }
+
+    pub(super) async fn rules(&self, job: &Job) -> Result<Source, Error> {
+        let source = self.desk.store.source(&job.repo).await?;
+        Ok(source.map_or_else(|| bare(job), |source| source.value))
+    }
+
+    /// Decides and saves. Whoever lost a race leaves it to the next poll, unless only the row was moved and not the job.
+    pub(super) async fn decide(
+        &self,
+        found: &Versioned<Job>,
+        sight: &Sight,
+        rules: &Source,
+    ) -> Result<(), Error> {
+        let policy = rules.policy_for(found.value.agent.as_ref());
+        let now = self.desk.now();
+        let step = job::observe(&found.value, sight, now, &policy, &rules.timing);
+        let mut found = Cow::Borrowed(found);
+        for _ in 0..DECIDE_AGAIN_MAX {
+            let mut unit = self.desk.unit();
+            if !self.desk.save_job(&mut unit, Some(&found), &step).await? {
+                return Ok(());
+            }
+            match self.desk.commit(unit).await {
+                Err(error) if error.is_conflict() => {}
+                outcome => return outcome,
+            }
+            let again = self.desk.store.job(&found.value.id).await?;
+            let Some(again) = again.filter(|again| again.value == found.value) else {
+                break;
+            };
+            found = Cow::Owned(again);
+        }
+        tracing::debug!(job.id = %found.value.id, "somebody else changed the job meanwhile; the next poll decides");
+        Ok(())
+    }
+}

@@ -101,7 +101,10 @@ pub fn router(state: DoorState) -> Router {
         holding: state.holding,
     });
     let open = routes::served(routes::OPEN)
-        .route("/mcp", mcp::route(&door, |door| closed(&door).with_state(door)))
+        .route(
+            "/mcp",
+            mcp::route(&door, |door| closed(&door).with_state(door)),
+        )
         .method_not_allowed_fallback(no_such_method);
     closed(&door)
         .merge(open)

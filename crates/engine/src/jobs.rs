@@ -37,7 +37,6 @@ pub const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// Longest name that an error repeats, in characters.
 const NAME_CHARS_MAX: usize = 80;
 
-
 /// What is wanted of a new job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {

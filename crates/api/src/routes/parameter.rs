@@ -1,10 +1,9 @@
 //! What may stand in the query and the headers of a call.
 
 use client::wire::{
-    EVENTS_LIMIT, EVENTS_LIMIT_MAX, IDEMPOTENCY_KEY, JOBS_LIMIT, JOBS_LIMIT_MAX, WAIT_SECONDS_MAX,
+    EVENTS_LIMIT, EVENTS_LIMIT_MAX, IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX, JOBS_LIMIT,
+    JOBS_LIMIT_MAX, WAIT_SECONDS_MAX,
 };
-
-use crate::client::wire::IDEMPOTENCY_KEY_BYTES_MAX;
 
 /// What a parameter takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +62,7 @@ pub(super) const KEY: Parameter = Parameter {
     name: IDEMPOTENCY_KEY,
     in_header: true,
     takes: Takes::Name {
-        longest: KEY_BYTES_MAX,
+        longest: IDEMPOTENCY_KEY_BYTES_MAX,
     },
     means: "Names the order: the same name with the same body is carried out once.",
 };

@@ -173,7 +173,7 @@ const CLASSES: [FailureClass; 10] = [
     FailureClass::Garbled,
 ];
 
-const CAUSES: [ErrorCause; 16] = [
+const CAUSES: [ErrorCause; 17] = [
     ErrorCause::SessionFailed,
     ErrorCause::InvalidJob,
     ErrorCause::CreateRefused,

@@ -20,6 +20,9 @@ fn event(n: i64) -> ActionableEvent {
         message: Some("a\nb".to_owned()),
         payload: None,
         last_activity: None,
+        links: None,
+        resume: None,
+        audience: None,
     }
 }
 

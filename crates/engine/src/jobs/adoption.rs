@@ -82,7 +82,7 @@ impl Desk {
         self.look_within(within, || async {
             Ok(match self.adopted(id, session).await? {
                 open @ Adopted::Later(_) => Seen::NotYet(open),
-                decided => Seen::Enough(decided),
+                decided @ (Adopted::Job(_) | Adopted::Refused(..)) => Seen::Enough(decided),
             })
         })
         .await

@@ -75,7 +75,7 @@ fn told(over: &str, mode: &str) {
         over,
         mode,
     ]);
-    let told: Value = serde_json::from_str(&printed(client)).unwrap();
+    let told: Value = serde_json::from_str(&printed(client, "")).unwrap();
     let names = |list: &str| {
         let names = told[list].as_array().unwrap().iter();
         let mut names: Vec<_> = names.map(|it| it.as_str().unwrap().to_owned()).collect();
@@ -111,7 +111,7 @@ fn inspected(stage: &Stage, server: &[&str], method: &[&str]) -> Value {
     let mut node = stage.on(Command::new("node"));
     node.current_dir(folder).args(["cli.js", "--cli"]);
     node.args(server).args(method);
-    serde_json::from_str(&printed(node)).unwrap()
+    serde_json::from_str(&printed(node, "")).unwrap()
 }
 
 #[test]

@@ -232,6 +232,7 @@ async fn a_plan_that_nobody_has_approved() {
         plan-waits
         - paused: Everything is paused: `gaffer resume` lets it go on.
         - plan_open: A plan waits for approval since ….
+        - persons_turn: It is a person's turn.
         > 2m: Jules is asked how its sessions are.
         > 168h 11s: It is looked at once more.
         > some time: `gaffer job approve ID` approves it; `gaffer job say ID TEXT` asks for another.

@@ -100,11 +100,9 @@ pub fn router(state: DoorState) -> Router {
         webhooks: state.webhooks,
         holding: state.holding,
     });
+    let tools = mcp::route(&door, |door| closed(&door).with_state(door));
     let open = routes::served(routes::OPEN)
-        .route(
-            "/mcp",
-            mcp::route(&door, |door| closed(&door).with_state(door)),
-        )
+        .route("/mcp", tools)
         .method_not_allowed_fallback(no_such_method);
     closed(&door)
         .merge(open)

@@ -113,7 +113,7 @@ fn only_the_table_makes_routes() {
         [
             r#"src/door.rs: .route("/jobs/{job}", post(orders::by_colon))"#,
             // MCP tells of itself what it serves: `tools/list`.
-            r#"src/door.rs: .route("/mcp", mcp::route(&door, |door| closed(&door).with_state(door)))"#,
+            r#"src/door.rs: .route("/mcp", tools)"#,
             "src/routes.rs: router.route(row.route.path, (row.serve)())",
         ]
     );

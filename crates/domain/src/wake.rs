@@ -201,16 +201,29 @@ impl Wake {
         if attempt as usize > SCHEDULE.len() {
             return Some(self.next_way(&unanswered(), now));
         }
-        Some(self.with(WakeState::Sending {
+        let sending = self.with(WakeState::Sending {
             attempt,
             until: plus(now, TRY_HOLD),
-        }))
+        });
+        Some(Self {
+            // Of a try that nobody saw the end of it is not known whether it arrived.
+            answered: false,
+            ..sending
+        })
     }
 
     /// The wake after a try.
     pub fn tried(&self, outcome: &TryOutcome, now: Timestamp) -> Self {
         if *outcome == TryOutcome::Acknowledged {
             // However late the answer came.
+            return self.acknowledged(now);
+        }
+        let goes_on = match outcome {
+            TryOutcome::Accepted | TryOutcome::Failed { .. } => true,
+            TryOutcome::Acknowledged | TryOutcome::Gone => false,
+        };
+        let is_sending = matches!(self.state, WakeState::Sending { .. });
+        if self.answered && goes_on && is_sending {
             return self.acknowledged(now);
         }
         let WakeState::Sending { attempt, .. } = self.state else {
@@ -267,17 +280,20 @@ impl Wake {
 
     /// The wake after somebody gave the order that it asks for while its agent had it; none if that changes nothing.
     ///
-    /// What was sent is over. What was taken out of an inbox still is its taker's, who goes on with it, but is nobody's afterwards.
+    /// What was sent is over; what is being sent is over when its try is, but whoever dies in the middle of it tells it once more. What was taken out of an inbox still is its taker's, who goes on with it, but is nobody's afterwards.
     /// What no agent has got yet is told all the same: it has to know what happened.
     pub fn answered(&self, now: Timestamp) -> Option<Self> {
         match (self.channel, &self.state) {
-            (Channel::Http, WakeState::Sending { .. } | WakeState::Leased { .. }) => {
-                Some(self.acknowledged(now))
+            (Channel::Http, WakeState::Leased { .. }) => Some(self.acknowledged(now)),
+            (Channel::Http, WakeState::Sending { .. })
+            | (Channel::Inbox, WakeState::Leased { .. })
+                if !self.answered =>
+            {
+                Some(Self {
+                    answered: true,
+                    ..self.clone()
+                })
             }
-            (Channel::Inbox, WakeState::Leased { .. }) if !self.answered => Some(Self {
-                answered: true,
-                ..self.clone()
-            }),
             (
                 Channel::Http | Channel::Inbox,
                 WakeState::Pending { .. }

@@ -166,9 +166,7 @@ impl Wake {
                 let why = format!("nobody took it out of the inbox for {days} days");
                 Some(self.next_way(&why, now))
             }
-            WakeState::Sending { .. } | WakeState::Leased { .. } if self.answered => {
-                Some(self.acknowledged(now))
-            }
+            WakeState::Leased { .. } if self.answered => Some(self.acknowledged(now)),
             WakeState::Sending { attempt, until } | WakeState::Leased { attempt, until } => {
                 Some(self.again_after(attempt, (&unanswered(), None), until))
             }

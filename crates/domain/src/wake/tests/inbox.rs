@@ -211,11 +211,21 @@ fn records_of_the_first_version_go_by_http() {
 fn an_answer_ends_what_somebody_has_and_leaves_what_nobody_has_got() {
     let sending = wake().begin(at(0)).unwrap();
     let accepted = sending.tried(&TryOutcome::Accepted, at(1));
-    for sent in [sending, accepted] {
-        let over = sent.answered(at(2)).unwrap();
-        assert_eq!(over.state, WakeState::Acknowledged { at: at(2) });
-        assert_eq!(over.answered(at(3)), None);
+    let over = accepted.answered(at(2)).unwrap();
+    assert_eq!(over.state, WakeState::Acknowledged { at: at(2) });
+    assert_eq!(over.answered(at(3)), None);
+    // What is being sent is over with its try, and is told once more if nobody saw the end of that.
+    let answered = sending.answered(at(2)).unwrap();
+    assert_eq!((&answered.state, answered.answered(at(3))), (&sending.state, None));
+    let failed = TryOutcome::Failed {
+        why: "503".to_owned(),
+        retry_after: None,
+    };
+    for outcome in [TryOutcome::Accepted, TryOutcome::Acknowledged, failed.clone()] {
+        assert!(answered.tried(&outcome, at(4)).is_settled());
     }
+    let again = answered.begin(at(61)).unwrap();
+    assert!(!again.answered && !again.tried(&failed, at(62)).is_settled());
     let dead = wake().given_up("nobody", at(1));
     for unheard in [wake(), fetched(), dead] {
         assert_eq!(unheard.answered(at(2)), None);

@@ -61,7 +61,7 @@ pub async fn posted(server: Server, headers: &HeaderMap, body: Bytes) -> Posted 
         let why = format!("`Content-Type` has to be `{JSON}`");
         return refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, why);
     }
-    if let Err(answer) = readable(&body) {
+    if let Some(answer) = unreadable(&body) {
         return Posted::Answer(answer);
     }
     let config = StreamableHttpServerConfig::default()
@@ -117,15 +117,15 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// What is no message is answered with the protocol's own code, which the SDK has not for it.
-fn readable(body: &[u8]) -> Result<(), Response<BoxBody<Bytes, Infallible>>> {
-    let read = serde_json::from_slice::<Value>(body);
-    let value = read.map_err(|error| wrong(NO_JSON, &format!("the body is no JSON: {error}")))?;
-    if !value.is_object() {
-        return Err(wrong(NO_REQUEST, "a message is one JSON object"));
-    }
+fn unreadable(body: &[u8]) -> Option<Response<BoxBody<Bytes, Infallible>>> {
+    let value = match serde_json::from_slice::<Value>(body) {
+        Ok(value) if value.is_object() => value,
+        Ok(_) => return Some(wrong(NO_REQUEST, "a message is one JSON object")),
+        Err(error) => return Some(wrong(NO_JSON, &format!("the body is no JSON: {error}"))),
+    };
     let read = serde_json::from_value::<ClientJsonRpcMessage>(value);
     let told = |error| wrong(NO_REQUEST, &format!("the body is no message: {error}"));
-    read.map(|_| ()).map_err(told)
+    read.err().map(told)
 }
 
 fn wrong(code: i32, message: &str) -> Response<BoxBody<Bytes, Infallible>> {

@@ -53,14 +53,13 @@ type Row = (&'static str, Value, &'static [(&'static str, Kind)]);
 const EVENT: &str = "evt_00000000000000000000000000000000";
 
 fn table(job: &str) -> Vec<Row> {
+    [talk(job), outcome(job), further(job)].concat()
+}
+
+/// Handing work over and talking about it.
+fn talk(job: &str) -> Vec<Row> {
     use Kind::*;
     let one = json!({ "job_id": job });
-    let wake = json!({ "event_id": EVENT, "agent": "me", "attempt": 1 });
-    let wakes: &[(&str, Kind)] = &[
-        ("event_id", Event),
-        ("agent", Agent),
-        ("attempt", Number(u32::MAX as u64)),
-    ];
     vec![
         (
             "jules_create_job",
@@ -115,6 +114,14 @@ fn table(job: &str) -> Vec<Row> {
                 ("idempotency_key", Key),
             ],
         ),
+    ]
+}
+
+/// What comes of it.
+fn outcome(job: &str) -> Vec<Row> {
+    use Kind::*;
+    let one = json!({ "job_id": job });
+    vec![
         ("jules_approve_plan", one.clone(), &[("job_id", Job)]),
         (
             "jules_get_artifacts",
@@ -148,6 +155,20 @@ fn table(job: &str) -> Vec<Row> {
             json!({ "event_id": EVENT, "agent": "me" }),
             &[("event_id", Event), ("agent", Agent)],
         ),
+    ]
+}
+
+/// Tools of the toolsets.
+fn further(job: &str) -> Vec<Row> {
+    use Kind::*;
+    let one = json!({ "job_id": job });
+    let wake = json!({ "event_id": EVENT, "agent": "me", "attempt": 1 });
+    let wakes: &[(&str, Kind)] = &[
+        ("event_id", Event),
+        ("agent", Agent),
+        ("attempt", Number(u32::MAX as u64)),
+    ];
+    vec![
         ("jules_status", json!({}), &[]),
         (
             "jules_why",

@@ -64,8 +64,8 @@ const NOTHING: &[&[&str]] = &[
 /// What is not there.
 fn named<'a>(command: &[&'a str]) -> &'a str {
     match command {
-        ["job", "show", id] => *id,
-        ["mcp", .., tool] => *tool,
+        ["job", "show", id] => id,
+        ["mcp", .., tool] => tool,
         ["job", "create" | "adopt", ..] | ["source", "add", ..] => {
             if command.contains(&"nobody") {
                 "nobody"

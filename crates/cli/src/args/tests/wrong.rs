@@ -7,6 +7,8 @@ use super::*;
 enum Kind {
     /// A name, a number, a duration, an address or one of some words.
     Strict,
+    /// The same, or nothing.
+    Perhaps,
     /// Words that can be seen, on one line and not many.
     Words,
     /// Words of any kind, but some. What is too long is refused where they are read.
@@ -17,7 +19,7 @@ enum Kind {
     Theirs,
 }
 
-use Kind::{Place, Strict, Text, Theirs, Words};
+use Kind::{Perhaps, Place, Strict, Text, Theirs, Words};
 
 type Row = (&'static str, &'static [&'static [(&'static str, Kind)]]);
 
@@ -33,6 +35,7 @@ const OUTSIDE: &[(&str, Kind)] = &[
 const POLICY: &[(&str, Kind)] = &[
     ("merge", Strict),
     ("plan_approval", Strict),
+    ("answers", Strict),
     ("merge_method", Strict),
     ("min_checks", Strict),
     ("required_checks", Words),
@@ -146,8 +149,14 @@ const ROWS: &[Row] = &[
     ("source pause", &[REPO]),
     ("source resume", &[REPO]),
     ("agent", &[]),
-    ("agent add", &[NAME, URL, &[("channel", Strict)]]),
-    ("agent set", &[NAME, URL, &[("channel", Strict)]]),
+    (
+        "agent add",
+        &[NAME, URL, &[("channel", Strict), ("resume", Words)]],
+    ),
+    (
+        "agent set",
+        &[NAME, URL, &[("channel", Strict), ("resume", Words)]],
+    ),
     ("agent test", &[NAME, &[("within", Strict)]]),
     ("agent list", &[]),
     ("agent rotate", &[NAME]),
@@ -216,7 +225,9 @@ const ROWS: &[Row] = &[
     ("monitor", &[CONFIG, OF_A_REPO, OUTSIDE]),
     ("pull", &[URL]),
     ("pull why", &[&[("pull", Strict)]]),
-    ("mcp", &[URL]),
+    ("mcp", &[URL, &[("toolsets", Perhaps)]]),
+    ("mcp install", &[&[("client", Strict)]]),
+    ("mcp skill", &[]),
     ("mcp call", &[&[("tool", Words), ("arguments", Theirs)]]),
     ("wake", &[]),
     (
@@ -284,6 +295,11 @@ fn wrong_for(kind: Kind) -> Vec<String> {
     match kind {
         Strict => [
             own(&["", " ", "a\u{7}b", "\u{1b}[2J", "a\r\nb", "a\n\nb", "../x"]),
+            vec![long],
+        ]
+        .concat(),
+        Perhaps => [
+            own(&["a\u{7}b", "\u{1b}[2J", "a\r\nb", "a\n\nb", "../x"]),
             vec![long],
         ]
         .concat(),

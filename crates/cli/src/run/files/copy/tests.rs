@@ -2,28 +2,18 @@
 
 use domain::ids::EventId;
 use jiff::Timestamp;
+use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
 
 fn event(n: i64) -> ActionableEvent {
-    ActionableEvent {
-        event: "question".to_owned(),
-        kind: "question".to_owned(),
-        event_id: EventId::of(&n.to_string()),
-        job_id: None,
-        account: "default".to_owned(),
-        repo: None,
-        attempt: 1,
-        observed_at: Timestamp::from_second(n).unwrap(),
-        status: String::new(),
-        message: Some("a\nb".to_owned()),
-        payload: None,
-        last_activity: None,
-        links: None,
-        resume: None,
-        audience: None,
-    }
+    let event = json!({
+        "event": "question", "kind": "question", "event_id": EventId::of(&n.to_string()),
+        "job_id": null, "account": "default", "attempt": 1, "status": "", "message": "a\nb",
+        "observed_at": Timestamp::from_second(n).unwrap(),
+    });
+    serde_json::from_value(event).unwrap()
 }
 
 fn cursor(n: i64) -> Cursor {

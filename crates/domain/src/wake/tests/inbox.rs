@@ -216,12 +216,19 @@ fn an_answer_ends_what_somebody_has_and_leaves_what_nobody_has_got() {
     assert_eq!(over.answered(at(3)), None);
     // What is being sent is over with its try, and is told once more if nobody saw the end of that.
     let answered = sending.answered(at(2)).unwrap();
-    assert_eq!((&answered.state, answered.answered(at(3))), (&sending.state, None));
+    assert_eq!(
+        (&answered.state, answered.answered(at(3))),
+        (&sending.state, None)
+    );
     let failed = TryOutcome::Failed {
         why: "503".to_owned(),
         retry_after: None,
     };
-    for outcome in [TryOutcome::Accepted, TryOutcome::Acknowledged, failed.clone()] {
+    for outcome in [
+        TryOutcome::Accepted,
+        TryOutcome::Acknowledged,
+        failed.clone(),
+    ] {
         assert!(answered.tried(&outcome, at(4)).is_settled());
     }
     let again = answered.begin(at(61)).unwrap();

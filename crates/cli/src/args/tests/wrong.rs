@@ -121,7 +121,7 @@ const ROWS: &[Row] = &[
     ),
     ("account", &[]),
     ("account add", &[NAME, &[("key_file", Place)], PLAN]),
-    ("account set", &[NAME, PLAN]),
+    ("account set", &[NAME, PLAN, &[("requests_a_day", Strict)]]),
     ("account list", &[]),
     ("source", &[]),
     (
@@ -149,10 +149,7 @@ const ROWS: &[Row] = &[
     ("source pause", &[REPO]),
     ("source resume", &[REPO]),
     ("agent", &[]),
-    (
-        "agent add",
-        &[NAME, URL, &[("channel", Strict), ("resume", Words)]],
-    ),
+    ("agent add", &[NAME, URL, &[("channel", Strict)]]),
     (
         "agent set",
         &[NAME, URL, &[("channel", Strict), ("resume", Words)]],
@@ -195,6 +192,7 @@ const ROWS: &[Row] = &[
                 ("title", Words),
                 ("agent", Strict),
                 ("priority", Strict),
+                ("resume", Words),
                 ("prompt", Text),
                 ("prompt_file", Place),
                 ("stdin", Strict),
@@ -265,7 +263,7 @@ const ROWS: &[Row] = &[
     ("status", &[]),
     ("top", &[URL]),
     ("logs", &[ID]),
-    ("cost", &[]),
+    ("cost", &[&[("a_day", Strict)]]),
     ("dlq", &[&[("queue", Strict)]]),
     ("dlq list", &[]),
     ("dlq show", &[LETTER]),
@@ -347,15 +345,20 @@ fn row(name: &str) -> Option<Vec<(&'static str, Kind)>> {
 #[test]
 fn every_command_and_every_argument_has_a_row() {
     let commands = commands();
+    let mut faults = Vec::new();
     for (name, arguments) in &commands {
         let mut wanted: Vec<_> = arguments.iter().map(|arg| arg.get_id().as_str()).collect();
-        let row = row(name);
-        assert!(row.is_some(), "`gaffer {name}` has no row");
-        let mut had: Vec<_> = row.unwrap().iter().map(|(id, _)| *id).collect();
+        let row = row(name).unwrap_or_default();
+        let mut had: Vec<_> = row.iter().map(|(id, _)| *id).collect();
         wanted.sort_unstable();
         had.sort_unstable();
-        assert_eq!(had, wanted, "`gaffer {name}`");
+        if had != wanted {
+            faults.push(format!(
+                "`gaffer {name}` takes {wanted:?}, and its row has {had:?}"
+            ));
+        }
     }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert_eq!(ROWS.len(), commands.len(), "a row names no command");
 }
 
@@ -418,9 +421,13 @@ fn bad_values_are_refused_with_their_argument() {
     let mut command = CommandLine::command();
     command.build();
     for (name, arguments) in commands() {
-        let row = row(&name).unwrap();
+        let row = row(&name).unwrap_or_default();
         for arg in &arguments {
-            let kind = row.iter().find(|(id, _)| id == arg.get_id()).unwrap().1;
+            let Some((_, kind)) = row.iter().find(|(id, _)| id == arg.get_id()) else {
+                // Another test tells of it.
+                continue;
+            };
+            let kind = *kind;
             let wrong = wrong_for(kind);
             faults.extend(
                 wrong

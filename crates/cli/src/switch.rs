@@ -132,6 +132,16 @@ fn github_words(github: &GitHubStatus) -> String {
     }
 }
 
+/// What is told of each account.
+const ACCOUNT_HEAD: [&str; 6] = [
+    "account",
+    "health",
+    "next poll",
+    "slots",
+    "last 24 h",
+    "requests today",
+];
+
 fn shown(status: &Status, (place, ticks): (&str, Option<(u64, u64)>)) -> Answer {
     let jobs = status
         .jobs
@@ -186,18 +196,8 @@ fn shown(status: &Status, (place, ticks): (&str, Option<(u64, u64)>)) -> Answer 
         "spending": value(&status.spending),
     });
     let none = "No account yet: `gaffer account add default`.";
-    let answer = Answer::new(json).pairs(pairs).line("").table(
-        &[
-            "account",
-            "health",
-            "next poll",
-            "slots",
-            "last 24 h",
-            "requests today",
-        ],
-        rows,
-        none,
-    );
+    let answer = Answer::new(json).pairs(pairs).line("");
+    let answer = answer.table(&ACCOUNT_HEAD, rows, none);
     if status.feeds.is_empty() {
         return answer;
     }

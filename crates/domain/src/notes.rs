@@ -136,7 +136,11 @@ mod tests {
     fn map(value: Value) -> Map<String, Value> {
         match value {
             Value::Object(map) => map,
-            other => panic!("{other} is no object"),
+            other @ (Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)) => panic!("{other} is no object"),
         }
     }
 

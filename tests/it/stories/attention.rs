@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use domain::ids::JobId;
+use expect_test::expect_file;
 use jiff::{SignedDuration, Timestamp};
 use sandbox::jules::SessionView;
 use serde_json::{Value, json};
@@ -206,26 +207,29 @@ async fn compared(demo: &Demo, every: SignedDuration) -> (Read, Read) {
     (ours, theirs)
 }
 
-async fn at_most_a_fifth(told: &str, demo: Demo, every: SignedDuration) {
+async fn at_most_a_fifth(told: &str, demo: Demo, every: SignedDuration) -> String {
     let (ours, theirs) = compared(&demo, every).await;
     let merged = demo.jobs.len();
     let (with, without) = (
         ours.told("with Gaffer", merged),
         theirs.told("asking", merged),
     );
-    println!("{told}, asked every {every:#}\n  {with}\n  {without}");
-    assert!(ours.total() * 5 <= theirs.total(), "{ours:?} {theirs:?}");
+    assert!(ours.total() * 5 <= theirs.total(), "{with}\n{without}");
     demo.world.finish().await;
+    format!("{told}, asked every {every:#}\n  {with}\n  {without}\n")
 }
 
 #[tokio::test]
 async fn the_demo_takes_a_fifth_of_what_it_takes_to_be_as_prompt_by_asking() {
     let demo = Demo::begin(true, None).await;
-    at_most_a_fifth("the demo's stories", demo, PROMPTLY).await;
+    let told = Box::pin(at_most_a_fifth("the demo's stories", demo, PROMPTLY)).await;
+    expect_file!["attention/promptly.txt"].assert_eq(&told);
 }
 
 #[tokio::test]
 async fn sessions_of_the_usual_length_take_a_fifth_of_asking_at_leisure() {
     let demo = Demo::begin_at_usual_length().await;
-    at_most_a_fifth("the same, a quarter of an hour each", demo, AT_LEISURE).await;
+    let name = "the same, a quarter of an hour each";
+    let told = Box::pin(at_most_a_fifth(name, demo, AT_LEISURE)).await;
+    expect_file!["attention/at_leisure.txt"].assert_eq(&told);
 }

@@ -40,7 +40,8 @@ async fn read<T>(world: &World, asked: impl Future<Output = Result<Option<T>, Er
 }
 
 async fn messages(world: &World, job: &domain::ids::JobId, cursor: &Cursor) -> ReadMessages {
-    read(world, world.desk.fresh_messages(job, cursor, WITHIN)).await
+    let asked = world.desk.fresh_messages(job, cursor, WITHIN);
+    Box::pin(read(world, asked)).await
 }
 
 fn told(page: &ReadMessages) -> Vec<(Role, &str)> {
@@ -95,16 +96,16 @@ async fn a_job_is_shown_as_jules_shows_it_now() {
     // Time goes by, and nobody polls.
     world.clock.advance(MINUTE * 2);
     assert_eq!(world.state(&job).await, "working");
-    let looked = read(&world, world.desk.fresh_look(&job, WITHIN)).await;
+    let looked = Box::pin(read(&world, world.desk.fresh_look(&job, WITHIN))).await;
     assert_eq!(looked.failure, None);
     assert_eq!(world.state(&job).await, "asking");
 
     // Whoever asks again at once is shown the same, and Jules is not asked.
     let asked = world.sandbox.requests().len();
-    let again = read(&world, world.desk.fresh_look(&job, WITHIN)).await;
+    let again = Box::pin(read(&world, world.desk.fresh_look(&job, WITHIN))).await;
     assert_eq!((again, world.sandbox.requests().len()), (looked, asked));
     world.clock.advance(SECOND * 5);
-    read(&world, world.desk.fresh_look(&job, WITHIN)).await;
+    Box::pin(read(&world, world.desk.fresh_look(&job, WITHIN))).await;
     assert!(world.sandbox.requests().len() > asked);
     assert_eq!(world.events(&job).await, ["question/question"]);
 }
@@ -117,7 +118,7 @@ async fn a_job_without_a_session_is_as_it_is() {
     let looked = world.desk.fresh_look(&job, Duration::ZERO).await;
     assert_eq!(looked.expect("a store"), None);
     world.pause(true).await;
-    let looked = read(&world, world.desk.fresh_look(&job, WITHIN)).await;
+    let looked = Box::pin(read(&world, world.desk.fresh_look(&job, WITHIN))).await;
     assert_eq!(looked.failure, None);
     assert_eq!(world.sandbox.requests().len(), before);
 }

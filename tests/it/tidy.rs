@@ -8,6 +8,7 @@ mod attributes;
 mod code;
 mod prose;
 mod purity;
+mod rows;
 mod shape;
 mod told;
 mod tree;
@@ -149,6 +150,12 @@ fn the_hands_are_where_the_rule_looks_for_them() -> Outcome {
 #[test]
 fn stories_that_are_told_on_aws_are_there() -> Outcome {
     none(&told::listed(&tree::files(&tree::root()?)?));
+    Ok(())
+}
+
+#[test]
+fn what_was_asked_for_leads_to_tests_that_there_are() -> Outcome {
+    none(&rows::mapped(&tree::files(&tree::root()?)?));
     Ok(())
 }
 

@@ -237,10 +237,20 @@ impl ServerHandler for Server {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        match self.call(&request.name, arguments).await {
+        let calling = self.call(&request.name, arguments);
+        let called = if Tool::named(&request.name).is_some_and(Tool::waits) {
+            // Nobody waits for a caller who has hung up.
+            tokio::select! {
+                called = calling => called,
+                () = context.ct.cancelled() => return Err(ErrorData::internal_error("the caller has hung up", None)),
+            }
+        } else {
+            calling.await
+        };
+        match called {
             Some(result) => Ok(result.into()),
             None => Err(self.no_such_tool(&request.name)),
         }

@@ -37,7 +37,7 @@ pub use silence::deadline;
 pub(crate) use silence::silence_deadline;
 pub use tally::{Tally, Topic};
 pub(crate) use turns::turn_deadline;
-pub use turns::{Asked, NUDGES_MAX, asked};
+pub use turns::{Asked, NUDGES_MAX, asked, is_wanted};
 pub use watch::{
     Announced, Attention, Mark, Nudged, PendingPlan, Said, Talk, Telling, Told, Turn, Watch,
 };

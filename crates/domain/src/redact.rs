@@ -93,12 +93,13 @@ fn is_token_byte(byte: u8) -> bool {
 
 /// Private keys in PEM: everything between the lines, and to the end if the end is missing.
 fn mask_key_blocks(text: &str) -> String {
-    let Some(start) = text.find("-----BEGIN ").filter(|at| {
-        text[*at..]
-            .lines()
-            .next()
-            .is_some_and(|line| line.contains("PRIVATE KEY"))
-    }) else {
+    // A certificate may stand before its key.
+    let is_key = |at: &usize| {
+        let line = text[*at..].lines().next();
+        line.is_some_and(|line| line.contains("PRIVATE KEY"))
+    };
+    let mut begins = text.match_indices("-----BEGIN ").map(|(at, _)| at);
+    let Some(start) = begins.find(is_key) else {
         return text.to_owned();
     };
     let end = text[start..].find("-----END ").and_then(|end| {
@@ -114,6 +115,17 @@ fn mask_key_blocks(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_behind_a_certificate_is_masked() {
+        let block = |what: &str, body: &str| {
+            format!("-----BEGIN {what}-----\n{body}\n-----END {what}-----")
+        };
+        let certificate = block("CERTIFICATE", "public");
+        let text = format!("{certificate}\n{}\nend", block("PRIVATE KEY", "hidden"));
+        assert_eq!(redact(&text), format!("{certificate}\n[secret]\nend"));
+        assert_eq!(redact(&certificate), certificate);
+    }
 
     #[test]
     fn masks_every_known_shape_and_keeps_the_rest() {

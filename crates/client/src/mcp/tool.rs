@@ -150,6 +150,11 @@ impl Tool {
         }
     }
 
+    /// Whether calling it may take as long as its caller likes.
+    pub(super) fn waits(self) -> bool {
+        matches!(self, Self::WaitEvent | Self::TakeWakes)
+    }
+
     /// The tool of a name.
     pub(super) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.name() == name)

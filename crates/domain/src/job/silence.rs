@@ -25,11 +25,20 @@ const STUCK_WAIT_MAX: SignedDuration = SignedDuration::from_hours(24);
 /// `stuck` needs the log to have been read just now: silence is only known to whoever listened.
 pub(super) fn stuck(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
     let silent_for = context.now.duration_since(silent_since(watch));
-    if wait(watch, context.timing).is_none_or(|wait| silent_for < wait)
-        || completion::stands(watch)
+    if completion::stands(watch)
         || watch.announced.stuck_at == Some(context.now)
         || context.snapshot.activities.is_none()
     {
+        return;
+    }
+    let Some(wait) = wait(watch, context.timing) else {
+        // Nobody is told any more. It is looked at again after as long, and not at once for ever.
+        if silent_for >= context.timing.watch_completed {
+            watch.announced.stuck_at = Some(context.now);
+        }
+        return;
+    };
+    if silent_for < wait {
         return;
     }
     let what = Occurrence::Stuck {

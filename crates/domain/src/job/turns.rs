@@ -152,7 +152,7 @@ pub(super) fn go_on(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
     }
 }
 
-/// Gives the turn to the first one of the chain, from a place on, who can have it. Where there is none, whoever has it keeps it.
+/// Gives the turn to the first one of the chain, from a place on, who can have it; a chain may have become shorter meanwhile, so people before that place are looked at too. Where there is none, whoever has it keeps it.
 fn pass_on(
     step: &mut Step<Job>,
     watch: &mut Watch,
@@ -160,7 +160,10 @@ fn pass_on(
     context: &Context<'_>,
 ) {
     let steps = chain(what, context.policy);
-    for (place, answer) in (0_u32..).zip(&steps).skip(from as usize) {
+    let numbered = || (0_u32..).zip(&steps);
+    let people =
+        numbered().filter(|(place, answer)| *place < from && answer.who == Answerer::Human);
+    for (place, answer) in numbered().skip(from as usize).chain(people) {
         let has_it = match answer.who {
             Answerer::Agent => show(step, watch, (told, what, Audience::Agent), context),
             Answerer::Human => show(step, watch, (told, what, Audience::Human), context),
@@ -240,10 +243,23 @@ pub(super) fn answered(watch: &mut Watch, now: Timestamp) {
 pub(super) fn unanswered(watch: &mut Watch, action: &Action, now: Timestamp) -> bool {
     let nudge = matches!(action, Action::Say { cause, .. } if cause.starts_with(NUDGE));
     if let Some(turn) = open_mut(watch).and_then(|told| told.turn.as_mut()) {
-        turn.answered = None;
-        if nudge && turn.who == Answerer::Nudge {
+        if !nudge {
+            turn.answered = None;
+        } else if turn.who == Answerer::Nudge {
+            // Somebody else's answer may be under way, and holds the turn still.
             turn.until = Some(now);
         }
     }
     nudge
+}
+
+/// Whether what is to be said may still be said: a nudge only while nobody has answered what it is about. It may have waited for long.
+pub fn is_wanted(watch: &Watch, cause: &str) -> bool {
+    cause.strip_prefix(NUDGE).is_none_or(|event| {
+        let is_open = |told: &Told| {
+            let answered = told.turn.as_ref().and_then(|turn| turn.answered);
+            told.event.as_str() == event && answered.is_none()
+        };
+        watch.unconfirmed_since.is_none() && open(watch).is_some_and(is_open)
+    })
 }

@@ -2,7 +2,7 @@
 
 use domain::effect::{Action, Effect, EffectState, Finding};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::CommitSha;
+use domain::ids::{CommitSha, SessionId};
 use domain::job;
 use domain::policy::Source;
 use domain::session::SessionView;
@@ -10,6 +10,9 @@ use domain::session::SessionView;
 use super::Dispatcher;
 use crate::desk::{DECIDE_AGAIN_MAX, Error, ignore_conflict};
 use crate::store::Versioned;
+
+/// Why nothing is said to a session any more.
+const UNWATCHED: &str = "its job no longer watches this session";
 
 /// What a call, or reading the world, brought about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,6 +133,21 @@ impl Dispatcher {
         self.record(pk, &held, &outcome, source).await
     }
 
+    /// What is known of a session, while its job watches it.
+    async fn watching(&self, session: &SessionId) -> Result<Option<Box<job::Watch>>, Error> {
+        let Some(id) = self.desk.store.job_of(session).await? else {
+            return Ok(None);
+        };
+        let found = self.desk.store.job(&id).await?;
+        Ok(found.and_then(|found| match found.value.phase {
+            job::Phase::Watching(watch) if watch.session == *session => Some(watch),
+            job::Phase::Watching(_)
+            | job::Phase::Queued { .. }
+            | job::Phase::Creating { .. }
+            | job::Phase::Ended(_) => None,
+        }))
+    }
+
     /// What nobody waits for any more is not begun: a create whose job moved on, words for a session that was replaced or put away.
     async fn not_wanted(&self, action: &Action) -> Result<Option<String>, Error> {
         match action {
@@ -141,14 +159,19 @@ impl Dispatcher {
                 });
                 Ok((!wanted).then(|| "the job no longer waits for this session".to_owned()))
             }
-            Action::Say { session, .. } | Action::ApprovePlan { session, .. } => {
-                let wanted = match self.desk.store.job_of(session).await? {
-                    Some(id) => self.desk.store.job(&id).await?.is_some_and(|found| {
-                        matches!(&found.value.phase, job::Phase::Watching(watch) if watch.session == *session)
-                    }),
-                    None => false,
-                };
-                Ok((!wanted).then(|| "its job no longer watches this session".to_owned()))
+            Action::Say { session, cause, .. } => {
+                let watch = self.watching(session).await?;
+                Ok(match watch {
+                    None => Some(UNWATCHED.to_owned()),
+                    Some(watch) if !job::is_wanted(&watch, cause) => {
+                        Some("somebody has answered meanwhile".to_owned())
+                    }
+                    Some(_) => None,
+                })
+            }
+            Action::ApprovePlan { session, .. } => {
+                let watch = self.watching(session).await?;
+                Ok(watch.is_none().then(|| UNWATCHED.to_owned()))
             }
             Action::Archive { .. }
             | Action::Merge { .. }

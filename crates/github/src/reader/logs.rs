@@ -2,8 +2,10 @@
 
 use domain::facts::{Check, CheckOutcome, Fact, PullFacts};
 use domain::failure::{Failure, FailureClass};
+use domain::fence::clip;
 use domain::ids::RepoName;
 use domain::page::Page;
+use domain::redact::redact;
 use engine::ports::CheckLog;
 
 use crate::client::Client;
@@ -29,7 +31,8 @@ pub(super) async fn read(client: &Client, facts: &PullFacts) -> Result<Vec<Check
         if let Some(text) = log_of(client, &facts.pull.repo, check).await? {
             logs.push(CheckLog {
                 name: check.name.clone(),
-                tail: tail(&text, TAIL_CHARS_MAX),
+                // A key whose first line is cut off would be recognised by nobody.
+                tail: tail(&redact(&clip(&text, usize::MAX)), TAIL_CHARS_MAX),
                 page: page(&facts.pull.repo, check),
             });
         }

@@ -152,15 +152,19 @@ impl Copy {
         Ok(())
     }
 
-    /// Ends a last line that is whole, as somebody else may write it, and cuts off half of one.
+    /// Ends a last line that is whole, as somebody else may write it, and cuts off half of one of ours. What is nothing of ours is kept.
     fn end_line(&mut self, rest: &[u8], whole: u64) -> std::io::Result<()> {
-        if serde_json::from_slice::<Value>(rest).is_ok() {
+        let is_ours = rest.starts_with(BEGINS) || BEGINS.starts_with(rest);
+        if !is_ours || serde_json::from_slice::<Value>(rest).is_ok() {
             self.there.extend(event_id(rest));
             return self.file.write_all(b"\n");
         }
         self.file.set_len(self.standing.bytes + whole)
     }
 }
+
+/// How a line of ours begins: the first field of an event.
+const BEGINS: &[u8] = b"{\"event\":";
 
 fn event_id(line: &[u8]) -> Option<String> {
     let line: Value = serde_json::from_slice(line).ok()?;

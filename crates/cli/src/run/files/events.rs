@@ -107,17 +107,18 @@ impl<'a> Appending<'a> {
 
     /// Appends everything that is not there yet; answers how many events those were.
     pub(super) async fn catch_up(&mut self, desk: &Desk) -> Result<usize> {
-        let copy = match self.copy.take().filter(Copy::is_there) {
+        // One that could not be written to is opened anew the next time, which cuts off what was half written.
+        let mut copy = match self.copy.take().filter(Copy::is_there) {
             Some(copy) => copy,
             None => Copy::open(&self.config.events_path, &self.config.monitor_state_path)?,
         };
-        let copy = self.copy.insert(copy);
         let mut stream = Stream::from(desk, copy.cursor());
         let mut count = 0;
         loop {
             let page = stream.next().await?;
             count += copy.append(&page.events, &page.cursor)?;
             if !page.more {
+                self.copy = Some(copy);
                 return Ok(count);
             }
         }

@@ -91,15 +91,13 @@ impl Monitor {
                 Some((Hand::of(&data, &settings)?, lock))
             }
         };
-        let monitor = Self {
+        Ok(Self {
             data,
             adopted: args.adopted,
             hand,
             elsewhere,
             beside,
-        };
-        monitor.set_silence(config).await?;
-        Ok(monitor)
+        })
     }
 
     /// `stuck_minutes` holds for every source, since it is said for all of them.
@@ -135,6 +133,7 @@ impl Monitor {
         as_json: bool,
     ) -> Result<()> {
         let mut files = Files::open(config)?;
+        self.set_silence(config).await?;
         let round = self.round(&mut files, stopped).await?;
         let answer = Answer::new(self.told(config, &round));
         let answer = round.taken.lines().into_iter().fold(answer, Answer::line);
@@ -153,6 +152,7 @@ impl Monitor {
         as_json: bool,
     ) -> Result<()> {
         let mut files = Files::open(config)?;
+        self.set_silence(config).await?;
         self.announce(config, as_json)?;
         while !*stopped.borrow() {
             let stop = stopped.clone();

@@ -4,6 +4,7 @@ use super::*;
 use crate::effect::Effect;
 use crate::event::Audience;
 use crate::failure::{Failure, FailureClass};
+use crate::job::turns::{answered, is_wanted, unanswered};
 use crate::policy::{Answer, Answerer, Answers};
 
 const ASKING: &str = "AWAITING_USER_FEEDBACK";
@@ -278,4 +279,34 @@ fn a_chain_that_was_changed_meanwhile_goes_on_as_it_is_now() {
     story.policy.answers = Answers::new(vec!["human".parse().unwrap()]).unwrap();
     assert!(poll(&mut story, 3 * HOUR).is_empty());
     assert_eq!(turn(&story), (Answerer::Human, None));
+    // The agent had it, and nobody but people are left.
+    let mut story = asking(&["agent:2h", "human"]);
+    poll(&mut story, 10);
+    story.policy.answers = Answers::new(vec!["human".parse().unwrap()]).unwrap();
+    assert_eq!(poll(&mut story, 3 * HOUR), ["human: question: text of a1"]);
+    assert!(poll(&mut story, 9 * HOUR).is_empty());
+}
+
+#[test]
+fn a_nudge_that_waited_is_not_sent_once_somebody_answered() {
+    let mut story = asking(&["nudge:20m", "human"]);
+    poll(&mut story, 10);
+    let Phase::Watching(watch) = &story.job.phase else {
+        panic!("{:?}", story.job.phase);
+    };
+    let mut asked = watch.as_ref().clone();
+    let told = |watch: &Watch| watch.announced.question.clone().unwrap();
+    let cause = format!("nudge:{}", told(&asked).event);
+    assert!(is_wanted(&asked, &cause) && is_wanted(&asked, "answer"));
+    assert!(!is_wanted(&asked, "nudge:of another question"));
+    let nudge = Action::Say {
+        session: asked.session.clone(),
+        text: "go on".to_owned(),
+        cause: cause.clone(),
+    };
+    answered(&mut asked, at(300));
+    assert!(!is_wanted(&asked, &cause) && is_wanted(&asked, "answer"));
+    // Failing now takes nothing back from whoever has answered.
+    assert!(unanswered(&mut asked, &nudge, at(360)));
+    assert_eq!(told(&asked).turn.unwrap().answered, Some(at(300)));
 }

@@ -1,0 +1,135 @@
+//! docs/rows.md leads from each row of the feature list to a test that there is.
+
+use std::collections::BTreeMap;
+
+use super::Finding;
+use super::tree::File;
+
+/// The page.
+const PAGE: &str = "docs/rows.md";
+
+/// A test that stands for everything shows nothing.
+const ROWS_OF_A_TEST_MAX: usize = 3;
+
+/// The rows that were asked for: A1, A10 to A65 without A32, CT1 to CT13, and CT29.
+fn asked_for() -> Vec<String> {
+    let a = (10..=65)
+        .filter(|row| *row != 32)
+        .map(|row| format!("A{row}"));
+    let ct = (1..=13).chain([29]).map(|row| format!("CT{row}"));
+    ["A1".to_owned()].into_iter().chain(a).chain(ct).collect()
+}
+
+/// One line of a table: its number and its cells.
+type Line<'a> = (usize, Vec<&'a str>);
+
+/// Every row stands once, with a test of the file that is named beside it; those that nothing shows yet have no test.
+pub(super) fn mapped(files: &[File]) -> Vec<Finding> {
+    let Some(page) = files.iter().find(|file| file.path == PAGE) else {
+        return vec![Finding::new(
+            PAGE,
+            1,
+            "it is missing; it says which test shows what",
+        )];
+    };
+    let lines: Vec<Line<'_>> = page.text.lines().enumerate().filter_map(cells).collect();
+    let mut found: Vec<Finding> = lines
+        .iter()
+        .filter_map(|line| unknown(line, files))
+        .collect();
+    found.extend(worn_out(&lines));
+    let wrong = asked_for().into_iter().filter_map(|row| {
+        let times = lines.iter().filter(|(_, cells)| cells[0] == row).count();
+        (times != 1).then(|| Finding::new(PAGE, 1, format!("{row} stands {times} times, not once")))
+    });
+    found.extend(wrong);
+    found
+}
+
+/// The cells of a line about a row.
+fn cells((number, line): (usize, &str)) -> Option<Line<'_>> {
+    let inside = line.strip_prefix("| ")?.strip_suffix(" |")?;
+    let cells: Vec<&str> = inside.split(" | ").collect();
+    let row = cells.first()?;
+    let is_row = row.starts_with('A') || row.starts_with("CT");
+    (is_row && row.ends_with(|c: char| c.is_ascii_digit())).then_some((number + 1, cells))
+}
+
+/// A line that names no test although it has four cells.
+fn unknown((number, cells): &Line<'_>, files: &[File]) -> Option<Finding> {
+    let [_, _, test, path] = &cells[..] else {
+        return None;
+    };
+    let test = test.trim_matches('`');
+    let head = format!("fn {test}(");
+    let is_there = files
+        .iter()
+        .any(|file| file.path == *path && file.text.contains(&head));
+    (!is_there).then(|| {
+        Finding::new(
+            PAGE,
+            *number,
+            format!("no test of {path} is named `{test}`"),
+        )
+    })
+}
+
+fn worn_out(lines: &[Line<'_>]) -> Vec<Finding> {
+    let mut rows: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (number, cells) in lines.iter().filter(|(_, cells)| cells.len() == 4) {
+        rows.entry(cells[2]).or_default().push(*number);
+    }
+    let worn_out = rows
+        .into_iter()
+        .filter(|(_, at)| at.len() > ROWS_OF_A_TEST_MAX);
+    let advice = |(test, at): (&str, Vec<usize>)| {
+        Finding::new(PAGE, at[0], format!("{test} stands for {} rows", at.len()))
+    };
+    worn_out.map(advice).collect()
+}
+
+#[test]
+fn rows_without_a_test_twice_or_not_at_all_are_found() {
+    let file = |path: &str, text: String| File {
+        path: path.to_owned(),
+        text,
+    };
+    let told = |row: &String| {
+        format!(
+            "| {row} | it | `told_{}` | tests/a.rs |\n",
+            row.to_lowercase()
+        )
+    };
+    let tests: String = asked_for()
+        .iter()
+        .map(|row| format!("fn told_{}() {{}}\n", row.to_lowercase()))
+        .collect();
+    let page: String = asked_for().iter().map(told).collect();
+    let found = |page: &str| {
+        let files = [
+            file(PAGE, page.to_owned()),
+            file("tests/a.rs", tests.clone()),
+        ];
+        mapped(&files).len()
+    };
+    assert_eq!(found(&page), 0);
+    assert_eq!(found(&page.replace("| `told_a10` |", "| `untold` |")), 1);
+    assert_eq!(
+        found(&page.replace(
+            "| A10 | it | `told_a10` | tests/a.rs |",
+            "| A10 | it | not built |"
+        )),
+        0
+    );
+    assert_eq!(found(&page.replace("| A10 |", "| A11 |")), 2);
+    for row in ["a11", "a12", "a13"] {
+        assert!(page.contains(row));
+    }
+    let worn = ["a11", "a12", "a13"]
+        .iter()
+        .fold(page.clone(), |page, row| {
+            page.replace(&format!("`told_{row}`"), "`told_a10`")
+        });
+    assert_eq!(found(&worn), 1);
+    assert_eq!(mapped(&[]).len(), 1);
+}

@@ -2,7 +2,6 @@
 
 use domain::facts::{Check, CheckOutcome, Fact, PullFacts};
 use domain::failure::{Failure, FailureClass};
-use domain::fence::clip;
 use domain::ids::RepoName;
 use domain::page::Page;
 use domain::redact::redact;
@@ -32,7 +31,7 @@ pub(super) async fn read(client: &Client, facts: &PullFacts) -> Result<Vec<Check
             logs.push(CheckLog {
                 name: check.name.clone(),
                 // A key whose first line is cut off would be recognised by nobody.
-                tail: tail(&redact(&clip(&text, usize::MAX)), TAIL_CHARS_MAX),
+                tail: tail(&redact(&text), TAIL_CHARS_MAX),
                 page: page(&facts.pull.repo, check),
             });
         }

@@ -2,19 +2,19 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use client::wire::{AdoptRequest, Later};
+use domain::job::Job;
 use domain::token::Scope;
 use engine::jobs::adoption::{Adopted, Adoption};
 
 use crate::auth::Admitted;
 use crate::body::{self, Sent};
-use crate::door::Door;
+use crate::door::{Door, Inner};
 use crate::jobs::not_created;
 use crate::refusal::Refused;
-use crate::view;
+use crate::{outcome, view};
 
 /// `POST /jobs/adopt`: 200 with the job, 409 when the session may not be adopted, 202 while nobody has looked.
 pub(crate) async fn adopt(
@@ -26,6 +26,14 @@ pub(crate) async fn adopt(
     if wanted.take_over {
         admitted.must(Scope::Admin)?;
     }
+    Ok(match adopted(&door, wanted).await? {
+        Some(job) => Json(view::job(&job)).into_response(),
+        None => not_read_yet("/jobs/adopt".to_owned()),
+    })
+}
+
+/// Has a session adopted; none while nobody has looked at it.
+pub(crate) async fn adopted(door: &Inner, wanted: AdoptRequest) -> Result<Option<Job>, Refused> {
     let adoption = Adoption {
         session: wanted.session_id,
         repo: wanted.repo,
@@ -35,21 +43,21 @@ pub(crate) async fn adopt(
         refused: None,
     };
     let adopted = door.desk.adopt(adoption, door.answer_within).await;
-    Ok(match adopted.map_err(not_created)? {
-        Adopted::Job(job) => Json(view::job(&job)).into_response(),
+    match adopted.map_err(not_created)? {
+        Adopted::Job(job) => Ok(Some(*job)),
         Adopted::Refused(code, sentence) => {
-            return Err(Refused::new(StatusCode::CONFLICT, &code, &sentence));
+            Err(Refused::new(StatusCode::CONFLICT, &code, &sentence))
         }
-        Adopted::Later(_) => {
-            let address = "/jobs/adopt".to_owned();
-            let later = Later {
-                ask_again: address.clone(),
-                sentence: "The session has not been read yet: send the same request again."
-                    .to_owned(),
-                reasons: Vec::new(),
-                effect: None,
-            };
-            (StatusCode::ACCEPTED, [(LOCATION, address)], Json(later)).into_response()
-        }
+        Adopted::Later(_) => Ok(None),
+    }
+}
+
+/// 202: the same request has to be sent again.
+pub(crate) fn not_read_yet(ask_again: String) -> Response {
+    outcome::later(Later {
+        ask_again,
+        sentence: "The session has not been read yet: send the same request again.".to_owned(),
+        reasons: Vec::new(),
+        effect: None,
     })
 }

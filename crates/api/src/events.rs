@@ -3,22 +3,21 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
-use axum::http::StatusCode;
+use axum::extract::State;
 use client::wire::{EVENTS_LIMIT, EVENTS_LIMIT_MAX, EventPage, WAIT_SECONDS_MAX};
-use domain::event::Cursor;
-use domain::ids::JobId;
+use domain::event::{Cursor, NoCursor};
+use domain::ids::{InvalidId, JobId};
 use domain::wake::message;
 use engine::events::{Asked, Told};
 
 use crate::door::Door;
+use crate::query;
 use crate::refusal::Refused;
 
 /// `GET /events?after=&job=&limit=&wait_seconds=`.
 pub(crate) async fn events(
     State(door): Door,
-    query: Result<Query<Vec<(String, String)>>, QueryRejection>,
+    query: query::Asked,
 ) -> Result<Json<EventPage>, Refused> {
     let (asked, within) = read(query)?;
     let told = match door.holding.clone() {
@@ -44,28 +43,22 @@ fn shown(told: &Told) -> EventPage {
     }
 }
 
-fn read(
-    query: Result<Query<Vec<(String, String)>>, QueryRejection>,
-) -> Result<(Asked, Duration), Refused> {
-    let Ok(Query(pairs)) = query else {
-        let detail = "the query cannot be read";
-        return Err(Refused::new(StatusCode::BAD_REQUEST, "bad_query", detail));
-    };
+fn read(query: query::Asked) -> Result<(Asked, Duration), Refused> {
     let mut asked = Asked {
         after: None,
         job: None,
         limit: usize::try_from(EVENTS_LIMIT).unwrap_or(0),
     };
     let mut seconds = 0;
-    for (name, value) in pairs {
+    for (name, value) in query::pairs(query)? {
         match name.as_str() {
             "after" => {
                 let cursor = value.parse::<Cursor>();
-                asked.after = Some(cursor.map_err(|error| bad(&name, &error.to_string()))?);
+                asked.after = Some(cursor.map_err(|error: NoCursor| query::bad(&name, &error))?);
             }
             "job" => {
                 let job = value.parse::<JobId>();
-                asked.job = Some(job.map_err(|error| bad(&name, &error.to_string()))?);
+                asked.job = Some(job.map_err(|error: InvalidId| query::bad(&name, &error))?);
             }
             "limit" => {
                 let limit = number(&name, &value, EVENTS_LIMIT_MAX)?;
@@ -74,7 +67,7 @@ fn read(
             "wait_seconds" => seconds = number(&name, &value, WAIT_SECONDS_MAX)?,
             _ => {
                 let known = "there are `after`, `job`, `limit` and `wait_seconds`";
-                return Err(bad(&name, known));
+                return Err(query::unknown(&name, known));
             }
         }
     }
@@ -83,10 +76,5 @@ fn read(
 
 fn number(name: &str, value: &str, max: u32) -> Result<u32, Refused> {
     let read = value.parse::<u32>().ok().filter(|number| *number <= max);
-    read.ok_or_else(|| bad(name, &format!("it has to be a number from 0 to {max}")))
-}
-
-fn bad(field: &str, wrong: &str) -> Refused {
-    let detail = format!("`{field}`: {wrong}");
-    Refused::new(StatusCode::BAD_REQUEST, "bad_parameter", &detail).about(field)
+    read.ok_or_else(|| query::bad(name, &format!("it has to be a number from 0 to {max}")))
 }

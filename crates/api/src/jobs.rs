@@ -3,9 +3,7 @@
 use std::fmt;
 
 use axum::Json;
-use axum::extract::Query;
 use axum::extract::State;
-use axum::extract::rejection::QueryRejection;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -21,7 +19,7 @@ use sha2::{Digest, Sha256};
 use crate::body::{self, Parts, SHOWN_CHARS_MAX, Sent};
 use crate::door::{Door, Inner};
 use crate::refusal::Refused;
-use crate::view;
+use crate::{query, view};
 
 /// `POST /jobs`.
 pub(crate) async fn create(
@@ -78,10 +76,7 @@ pub(crate) fn not_created(error: Error) -> Refused {
 }
 
 /// `GET /jobs`.
-pub(crate) async fn list(
-    State(door): Door,
-    query: Result<Query<Vec<(String, String)>>, QueryRejection>,
-) -> Result<Json<Jobs>, Refused> {
+pub(crate) async fn list(State(door): Door, query: query::Asked) -> Result<Json<Jobs>, Refused> {
     let wanted = list_query(query)?;
     let (repo, after) = (wanted.repo.as_ref(), wanted.after.as_ref());
     let listed = door.desk.list_jobs(repo, after, wanted.limit).await?;
@@ -99,16 +94,10 @@ struct Wanted {
     limit: usize,
 }
 
-fn list_query(
-    query: Result<Query<Vec<(String, String)>>, QueryRejection>,
-) -> Result<Wanted, Refused> {
-    let Ok(Query(pairs)) = query else {
-        let detail = "the query cannot be read";
-        return Err(Refused::new(StatusCode::BAD_REQUEST, "bad_query", detail));
-    };
+fn list_query(query: query::Asked) -> Result<Wanted, Refused> {
     let (mut repo, mut after, mut limit) = (None, None, JOBS_LIMIT);
-    for (name, value) in pairs {
-        let wrong = |error: &dyn fmt::Display| bad(&name, &format!("`{name}`: {error}"));
+    for (name, value) in query::pairs(query)? {
+        let wrong = |error: &dyn fmt::Display| query::bad(&name, error);
         match name.as_str() {
             "repo" => repo = Some(value.parse().map_err(|error: InvalidId| wrong(&error))?),
             "cursor" => {
@@ -116,12 +105,8 @@ fn list_query(
             }
             "limit" => limit = limit_of(&value)?,
             _ => {
-                let shown = presentable(&name, SHOWN_CHARS_MAX);
-                let known = "`repo`, `limit` and `cursor` are";
-                return Err(bad(
-                    &name,
-                    &format!("`{shown}` is no parameter here; {known}"),
-                ));
+                let known = "there are `repo`, `limit` and `cursor`";
+                return Err(query::unknown(&name, known));
             }
         }
     }
@@ -134,14 +119,9 @@ fn limit_of(value: &str) -> Result<u32, Refused> {
     let fits = read.filter(|limit| (1..=JOBS_LIMIT_MAX).contains(limit));
     fits.ok_or_else(|| {
         let value = presentable(value, SHOWN_CHARS_MAX);
-        let detail =
-            format!("`limit` is `{value}`, but has to be a number from 1 to {JOBS_LIMIT_MAX}");
-        bad("limit", &detail)
+        let wrong = format!("it is `{value}`, but has to be a number from 1 to {JOBS_LIMIT_MAX}");
+        query::bad("limit", &wrong)
     })
-}
-
-fn bad(field: &str, detail: &str) -> Refused {
-    Refused::new(StatusCode::BAD_REQUEST, "bad_parameter", detail).about(field)
 }
 
 /// A job that a path names by its id or by a session of its.

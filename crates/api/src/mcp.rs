@@ -23,6 +23,7 @@ use tower::ServiceExt;
 
 use crate::auth;
 use crate::door::Inner;
+use crate::query;
 use crate::refusal::Refused;
 
 /// The only method that is served.
@@ -185,28 +186,16 @@ fn not_post(method: &Method, uri: &Uri) -> Response {
 
 /// `?toolsets=a,b`: which tools are shown besides.
 fn toolsets(uri: &Uri) -> Result<Vec<Toolset>, Refused> {
-    let Ok(Query(pairs)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else {
-        let detail = "the query cannot be read";
-        return Err(Refused::new(StatusCode::BAD_REQUEST, "bad_query", detail));
-    };
     let mut named = Vec::new();
-    for (name, value) in pairs {
+    for (name, value) in query::pairs(Query::try_from_uri(uri))? {
         if name != "toolsets" {
-            return Err(bad(&name, "there is only `toolsets`"));
+            return Err(query::unknown(&name, "there is only `toolsets`"));
         }
         for set in value.split(',').filter(|set| !set.trim().is_empty()) {
-            named.push(
-                set.parse()
-                    .map_err(|wrong| bad(&name, &format!("{wrong}")))?,
-            );
+            named.push(set.parse().map_err(|wrong| query::bad(&name, &wrong))?);
         }
     }
     Ok(named)
-}
-
-fn bad(field: &str, wrong: &str) -> Refused {
-    let detail = format!("`{field}`: {wrong}");
-    Refused::new(StatusCode::BAD_REQUEST, "bad_parameter", &detail).about(field)
 }
 
 /// The message, read whole.

@@ -1,40 +1,38 @@
 //! What Jules is read for while somebody waits: a job as it is now, what its session produced, and what was said.
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use client::wire::{Artifacts, JobView, Later, MessageView, Messages};
-use domain::conversation::Cursor;
+use domain::conversation::{Cursor, NoCursor};
 use domain::ids::JobId;
 use domain::job::Job;
 use domain::redact::{presentable, redact};
 use engine::readings::ReadMessages;
 use engine::settings::ReadArtifacts;
 
-use crate::body::{self, Parts};
+use crate::body::Parts;
 use crate::door::{Door, Inner};
 use crate::jobs::named;
 use crate::refusal::Refused;
-use crate::view;
-
-/// What stands behind the question mark, in order, or why it cannot be read.
-type Asked = Result<Query<Vec<(String, String)>>, QueryRejection>;
+use crate::{query, view};
 
 /// `GET /jobs/{id}`, and with `?fresh=1` as Jules shows it now.
 pub(crate) async fn show(
     State(door): Door,
     path: Parts<String>,
-    query: Asked,
+    asked: query::Asked,
 ) -> Result<Response, Refused> {
-    let is_fresh = match one(query, "fresh")?.as_deref() {
+    let is_fresh = match query::one(asked, "fresh")?.as_deref() {
         None | Some("0" | "false") => false,
         Some("1" | "true" | "") => true,
         Some(other) => {
             let other = presentable(other, view::SHORT_CHARS_MAX);
-            let detail = format!("`fresh` is `{other}`, but has to be 1 or 0");
-            return Err(bad_parameter("fresh", &detail));
+            return Err(query::bad(
+                "fresh",
+                &format!("it is `{other}`, but has to be 1 or 0"),
+            ));
         }
     };
     let mut job = named(&door, path).await?;
@@ -62,14 +60,14 @@ pub(crate) async fn with_notes(door: &Inner, job: &Job) -> Result<JobView, Refus
 pub(crate) async fn messages(
     State(door): Door,
     path: Parts<String>,
-    query: Asked,
+    asked: query::Asked,
 ) -> Result<Response, Refused> {
-    let cursor = match one(query, "cursor")? {
+    let cursor = match query::one(asked, "cursor")? {
         None => Cursor::default(),
         Some(text) if text.is_empty() => Cursor::default(),
         Some(text) => text
             .parse()
-            .map_err(|error| bad_parameter("cursor", &format!("`cursor`: {error}")))?,
+            .map_err(|error: NoCursor| query::bad("cursor", &error))?,
     };
     let job = named(&door, path).await?;
     let reading = door
@@ -144,51 +142,4 @@ fn later(ask_again: String) -> Response {
 fn unread(why: &str) -> Refused {
     let detail = format!("Jules could not be read: {why}");
     Refused::new(StatusCode::BAD_GATEWAY, "jules_unread", &detail)
-}
-
-/// The one parameter that a path takes, if it was given.
-fn one(query: Asked, name: &str) -> Result<Option<String>, Refused> {
-    let Ok(Query(pairs)) = query else {
-        let detail = "the query cannot be read";
-        return Err(Refused::new(StatusCode::BAD_REQUEST, "bad_query", detail));
-    };
-    let mut given = None;
-    for (found, value) in pairs {
-        let shown = presentable(&found, body::SHOWN_CHARS_MAX);
-        if found != name {
-            let detail = format!("`{shown}` is no parameter here; `{name}` is");
-            return Err(bad_parameter(&shown, &detail));
-        }
-        if given.replace(value).is_some() {
-            let detail = format!("`{name}` is given more than once");
-            return Err(bad_parameter(name, &detail));
-        }
-    }
-    Ok(given)
-}
-
-fn bad_parameter(field: &str, detail: &str) -> Refused {
-    Refused::new(StatusCode::BAD_REQUEST, "bad_parameter", detail).about(field)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn asked(text: &str) -> Asked {
-        let uri = format!("/x?{text}").parse().unwrap();
-        Query::try_from_uri(&uri)
-    }
-
-    #[test]
-    fn one_parameter_is_taken_once_and_nothing_else() {
-        assert_eq!(one(asked(""), "fresh").unwrap(), None);
-        assert_eq!(
-            one(asked("fresh=1"), "fresh").unwrap().as_deref(),
-            Some("1")
-        );
-        for wrong in ["fresh=1&fresh=2", "fres=1", "fresh=1&x=2"] {
-            assert!(one(asked(wrong), "fresh").is_err(), "{wrong}");
-        }
-    }
 }

@@ -3,15 +3,13 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use client::wire::{Later, RegisterRequest, Registered};
-use domain::ids::{JobId, SessionId};
+use client::wire::{AdoptRequest, RegisterRequest, Registered};
+use domain::ids::{InvalidId, JobId};
 use domain::notes::NotKept;
 use engine::desk::Error;
-use engine::jobs::adoption::{Adopted, Adoption};
 
+use crate::adopt;
 use crate::door::Inner;
-use crate::jobs::not_created;
-use crate::outcome;
 use crate::refusal::Refused;
 
 /// `POST /jobs/{id}:register`: 200 once it is watched, 202 while a session has not been read yet.
@@ -24,7 +22,7 @@ pub(crate) async fn register(
         Ok(named) => named.job,
         Err(Error::NoSuch { .. }) => match adopted(door, name, &wanted).await? {
             Some(job) => job,
-            None => return Ok(not_read_yet(name)),
+            None => return Ok(adopt::not_read_yet(format!("/jobs/{name}:register"))),
         },
         Err(error) => return Err(error.into()),
     };
@@ -50,35 +48,20 @@ async fn adopted(
         );
         return Err(Refused::new(StatusCode::NOT_FOUND, "no_such_job", &detail).about("job_id"));
     };
-    let session: SessionId = name.parse().map_err(|error| {
+    let session_id = name.parse().map_err(|error: InvalidId| {
         let detail = format!("`job_id`: {error}");
         Refused::new(StatusCode::NOT_FOUND, "no_such_job", &detail).about("job_id")
     })?;
-    let adoption = Adoption {
-        session,
-        repo: repo.clone(),
-        agent: wanted.agent.clone(),
-        take_over: false,
-        asked_at: door.desk.now(),
-        refused: None,
-    };
-    let adopted = door.desk.adopt(adoption, door.answer_within).await;
-    match adopted.map_err(not_created)? {
-        Adopted::Job(job) => Ok(Some(job.id.clone())),
-        Adopted::Refused(code, sentence) => {
-            Err(Refused::new(StatusCode::CONFLICT, &code, &sentence))
-        }
-        Adopted::Later(_) => Ok(None),
-    }
-}
-
-fn not_read_yet(name: &str) -> Response {
-    outcome::later(Later {
-        ask_again: format!("/jobs/{name}:register"),
-        sentence: "The session has not been read yet: send the same request again.".to_owned(),
-        reasons: Vec::new(),
-        effect: None,
-    })
+    let adopted = adopt::adopted(
+        door,
+        AdoptRequest {
+            session_id,
+            repo: repo.clone(),
+            agent: wanted.agent.clone(),
+            take_over: false,
+        },
+    );
+    Ok(adopted.await?.map(|job| job.id))
 }
 
 fn not_kept(error: &NotKept) -> Refused {

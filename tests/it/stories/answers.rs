@@ -115,6 +115,33 @@ async fn without_an_agent_its_turn_is_left_out() {
 }
 
 #[tokio::test]
+async fn a_nudge_that_was_held_is_not_said_after_the_answer() {
+    let world = asking(1, &["nudge:20m", "human"], true).await;
+    let job = world.submit("ask").await;
+    world
+        .until(MINUTE, "a session", async |world| {
+            world.state(&job).await == "working"
+        })
+        .await;
+    world.pause(true).await;
+    world
+        .until(MINUTE * 5, "a question", async |world| {
+            world.state(&job).await == "asking"
+        })
+        .await;
+    world.say_upstream(&job, "PostgreSQL").await;
+    world.pass(MINUTE).await;
+    world.pause(false).await;
+    world
+        .until(MINUTE * 30, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
+    assert_eq!(world.session(&job).await.messages, ["PostgreSQL"]);
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn a_session_that_only_asks_again_is_not_nudged_twice() {
     let world = asking(2, &["nudge:20m", "human"], true).await;
     let job = asked(&world).await;

@@ -42,6 +42,20 @@ fn a_silence_is_told_with_growing_gaps_and_then_to_a_person() {
 }
 
 #[test]
+fn a_silence_that_nobody_is_told_of_any_more_is_looked_at_once_a_week() {
+    let mut story = Story::new();
+    for minute in [0, 20, 40, 80, 160] {
+        story.poll(minute * MINUTE, WORKING);
+    }
+    let week = 7 * 24 * 60;
+    for looked in (1..=4).map(|weeks| 160 + weeks * week) {
+        assert_eq!(story.due, Some(at(looked * MINUTE)));
+        assert!(story.poll(looked * MINUTE, WORKING).is_empty());
+    }
+    assert_eq!(whom(&story).len(), 4);
+}
+
+#[test]
 fn a_silence_waits_for_a_day_at_most() {
     let mut story = Story::new();
     story.timing.stuck_after = jiff::SignedDuration::from_hours(15);

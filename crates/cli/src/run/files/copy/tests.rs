@@ -75,11 +75,23 @@ fn what_was_appended_and_not_noted_is_not_appended_again() {
     // Killed between the two writes, and in the middle of a line.
     fs::write(place.state(), noted).unwrap();
     let mut file = File::options().append(true).open(place.path()).unwrap();
-    file.write_all(b"{\"event\": \"quest").unwrap();
+    file.write_all(b"{\"event\":\"quest").unwrap();
     let mut copy = place.open();
     assert_eq!(copy.cursor(), Some(cursor(1)));
     assert_eq!(copy.append(&[event(2), event(3)], &cursor(3)).unwrap(), 1);
     assert_eq!(place.seen(), [1, 2, 3]);
+}
+
+#[test]
+fn what_is_nothing_of_ours_is_kept() {
+    for foreign in ["01k5nx0000000000000000000a", "notes of mine", "a\nb"] {
+        let place = Place::new();
+        fs::write(place.path(), foreign).unwrap();
+        place.open().append(&[event(1)], &cursor(1)).unwrap();
+        let text = fs::read_to_string(place.path()).unwrap();
+        let kept = format!("{foreign}\n{{\"event\":");
+        assert!(text.starts_with(&kept), "{text}");
+    }
 }
 
 #[test]

@@ -1,0 +1,69 @@
+//! Reads what stands behind the question mark, and names what is wrong with it.
+
+use std::fmt;
+
+use axum::extract::Query;
+use axum::extract::rejection::QueryRejection;
+use axum::http::StatusCode;
+use domain::redact::presentable;
+
+use crate::body::SHOWN_CHARS_MAX;
+use crate::refusal::Refused;
+
+/// Names and values in order, or why they cannot be read.
+pub(crate) type Asked = Result<Query<Vec<(String, String)>>, QueryRejection>;
+
+/// The names and values.
+pub(crate) fn pairs(asked: Asked) -> Result<Vec<(String, String)>, Refused> {
+    let unread = |_| {
+        let detail = "the query cannot be read";
+        Refused::new(StatusCode::BAD_REQUEST, "bad_query", detail)
+    };
+    Ok(asked.map_err(unread)?.0)
+}
+
+/// A parameter holds something that cannot be used.
+pub(crate) fn bad(field: &str, wrong: &dyn fmt::Display) -> Refused {
+    let field = presentable(field, SHOWN_CHARS_MAX);
+    let detail = format!("`{field}`: {wrong}");
+    Refused::new(StatusCode::BAD_REQUEST, "bad_parameter", &detail).about(&field)
+}
+
+/// A parameter that there is not; `known` names those that there are.
+pub(crate) fn unknown(field: &str, known: &str) -> Refused {
+    bad(field, &format!("it is no parameter here; {known}"))
+}
+
+/// The one parameter that a path takes, if it was given.
+pub(crate) fn one(asked: Asked, name: &str) -> Result<Option<String>, Refused> {
+    let mut given = None;
+    for (found, value) in pairs(asked)? {
+        if found != name {
+            return Err(unknown(&found, &format!("there is only `{name}`")));
+        }
+        if given.replace(value).is_some() {
+            return Err(bad(name, &"it is given more than once"));
+        }
+    }
+    Ok(given)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(text: &str) -> Asked {
+        let uri = format!("/x?{text}").parse().unwrap();
+        Query::try_from_uri(&uri)
+    }
+
+    #[test]
+    fn one_parameter_is_taken_once_and_nothing_else() {
+        assert_eq!(one(asked(""), "fresh").unwrap(), None);
+        let given = one(asked("fresh=1"), "fresh").unwrap();
+        assert_eq!(given.as_deref(), Some("1"));
+        for wrong in ["fresh=1&fresh=2", "fres=1", "fresh=1&x=2"] {
+            assert!(one(asked(wrong), "fresh").is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Polls as tables: gaps, trouble told once, and what comes of everything so far.
+
+use super::*;
+
+fn account() -> Account {
+    Account {
+        name: "default".parse().unwrap(),
+        limits: Limits::default(),
+        agent: None,
+        pace: Pace::default(),
+        health: Health::Working,
+        next_poll: at(0),
+        list: ListWeight::default(),
+        activity_reads: BTreeMap::new(),
+        passed_over: BTreeMap::new(),
+        tally: Tally::default(),
+        budget: Budget::default(),
+    }
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_800_000_000 + second).unwrap()
+}
+
+fn fail(class: FailureClass) -> Poll {
+    Poll::Failed(Failure::new(class, "x"))
+}
+
+/// Polls ten times with the same failure and answers the gaps in seconds and the number of events.
+fn ten(class: FailureClass) -> (Vec<i64>, usize) {
+    let (mut account, mut now, mut gaps, mut events) = (account(), at(0), Vec::new(), 0);
+    for _ in 0..10 {
+        let step = polled(&account, &fail(class), now);
+        gaps.push(step.aggregate.next_poll.duration_since(now).as_secs());
+        events += step.events.len();
+        now = step.aggregate.next_poll;
+        account = step.aggregate;
+    }
+    (gaps, events)
+}
+
+#[test]
+fn throttling_grows_the_gaps_and_announces_nothing() {
+    let (gaps, events) = ten(FailureClass::Throttled);
+    assert_eq!(events, 0);
+    assert!(
+        gaps.windows(2).take(5).all(|pair| pair[1] > pair[0]),
+        "{gaps:?}"
+    );
+    assert!(gaps.iter().all(|gap| (20..=1125).contains(gap)), "{gaps:?}");
+    assert_eq!(ten(FailureClass::Unavailable).1, 0);
+}
+
+#[test]
+fn the_tally_counts_polls_failures_and_what_was_waited_for_them() {
+    let polls = [
+        fail(FailureClass::Throttled),
+        fail(FailureClass::Throttled),
+        fail(FailureClass::Network),
+    ];
+    let mut account = account();
+    let mut waited = 0;
+    for poll in &polls {
+        account = polled(&account, poll, at(0)).aggregate;
+        waited += account.next_poll.duration_since(at(0)).as_secs() - 10;
+    }
+    let answered = Poll::Answered {
+        list: ListWeight::default(),
+        reads: BTreeMap::new(),
+        bustle: Bustle::Active,
+    };
+    let tally = polled(&account, &answered, at(7)).aggregate.tally;
+    let failed = [(FailureClass::Throttled, 2), (FailureClass::Network, 1)];
+    assert_eq!((tally.polls, tally.last), (4, Some(at(7))));
+    assert_eq!(tally.failed, failed);
+    assert!(waited > 0);
+    assert_eq!(i64::try_from(tally.backoff_secs), Ok(waited));
+}
+
+#[test]
+fn retry_after_is_never_undercut() {
+    let failure =
+        Failure::new(FailureClass::Throttled, "x").after(Some(SignedDuration::from_mins(40)));
+    let step = polled(&account(), &Poll::Failed(failure), at(0));
+    assert_eq!(step.aggregate.next_poll, at(2400));
+}
+
+#[test]
+fn network_trouble_is_announced_once_after_several_failures() {
+    assert_eq!(ten(FailureClass::Network).1, 1);
+}
+
+#[test]
+fn a_dead_key_is_announced_once_and_again_only_after_it_worked() {
+    assert_eq!(ten(FailureClass::Unauthorized).1, 1);
+    let dead = polled(&account(), &fail(FailureClass::Unauthorized), at(0)).aggregate;
+    let answered = Poll::Answered {
+        list: ListWeight::default(),
+        reads: BTreeMap::new(),
+        bustle: Bustle::Active,
+    };
+    let alive = polled(&dead, &answered, at(60)).aggregate;
+    assert_eq!(alive.health, Health::Working);
+    assert!(alive.next_poll >= at(69) && alive.next_poll <= at(70));
+    assert_eq!(
+        polled(&alive, &fail(FailureClass::Unauthorized), at(70))
+            .events
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn working_polls_come_within_the_tick_and_never_in_step() {
+    let answered = |bustle| Poll::Answered {
+        list: ListWeight::default(),
+        reads: BTreeMap::new(),
+        bustle,
+    };
+    let gap = |bustle, second| {
+        let step = polled(&account(), &answered(bustle), at(second));
+        step.aggregate.next_poll.duration_since(at(second))
+    };
+    let gaps: Vec<SignedDuration> = (0..200).map(|second| gap(Bustle::Active, second)).collect();
+    let tick = SignedDuration::from_secs(10);
+    let least = SignedDuration::from_secs(9);
+    assert!(gaps.iter().all(|gap| (least..=tick).contains(gap)));
+    let mean = gaps.iter().map(SignedDuration::as_millis).sum::<i128>() / 200;
+    assert!((9_400..9_600).contains(&mean), "{mean} ms");
+    assert_eq!(gap(Bustle::Resting, 0), SignedDuration::from_secs(60));
+    // Only the second poll in a row that finds nothing lets it rest.
+    let first = polled(&account(), &answered(Bustle::Nothing), at(0));
+    assert_eq!(first.due, Some(at(60)));
+    let second = polled(&first.aggregate, &answered(Bustle::Nothing), at(60));
+    assert_eq!(second.due, Some(at(60 + 15 * 60)));
+    let third = polled(&second.aggregate, &answered(Bustle::Nothing), at(960));
+    assert_eq!(third.due, Some(at(960 + 15 * 60)));
+    // A wait after trouble was no rest.
+    let dead = Failure::new(FailureClass::Unauthorized, "no");
+    let failed = polled(&first.aggregate, &Poll::Failed(dead), at(60)).aggregate;
+    let back = polled(&failed, &answered(Bustle::Nothing), at(120));
+    assert_eq!(back.due, Some(at(180)));
+}
+
+#[test]
+fn an_account_is_busy_from_a_poll_that_saw_work_until_its_row_is_old() {
+    let answered = |bustle| Poll::Answered {
+        list: ListWeight::default(),
+        reads: BTreeMap::new(),
+        bustle,
+    };
+    let busy = polled(&account(), &answered(Bustle::Active), at(0)).aggregate;
+    assert!(busy.is_busy(at(0)) && busy.is_busy(at(120)));
+    assert!(!busy.is_busy(at(131)));
+    for bustle in [Bustle::Resting, Bustle::Nothing] {
+        let rests = polled(&account(), &answered(bustle), at(0)).aggregate;
+        assert!(!rests.is_busy(at(0)) && !rests.is_busy(at(59)));
+    }
+    assert!(!account().is_busy(at(0)), "it was never polled");
+}
+
+#[test]
+fn other_trouble_does_not_make_a_dead_key_news_again() {
+    let (mut account, mut now, mut events) = (account(), at(0), 0);
+    for round in 0..30 {
+        let class = [
+            FailureClass::Unauthorized,
+            FailureClass::Unavailable,
+            FailureClass::Network,
+            FailureClass::Throttled,
+        ][round % 4];
+        let step = polled(&account, &fail(class), now);
+        events += step.events.len();
+        now = step.aggregate.next_poll;
+        account = step.aggregate;
+    }
+    assert_eq!(events, 1);
+}
+
+#[test]
+fn absurd_waits_end_after_a_day() {
+    for wait in [SignedDuration::MAX, SignedDuration::from_hours(9_000)] {
+        for class in [FailureClass::Throttled, FailureClass::Unauthorized] {
+            let poll = Poll::Failed(Failure::new(class, "x").after(Some(wait)));
+            let step = polled(&account(), &poll, at(0));
+            assert_eq!(step.aggregate.next_poll, at(24 * 3600));
+        }
+    }
+    let poll =
+        Poll::Failed(Failure::new(FailureClass::Throttled, "x").after(Some(SignedDuration::MIN)));
+    assert!(polled(&account(), &poll, at(0)).aggregate.next_poll > at(10));
+    assert_eq!(
+        polled(&account(), &poll, Timestamp::MAX)
+            .aggregate
+            .next_poll,
+        Timestamp::MAX
+    );
+}

@@ -1,0 +1,169 @@
+//! Conversations page by page: nothing told twice, nothing passed over.
+
+use super::*;
+use crate::facts::fixture::at;
+use crate::session::Originator;
+use proptest::prelude::*;
+
+fn session() -> SessionId {
+    "123".parse().unwrap()
+}
+
+fn message(n: u32, second: i64, text: &str) -> Activity {
+    Activity {
+        id: format!("a{n:03}").parse().unwrap(),
+        at: at(second),
+        originator: Originator::Agent,
+        kind: ActivityKind::AgentMessaged {
+            text: text.to_owned(),
+        },
+    }
+}
+
+fn texts(page: &Page) -> Vec<&str> {
+    page.messages.iter().map(|it| it.text.as_str()).collect()
+}
+
+fn read(activities: &[Activity], cursor: &Cursor) -> Page {
+    page(&session(), activities, cursor, at(1_000))
+}
+
+#[test]
+fn messages_come_oldest_first_and_nothing_but_messages() {
+    let log = [
+        message(2, 20, "second"),
+        Activity {
+            kind: ActivityKind::Completed,
+            ..message(3, 30, "")
+        },
+        Activity {
+            kind: ActivityKind::UserMessaged {
+                text: "third".to_owned(),
+            },
+            ..message(4, 40, "")
+        },
+        message(1, 10, "first"),
+        message(1, 10, "first"),
+    ];
+    let page = read(&log, &Cursor::default());
+    assert_eq!(texts(&page), ["first", "second", "third"]);
+    let roles: Vec<_> = page.messages.iter().map(|it| it.role.as_str()).collect();
+    assert_eq!(roles, ["assistant", "assistant", "user"]);
+    assert!(!page.more);
+}
+
+#[test]
+fn the_same_cursor_tells_the_same_page_and_nothing_new_leaves_it_as_it_was() {
+    let log = [message(1, 10, "first"), message(2, 20, "second")];
+    let first = read(&log[..1], &Cursor::default());
+    assert_eq!(read(&log, &first.next), read(&log, &first.next));
+    let second = read(&log, &first.next);
+    assert_eq!(texts(&second), ["second"]);
+    let nothing = read(&log, &second.next);
+    assert_eq!((texts(&nothing), &nothing.next), (vec![], &second.next));
+    let silent = read(&[], &Cursor::default());
+    assert_eq!(
+        (silent.next.to_string().as_str(), silent.more),
+        ("m1", false)
+    );
+}
+
+#[test]
+fn a_twin_of_the_same_moment_that_shows_late_is_told() {
+    let early = read(&[message(2, 10, "b")], &Cursor::default());
+    let both = [message(1, 10, "a"), message(2, 10, "b")];
+    let late = read(&both, &early.next);
+    assert_eq!(texts(&late), ["a"]);
+    assert_eq!(texts(&read(&both, &late.next)), Vec::<&str>::new());
+}
+
+#[test]
+fn another_session_is_told_from_its_beginning() {
+    let first = read(&[message(1, 500, "of the first")], &Cursor::default());
+    let other: SessionId = "456".parse().unwrap();
+    assert_eq!(first.next.from(&other), None);
+    let log = [message(9, 10, "of the other")];
+    let told = page(&other, &log, &first.next, at(1_000));
+    assert_eq!(texts(&told), ["of the other"]);
+    let silent = page(&other, &[], &first.next, at(1_000));
+    assert_eq!(silent.next, first.next);
+}
+
+#[test]
+fn a_clock_that_runs_ahead_hides_nothing() {
+    let ahead = read(&[message(1, 90_000, "from tomorrow")], &Cursor::default());
+    let log = [
+        message(1, 90_000, "from tomorrow"),
+        message(2, 1_100, "now"),
+    ];
+    let next = page(&session(), &log, &ahead.next, at(1_200));
+    assert_eq!(texts(&next), ["now"]);
+}
+
+#[test]
+fn a_page_has_bounds_and_the_first_message_always_fits() {
+    let long = "x".repeat(MESSAGE_BYTES_MAX * 2);
+    let log: Vec<_> = (0..40)
+        .map(|n| message(n, i64::from(n) * 5, &long))
+        .collect();
+    let page = read(&log, &Cursor::default());
+    assert_eq!((page.messages.len(), page.more), (3, true));
+    let short: Vec<_> = (0..40).map(|n| message(n, i64::from(n), "x")).collect();
+    assert_eq!(
+        read(&short, &Cursor::default()).messages.len(),
+        MESSAGES_MAX
+    );
+}
+
+#[test]
+fn secrets_are_taken_out() {
+    let log = [message(1, 1, "ghp_0123456789abcdefghijABCDEFGHIJ012345")];
+    assert_eq!(texts(&read(&log, &Cursor::default())), ["[secret]"]);
+}
+
+#[test]
+fn other_texts_are_no_cursors() {
+    for text in [
+        "",
+        "m",
+        "m2",
+        "m1.",
+        "m1.123",
+        "m1.123.x",
+        "e1.5.",
+        "m1.1.99.a b",
+    ] {
+        assert_eq!(text.parse::<Cursor>(), Err(NoCursor), "{text}");
+    }
+    let many = format!(
+        "m1.1.5{}",
+        (0..17).map(|n| format!(".a{n}")).collect::<String>()
+    );
+    assert_eq!(many.parse::<Cursor>(), Err(NoCursor));
+}
+
+proptest! {
+    /// However the log grows, whoever goes on from page to page is told everything once.
+    #[test]
+    fn everything_is_told_once(seconds in prop::collection::vec(0_i64..400, 0..60)) {
+        let log: Vec<_> = (0_u32..).zip(&seconds)
+            .map(|(n, second)| message(n, *second, "x"))
+            .collect();
+        let (mut cursor, mut told) = (Cursor::default(), Vec::new());
+        for _ in 0..=log.len() {
+            let since = cursor.from(&session());
+            let shown: Vec<_> = log.iter()
+                .filter(|it| since.is_none_or(|since| it.at >= since))
+                .cloned()
+                .collect();
+            let page = read(&shown, &cursor);
+            prop_assert_eq!(page.next.to_string().parse::<Cursor>(), Ok(page.next.clone()));
+            told.extend(page.messages.into_iter().map(|it| it.id));
+            cursor = page.next;
+        }
+        let mut all: Vec<_> = log.iter().map(|it| it.id.clone()).collect();
+        told.sort();
+        all.sort();
+        prop_assert_eq!(told, all);
+    }
+}

@@ -2,18 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use async_trait::async_trait;
 use domain::account::{Account, Health, ListWeight, Pace};
 use domain::cadence::READS_MAX;
 use domain::governor::Limits;
 use domain::ids::{JobId, SessionId};
-use domain::job::{self, NewJob};
+use domain::job::{self, Job, NewJob};
+use domain::policy::Timing;
 use domain::priority::INTERVALS_MAX;
 use engine::desk::{Desk, Place};
 use engine::keys;
 use engine::machine::RandomIds;
 use engine::poller::{Others, Poller};
-use engine::ports::Clock;
+use engine::ports::{
+    Clock, CommitError, DueRow, Key, Page, PageToken, Record, Records, RecordsError, Write,
+};
+use engine::store::Versioned;
 use jiff::{SignedDuration, Timestamp};
 use local::Database;
 use tests::clock::FakeClock;
@@ -35,8 +41,15 @@ async fn no_account_is_polled_twice_in_an_interval() {
 }
 
 /// An account with so many jobs that matter and so many that do not, whose sessions are read one by one.
-async fn watching(clock: &Arc<FakeClock>, (high, low): (usize, usize)) -> Desk {
-    let records = Arc::new(MemoryRecords::default());
+async fn watching(clock: &Arc<FakeClock>, jobs: (usize, usize)) -> Desk {
+    watching_in(Arc::new(MemoryRecords::default()), clock, jobs).await
+}
+
+async fn watching_in(
+    records: Arc<dyn Records>,
+    clock: &Arc<FakeClock>,
+    (high, low): (usize, usize),
+) -> Desk {
     let queue = Arc::new(MemoryQueue::new(clock.clone()));
     let installation = "tests".parse().expect("an id");
     let desk = Desk::new(
@@ -168,4 +181,152 @@ async fn where_jules_stops_answering_the_others_go_on_the_next_time() {
     assert!(polls.iter().all(|reads| reads.len() == 30));
     assert!(polls[0].iter().all(|read| *read >= session(10)));
     assert_eq!(all(&polls).len(), 70);
+}
+
+/// A store that counts how often jobs are read.
+#[derive(Default)]
+struct Counting {
+    records: MemoryRecords,
+    jobs: AtomicUsize,
+}
+
+impl Counting {
+    fn note(&self, jobs: usize) {
+        self.jobs.fetch_add(jobs, Ordering::Relaxed);
+    }
+
+    fn take(&self) -> usize {
+        self.jobs.swap(0, Ordering::Relaxed)
+    }
+}
+
+#[async_trait]
+impl Records for Counting {
+    async fn get(&self, key: &Key) -> Result<Option<Record>, RecordsError> {
+        self.note(usize::from(key.pk.starts_with("JOB#")));
+        self.records.get(key).await
+    }
+
+    async fn query(
+        &self,
+        pk: &str,
+        prefix: &str,
+        after: Option<PageToken>,
+        limit: usize,
+    ) -> Result<Page, RecordsError> {
+        self.records.query(pk, prefix, after, limit).await
+    }
+
+    async fn list(
+        &self,
+        name: &str,
+        newest: bool,
+        after: Option<PageToken>,
+        limit: usize,
+    ) -> Result<Page, RecordsError> {
+        let page = self.records.list(name, newest, after, limit).await?;
+        self.note(page.records.len());
+        Ok(page)
+    }
+
+    async fn members(&self, name: &str, limit: usize) -> Result<Vec<Key>, RecordsError> {
+        self.records.members(name, limit).await
+    }
+
+    async fn due(&self, at: Timestamp, limit: usize) -> Result<Vec<DueRow>, RecordsError> {
+        self.records.due(at, limit).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Timestamp>, RecordsError> {
+        self.records.next_due().await
+    }
+
+    async fn commit(&self, items: Vec<Write>) -> Result<(), CommitError> {
+        self.records.commit(items).await
+    }
+}
+
+/// Saves a job as somebody else would, and where it is looked at.
+async fn put(desk: &Desk, job: &Job, due: Option<Timestamp>) {
+    let found = desk.store.job(&job.id).await.expect("a store");
+    let mut unit = desk.unit();
+    let place = Place {
+        due,
+        list: keys::listed(keys::jobs_of("watched", &job.account), job.id.as_str()),
+        forget: None,
+    };
+    let version = found.map(|found| found.version);
+    unit.put(keys::job(&job.id), job, version, place);
+    desk.commit(unit).await.expect("a job");
+}
+
+async fn stored(desk: &Desk, at: usize) -> Versioned<Job> {
+    let id = JobId::of(ulid::Ulid(at as u128));
+    let found = desk.store.job(&id).await.expect("a store");
+    found.expect("a job")
+}
+
+#[tokio::test]
+async fn a_row_that_stands_too_early_is_put_right_and_calls_nobody() {
+    let clock = Arc::new(FakeClock::at(BEGIN));
+    let desk = watching(&clock, (0, 1)).await;
+    let account = "default".parse().expect("a name");
+    let found = desk.store.account(&account).await.expect("a store");
+    let mut unit = desk.unit();
+    unit.delete(keys::account(&account), &found.expect("an account"));
+    desk.commit(unit).await.expect("nobody polls");
+    let job = stored(&desk, 0).await.value;
+    let deadline = job::deadline(&job, &Timing::default()).expect("a deadline");
+    put(&desk, &job, Some(BEGIN)).await;
+
+    let poller = Poller::new(desk.clone(), Arc::new(Reader::default()));
+    assert_eq!(poller.tick().await.expect("a tick").passed_on, 0);
+    assert_eq!(stored(&desk, 0).await.due, Some(deadline));
+    clock.set(deadline);
+    assert_eq!(poller.tick().await.expect("a tick").passed_on, 1);
+}
+
+#[tokio::test]
+async fn whoever_ticks_alone_remembers_jobs_and_writes_over_nobody() {
+    let clock = Arc::new(FakeClock::at(BEGIN));
+    let records = Arc::new(Counting::default());
+    let desk = watching_in(records.clone(), &clock, (0, 6)).await;
+    let poller = Poller::new(desk.clone(), Arc::new(Reader::default()));
+    let tick = async || {
+        let tick = poller.tick_until(Timestamp::MAX, Others::None).await;
+        assert_eq!(tick.expect("a tick").polled, 1);
+        records.take()
+    };
+    let silent = job::deadline(&stored(&desk, 3).await.value, &Timing::default());
+    let silent = silent.expect("a deadline");
+    clock.set(silent - SignedDuration::from_secs(20));
+    records.take();
+    assert_eq!(tick().await, 6);
+    clock.advance(SignedDuration::from_secs(10));
+    assert_eq!(tick().await, 0);
+
+    // Somebody else changes one, and the silence of all is told in the next poll: of that one by the poll after it.
+    let other = Job {
+        title: "Another".to_owned(),
+        ..stored(&desk, 3).await.value
+    };
+    put(&desk, &other, None).await;
+    let mut told = Vec::new();
+    for _ in 0..2 {
+        clock.advance(SignedDuration::from_secs(10));
+        tick().await;
+        let mut now = 0;
+        for at in 0..6 {
+            let events = desk.store.events(&stored(&desk, at).await.value.id).await;
+            now += events.expect("events").len();
+        }
+        told.push(now);
+    }
+    assert_eq!(told, [5, 6]);
+    let title = stored(&desk, 3).await.value.title;
+    assert_eq!(title, "Another");
+
+    // What is remembered is read again before long, whoever has changed it.
+    clock.advance(SignedDuration::from_secs(60));
+    assert!(tick().await >= 6);
 }

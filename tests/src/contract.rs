@@ -35,6 +35,7 @@ macro_rules! every_check_of_records {
             a_query_goes_on_after_its_last_record_was_deleted,
             a_list_is_read_in_both_directions,
             a_list_is_read_page_by_page,
+            the_members_of_a_list_come_in_its_order,
             a_list_goes_on_after_a_place_where_nothing_stands,
             a_record_moves_in_its_list_with_every_put,
             due_rows_come_longest_due_first,

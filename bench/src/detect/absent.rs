@@ -93,8 +93,9 @@ impl PullsWrite for Absent {
 
 #[async_trait]
 impl HooksRead for Absent {
+    /// There is no webhook, so nobody logs any.
     async fn logs(&self, _: &[RepoName]) -> Result<Vec<Log>, Failure> {
-        absent()
+        Ok(Vec::new())
     }
 
     async fn attempts(&self, _: &Log, _: Timestamp) -> Result<Option<Vec<Attempt>>, Failure> {

@@ -346,15 +346,10 @@ fn is_played(delivery: &Delivery) -> bool {
             | Work::Messages { .. }
             | Work::Look { .. }
             | Work::Watch { .. }
-            | Work::Slots { .. },
+            | Work::Slots { .. }
+            | Work::Hooks { .. },
         ) => true,
-        Some(
-            Work::Pull { .. }
-            | Work::Commit { .. }
-            | Work::Hooked { .. }
-            | Work::Hooks { .. }
-            | Work::Wake { .. },
-        )
+        Some(Work::Pull { .. } | Work::Commit { .. } | Work::Hooked { .. } | Work::Wake { .. })
         | None => false,
     }
 }

@@ -91,6 +91,10 @@ impl<R: Records> Records for Witness<R> {
         self.records.list(name, newest, after, limit).await
     }
 
+    async fn members(&self, name: &str, limit: usize) -> Result<Vec<Key>, RecordsError> {
+        self.records.members(name, limit).await
+    }
+
     async fn due(&self, at: Timestamp, limit: usize) -> Result<Vec<DueRow>, RecordsError> {
         self.records.due(at, limit).await
     }

@@ -93,6 +93,10 @@ impl Records for Table {
     }
 
     /// Rows due at the same time come in no particular order.
+    async fn members(&self, name: &str, limit: usize) -> Result<Vec<Key>, RecordsError> {
+        read::members(self, name, limit).await
+    }
+
     async fn due(&self, at: Timestamp, limit: usize) -> Result<Vec<DueRow>, RecordsError> {
         read::due(self, Some(at), limit).await
     }

@@ -2,10 +2,12 @@
 
 mod bustle;
 mod decide;
+mod known;
 mod learned;
 mod listing;
 mod money;
 mod poll;
+mod standing;
 mod sweep;
 mod turn;
 
@@ -54,6 +56,7 @@ pub struct Poller {
     desk: Desk,
     sessions: Arc<dyn SessionsRead>,
     learned: learned::Learned,
+    known: known::Known,
     money: money::Money,
 }
 
@@ -64,6 +67,7 @@ impl Poller {
             desk,
             sessions,
             learned: learned::Learned::default(),
+            known: known::Known::default(),
             money: money::Money::default(),
         }
     }
@@ -106,6 +110,9 @@ impl Poller {
         let Some(record) = self.found_due(row).await? else {
             return Ok(Handled::Lost);
         };
+        if self.put_right(&record).await? {
+            return Ok(Handled::Lost);
+        }
         let is_account = row.key.pk.starts_with(keys::ACCOUNT) && row.key.sk == keys::META;
         let is_claimed = !is_account || others == Others::Maybe;
         if is_claimed && !self.claim(&record).await? {
@@ -166,8 +173,12 @@ impl Poller {
 
     /// Moves the row forward under a version check: of several pollers one wins.
     async fn claim(&self, record: &Record) -> Result<bool, Error> {
+        self.move_to(record, self.desk.now() + CLAIM).await
+    }
+
+    async fn move_to(&self, record: &Record, due: Timestamp) -> Result<bool, Error> {
         let moved = Record {
-            due: Some(self.desk.now() + CLAIM),
+            due: Some(due),
             ..record.clone()
         };
         let write = Write::Put {

@@ -105,6 +105,7 @@ impl Desk {
                 found.map(|found| found.version),
                 place,
             );
+            unit.may_stand(keys::job(&job.id), found.and_then(|found| found.due));
         }
         if found.is_none() {
             let list = keys::listed(keys::JOBS, keys::job_place(job.created_at, &job.id));
@@ -118,7 +119,11 @@ impl Desk {
                 },
             );
         }
-        let route = self.route(job).await?;
+        // Most steps have nothing to tell.
+        let route = match step.events.is_empty() {
+            true => Route::default(),
+            false => self.route(job).await?,
+        };
         self.save_rest(unit, rest, &route, Some(&job.id)).await?;
         Ok(true)
     }
@@ -249,8 +254,9 @@ impl Desk {
         found: &Versioned<Effect>,
         next: &Effect,
     ) {
-        let place = Place::due(next.due());
-        unit.put(keys::effect(pk, &next.id), next, Some(found.version), place);
+        let (key, place) = (keys::effect(pk, &next.id), Place::due(next.due()));
+        unit.put(key.clone(), next, Some(found.version), place);
+        unit.may_stand(key, found.due);
     }
 
     /// Adds the start of an effect to a unit: of several hands, its version lets one win.
@@ -266,8 +272,9 @@ impl Desk {
         } else {
             Expect::Version(found.version)
         };
-        let place = Place::due(started.due());
-        unit.put_if(keys::effect(pk, &started.id), started, expect, place);
+        let (key, place) = (keys::effect(pk, &started.id), Place::due(started.due()));
+        unit.put_if(key.clone(), started, expect, place);
+        unit.may_stand(key, found.due);
     }
 
     /// The id of the effect that an action is.

@@ -147,6 +147,16 @@ impl Store {
         self.all(&keys::jobs_of("watched", account)).await
     }
 
+    /// Where the jobs of an account stand whose sessions are watched, by the index alone; none when there are more than it is worth asking so.
+    pub(crate) async fn watched_keys(
+        &self,
+        account: &AccountName,
+    ) -> Result<Option<Vec<Key>>, RecordsError> {
+        let list = keys::jobs_of("watched", account);
+        let found = self.records.members(&list, PAGE).await?;
+        Ok((found.len() < PAGE).then_some(found))
+    }
+
     /// Jobs of an account that wait for a slot or for their session, in order of their start.
     pub async fn queued(&self, account: &AccountName) -> Result<Vec<Versioned<Job>>, RecordsError> {
         self.all(&keys::jobs_of("queued", account)).await
@@ -237,6 +247,7 @@ impl Store {
         Ok(found.unwrap_or_else(|| Versioned {
             value: Slots::free(account.clone()),
             version: 0,
+            due: None,
         }))
     }
 
@@ -251,6 +262,7 @@ impl Store {
         Ok(found.unwrap_or_else(|| Versioned {
             value: Reach::new(repo.clone()),
             version: 0,
+            due: None,
         }))
     }
 
@@ -286,6 +298,7 @@ impl Store {
         Ok(self.read(&keys::access()).await?.unwrap_or(Versioned {
             value: Access::default(),
             version: 0,
+            due: None,
         }))
     }
 
@@ -294,6 +307,7 @@ impl Store {
         Ok(self.read(&keys::budgets()).await?.unwrap_or(Versioned {
             value: Budgets::default(),
             version: 0,
+            due: None,
         }))
     }
 
@@ -341,6 +355,7 @@ impl Store {
         Ok(found.unwrap_or_else(|| Versioned {
             value: Switches::default(),
             version: 0,
+            due: None,
         }))
     }
 
@@ -350,6 +365,7 @@ impl Store {
         Ok(found.unwrap_or_else(|| Versioned {
             value: Upstreams::default(),
             version: 0,
+            due: None,
         }))
     }
 
@@ -364,6 +380,7 @@ impl Store {
         Ok(found.unwrap_or_else(|| Versioned {
             value: Merges::default(),
             version: 0,
+            due: None,
         }))
     }
 

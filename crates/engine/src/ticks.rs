@@ -133,6 +133,7 @@ impl Turns {
         Ok(won.then_some(Versioned {
             value: begun,
             version: found.version + 1,
+            due: None,
         }))
     }
 
@@ -141,6 +142,7 @@ impl Turns {
         Ok(found.unwrap_or(Versioned {
             value: Lease::default(),
             version: 0,
+            due: None,
         }))
     }
 

@@ -199,6 +199,7 @@ impl Store {
         Ok(found.unwrap_or(Versioned {
             value: Allowance::default(),
             version: 0,
+            due: None,
         }))
     }
 
@@ -208,6 +209,7 @@ impl Store {
         Ok(found.unwrap_or_else(|| Versioned {
             value: Consumption::default(),
             version: 0,
+            due: None,
         }))
     }
 }

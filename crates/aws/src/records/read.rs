@@ -175,6 +175,19 @@ pub(super) async fn list(
     Ok(Page { records, next })
 }
 
+/// Who stands in a list, by the index alone.
+pub(super) async fn members(
+    table: &Table,
+    name: &str,
+    limit: usize,
+) -> Result<Vec<Key>, RecordsError> {
+    let items = Question::list(name, false, None)
+        .items(table, limit)
+        .await?;
+    let places = items.iter().take(limit).map(item::place);
+    Ok(places.map(|(_, key)| key).collect())
+}
+
 /// What a page holds at most, and whether there is more.
 async fn first(
     question: &Question,

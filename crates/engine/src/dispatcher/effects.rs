@@ -129,6 +129,7 @@ impl Dispatcher {
         let held = Versioned {
             value: started,
             version: found.version + 1,
+            due: None,
         };
         self.record(pk, &held, &outcome, source).await
     }

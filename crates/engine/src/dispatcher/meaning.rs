@@ -2,6 +2,7 @@
 
 use domain::effect::{Action, Effect, EffectState};
 use domain::failure::{FailureClass, Happened};
+use domain::governor::Slots;
 use domain::ids::{JobId, SessionId};
 use domain::job;
 use domain::policy::Source;
@@ -9,10 +10,11 @@ use domain::pull::{self, Input};
 
 use super::Dispatcher;
 use super::effects::Outcome;
-use crate::desk::{Error, Place, Unit};
+use crate::desk::{Error, OUTBOX_GRACE, Place, Unit};
 use crate::keys;
 use crate::save::Route;
 use crate::store::Versioned;
+use crate::work::Work;
 
 impl Dispatcher {
     /// What an outcome means for the aggregate.
@@ -85,20 +87,26 @@ impl Dispatcher {
             }
             Outcome::Merged(_) | Outcome::Done => return Ok(()),
         };
-        unit.put(
-            keys::slots(&found.value.account),
-            &next,
-            Some(slots.version),
-            Place::default(),
-        );
-        unit.tell(
-            &keys::job_pk(id),
-            crate::work::Work::Slots {
-                account: found.value.account.clone(),
-            },
+        self.hand_on(
+            unit,
+            (&slots, &next),
+            matches!(outcome, Outcome::Created(_)),
         );
         self.desk.save_job(unit, Some(&found), &step).await?;
         Ok(())
+    }
+
+    /// Keeps what became of the slots, and lets the next job have its turn. After a create that went well nobody is called who does not wait: a slot was taken, and whoever waits for the create to end has left a time at the slots.
+    fn hand_on(&self, unit: &mut Unit, (found, next): (&Versioned<Slots>, &Slots), well: bool) {
+        let key = keys::slots(&next.account);
+        let nobody_waits = well && found.due.is_none();
+        let soon = unit.now() + OUTBOX_GRACE;
+        let place = Place::due((!nobody_waits).then_some(soon));
+        unit.put(key, next, Some(found.version), place);
+        if !nobody_waits {
+            let account = next.account.clone();
+            unit.tell(&keys::account_pk(&next.account), Work::Slots { account });
+        }
     }
 
     /// An earlier attempt's create came to an end: the job has moved on, and a session that nobody waits for is put away.
@@ -238,7 +246,7 @@ impl Dispatcher {
             .await?;
         unit.tell(
             &keys::pull_pk(reference),
-            crate::work::Work::Pull {
+            Work::Pull {
                 pull: reference.clone(),
                 job: None,
                 received_at: None,

@@ -136,6 +136,7 @@ impl Dispatcher {
                             read_at: None,
                         },
                         version: 0,
+                        due: None,
                     }));
                 }
                 Link::None => {}

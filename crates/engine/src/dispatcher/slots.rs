@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use domain::governor::{self, Admission, SLOTS_TAKEN, Slots};
+use domain::governor::{self, Admission, CREATE_GAP, CREATE_HOLD, SLOTS_TAKEN, Slots};
 use domain::ids::{AccountName, JobId};
 use domain::job::{self, Job, Phase};
+use domain::when::plus;
 use jiff::Timestamp;
 
 use super::Dispatcher;
-use crate::desk::{Error, Place, ignore_conflict};
+use crate::desk::{Error, Place, Unit};
 use crate::keys;
 use crate::store::Versioned;
 use crate::work::Work;
@@ -40,8 +41,13 @@ impl Dispatcher {
         if queued.is_empty() {
             // Whose slots are free is found when somebody wants one.
             let slots = self.desk.store.slots(account).await?;
-            return self.keep_slots(&slots, None).await;
+            return match slots.due {
+                Some(_) => self.keep_slots(&slots, None).await,
+                None => Ok(()),
+            };
         }
+        // Whoever else waits goes on when the one that begins now is done.
+        let waits = (queued.len() > 1).then(|| plus(now, CREATE_HOLD));
         let mut slots = self.free_the_finished(account, Doubt::Absent).await?;
         let mut next: Option<Timestamp> = None;
         for found in in_turn(queued, now) {
@@ -76,7 +82,7 @@ impl Dispatcher {
             }
             match admission {
                 Admission::Granted(granted) => {
-                    return self.begin_job(&found, &slots, &granted).await;
+                    return self.begin_job(&found, &slots, &granted, waits).await;
                 }
                 Admission::Later { at, .. } => {
                     next = at.map_or(next, |at| earliest(next, at));
@@ -95,8 +101,7 @@ impl Dispatcher {
     ) -> Result<(), Error> {
         let account = &slots.value.account;
         let known = self.desk.store.slots(account).await?;
-        let row = self.desk.store.records().get(&keys::slots(account)).await?;
-        if known.value == slots.value && row.and_then(|row| row.due) == next {
+        if known.value == slots.value && known.due == next {
             return Ok(());
         }
         let mut unit = self.desk.unit();
@@ -107,7 +112,7 @@ impl Dispatcher {
             Some(slots.version),
             place,
         );
-        ignore_conflict(self.desk.commit(unit).await)
+        self.commit_slots(unit, account).await
     }
 
     /// Slots of jobs that no longer hold one are free, whatever became of the message that should have said so.
@@ -142,6 +147,7 @@ impl Dispatcher {
         Ok(Versioned {
             value: slots,
             version: found.version,
+            due: found.due,
         })
     }
 
@@ -151,6 +157,7 @@ impl Dispatcher {
         found: &Versioned<Job>,
         slots: &Versioned<Slots>,
         granted: &Slots,
+        waits: Option<Timestamp>,
     ) -> Result<(), Error> {
         let step = job::start(&found.value, self.desk.now())?;
         let mut unit = self.desk.unit();
@@ -158,7 +165,7 @@ impl Dispatcher {
             keys::slots(&granted.account),
             granted,
             Some(slots.version),
-            Place::default(),
+            Place::due(waits),
         );
         self.desk.save_job(&mut unit, Some(found), &step).await?;
         let pk = keys::job_pk(&found.value.id);
@@ -168,16 +175,16 @@ impl Dispatcher {
                 id: found.value.id.clone(),
             },
         );
+        self.commit_slots(unit, &granted.account).await
+    }
+
+    /// Whoever lost the slots to somebody else looks at them again.
+    async fn commit_slots(&self, unit: Unit, account: &AccountName) -> Result<(), Error> {
         match self.desk.commit(unit).await {
             Err(error) if error.is_conflict() => {
-                let work = Work::Slots {
-                    account: granted.account.clone(),
-                };
-                Ok(self
-                    .desk
-                    .queue
-                    .send(&work.to_body(), governor::CREATE_GAP)
-                    .await?)
+                let account = account.clone();
+                let again = Work::Slots { account }.to_body();
+                Ok(self.desk.queue.send(&again, CREATE_GAP).await?)
             }
             outcome => outcome,
         }

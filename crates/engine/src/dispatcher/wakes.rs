@@ -86,6 +86,7 @@ impl Dispatcher {
         let sending = Versioned {
             value: begun,
             version: found.version + 1,
+            due: None,
         };
         Ok(is_sending.then_some(sending))
     }

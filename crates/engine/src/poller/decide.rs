@@ -49,8 +49,12 @@ impl Poller {
                 return Ok(());
             }
             match self.desk.commit(unit).await {
-                Err(error) if error.is_conflict() => {}
-                outcome => return outcome,
+                Err(error) if error.is_conflict() => self.known.forget(&found.value.id),
+                Ok(()) => {
+                    self.known.saved(&found, &step, now);
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
             }
             let again = self.desk.store.job(&found.value.id).await?;
             let Some(again) = again.filter(|again| again.value == found.value) else {

@@ -49,7 +49,7 @@ impl Poller {
         (until, others): (Timestamp, Others),
     ) -> Result<(), Error> {
         let account = &self.learned.recalled(&found);
-        let jobs = self.desk.store.watched(&account.name).await?;
+        let jobs = self.watched(&account.name, others).await?;
         let mut gathered = Gathered {
             weight: account.list.clone(),
             passed_over: account.passed_over.clone(),

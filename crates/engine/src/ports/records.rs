@@ -205,6 +205,12 @@ pub trait Records: Send + Sync {
         limit: usize,
     ) -> Result<Page, RecordsError>;
 
+    /// Who stands in a list, ascending by place, at most `limit`: the index alone is asked, so some may have left the list since.
+    async fn members(&self, name: &str, limit: usize) -> Result<Vec<Key>, RecordsError> {
+        let page = self.list(name, false, None, limit).await?;
+        Ok(page.records.into_iter().map(|record| record.key).collect())
+    }
+
     /// Rows that were due before or at a time, the longest due first.
     async fn due(&self, at: Timestamp, limit: usize) -> Result<Vec<DueRow>, RecordsError>;
 

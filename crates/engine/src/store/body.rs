@@ -1,5 +1,6 @@
 //! The bodies of records: a value, and the version of the shape it is stored in.
 
+use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,6 +17,8 @@ pub struct Versioned<T> {
     pub value: T,
     /// Its version, for the condition of the next write.
     pub version: u64,
+    /// When its row is looked at; none for one that is in no index of time, or was never stored.
+    pub due: Option<Timestamp>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -72,6 +75,7 @@ pub(crate) fn decode<T: DeserializeOwned>(record: &Record) -> Result<Versioned<T
     Ok(Versioned {
         value: body.it,
         version: record.version,
+        due: record.due,
     })
 }
 

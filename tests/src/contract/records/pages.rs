@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::ports::{Expect, ListKey, PageToken, Record, Records, Write};
+use engine::ports::{Expect, Key, ListKey, PageToken, Record, Records, Write};
 
 use super::{commit_one, key, put, put_new, record};
 
@@ -164,6 +164,21 @@ pub async fn a_list_is_read_in_both_directions(store: Arc<dyn Records>) {
     assert_eq!(bodies(&*store, "jobs", true).await, ["c", "b", "a"]);
     assert_eq!(bodies(&*store, "pulls", false).await, ["a"]);
     assert_eq!(bodies(&*store, "job", false).await, [""; 0]);
+}
+
+pub async fn the_members_of_a_list_come_in_its_order(store: Arc<dyn Records>) {
+    for at in [2, 0, 3, 1] {
+        let record = in_list(&format!("{at}"), "jobs", &format!("place {at}"));
+        put_new(&*store, record).await;
+    }
+    put_new(&*store, in_list("else", "others", "place 0")).await;
+    for limit in 1..6 {
+        let members = store.members("jobs", limit).await.unwrap();
+        let all = listed(&*store, "jobs", false, 10).await;
+        let first: Vec<Key> = all.into_iter().take(limit).map(|it| it.key).collect();
+        assert_eq!(first.len(), limit.min(4));
+        assert_eq!(members, first);
+    }
 }
 
 pub async fn a_list_is_read_page_by_page(store: Arc<dyn Records>) {

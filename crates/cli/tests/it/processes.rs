@@ -33,7 +33,13 @@ pub(crate) struct Process {
 
 impl Process {
     pub(crate) fn start(mut command: Command) -> Self {
-        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+        command.stderr(Stdio::null());
+        Self::start_as_is(command)
+    }
+
+    /// The same with its stderr where the command says.
+    pub(crate) fn start_as_is(mut command: Command) -> Self {
+        let mut child = command.spawn().unwrap();
         let mut line = String::new();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         stdout.read_line(&mut line).unwrap();

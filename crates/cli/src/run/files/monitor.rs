@@ -1,5 +1,7 @@
 //! `gaffer monitor`: takes the jobs of a file, does what is due, and appends what somebody has to know to another file. It opens no door.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -16,7 +18,7 @@ use super::events::Appending;
 use super::jobs::LIST_BYTES_MAX;
 use super::known::Known;
 use super::{entries, taken};
-use crate::args::files::{AdoptedArgs, MonitorArgs};
+use crate::args::files::MonitorArgs;
 use crate::args::outside::OutsideArgs;
 use crate::data::Data;
 use crate::here::Here;
@@ -27,14 +29,18 @@ use crate::{source, stdin, upstreams};
 /// Runs once, or until told to stop.
 pub(crate) async fn run(args: MonitorArgs, here: &Here) -> Result<()> {
     let config = super::settings(&args.config, here)?;
-    let as_json = args.json;
-    let in_a_loop = args.in_a_loop;
-    let monitor = Monitor::open(args, &config, here).await?;
+    up::log_to_stderr();
+    let begun = Begun {
+        args: &args,
+        config: &config,
+        here,
+    };
+    let mut monitor = Monitor::open(begun).await?;
     let (stop, stopped) = watch::channel(false);
     let mut work = std::pin::pin!(async {
-        match in_a_loop {
-            true => monitor.go_on(&config, stopped.clone(), as_json).await,
-            false => monitor.once(&config, &stopped, as_json).await,
+        match args.in_a_loop {
+            true => monitor.go_on(stopped.clone()).await,
+            false => monitor.once(&stopped).await,
         }
     });
     tokio::select! {
@@ -58,51 +64,120 @@ struct Round {
     appended: usize,
 }
 
+/// What a monitor was begun with.
+#[derive(Clone, Copy)]
+struct Begun<'a> {
+    args: &'a MonitorArgs,
+    config: &'a Config,
+    here: &'a Here,
+}
+
+/// Who works over a data folder.
+enum Worker {
+    /// This process.
+    Us(FolderLock),
+    /// Another one: it polls and acts, and this one only reads and writes the files.
+    Other(String),
+}
+
+impl Worker {
+    fn of(here: &Here) -> Result<Self> {
+        here.database()?;
+        match FolderLock::take(&here.folder) {
+            Ok(lock) => Ok(Self::Us(lock)),
+            Err(local::Error::InUse { by, .. }) => Ok(Self::Other(by)),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The device and the number of a file: another file in its place has others.
+type FileId = (u64, u64);
+
+/// The database that has the name now.
+fn database_id(here: &Here) -> Result<FileId> {
+    let path = here.database()?;
+    let found = fs::metadata(&path)
+        .with_context(|| format!("looking at the database {}", path.display()))?;
+    Ok((found.dev(), found.ino()))
+}
+
 /// The store, and who works over it.
-struct Monitor {
+struct Monitor<'a> {
+    begun: Begun<'a>,
+    /// The database that was opened.
+    database: FileId,
     data: Base,
-    adopted: AdoptedArgs,
     /// This process, unless another one does.
     hand: Option<(Hand, FolderLock)>,
     elsewhere: Vec<String>,
     beside: Option<String>,
 }
 
-impl Monitor {
-    async fn open(args: MonitorArgs, config: &Config, here: &Here) -> Result<Self> {
-        here.database()?;
-        let (lock, beside) = match FolderLock::take(&here.folder) {
-            Ok(lock) => (Some(lock), None),
-            // It polls and acts; this one only reads and writes the files.
-            Err(local::Error::InUse { by, .. }) => (None, Some(by)),
-            Err(error) => return Err(error.into()),
-        };
+impl<'a> Monitor<'a> {
+    async fn open(begun: Begun<'a>) -> Result<Self> {
+        Self::with(begun, Worker::of(begun.here)?).await
+    }
+
+    async fn with(begun: Begun<'a>, worker: Worker) -> Result<Self> {
+        let Begun { args, config, here } = begun;
+        // Before it is opened: one that takes its place in between is noticed in the next round.
+        let database = database_id(here)?;
         let data: Data = here.open().await?;
         let overlaid = |name: &engine::ports::SecretName| here.is_overlaid(name);
         let typed = typed(&args.outside, config);
         let upstreams = upstreams::in_force(&data.desk, typed, overlaid).await?;
         let elsewhere = up::elsewhere(&upstreams);
         let data = Base::from(data);
-        let hand = match lock {
-            None => None,
-            Some(lock) => {
-                up::log_to_stderr();
-                let settings = settings(&args, upstreams);
-                Some((Hand::of(&data, &settings)?, lock))
+        let (hand, beside) = match worker {
+            Worker::Us(lock) => {
+                let settings = settings(args, upstreams);
+                (Some((Hand::of(&data, &settings)?, lock)), None)
             }
+            Worker::Other(by) => (None, Some(by)),
         };
         Ok(Self {
+            begun,
+            database,
             data,
-            adopted: args.adopted,
             hand,
             elsewhere,
             beside,
         })
     }
 
+    /// Looks who works over the folder now, and whether the database is still the one that was opened; begins anew where either has changed. Answers whether the store is another one, of which nothing is known.
+    async fn look_again(&mut self) -> Result<bool> {
+        let Begun { here, .. } = self.begun;
+        let worker = match self.hand {
+            // Nobody else restores or works while this one holds the lock.
+            Some(_) => return Ok(false),
+            None => Worker::of(here)?,
+        };
+        let is_other = database_id(here)? != self.database;
+        match &worker {
+            Worker::Other(by) if !is_other => {
+                self.beside = Some(by.clone());
+                return Ok(false);
+            }
+            Worker::Us(_) => tracing::info!(
+                "nobody else works over the data folder any more: from now on this one watches Jules"
+            ),
+            Worker::Other(_) => {}
+        }
+        if is_other {
+            tracing::warn!(
+                "another database took the place of the one that was open: it is opened, and the list is taken anew"
+            );
+        }
+        *self = Self::with(self.begun, worker).await?;
+        self.set_silence().await?;
+        Ok(is_other)
+    }
+
     /// `stuck_minutes` holds for every source, since it is said for all of them.
-    async fn set_silence(&self, config: &Config) -> Result<()> {
-        let Some(after) = config.stuck_after else {
+    async fn set_silence(&self) -> Result<()> {
+        let Some(after) = self.begun.config.stuck_after else {
             return Ok(());
         };
         let desk = &self.data.desk;
@@ -126,37 +201,29 @@ impl Monitor {
         Ok(())
     }
 
-    async fn once(
-        &self,
-        config: &Config,
-        stopped: &watch::Receiver<bool>,
-        as_json: bool,
-    ) -> Result<()> {
+    async fn once(&self, stopped: &watch::Receiver<bool>) -> Result<()> {
+        let Begun { args, config, .. } = self.begun;
         let mut files = Files::open(config)?;
-        self.set_silence(config).await?;
+        self.set_silence().await?;
         let round = self.round(&mut files, stopped).await?;
-        let answer = Answer::new(self.told(config, &round));
+        let answer = Answer::new(self.told(&round));
         let answer = round.taken.lines().into_iter().fold(answer, Answer::line);
         let answer = answer.line(format!(
             "{} events were appended to {}.",
             round.appended,
             config.events_path.display()
         ));
-        render::answer(&answer, as_json).context("writing the answer")
+        render::answer(&answer, args.json).context("writing the answer")
     }
 
-    async fn go_on(
-        &self,
-        config: &Config,
-        mut stopped: watch::Receiver<bool>,
-        as_json: bool,
-    ) -> Result<()> {
+    async fn go_on(&mut self, mut stopped: watch::Receiver<bool>) -> Result<()> {
+        let config = self.begun.config;
         let mut files = Files::open(config)?;
-        self.set_silence(config).await?;
-        self.announce(config, as_json)?;
+        self.set_silence().await?;
+        self.announce()?;
         while !*stopped.borrow() {
             let stop = stopped.clone();
-            match self.round(&mut files, &stop).await {
+            match self.next_round(&mut files, &stop).await {
                 Ok(round) => tell(&round),
                 // What is outside may be mended while this goes on.
                 Err(error) => {
@@ -172,11 +239,23 @@ impl Monitor {
         Ok(())
     }
 
+    /// A round over whatever is there by now.
+    async fn next_round(
+        &mut self,
+        files: &mut Files<'_>,
+        stopped: &watch::Receiver<bool>,
+    ) -> Result<Round> {
+        if self.look_again().await? {
+            files.known = Known::default();
+        }
+        self.round(files, stopped).await
+    }
+
     /// Takes what is new in the list, does what is due, and appends what came of it.
     async fn round(&self, files: &mut Files<'_>, stopped: &watch::Receiver<bool>) -> Result<Round> {
         let desk = &self.data.desk;
         let entries = files.news(desk.now())?;
-        let taking = taken::take(desk, entries.clone(), &self.adopted);
+        let taking = taken::take(desk, entries.clone(), &self.begun.args.adopted);
         let taken = match &self.hand {
             None => taking.await?,
             Some((hand, _)) => hand.pass_during(taking, stopped).await??,
@@ -189,8 +268,9 @@ impl Monitor {
         Ok(Round { taken, appended })
     }
 
-    fn announce(&self, config: &Config, as_json: bool) -> Result<()> {
-        let answer = Answer::new(self.told(config, &Round::default())).line(format!(
+    fn announce(&self) -> Result<()> {
+        let Begun { args, config, .. } = self.begun;
+        let answer = Answer::new(self.told(&Round::default())).line(format!(
             "Jobs are taken from {}, and events go to {}.",
             config.jobs_path.display(),
             config.events_path.display()
@@ -201,10 +281,11 @@ impl Monitor {
             ))
         });
         let answer = self.elsewhere.iter().fold(answer, Answer::line);
-        render::answer(&answer, as_json).context("writing the answer")
+        render::answer(&answer, args.json).context("writing the answer")
     }
 
-    fn told(&self, config: &Config, round: &Round) -> Value {
+    fn told(&self, round: &Round) -> Value {
+        let config = self.begun.config;
         json!({
             "jobs_path": shown(&config.jobs_path), "events_path": shown(&config.events_path),
             "beside": self.beside, "jobs": round.taken.json(), "appended": round.appended,

@@ -123,6 +123,80 @@ fn each_question_is_appended_once_however_often_the_monitor_is_killed() {
     assert_eq!(files.events().len(), 4);
 }
 
+/// What a process writes to stderr, in a file that can be read meanwhile.
+struct Logged(std::path::PathBuf);
+
+impl Logged {
+    fn of(files: &Files, command: &mut Command) -> Self {
+        let path = std::path::PathBuf::from(files.stage.world.file("stderr", ""));
+        command.stderr(fs::File::create(&path).unwrap());
+        Self(path)
+    }
+
+    fn count(&self, words: &str) -> usize {
+        fs::read_to_string(&self.0).unwrap().matches(words).count()
+    }
+
+    /// Looks until something is told.
+    fn until(&self, files: &Files, words: &str) {
+        let end = Instant::now() + WITHIN;
+        while self.count(words) == 0 {
+            let told = fs::read_to_string(&self.0).unwrap();
+            assert!(Instant::now() < end, "{told}");
+            files.stage.world.run(&["jobs", "export"]);
+        }
+    }
+}
+
+#[test]
+fn it_works_itself_once_nobody_else_does_and_over_the_database_that_is_there() {
+    let files = Files::new();
+    let up = files.stage.up();
+    let backup = files.config.replace("config.json", "backup.db");
+    files.stage.world.run(&["backup", &backup]).ok();
+    files.list("100000\n");
+    let mut command = files.monitor("--loop");
+    let log = Logged::of(&files, &mut command);
+    let monitor = Process::start_as_is(command);
+    assert!(monitor.text("beside").starts_with("process "));
+    files.until(1);
+    assert_eq!(up.stop(), Some(0));
+    log.until(&files, "from now on this one watches Jules");
+    files.list("100000\n200000\n");
+    files.until(2);
+    let second = files
+        .stage
+        .world
+        .refused(&["restore", &backup, "--replace"]);
+    assert_eq!(second.code, "in_use", "{second:?}");
+    assert_eq!(monitor.stop(), Some(0));
+}
+
+#[test]
+fn a_database_that_was_put_back_beneath_it_is_noticed() {
+    let files = Files::new();
+    let backup = files.config.replace("config.json", "backup.db");
+    files.stage.world.run(&["backup", &backup]).ok();
+    let held = local::FolderLock::take(&files.stage.world.data()).unwrap();
+    let mut command = files.monitor("--loop");
+    let log = Logged::of(&files, &mut command);
+    let monitor = Process::start_as_is(command);
+    assert!(monitor.text("beside").starts_with("process "));
+    // As a restore does it: what was there is kept, and the other one takes its name.
+    let staged = local::Staged::new(backup.as_ref(), &files.stage.world.data()).unwrap();
+    staged
+        .put_in_place(&files.stage.world.data().join("before"))
+        .unwrap();
+    log.until(&files, "another database took the place");
+    files.list("100000\n");
+    drop(held);
+    // Taken from the list, watched and told: all of it in the database that has the name.
+    files.until(1);
+    let jobs = files.stage.world.run(&["jobs", "export"]).ok().stdout;
+    assert_eq!(jobs.lines().count(), 1, "{jobs}");
+    assert_eq!(monitor.stop(), Some(0));
+}
+
 #[test]
 fn beside_a_running_gaffer_it_only_keeps_the_files() {
     let files = Files::new();

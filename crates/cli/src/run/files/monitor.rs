@@ -62,6 +62,8 @@ pub(crate) async fn run(args: MonitorArgs, here: &Here) -> Result<()> {
 struct Round {
     taken: taken::Taken,
     appended: usize,
+    /// Why the list could not be read, if so: what was taken before goes on.
+    unread: Option<anyhow::Error>,
 }
 
 /// What a monitor was begun with.
@@ -213,7 +215,8 @@ impl<'a> Monitor<'a> {
             round.appended,
             config.events_path.display()
         ));
-        render::answer(&answer, args.json).context("writing the answer")
+        render::answer(&answer, args.json).context("writing the answer")?;
+        round.unread.map_or(Ok(()), Err)
     }
 
     async fn go_on(&mut self, mut stopped: watch::Receiver<bool>) -> Result<()> {
@@ -224,7 +227,10 @@ impl<'a> Monitor<'a> {
         while !*stopped.borrow() {
             let stop = stopped.clone();
             match self.next_round(&mut files, &stop).await {
-                Ok(round) => tell(&round),
+                Ok(round) => {
+                    tell(&round);
+                    files.tell_unread(round.unread.as_ref());
+                }
                 // What is outside may be mended while this goes on.
                 Err(error) => {
                     let told = crate::error::tell(&error);
@@ -254,7 +260,10 @@ impl<'a> Monitor<'a> {
     /// Takes what is new in the list, does what is due, and appends what came of it.
     async fn round(&self, files: &mut Files<'_>, stopped: &watch::Receiver<bool>) -> Result<Round> {
         let desk = &self.data.desk;
-        let entries = files.news(desk.now())?;
+        let (entries, unread) = match files.news(desk.now()) {
+            Ok(entries) => (entries, None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
         let taking = taken::take(desk, entries.clone(), &self.begun.args.adopted);
         let taken = match &self.hand {
             None => taking.await?,
@@ -265,7 +274,11 @@ impl<'a> Monitor<'a> {
             hand.pass(stopped).await?;
         }
         let appended = files.events.catch_up(desk).await?;
-        Ok(Round { taken, appended })
+        Ok(Round {
+            taken,
+            appended,
+            unread,
+        })
     }
 
     fn announce(&self) -> Result<()> {
@@ -344,6 +357,8 @@ struct Files<'a> {
     config: &'a Config,
     known: Known,
     events: Appending<'a>,
+    /// What was told last of a list that cannot be read; none while it can.
+    told: Option<String>,
 }
 
 impl<'a> Files<'a> {
@@ -352,7 +367,22 @@ impl<'a> Files<'a> {
             config,
             known: Known::default(),
             events: Appending::open(config)?,
+            told: None,
         })
+    }
+
+    /// Tells why the list cannot be read: once, until it can or something else is the matter.
+    fn tell_unread(&mut self, unread: Option<&anyhow::Error>) {
+        let unread = unread.map(|error| crate::error::tell(error).what);
+        if let Some(what) = unread
+            .as_ref()
+            .filter(|what| self.told.as_ref() != Some(what))
+        {
+            tracing::error!(
+                "the list was not taken, and everything else goes on; it is tried again each round: {what}"
+            );
+        }
+        self.told = unread;
     }
 
     /// The entries of the list that are not settled yet. A list that is not there yet is an empty one.

@@ -198,6 +198,35 @@ fn a_database_that_was_put_back_beneath_it_is_noticed() {
 }
 
 #[test]
+fn a_list_that_cannot_be_read_holds_nothing_else_up_and_is_told_once() {
+    let files = Files::new();
+    let list = files.config.replace("config.json", "jobs.jsonl");
+    files.list("100000\n200000\n");
+    let mut command = files.monitor("--loop");
+    let log = Logged::of(&files, &mut command);
+    let monitor = Process::start_as_is(command);
+    files.until(1);
+    fs::remove_file(&list).unwrap();
+    fs::create_dir(&list).unwrap();
+    log.until(&files, "the list was not taken");
+    files.until(2);
+    // Rounds go on, each with the same trouble.
+    let events = files.config.replace("config.json", "events.jsonl");
+    fs::remove_file(&events).unwrap();
+    let end = Instant::now() + WITHIN;
+    while fs::metadata(&events).is_err() {
+        assert!(Instant::now() < end);
+        files.stage.world.run(&["jobs", "export"]).ok();
+    }
+    files.until(2);
+    assert_eq!(log.count("the list was not taken"), 1);
+    assert_eq!(monitor.stop(), Some(0));
+    let once = crate::world::ran(files.monitor("--once"), "");
+    assert!(once.code != 0 && once.says("jobs.jsonl"), "{once:?}");
+    assert_eq!(once.json()["appended"], 0);
+}
+
+#[test]
 fn beside_a_running_gaffer_it_only_keeps_the_files() {
     let files = Files::new();
     let up = files.stage.up();

@@ -34,9 +34,9 @@ pub struct Source {
 }
 
 impl Source {
-    /// The policy for a job that names this agent, or none: where nobody can be woken, whoever comes next has the turn.
-    pub fn policy_for(&self, agent: Option<&AgentName>) -> Cow<'_, Policy> {
-        if agent.is_some() || self.agent.is_some() {
+    /// The policy for a job whose agent, its own or the source's, can be woken, or cannot: where nobody can be, whoever comes next has the turn.
+    pub fn policy_for(&self, can_be_woken: bool) -> Cow<'_, Policy> {
+        if can_be_woken {
             Cow::Borrowed(&self.policy)
         } else {
             Cow::Owned(self.policy.without_agent())

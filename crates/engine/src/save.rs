@@ -2,10 +2,13 @@
 
 mod events;
 
+use std::borrow::Cow;
+
 use domain::effect::{Action, Effect, EffectState};
 use domain::event::Event;
 use domain::ids::{AgentName, EffectId, JobId, RepoName};
 use domain::job::{Job, Phase};
+use domain::policy::{Policy, Source};
 use domain::step::{Look, Step};
 use domain::wake::Resume;
 use jiff::Timestamp;
@@ -67,6 +70,16 @@ impl Desk {
         let Some(name) = named else { return Ok(None) };
         let agent = self.store.agent(&name).await?.map(|found| found.value);
         Ok(agent.filter(Agent::takes_wakes))
+    }
+
+    /// The policy for a job as it is now: an agent that takes no wakes has no turn.
+    pub(crate) async fn policy_for<'a>(
+        &self,
+        job: &Job,
+        source: &'a Source,
+    ) -> Result<Cow<'a, Policy>, Error> {
+        let named = job.agent.clone().or_else(|| source.agent.clone());
+        Ok(source.policy_for(self.awake(named).await?.is_some()))
     }
 
     /// Adds a job's step to a unit. `found` is the version it was decided from; none for a new job. Answers whether anything changed.

@@ -3,16 +3,38 @@
 use domain::effect::Action;
 use domain::event::Audience;
 use domain::ids::JobId;
-use domain::policy::{Answers, PlanApproval};
+use domain::policy::{Answers, PlanApproval, Source};
 use domain::words;
 use engine::keys;
+use sandbox::agent::AgentSetup;
 use sandbox::story::Step;
 use tests::world::{
-    MINUTE, SECOND, Setup, World, from_work, hour, on_green, progress, scenario, story,
+    AGENT, MINUTE, SECOND, Setup, World, from_work, hour, on_green, progress, scenario, story,
 };
 
 /// A world whose sessions ask so many questions, under a source with this chain.
 async fn asking(questions: u32, chain: &[&str], agent: bool) -> World {
+    let setup = setup(questions, chain);
+    let agent = setup.source.agent.clone().filter(|_| agent);
+    let source = Source {
+        agent,
+        ..setup.source
+    };
+    World::with(Setup { source, ..setup }).await
+}
+
+/// The same with one question, and with an agent that answers its wakes so.
+async fn answering(statuses: &[u16], chain: &[&str]) -> World {
+    let mut setup = setup(1, chain);
+    setup.scenario.agents = vec![AgentSetup {
+        name: AGENT.to_owned(),
+        statuses: statuses.to_vec(),
+        ..AgentSetup::default()
+    }];
+    World::with(setup).await
+}
+
+fn setup(questions: u32, chain: &[&str]) -> Setup {
     let ask = |n: u32| Step::Ask {
         after: SECOND * 3,
         text: format!("Question {n}"),
@@ -22,13 +44,11 @@ async fn asking(questions: u32, chain: &[&str], agent: bool) -> World {
     source.policy.plan_approval = PlanApproval::Auto;
     let chain = chain.iter().map(|step| step.parse().expect("a step"));
     source.policy.answers = Answers::new(chain.collect()).expect("a chain");
-    source.agent = source.agent.filter(|_| agent);
-    World::with(Setup {
+    Setup {
         scenario: scenario(vec![story("ask", from_work(steps))]),
         source,
         ..Setup::default()
-    })
-    .await
+    }
 }
 
 async fn asked(world: &World) -> JobId {
@@ -111,6 +131,30 @@ async fn without_an_agent_its_turn_is_left_out() {
         .await;
     assert_eq!(world.sandbox.counters().messages, 1);
     assert!(world.wakes().is_empty());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_takes_no_more_wakes_loses_its_turn_at_once() {
+    let world = answering(&[410], &["agent:8h", "nudge:20m", "human"]).await;
+    let job = asked(&world).await;
+    world.pass(MINUTE * 2).await;
+    // The agent was tried once, and the nudge came within the minute, not in the morning.
+    assert_eq!(world.sandbox.counters().messages, 1);
+    world
+        .until(MINUTE * 15, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
+    let other = asked(&world).await;
+    world.pass(MINUTE).await;
+    assert_eq!(world.sandbox.counters().messages, 2);
+    assert!(
+        !world
+            .events(&other)
+            .await
+            .contains(&"question/question".to_owned())
+    );
     world.finish().await;
 }
 

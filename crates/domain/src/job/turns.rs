@@ -137,6 +137,8 @@ pub(super) fn go_on(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
         Attention::Plan { plan, .. } => Occurrence::PlanApproval { plan: plan.clone() },
         Attention::None | Attention::Expecting { .. } | Attention::Answered { .. } => return,
     };
+    let steps = chain(&what, context.policy);
+    take_from_agent(watch, &steps, context);
     // An answer may stand in the log, so it has to have been read just now.
     while context.snapshot.activities.is_some()
         && turn_deadline(watch).is_some_and(|due| due <= context.now)
@@ -144,11 +146,32 @@ pub(super) fn go_on(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
         let Some(mut told) = open(watch).cloned() else {
             return;
         };
-        let next = told.turn.as_ref().map_or(0, |turn| turn.place + 1);
+        let after = |turn: &Turn| match is_nobodys(turn, &steps) {
+            // Those after it have moved up.
+            true => turn.place,
+            false => turn.place + 1,
+        };
+        let next = told.turn.as_ref().map_or(0, after);
         pass_on(step, watch, (&mut told, &what, next), context);
         if let Some(open) = open_mut(watch) {
             *open = told;
         }
+    }
+}
+
+/// Whether it is the agent's turn although the chain names no agent any more: it takes no wakes, or was taken out.
+fn is_nobodys(turn: &Turn, steps: &[Answer]) -> bool {
+    turn.who == Answerer::Agent && steps.iter().all(|step| step.who != Answerer::Agent)
+}
+
+/// Nobody waits for an agent that cannot be woken: its turn is over. One without an end is taken once it is known whether there is an answer, so that nothing is written again and again where nobody comes next.
+fn take_from_agent(watch: &mut Watch, steps: &[Answer], context: &Context<'_>) {
+    let now = context.now;
+    let listened = context.snapshot.activities.is_some();
+    let turn = open_mut(watch).and_then(|told| told.turn.as_mut());
+    if let Some(turn) = turn.filter(|turn| is_nobodys(turn, steps)) {
+        let until = turn.until.map(|until| until.min(now));
+        turn.until = until.or(listened.then_some(now));
     }
 }
 

@@ -88,7 +88,7 @@ impl Dispatcher {
         sight: &Sight,
         source: &Source,
     ) -> Result<(), Error> {
-        let policy = source.policy_for(found.value.agent.as_ref());
+        let policy = self.desk.policy_for(&found.value, source).await?;
         let now = self.desk.now();
         let step = job::observe(&found.value, sight, now, &policy, &source.timing);
         let mut unit = self.desk.unit();

@@ -27,6 +27,24 @@ impl Poller {
         Ok(rules)
     }
 
+    /// Whether a job's agent, its own or its source's, can be woken, which one poll reads once.
+    async fn known_awake(
+        &self,
+        job: &Job,
+        rules: &Source,
+        gathered: &mut Gathered,
+    ) -> Result<bool, Error> {
+        let Some(named) = job.agent.as_ref().or(rules.agent.as_ref()) else {
+            return Ok(false);
+        };
+        if let Some(known) = gathered.awake.get(named) {
+            return Ok(*known);
+        }
+        let is_awake = self.desk.awake(Some(named.clone())).await?.is_some();
+        gathered.awake.insert(named.clone(), is_awake);
+        Ok(is_awake)
+    }
+
     pub(super) async fn rules(&self, job: &Job) -> Result<Source, Error> {
         let source = self.desk.store.source(&job.repo).await?;
         Ok(source.map_or_else(|| bare(job), |source| source.value))
@@ -37,9 +55,10 @@ impl Poller {
         &self,
         found: &Versioned<Job>,
         sight: &Sight,
-        rules: &Source,
+        (rules, gathered): (&Source, &mut Gathered),
     ) -> Result<(), Error> {
-        let policy = rules.policy_for(found.value.agent.as_ref());
+        let can_be_woken = self.known_awake(&found.value, rules, gathered).await?;
+        let policy = rules.policy_for(can_be_woken);
         let now = self.desk.now();
         let step = job::observe(&found.value, sight, now, &policy, &rules.timing);
         let mut found = Cow::Borrowed(found);

@@ -7,7 +7,7 @@ use domain::account::{self, Account, Budget, Bustle, ListWeight, Poll};
 use domain::cadence::{self, Look};
 use domain::effect::{Effect, EffectState};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{RepoName, SessionId};
+use domain::ids::{AgentName, RepoName, SessionId};
 use domain::job::{self, Job, Sight, Snapshot, Watch};
 use domain::marker::Marker;
 use domain::policy::Source;
@@ -37,6 +37,8 @@ pub(super) struct Gathered {
     /// Requests to Jules; a log counts as one, however many pages it has.
     pub(super) asked: u64,
     pub(super) rules: BTreeMap<RepoName, Arc<Source>>,
+    /// Which agents can be woken.
+    pub(super) awake: BTreeMap<AgentName, bool>,
     answered: usize,
     unread: Vec<Failure>,
 }
@@ -299,7 +301,7 @@ impl Poller {
                 Sight::Seen(Box::new(Snapshot { view, activities }))
             }
         };
-        self.decide(found, &sight, &rules).await?;
+        self.decide(found, &sight, (&rules, gathered)).await?;
         Ok(())
     }
 

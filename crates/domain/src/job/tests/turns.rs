@@ -256,15 +256,55 @@ fn where_nobody_can_be_woken_the_next_one_is_asked_at_once() {
         policy: asking(&["agent:2h", "nudge:20m"]).policy,
         timing: Timing::default(),
     };
-    let named = "helper".parse().unwrap();
-    for (agent, told) in [
-        (Some(&named), "agent: question: text of a1"),
-        (None, "nudge"),
-    ] {
+    for (can_be_woken, told) in [(true, "agent: question: text of a1"), (false, "nudge")] {
         let mut story = asking(&["human"]);
-        story.policy = source.policy_for(agent).into_owned();
+        story.policy = source.policy_for(can_be_woken).into_owned();
         assert_eq!(poll(&mut story, 10), [told]);
     }
+}
+
+/// The chain of a story where its agent takes no wakes any more.
+fn falls_asleep(story: &mut Story) {
+    story.policy.answers = story.policy.answers.without_agent();
+}
+
+#[test]
+fn an_agent_that_takes_no_wakes_any_more_loses_its_turn_at_once() {
+    for (steps, told) in [
+        (&["agent:8h", "human"][..], "human: question: text of a1"),
+        (&["agent:8h", "nudge:20m", "human"], "nudge"),
+        (
+            &["nudge:1m", "agent:8h", "human"],
+            "human: question: text of a1",
+        ),
+        (&["agent"], "human: question: text of a1"),
+    ] {
+        let mut story = asking(steps);
+        poll(&mut story, 10);
+        if turn(&story).0 == Answerer::Nudge {
+            poll(&mut story, 10 + 11 * 60);
+        }
+        assert_eq!(turn(&story).0, Answerer::Agent, "{steps:?}");
+        falls_asleep(&mut story);
+        assert_eq!(poll(&mut story, 800), [told], "{steps:?}");
+        // Nothing more comes of it.
+        let after = story.job.clone();
+        assert!(poll(&mut story, 810).is_empty(), "{steps:?}");
+        assert_eq!(story.job, after, "{steps:?}");
+    }
+}
+
+#[test]
+fn the_turn_of_an_agent_that_takes_no_wakes_ends_without_the_log_and_passes_on_with_it() {
+    let mut story = asking(&["agent:8h", "human"]);
+    poll(&mut story, 10);
+    falls_asleep(&mut story);
+    assert!(story.glance(20, ASKING).is_empty());
+    assert_eq!(story.due, Some(at(20)));
+    let ended = story.job.clone();
+    assert!(story.glance(30, ASKING).is_empty());
+    assert_eq!(story.job, ended, "it ends once");
+    assert_eq!(poll(&mut story, 40), ["human: question: text of a1"]);
 }
 
 #[test]

@@ -202,8 +202,8 @@ pub fn polled(account: &Account, poll: &Poll, now: Timestamp) -> Step<Account> {
             gap
         }
     };
-    if let Some(short) = account.budget.untold(now) {
-        step.aggregate.budget = account.budget.told(now);
+    for short in account.budget.untold(now) {
+        step.aggregate.budget = step.aggregate.budget.told(short, now);
         step.events.push(short_of(account, short, now));
     }
     let gap = gap.max(account.budget.gap(now));
@@ -269,8 +269,15 @@ fn short_of(account: &Account, short: Short, now: Timestamp) -> Event {
             "What running may cost today is spent, and account `{name}` is polled every 15 minutes until tomorrow; `gaffer cost --a-day DOLLARS` allows more"
         ),
     };
-    let event = trouble(account, (ErrorCause::Budget, reason, day_of(now)), now);
+    let day = day_of(now);
+    let event = trouble(account, (ErrorCause::Budget, reason, day), now);
+    let id = match short {
+        Short::Requests => event.id,
+        // Both may be used up on one day, and each is an event of its own.
+        Short::Money => EventId::of(&format!("account:{name}:money:{day}")),
+    };
     Event {
+        id,
         audience: Audience::Human,
         ..event
     }

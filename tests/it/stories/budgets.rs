@@ -97,6 +97,7 @@ async fn when_nothing_is_left_a_person_hears_of_it_once_and_the_next_day_goes_on
         requests: 99,
         last: 2,
         told: false,
+        told_money: false,
     };
     allow(&world, (100, Some(spent))).await;
     world.pass(MINUTE * 2).await;

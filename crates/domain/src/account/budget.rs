@@ -34,9 +34,12 @@ pub struct Spent {
     pub requests: u64,
     /// Requests of the last poll.
     pub last: u64,
-    /// Whether somebody was told that nothing is left.
+    /// Whether somebody was told that no requests are left.
     #[serde(default)]
     pub told: bool,
+    /// Whether somebody was told that no money is left.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub told_money: bool,
 }
 
 /// What is used up.
@@ -92,6 +95,7 @@ impl Budget {
             requests: 0,
             last: 0,
             told: false,
+            told_money: false,
         })
     }
 
@@ -117,25 +121,26 @@ impl Budget {
         is_scarce.then(|| SignedDuration::from_secs(share).min(rest))
     }
 
-    /// What is used up, if anything is and nobody was told today.
-    pub(super) fn untold(&self, now: Timestamp) -> Option<Short> {
+    /// What is used up and nobody was told of today. All of it at once: the next poll may be tomorrow's.
+    pub(super) fn untold(&self, now: Timestamp) -> Vec<Short> {
         let spent = self.spent_on(day_of(now));
-        if spent.told {
-            return None;
-        }
-        if self.dear_until.is_some_and(|until| until > now) {
-            return Some(Short::Money);
-        }
-        let allowed = u64::from(self.requests_a_day?);
-        (allowed.saturating_sub(spent.requests) < spent.last.max(1)).then_some(Short::Requests)
+        let dear = self.dear_until.is_some_and(|until| until > now);
+        let left = self
+            .requests_a_day
+            .map(|allowed| u64::from(allowed).saturating_sub(spent.requests));
+        let scarce = left.is_some_and(|left| left < spent.last.max(1));
+        let money = (dear && !spent.told_money).then_some(Short::Money);
+        let requests = (scarce && !spent.told).then_some(Short::Requests);
+        money.into_iter().chain(requests).collect()
     }
 
     /// The same, and somebody was told today.
-    pub(super) fn told(&self, now: Timestamp) -> Self {
-        let spent = Spent {
-            told: true,
-            ..self.spent_on(day_of(now))
-        };
+    pub(super) fn told(&self, short: Short, now: Timestamp) -> Self {
+        let mut spent = self.spent_on(day_of(now));
+        match short {
+            Short::Requests => spent.told = true,
+            Short::Money => spent.told_money = true,
+        }
         Self {
             spent: Some(spent),
             ..self.clone()
@@ -165,7 +170,7 @@ mod tests {
         let budget = Budget::default().with(7, at(0));
         assert!(budget.is_empty());
         assert_eq!(budget.gap(at(0)), SignedDuration::ZERO);
-        assert_eq!(budget.untold(at(0)), None);
+        assert_eq!(budget.untold(at(0)), []);
     }
 
     #[test]
@@ -176,7 +181,7 @@ mod tests {
         let more = half.with(2, noon);
         // 498 left for 12 hours, two at a time.
         assert_eq!(more.gap(noon), SignedDuration::from_secs(43_200 * 2 / 498));
-        assert_eq!(more.untold(noon), None);
+        assert_eq!(more.untold(noon), []);
     }
 
     #[test]
@@ -184,14 +189,12 @@ mod tests {
         let evening = at(20 * 3_600);
         let spent = of(100).with(99, evening).with(2, evening);
         assert_eq!(spent.gap(evening), SignedDuration::from_hours(4));
-        assert_eq!(spent.untold(evening), Some(Short::Requests));
-        assert_eq!(spent.told(evening).untold(evening), None);
+        assert_eq!(spent.untold(evening), [Short::Requests]);
+        let told = spent.told(Short::Requests, evening);
+        assert_eq!(told.untold(evening), []);
         let tomorrow = at(24 * 3_600);
         assert_eq!(spent.requests(tomorrow), 0);
-        assert_eq!(
-            spent.told(evening).with(2, tomorrow).gap(tomorrow),
-            SignedDuration::ZERO
-        );
+        assert_eq!(told.with(2, tomorrow).gap(tomorrow), SignedDuration::ZERO);
     }
 
     #[test]
@@ -202,13 +205,32 @@ mod tests {
         };
         assert_eq!(
             (dear.gap(at(0)), dear.untold(at(0))),
-            (GAP_MAX, Some(Short::Money))
+            (GAP_MAX, vec![Short::Money])
         );
         assert_eq!(
             (dear.gap(at(60)), dear.untold(at(60))),
-            (SignedDuration::ZERO, None)
+            (SignedDuration::ZERO, vec![])
         );
         assert!(dear.with(1, at(60)).dear_until.is_none());
+    }
+
+    #[test]
+    fn each_of_the_two_is_told_once_a_day_whatever_came_first() {
+        let evening = at(20 * 3_600);
+        let both = Budget {
+            dear_until: Some(at(24 * 3_600)),
+            ..of(100).with(99, evening).with(2, evening)
+        };
+        assert_eq!(both.untold(evening), [Short::Money, Short::Requests]);
+        let (money, requests) = (Short::Money, Short::Requests);
+        assert_eq!(both.told(money, evening).untold(evening), [requests]);
+        assert_eq!(both.told(requests, evening).untold(evening), [money]);
+        let told = both.told(money, evening).told(requests, evening);
+        assert_eq!(told.with(1, evening).untold(evening), []);
+        // What was stored when there was only one of them reads as told of the requests.
+        let old = r#"{"day": "2026-03-01T00:00:00Z", "requests": 3, "last": 1, "told": true}"#;
+        let old: Spent = serde_json::from_str(old).unwrap();
+        assert!(old.told && !old.told_money);
     }
 
     proptest! {

@@ -196,3 +196,39 @@ fn absurd_waits_end_after_a_day() {
         Timestamp::MAX
     );
 }
+
+#[test]
+fn requests_and_money_of_one_day_are_two_events() {
+    let spent = Spent {
+        day: day_of(at(0)),
+        requests: 100,
+        last: 1,
+        told: false,
+        told_money: false,
+    };
+    let budget = Budget {
+        requests_a_day: Some(100),
+        dear_until: Some(at(3_600)),
+        spent: Some(spent),
+    };
+    let short = Account {
+        budget,
+        ..account()
+    };
+    let poll = fail(FailureClass::Unavailable);
+    let step = polled(&short, &poll, at(0));
+    let [money, requests] = &step.events[..] else {
+        panic!("{:?}", step.events);
+    };
+    assert_ne!(money.id, requests.id);
+    let says = |event: &Event, words: &str| match &event.what {
+        Occurrence::Error { reason, .. } => reason.contains(words),
+        Occurrence::Question { .. }
+        | Occurrence::PlanApproval { .. }
+        | Occurrence::Completed { .. }
+        | Occurrence::Stuck { .. } => false,
+    };
+    assert!(says(money, "gaffer cost"), "{money:?}");
+    assert!(says(requests, "--requests-a-day"), "{requests:?}");
+    assert!(polled(&step.aggregate, &poll, at(60)).events.is_empty());
+}

@@ -242,6 +242,7 @@ fn account(health: Health) -> Account {
                 requests: 40,
                 last: 2,
                 told: true,
+                told_money: true,
             }),
         },
     }

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::attention::{self, Context};
-use super::silence::{deadline, stuck};
+use super::silence::{deadline, reminded, stuck};
 use super::watch::{Attention, Watch};
 use super::{Ending, How, Job, Phase, completion, log, turns};
 use crate::event::{Aid, Audience, ErrorCause, Event, Occurrence};
@@ -139,6 +139,7 @@ fn seen(step: &mut Step<Job>, before: &Watch, context: &Context<'_>) {
     if completion::is_left_alone(&watch, context) {
         return end(step, &watch, How::Completed, now);
     }
+    reminded(&mut watch, context);
     step.aggregate.phase = Phase::Watching(Box::new(watch));
 }
 

@@ -131,16 +131,35 @@ fn watch_deadline(watch: &Watch, timing: &Timing) -> Timestamp {
     }
     match &watch.attention {
         Attention::Expecting { since } => plus(*since, timing.text_wait),
-        // A reminder to look, not a second announcement.
-        Attention::Question { since, .. } | Attention::Plan { since, .. } => {
-            let reminder = plus(*since, timing.watch_completed);
+        Attention::Question { .. } | Attention::Plan { .. } => {
+            let reminder = reminder(watch, timing);
             turns::turn_deadline(watch).map_or(reminder, |turn| turn.min(reminder))
         }
         Attention::None | Attention::Answered { .. } => {
-            let rests_since = completion::rests_since(watch);
-            let silent = || watch.state_since.max(silent_since(watch));
-            let rests_until = || plus(rests_since.unwrap_or_else(silent), timing.watch_completed);
-            silence_deadline(watch, timing).unwrap_or_else(rests_until)
+            silence_deadline(watch, timing).unwrap_or_else(|| reminder(watch, timing))
         }
+    }
+}
+
+/// When the session is looked at although nothing but time asks for it: a reminder to look, not a second announcement.
+fn reminder(watch: &Watch, timing: &Timing) -> Timestamp {
+    let since = match &watch.attention {
+        Attention::Expecting { since }
+        | Attention::Question { since, .. }
+        | Attention::Plan { since, .. } => *since,
+        Attention::None | Attention::Answered { .. } => {
+            let silent = || watch.state_since.max(silent_since(watch));
+            completion::rests_since(watch).unwrap_or_else(silent)
+        }
+    };
+    let looked = watch.announced.reminded.unwrap_or(since);
+    plus(since.max(looked), timing.watch_completed)
+}
+
+/// The session was looked at and its log was read: the next reminder comes after as long, and not at once for ever.
+pub(super) fn reminded(watch: &mut Watch, context: &Context<'_>) {
+    let is_due = reminder(watch, context.timing) <= context.now;
+    if is_due && context.snapshot.activities.is_some() {
+        watch.announced.reminded = Some(context.now);
     }
 }

@@ -173,6 +173,9 @@ pub struct Announced {
     /// The last time that Gaffer itself told the session to go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nudged: Option<Nudged>,
+    /// When it was last looked at only because that had not been done for so long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reminded: Option<Timestamp>,
 }
 
 fn is_zero(count: &u32) -> bool {

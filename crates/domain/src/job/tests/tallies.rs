@@ -56,6 +56,36 @@ fn a_silence_that_nobody_is_told_of_any_more_is_looked_at_once_a_week() {
 }
 
 #[test]
+fn whatever_is_open_for_weeks_is_looked_at_once_a_week() {
+    let (day, week) = (24 * 60 * MINUTE, 7 * 24 * 60 * MINUTE);
+    let stories = [
+        (agent("a1", 5), ASKING),
+        (planned("p1", 5), "AWAITING_PLAN_APPROVAL"),
+        (done("d1", 5), "COMPLETED"),
+    ];
+    for (first, state) in stories {
+        let mut story = Story::new();
+        story.log = vec![first];
+        story.pulls = vec!["acme/shop#7".parse().unwrap()];
+        story.poll(5, state);
+        story.poll(day, state);
+        let told = story.events.len();
+        let mut looked = 5;
+        for _ in 0..4 {
+            looked += week;
+            assert_eq!(story.due, Some(at(looked)), "{state}");
+            // A poll that does not read the log is no such look.
+            assert!(story.glance(looked, state).is_empty());
+            assert_eq!(story.due, Some(at(looked)), "{state}");
+            looked += 10;
+            assert!(story.poll(looked, state).is_empty());
+        }
+        assert_eq!(story.due, Some(at(looked + week)), "{state}");
+        assert_eq!(story.events.len(), told, "{state}");
+    }
+}
+
+#[test]
 fn a_silence_waits_for_a_day_at_most() {
     let mut story = Story::new();
     story.timing.stuck_after = jiff::SignedDuration::from_hours(15);

@@ -234,6 +234,7 @@ fn full(who: Answerer) -> Watch {
                 event: event_id(1),
                 through: Some(AT),
             }),
+            reminded: Some(AT),
         },
         tally: Tally {
             questions: 1,

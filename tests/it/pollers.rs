@@ -27,7 +27,7 @@ use tests::contract::pollers;
 use tests::memory::{MemoryQueue, MemoryRecords};
 use tests::reader::{Reader, working};
 
-/// One minute after the full hour: no sweep lists sessions there.
+/// When the polls begin.
 const BEGIN: Timestamp = Timestamp::constant(1_772_355_660, 0);
 
 #[tokio::test]
@@ -128,7 +128,7 @@ async fn three_polls(reader: Reader, jobs: (usize, usize)) -> Vec<Vec<SessionId>
     for _ in 0..INTERVALS_MAX {
         assert_eq!(poller.tick().await.expect("a tick").polled, 1);
         polls.push(reader.take_reads());
-        // Longer than a throttled account waits, and in no sweep's turn.
+        // Longer than a throttled account waits, and too soon for a sweep.
         clock.advance(SignedDuration::from_secs(130));
     }
     polls
@@ -158,6 +158,28 @@ async fn a_poll_that_runs_out_of_time_keeps_what_it_read_and_goes_on_the_next_ti
     }
     assert!(polls.iter().all(|reads| reads.len() == 25), "{polls:?}");
     assert_eq!(all(&polls).len(), 60);
+}
+
+/// How often each of so many polls listed sessions, with so much time between them.
+async fn lists(polls: u32, apart: SignedDuration) -> Vec<usize> {
+    let clock = Arc::new(FakeClock::at(BEGIN));
+    let reader = Arc::new(Reader::default());
+    let poller = Poller::new(watching(&clock, (1, 0)).await, reader.clone());
+    let mut lists = Vec::new();
+    for _ in 0..polls {
+        assert_eq!(poller.tick().await.expect("a tick").polled, 1);
+        lists.push(reader.take_lists().len());
+        clock.advance(apart);
+    }
+    lists
+}
+
+#[tokio::test]
+async fn a_poll_looks_wider_when_none_has_for_a_while_however_rare_polls_are() {
+    let rare = lists(5, SignedDuration::from_mins(61)).await;
+    assert_eq!(rare, [0, 1, 1, 1, 1]);
+    let often = lists(200, SignedDuration::from_secs(10)).await;
+    assert_eq!(often.iter().sum::<usize>(), 2);
 }
 
 fn all(polls: &[Vec<SessionId>]) -> BTreeSet<&SessionId> {

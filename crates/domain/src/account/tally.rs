@@ -18,6 +18,12 @@ pub struct Tally {
     pub failed: Vec<(FailureClass, u64)>,
     /// Seconds that were waited because of failures, in place of the tick.
     pub backoff_secs: u64,
+    /// When one last listed sessions to look for more than it watches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listed: Option<Timestamp>,
+    /// When one last looked for pull requests that nobody follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub linked: Option<Timestamp>,
 }
 
 impl Tally {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use domain::account::{self, Account, Budget, Bustle, ListWeight, Poll};
+use domain::account::{self, Account, Budget, Bustle, ListWeight, Poll, Tally};
 use domain::cadence::{self, Look};
 use domain::effect::{Effect, EffectState};
 use domain::failure::{Failure, FailureClass};
@@ -34,6 +34,8 @@ pub(super) struct Gathered {
     pub(super) passed_over: BTreeMap<SessionId, u32>,
     /// When no read is begun any more; those that are left were passed over. None for a poll that may take its time.
     pub(super) until: Option<Timestamp>,
+    /// The account's, with when it was swept.
+    pub(super) tally: Tally,
     /// Requests to Jules; a log counts as one, however many pages it has.
     pub(super) asked: u64,
     pub(super) rules: BTreeMap<RepoName, Arc<Source>>,
@@ -56,10 +58,11 @@ impl Poller {
             weight: account.list.clone(),
             passed_over: account.passed_over.clone(),
             until: Some(until),
+            tally: account.tally.clone(),
             ..Gathered::default()
         };
         let looked = self.look_at_all(account, &jobs, &mut gathered).await;
-        let (passed_over, asked) = (gathered.passed_over, gathered.asked);
+        let (passed_over, asked, tally) = (gathered.passed_over, gathered.asked, gathered.tally);
         let mut outcome = match looked {
             Ok(()) => Poll::Answered {
                 // Where nothing was going on it is looked for once more: something may have begun during the poll.
@@ -79,6 +82,7 @@ impl Poller {
         };
         let learned = Account {
             passed_over,
+            tally,
             budget: budget.with(asked, self.desk.now()),
             ..account.clone()
         };
@@ -149,6 +153,7 @@ impl Poller {
             .filter_map(|job| job.value.session().cloned())
             .collect();
         let sweep = self.sweep(account, jobs);
+        gathered.tally = sweep.marked(&account.tally, (false, self.desk.now()));
         let listing = || cadence::look(&account.list, wanted.len() as u64) == Look::List;
         // A twin may turn up when its job has ended, so a sweep needs nothing to watch.
         if sweep.lists || !wanted.is_empty() && listing() {
@@ -165,6 +170,7 @@ impl Poller {
         self.look_at_each(account, jobs, gathered).await?;
         if sweep.links {
             self.remind_of_pulls(jobs).await?;
+            gathered.tally = sweep.marked(&account.tally, (true, self.desk.now()));
         }
         if wanted.is_empty() && !sweep.lists {
             // Nothing to watch: the key is still proved to work, with the smallest question there is.

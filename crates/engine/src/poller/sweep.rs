@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use domain::account::{Account, NOTHING_GAP};
+use domain::account::{Account, Tally};
 use domain::ids::PullRef;
 use domain::job::{Job, Phase};
 use domain::session::SessionView;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Poller;
-use super::bustle::is_active;
 use crate::desk::Error;
 use crate::store::Versioned;
 use crate::work::Work;
@@ -37,6 +36,19 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
+    /// The tally with when it was swept: a list that is too much for Jules is not asked for again at once, and what was not come to is due still.
+    pub(super) fn marked(&self, before: &Tally, (came_to_links, now): (bool, Timestamp)) -> Tally {
+        let mark = |last: Option<Timestamp>, done: bool| {
+            let begun = last.unwrap_or(now);
+            Some(if done { now } else { begun })
+        };
+        Tally {
+            listed: mark(before.listed, self.lists),
+            linked: mark(before.linked, self.links && came_to_links),
+            ..before.clone()
+        }
+    }
+
     /// Whether what follows a page can hold nothing that is looked for: the page is in order, newest first, and reaches far enough back.
     pub(super) fn is_through(&self, page: &[SessionView]) -> bool {
         let times: Vec<Timestamp> = page.iter().filter_map(|view| view.created_at).collect();
@@ -46,18 +58,11 @@ impl Sweep {
 }
 
 impl Poller {
-    /// Polls come every few seconds, so that about one of them meets each turn; nothing has to be remembered for it.
+    /// What a poll looks for besides: what it has not looked for in a while, however rare the polls are. An account that was never swept is so for the first time after a while too.
     pub(super) fn sweep(&self, account: &Account, jobs: &[Versioned<Job>]) -> Sweep {
         let now = self.desk.now();
-        let gap = if jobs.is_empty() {
-            account.pace.idle.max(NOTHING_GAP)
-        } else if jobs.iter().any(is_active) {
-            account.pace.tick
-        } else {
-            account.pace.idle
-        };
-        let turn = |every: SignedDuration| {
-            now.as_second().rem_euclid(every.as_secs().max(1)) < gap.as_secs()
+        let is_due = |last: Option<Timestamp>, every: SignedDuration| {
+            last.is_some_and(|last| now.duration_since(last).abs() >= every)
         };
         let created = jobs.iter().filter_map(|job| match &job.value.phase {
             Phase::Watching(watch) if now.duration_since(watch.since) < YOUNG => {
@@ -71,8 +76,8 @@ impl Poller {
         // Jobs that have ended are not asked one by one: as young as this they may have twins too.
         let oldest = created.fold(now - YOUNG, Timestamp::min);
         Sweep {
-            lists: turn(LISTS_EVERY),
-            links: turn(LINKS_EVERY),
+            lists: is_due(account.tally.listed, LISTS_EVERY),
+            links: is_due(account.tally.linked, LINKS_EVERY),
             since: oldest - CLOCK_SLACK,
         }
     }

@@ -233,6 +233,8 @@ fn account(health: Health) -> Account {
             polls: 40,
             failed: vec![(FailureClass::Throttled, 2)],
             backoff_secs: 90,
+            listed: Some(AT),
+            linked: Some(AT),
         },
         budget: account::Budget {
             requests_a_day: Some(9_000),

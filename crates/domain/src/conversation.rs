@@ -1,5 +1,7 @@
 //! What a session and its people said to each other, page by page, from where a reader stands.
 
+mod span;
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
@@ -14,6 +16,7 @@ use crate::job::ACTIVITY_OVERLAP;
 use crate::redact::storable;
 use crate::session::{Activity, ActivityKind};
 use crate::when::plus;
+use span::{Place, SPAN, Span, remembered};
 
 /// Most messages on a page.
 pub const MESSAGES_MAX: usize = 20;
@@ -24,14 +27,20 @@ pub const MESSAGE_BYTES_MAX: usize = 8_000;
 /// Heaviest page, in bytes of its messages as JSON: it is kept in one record.
 pub const PAGE_BYTES_MAX: usize = 24 * 1024;
 
-/// Most messages of one moment that a cursor remembers as told: more never share a second.
+/// Most messages of one second that a cursor remembers by name; those before them are remembered together.
 const TOLD_MAX: usize = 16;
+
+/// Most spans of a cursor: one of the last second, and one of what Jules's clock dates ahead of ours.
+const SPANS_MAX: usize = 2;
 
 /// How many digits a cursor's digest has.
 const DIGITS: usize = 16;
 
 /// How a cursor begins: another form gets another number.
 const FORM: &str = "m1";
+
+/// How one with spans begins: versions before did not know them.
+const SPANNED: &str = "m2";
 
 /// Where a reader stands in a session's conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -43,6 +52,13 @@ struct Stand {
     session: SessionId,
     through: Timestamp,
     told: BTreeSet<ActivityId>,
+    spans: Vec<Span>,
+}
+
+impl Stand {
+    fn was_told(&self, at: Timestamp, id: &ActivityId) -> bool {
+        self.told.contains(id) || self.spans.iter().any(|span| span.holds(at, id))
+    }
 }
 
 /// A text is no cursor of a conversation.
@@ -116,18 +132,18 @@ impl Cursor {
 /// The messages of a session after a cursor, out of its log since [`Cursor::from`].
 pub fn page(session: &SessionId, activities: &[Activity], cursor: &Cursor, now: Timestamp) -> Page {
     let from = cursor.from(session);
-    let told = cursor.stand_in(session).map(|stand| &stand.told);
+    let stand = cursor.stand_in(session);
     let is_new = |message: &Message| {
         from.is_none_or(|from| message.at >= from)
-            && told.is_none_or(|told| !told.contains(&message.id))
+            && stand.is_none_or(|stand| !stand.was_told(message.at, &message.id))
     };
     let mut fresh: Vec<Message> = activities.iter().filter_map(said).filter(is_new).collect();
     fresh.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
     fresh.dedup_by(|a, b| a.id == b.id);
     let there = fresh.len();
-    fresh.truncate(fitting(&fresh));
+    let untold: Vec<Place> = fresh.split_off(fitting(&fresh)).iter().map(place).collect();
     Page {
-        next: after(session, cursor, (activities, &fresh), now),
+        next: after(session, cursor, (activities, &fresh, &untold), now),
         more: fresh.len() < there,
         messages: fresh,
     }
@@ -164,11 +180,15 @@ fn fitting(messages: &[Message]) -> usize {
     fits.count()
 }
 
+fn place(message: &Message) -> Place {
+    (message.at, message.id.clone())
+}
+
 /// The cursor after these were told. A clock of Jules's that runs ahead of ours hides nothing that comes later.
 fn after(
     session: &SessionId,
     cursor: &Cursor,
-    (activities, told): (&[Activity], &[Message]),
+    (activities, told, untold): (&[Activity], &[Message], &[Place]),
     now: Timestamp,
 ) -> Cursor {
     let Some(newest) = told.iter().map(|message| message.at.min(now)).max() else {
@@ -177,28 +197,37 @@ fn after(
     let before = cursor.stand_in(session);
     let through = before.map_or(newest, |stand| stand.through.max(newest));
     let from = plus(through, -ACTIVITY_OVERLAP);
-    let was_told = |id: &ActivityId| {
-        told.iter().any(|message| message.id == *id)
-            || before.is_some_and(|stand| stand.told.contains(id))
+    let was_told = |it: &&Activity| {
+        told.iter().any(|message| message.id == it.id)
+            || before.is_some_and(|stand| stand.was_told(it.at, &it.id))
     };
-    let recent = activities.iter().filter(|activity| activity.at >= from);
-    let recent = recent
-        .map(|activity| &activity.id)
-        .filter(|id| was_told(id));
+    let recent = activities
+        .iter()
+        .filter(|it| said(it).is_some() && it.at >= from);
+    let recent = recent.filter(was_told).map(|it| (it.at, it.id.clone()));
+    let (ahead, recent): (Vec<Place>, Vec<Place>) = recent.partition(|(at, _)| *at > through);
+    let (ahead, later) = remembered(ahead, untold);
+    let (span, names) = remembered(recent, untold);
     Cursor(Some(Stand {
         session: session.clone(),
         through,
-        told: recent.take(TOLD_MAX).cloned().collect(),
+        told: names.into_iter().chain(later).collect(),
+        spans: span.into_iter().chain(ahead).collect(),
     }))
 }
 
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(FORM)?;
         let Some(stand) = &self.0 else {
-            return Ok(());
+            return f.write_str(FORM);
         };
-        write!(f, ".{}.{}", stand.session, stand.through.as_nanosecond())?;
+        let named = stand.spans.is_empty() && stand.told.len() <= TOLD_MAX;
+        let (form, through) = (if named { FORM } else { SPANNED }, stand.through);
+        write!(f, "{form}.{}.{}", stand.session, through.as_nanosecond())?;
+        stand
+            .spans
+            .iter()
+            .try_for_each(|span| write!(f, ".{span}"))?;
         stand.told.iter().try_for_each(|told| write!(f, ".{told}"))
     }
 }
@@ -208,11 +237,15 @@ impl FromStr for Cursor {
 
     fn from_str(text: &str) -> Result<Self, NoCursor> {
         let mut parts = text.split('.');
-        if parts.next() != Some(FORM) {
-            return Err(NoCursor);
-        }
-        let Some(session) = parts.next() else {
-            return Ok(Self(None));
+        let (names_max, spans_max) = match parts.next() {
+            Some(FORM) => (TOLD_MAX, 0),
+            Some(SPANNED) => (TOLD_MAX * SPANS_MAX, SPANS_MAX),
+            Some(_) | None => return Err(NoCursor),
+        };
+        let session = match parts.next() {
+            Some(session) => session,
+            None if spans_max == 0 => return Ok(Self(None)),
+            None => return Err(NoCursor),
         };
         let session = session.parse().map_err(|_| NoCursor)?;
         let through: i128 = parts
@@ -220,15 +253,17 @@ impl FromStr for Cursor {
             .and_then(|through| through.parse().ok())
             .ok_or(NoCursor)?;
         let through = Timestamp::from_nanosecond(through).map_err(|_| NoCursor)?;
-        let told = parts.map(str::parse).collect::<Result<BTreeSet<_>, _>>();
-        let told = told.map_err(|_| NoCursor)?;
-        if told.len() > TOLD_MAX {
+        let (spans, told): (Vec<&str>, Vec<&str>) = parts.partition(|part| part.starts_with(SPAN));
+        if told.len() > names_max || spans.len() > spans_max {
             return Err(NoCursor);
         }
+        let spans = spans.into_iter().map(str::parse);
+        let told = told.into_iter().map(str::parse);
         Ok(Self(Some(Stand {
             session,
             through,
-            told,
+            told: told.collect::<Result<_, _>>().map_err(|_| NoCursor)?,
+            spans: spans.collect::<Result<_, _>>()?,
         })))
     }
 }

@@ -132,6 +132,12 @@ fn other_texts_are_no_cursors() {
         "m1.123.x",
         "e1.5.",
         "m1.1.99.a b",
+        "m2.1.99.a b",
+        "m1.1.99.~1~2~a",
+        "m2.1.99.~1~2",
+        "m2.1.99.~1~x~a",
+        "m2.1.99.~1~2~a~b",
+        "m2.1.99.~1~2~a.~1~2~a.~1~2~a",
     ] {
         assert_eq!(text.parse::<Cursor>(), Err(NoCursor), "{text}");
     }
@@ -142,7 +148,55 @@ fn other_texts_are_no_cursors() {
     assert_eq!(many.parse::<Cursor>(), Err(NoCursor));
 }
 
+#[test]
+fn a_crowd_of_one_moment_is_told_once_and_what_is_little_is_written_as_before() {
+    let crowd: Vec<_> = (0..70).map(|n| message(n, 10, &n.to_string())).collect();
+    let (mut cursor, mut told) = (Cursor::default(), Vec::new());
+    for _ in 0..6 {
+        let page = read(&crowd, &cursor);
+        assert_eq!(page.next.to_string().parse(), Ok(page.next.clone()));
+        told.extend(page.messages.iter().map(|it| it.text.clone()));
+        cursor = page.next;
+    }
+    let all: Vec<_> = (0..70).map(|n| n.to_string()).collect();
+    assert_eq!(told, all);
+    assert!(cursor.to_string().starts_with("m2."), "{cursor}");
+    // Of what is told later a few names are enough again.
+    let later = read(&[message(99, 900, "later")], &cursor);
+    assert_eq!(texts(&later), ["later"]);
+    assert!(later.next.to_string().starts_with("m1."), "{}", later.next);
+}
+
 proptest! {
+    /// Messages of few moments, some of them ahead of our clock, that show in any order of their ids and a few at a time: each is told once.
+    #[test]
+    fn crowds_are_told_once_however_they_come(
+        moments in prop::collection::vec(prop::sample::select(vec![10_i64, 11, 500, 1_000, 90_000]), 0..140),
+        steps in prop::collection::vec(1_usize..60, 0..8),
+    ) {
+        let mut moments = moments;
+        moments.sort_unstable();
+        let log: Vec<_> = (0_u32..).zip(&moments)
+            .map(|(n, second)| message(n, *second, "x"))
+            .collect();
+        let (mut cursor, mut told, mut there) = (Cursor::default(), Vec::new(), 0);
+        for step in steps.into_iter().chain([log.len()]).chain([0; 20]) {
+            there = (there + step).min(log.len());
+            let since = cursor.from(&session());
+            // Newest first, as they may be listed too.
+            let shown: Vec<_> = log[..there].iter().rev()
+                .filter(|it| since.is_none_or(|since| it.at >= since))
+                .cloned()
+                .collect();
+            let page = read(&shown, &cursor);
+            prop_assert_eq!(page.next.to_string().parse::<Cursor>(), Ok(page.next.clone()));
+            told.extend(page.messages.into_iter().map(|it| it.id));
+            cursor = page.next;
+        }
+        let all: Vec<_> = log.iter().map(|it| it.id.clone()).collect();
+        prop_assert_eq!(told, all);
+    }
+
     /// However the log grows, whoever goes on from page to page is told everything once.
     #[test]
     fn everything_is_told_once(seconds in prop::collection::vec(0_i64..400, 0..60)) {

@@ -1,0 +1,75 @@
+//! What a cursor remembers of a crowd: too many messages of one moment to name each of them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+
+use super::{NoCursor, TOLD_MAX};
+use crate::ids::ActivityId;
+
+/// Where a message stands in the order in which messages are told.
+pub(super) type Place = (Timestamp, ActivityId);
+
+/// Everything from a moment to a message was told. What shows late and belongs in between is not: one second would have to hold more than [`TOLD_MAX`] messages for that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Span {
+    from: Timestamp,
+    to: Place,
+}
+
+impl Span {
+    /// Whether a message was told.
+    pub(super) fn holds(&self, at: Timestamp, id: &ActivityId) -> bool {
+        at >= self.from && (at, id) <= (self.to.0, &self.to.1)
+    }
+}
+
+/// What is to be remembered of messages that were told: the last of them by name, and a span for those before, if they are many. No span covers what is there and was not told.
+pub(super) fn remembered(
+    mut told: Vec<Place>,
+    untold: &[Place],
+) -> (Option<Span>, Vec<ActivityId>) {
+    told.sort();
+    told.dedup();
+    let Some((from, _)) = told.first().cloned() else {
+        return (None, Vec::new());
+    };
+    let next = untold.iter().filter(|place| place.0 >= from).min();
+    let before = |place: &&Place| next.is_none_or(|next| *place < next);
+    let sure = told.iter().take_while(before).count();
+    let many = told.len().saturating_sub(TOLD_MAX).min(sure);
+    let span = many.checked_sub(1).and_then(|last| told.get(last)).cloned();
+    let rest = told.split_off(many).into_iter().map(|(_, id)| id);
+    (
+        span.map(|to| Span { from, to }),
+        rest.take(TOLD_MAX).collect(),
+    )
+}
+
+/// How a span begins in the text of a cursor; no id does.
+pub(super) const SPAN: char = '~';
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (at, id) = &self.to;
+        let (from, at) = (self.from.as_nanosecond(), at.as_nanosecond());
+        write!(f, "{SPAN}{from}{SPAN}{at}{SPAN}{id}")
+    }
+}
+
+impl FromStr for Span {
+    type Err = NoCursor;
+
+    fn from_str(text: &str) -> Result<Self, NoCursor> {
+        let moment = |part: Option<&str>| {
+            let nanoseconds: i128 = part.and_then(|part| part.parse().ok()).ok_or(NoCursor)?;
+            Timestamp::from_nanosecond(nanoseconds).map_err(|_| NoCursor)
+        };
+        let mut parts = text.strip_prefix(SPAN).ok_or(NoCursor)?.splitn(3, SPAN);
+        let (from, at) = (moment(parts.next())?, moment(parts.next())?);
+        let id = parts.next().and_then(|id| id.parse().ok());
+        let to = (at, id.ok_or(NoCursor)?);
+        Ok(Self { from, to })
+    }
+}

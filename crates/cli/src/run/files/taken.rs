@@ -1,6 +1,5 @@
 //! Takes the entries of a list: jobs of ours are noted, sessions that nobody watches yet are adopted.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -62,6 +61,23 @@ struct Asked {
     metadata: Map<String, Value>,
 }
 
+impl Asked {
+    fn is_for(&self, names: &Name) -> bool {
+        *names == Name::Session(self.session.clone())
+    }
+
+    /// One that stands in the list twice is asked for once. What is said about it is joined by name, as it is when it is registered twice.
+    fn with(&mut self, entry: &Entry) -> Noted {
+        let mut both = self.metadata.clone();
+        both.extend(entry.metadata.clone());
+        if let Err(refused) = Notes::default().with(both.clone()) {
+            return Noted::Refused(not_kept(&refused));
+        }
+        self.metadata = both;
+        Noted::Known
+    }
+}
+
 /// What one entry came to.
 enum Noted {
     /// It is about what is watched already.
@@ -79,30 +95,26 @@ pub(super) async fn take(
     adopted: &AdoptedArgs,
 ) -> Result<Taken> {
     let mut taken = Taken::default();
-    let (mut asked_for, mut asked) = (BTreeSet::new(), Vec::new());
+    let mut asked: Vec<Asked> = Vec::new();
     for entry in entries {
         let entry = match entry {
-            // One that stands in the list twice is asked for once.
-            Ok(entry) if asked_for.contains(&entry.names) => {
-                taken.known += 1;
-                continue;
-            }
             Ok(entry) => entry,
             Err(wrong) => {
                 taken.wrong.push(wrong.into());
                 continue;
             }
         };
-        let noted = match one(desk, &entry, adopted).await {
-            Ok(noted) => noted,
-            Err(error) => Noted::Refused(refusal(error)?),
+        let before = asked.iter_mut().find(|wish| wish.is_for(&entry.names));
+        let noted = match before {
+            Some(wish) => wish.with(&entry),
+            None => match one(desk, &entry, adopted).await {
+                Ok(noted) => noted,
+                Err(error) => Noted::Refused(refusal(error)?),
+            },
         };
         match noted {
             Noted::Known => taken.known += 1,
-            Noted::Asked(wish) => {
-                asked_for.insert(entry.names);
-                asked.push(wish);
-            }
+            Noted::Asked(wish) => asked.push(wish),
             Noted::Refused(what) => taken.wrong.push(Failed {
                 at: entry.at,
                 names: Some(entry.names),

@@ -227,6 +227,24 @@ fn a_list_that_cannot_be_read_holds_nothing_else_up_and_is_told_once() {
 }
 
 #[test]
+fn what_a_list_says_twice_about_a_session_is_joined_by_name() {
+    let files = Files::new();
+    let entry = |metadata: Value| json!({ "job_id": "100000", "metadata": metadata }).to_string();
+    let first = entry(json!({ "task": "x", "for": "me" }));
+    let second = entry(json!({ "task": "y", "ticket": 7 }));
+    files.list(&format!("{first}\n{second}\n100000\n"));
+    let once = crate::world::ran(files.monitor("--once"), "");
+    assert_eq!(once.code, 0, "{once:?}");
+    let taken = &once.json()["jobs"];
+    assert_eq!(taken["adopted"].as_array().unwrap().len(), 1, "{taken}");
+    assert_eq!(taken["known"], 2, "{taken}");
+    let jobs = files.stage.world.run(&["jobs", "export"]).ok().stdout;
+    let job: Value = serde_json::from_str(&jobs).unwrap();
+    let joined = json!({ "task": "y", "for": "me", "ticket": 7 });
+    assert_eq!(job["metadata"], joined, "{job}");
+}
+
+#[test]
 fn beside_a_running_gaffer_it_only_keeps_the_files() {
     let files = Files::new();
     let up = files.stage.up();

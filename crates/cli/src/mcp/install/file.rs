@@ -61,11 +61,22 @@ pub(super) fn write(
     Ok(())
 }
 
+/// A link whose file is not there is kept: nobody knows whether that file is to be there.
+fn dangling(file: &Path, behind: &Path) -> Error {
+    let (file, behind) = (file.display(), behind.display());
+    let what = format!("{file} is a link to {behind}, which is not there; it was left as it is");
+    let next = "make that file, an empty one will do, or take the link away";
+    Error::refused("dangling_link", what, next)
+}
+
 /// The file behind links, so that they stay.
 fn target(file: &Path) -> Result<PathBuf> {
     match fs::canonicalize(file) {
         Ok(target) => Ok(target),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(file.to_owned()),
+        Err(error) if error.kind() == ErrorKind::NotFound => match fs::read_link(file) {
+            Ok(behind) => Err(dangling(file, &behind).into()),
+            Err(_) => Ok(file.to_owned()),
+        },
         Err(error) => Err(error).with_context(|| format!("finding {}", file.display())),
     }
 }

@@ -230,6 +230,24 @@ fn everything_else_in_a_file_stays_as_it_was() {
 }
 
 #[test]
+fn a_link_to_nothing_is_left_as_it_is() {
+    let person = Person::new();
+    let (link, behind) = (person.home(".cursor/mcp.json"), person.home("gone/mcp.json"));
+    fs::create_dir_all(person.home(".cursor")).unwrap();
+    symlink(&behind, &link).unwrap();
+    let told = person.run(&["cursor", "--json"], &[]).told();
+    assert_eq!((told.exit, told.code.as_str()), (1, "dangling_link"));
+    for path in [&link, &behind] {
+        assert!(told.error.contains(path.to_str().unwrap()), "{told:?}");
+    }
+    assert_eq!(fs::read_link(&link).unwrap(), behind);
+    assert!(!behind.exists());
+    put(&behind, "");
+    assert_eq!(person.install(&["cursor"])["outcome"], "written");
+    assert_eq!(fs::read_link(&link).unwrap(), behind);
+}
+
+#[test]
 fn another_entry_of_the_name_is_kept_unless_it_is_to_be_replaced() {
     let person = Person::new();
     let file = person.home(".cursor/mcp.json");

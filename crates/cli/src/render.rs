@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind, Write};
 
 use console::{Term, truncate_str};
 use domain::fence::clip;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -121,10 +122,48 @@ pub(crate) fn line(text: &str) -> io::Result<()> {
     raw(format!("{text}\n").as_bytes())
 }
 
-/// Prints bytes as they are.
+/// Prints bytes as they are. Fails with [`is_unread`] when nobody reads them any more.
 pub(crate) fn raw(bytes: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    unless_gone(stdout.write_all(bytes).and_then(|()| stdout.flush()))
+    let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
+    written.map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => io::Error::other(Unread),
+        _ => error,
+    })
+}
+
+/// Tells what a process is that goes on whoever reads that.
+pub(crate) fn announcement(what: &Answer, as_json: bool) -> io::Result<()> {
+    match answer(what, as_json) {
+        Err(error) if is_of_unread(&error) => Ok(()),
+        told => told,
+    }
+}
+
+/// A reader that has seen enough, such as `head`: the command has nothing more to do.
+#[derive(Debug, thiserror::Error)]
+#[error("nobody reads the output any more")]
+struct Unread;
+
+fn is_of_unread(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<Unread>())
+}
+
+/// Whether a command ended because nobody reads what it prints, which is no failure.
+pub(crate) fn is_unread(error: &anyhow::Error) -> bool {
+    let mut causes = error
+        .chain()
+        .filter_map(|it| it.downcast_ref::<io::Error>());
+    causes.any(is_of_unread)
+}
+
+/// Whether the reader of stdout is known to be gone, for whoever has nothing to print just now.
+pub(crate) fn reader_is_gone() -> bool {
+    let stdout = io::stdout();
+    let mut watched = [PollFd::new(&stdout, PollFlags::empty())];
+    let at_once = Timespec::default();
+    let polled = rustix::event::poll(&mut watched, Some(&at_once)).is_ok();
+    polled && watched[0].revents().contains(PollFlags::ERR)
 }
 
 /// Tells a person something that is no answer. Nobody may be reading, which is no failure.
@@ -161,7 +200,7 @@ pub(crate) fn help(help: &clap::Error) -> io::Result<()> {
     unless_gone(help.print())
 }
 
-/// A reader that has seen enough, such as `head`, is no failure.
+/// A reader that has seen enough is no failure.
 fn unless_gone(written: io::Result<()>) -> io::Result<()> {
     match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),

@@ -29,6 +29,7 @@ pub(crate) fn main(environment: Result<Environment, Error>) -> ExitCode {
     let as_json = command_line.json;
     match start(command_line, environment) {
         Ok(()) => ExitCode::SUCCESS,
+        Err(error) if render::is_unread(&error) => ExitCode::SUCCESS,
         Err(error) => ended(&error::tell(&error), as_json),
     }
 }

@@ -56,7 +56,7 @@ pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
         sandbox.agent_url("NAME"),
         sandbox.control_base()
     ));
-    render::answer(&answer, args.json).context("writing the answer")?;
+    render::announcement(&answer, args.json).context("writing the answer")?;
     crate::up::told_to_stop().await?;
     sandbox.stop().await;
     Ok(())
@@ -72,6 +72,6 @@ async fn replay(file: &std::path::Path, args: &SandboxArgs) -> Result<()> {
     let json = serde_json::json!({ "jules_base": base, "jules_api_key": REPLAY_KEY });
     let answer =
         Answer::new(json).line(format!("A recorded Jules is at {base} (key {REPLAY_KEY})."));
-    render::answer(&answer, args.json).context("writing the answer")?;
+    render::announcement(&answer, args.json).context("writing the answer")?;
     crate::up::told_to_stop().await
 }

@@ -133,7 +133,7 @@ fn announce(running: &Running, (place, elsewhere): (&str, &[String]), as_json: b
         running.token.place
     ));
     let answer = elsewhere.iter().fold(answer, Answer::line);
-    render::answer(&answer, as_json).context("writing the answer")
+    render::announcement(&answer, as_json).context("writing the answer")
 }
 
 /// Resolves on SIGINT or SIGTERM.

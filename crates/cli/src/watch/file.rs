@@ -53,6 +53,7 @@ pub(super) async fn run(args: WatchArgs, events: PathBuf, here: &Here) -> Result
         handler: handler(&args, &config.zai_command, here)?,
         as_json: args.json,
         failed: 0,
+        untold: None,
     };
     let (stop, stopped) = watch::channel(false);
     let mut work = std::pin::pin!(reader.go_on((args.once, config.watcher_poll), stopped));
@@ -72,6 +73,8 @@ struct Reader {
     as_json: bool,
     /// Events of this run that were given up.
     failed: u64,
+    /// Why it could not be told what became of an event. What is done with is remembered before that ends the command.
+    untold: Option<anyhow::Error>,
 }
 
 impl Reader {
@@ -82,7 +85,10 @@ impl Reader {
     ) -> Result<()> {
         while !*stopped.borrow() {
             match self.next()? {
-                Some(line) => self.line(&line, &mut stopped).await?,
+                Some(line) => {
+                    self.line(&line, &mut stopped).await?;
+                    self.untold.take().map_or(Ok(()), Err)?;
+                }
                 None if once => break,
                 None => paused(every, &mut stopped).await,
             }
@@ -131,14 +137,17 @@ impl Reader {
         for attempt in 1..=TRIES_MAX {
             let why = match self.run_once(&text, stopped).await? {
                 Outcome::Done => {
-                    self.tell(event, (attempt, "done"))?;
+                    self.untold = self.tell(event, (attempt, "done")).err();
                     return Ok(true);
                 }
                 Outcome::Back { why } => why,
                 Outcome::Untried { .. } | Outcome::Lost => return Ok(false),
             };
-            self.tell(event, (attempt, &why))?;
+            self.untold = self.tell(event, (attempt, &why)).err();
             if attempt < TRIES_MAX {
+                if self.untold.is_some() {
+                    return Ok(false);
+                }
                 paused(waits.next(), stopped).await;
             }
         }

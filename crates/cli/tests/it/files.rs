@@ -1,5 +1,9 @@
 //! `gaffer jobs`, `gaffer events` and `config.json` on a data folder that nobody works over.
 
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::jobs::{create, world};
@@ -214,4 +218,63 @@ fn the_command_of_the_settings_is_run_and_what_always_fails_is_given_up() {
     let kept: Value = serde_json::from_str(&std::fs::read_to_string(&state).unwrap()).unwrap();
     assert_eq!(kept["given_up"], 1);
     assert_eq!(world.refused(&["watch"]).exit, 2);
+}
+
+/// How long a command may go on after its reader is gone.
+const ENDS_WITHIN: Duration = Duration::from_secs(60);
+
+/// Starts a command, takes so many lines from it as `head` does, and answers how it ended and what it said on stderr.
+fn headed(mut command: Command, lines: usize) -> (Option<i32>, String) {
+    let piped = command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut child = piped.stderr(Stdio::piped()).spawn().unwrap();
+    let stdout = BufReader::new(child.stdout.take().unwrap());
+    for line in stdout.lines().take(lines) {
+        line.unwrap();
+    }
+    let end = Instant::now() + ENDS_WITHIN;
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() > end {
+            child.kill().unwrap();
+            panic!("it goes on although nobody reads it");
+        }
+        std::thread::yield_now();
+    }
+    let ended = child.wait_with_output().unwrap();
+    (
+        ended.status.code(),
+        String::from_utf8(ended.stderr).unwrap(),
+    )
+}
+
+#[test]
+fn whoever_follows_events_ends_quietly_once_nobody_reads_them() {
+    let world = world();
+    let config = world.file("config.json", r#"{"watcher_poll_seconds": 0.1}"#);
+    let follow = ["events", "export", "--follow", "--config", &config];
+    assert_eq!(headed(world.command(&follow), 0), (Some(0), String::new()));
+}
+
+#[test]
+fn a_list_that_nobody_reads_to_its_end_is_no_failure() {
+    let world = world();
+    for _ in 0..3 {
+        create(&world);
+    }
+    let export = ["jobs", "export"];
+    assert_eq!(headed(world.command(&export), 1), (Some(0), String::new()));
+}
+
+#[test]
+fn a_watcher_ends_once_nobody_reads_what_it_tells_and_remembers_what_it_did() {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let world = world().set("PATH", path.to_str().unwrap());
+    let state = world.file("state.json", "");
+    let settings = json!({ "watcher_state_path": state, "zai_command": "true" });
+    let config = world.file("config.json", &settings.to_string());
+    let one = "{\"event\": \"error\", \"event_id\": \"a\"}\n";
+    let file = world.file("events.jsonl", &one.repeat(3));
+    let watch = ["watch", "--events", &file, "--json", "--config", &config];
+    assert_eq!(headed(world.command(&watch), 0), (Some(0), String::new()));
+    let kept: Value = serde_json::from_str(&std::fs::read_to_string(&state).unwrap()).unwrap();
+    assert_eq!(kept["offset"], one.len(), "{kept}");
 }

@@ -44,6 +44,9 @@ async fn to_stdout(
             told?;
             break;
         }
+        if render::reader_is_gone() {
+            return Ok(());
+        }
     }
     let at = at.map(|at| at.to_string()).unwrap_or_default();
     if as_json {

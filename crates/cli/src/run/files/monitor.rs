@@ -294,7 +294,7 @@ impl<'a> Monitor<'a> {
             ))
         });
         let answer = self.elsewhere.iter().fold(answer, Answer::line);
-        render::answer(&answer, args.json).context("writing the answer")
+        render::announcement(&answer, args.json).context("writing the answer")
     }
 
     fn told(&self, round: &Round) -> Value {

@@ -232,7 +232,10 @@ fn everything_else_in_a_file_stays_as_it_was() {
 #[test]
 fn a_link_to_nothing_is_left_as_it_is() {
     let person = Person::new();
-    let (link, behind) = (person.home(".cursor/mcp.json"), person.home("gone/mcp.json"));
+    let (link, behind) = (
+        person.home(".cursor/mcp.json"),
+        person.home("gone/mcp.json"),
+    );
     fs::create_dir_all(person.home(".cursor")).unwrap();
     symlink(&behind, &link).unwrap();
     let told = person.run(&["cursor", "--json"], &[]).told();

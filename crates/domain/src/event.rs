@@ -113,9 +113,12 @@ pub enum Occurrence {
     },
 }
 
+/// Longest name of an unknown cause that is kept, in characters: it is stored, and shown in events.
+const OTHER_CHARS_MAX: usize = 80;
+
 /// What went wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 pub enum ErrorCause {
     /// The session failed.
     SessionFailed,
@@ -150,8 +153,22 @@ pub enum ErrorCause {
     /// Somebody was told of the same thing as often as allowed.
     TooOften,
     /// GitHub does not let us work: the credential, a repository or a pull request.
-    #[serde(rename = "github")]
     GitHub,
+    /// A cause that this version does not know, since a newer one stored it; kept as it is, cut to 80 characters.
+    Other(String),
+}
+
+impl From<String> for ErrorCause {
+    fn from(text: String) -> Self {
+        let known = Self::KNOWN.into_iter().find(|cause| cause.as_str() == text);
+        known.unwrap_or_else(|| Self::Other(text.chars().take(OTHER_CHARS_MAX).collect()))
+    }
+}
+
+impl From<ErrorCause> for String {
+    fn from(cause: ErrorCause) -> Self {
+        cause.as_str().to_owned()
+    }
 }
 
 impl Occurrence {
@@ -166,7 +183,7 @@ impl Occurrence {
     }
 
     /// What kind of that event it is, for programs that tell them apart.
-    pub fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &str {
         match self {
             Self::Question { .. } => "question",
             Self::PlanApproval { .. } => "plan_approval",
@@ -178,8 +195,29 @@ impl Occurrence {
 }
 
 impl ErrorCause {
-    /// The cause as it stands in events.
-    pub fn as_str(self) -> &'static str {
+    /// Every cause that this version knows.
+    pub const KNOWN: [Self; 17] = [
+        Self::SessionFailed,
+        Self::InvalidJob,
+        Self::CreateRefused,
+        Self::Auth,
+        Self::Network,
+        Self::Budget,
+        Self::CiFailed,
+        Self::CiNeverStarted,
+        Self::Conflict,
+        Self::PullClosed,
+        Self::WrongBase,
+        Self::MergeRefused,
+        Self::MergeBlocked,
+        Self::MessageFailed,
+        Self::ApprovalFailed,
+        Self::TooOften,
+        Self::GitHub,
+    ];
+
+    /// The cause as it stands in events and in the store.
+    pub fn as_str(&self) -> &str {
         match self {
             Self::SessionFailed => "session_failed",
             Self::InvalidJob => "invalid_job",
@@ -198,6 +236,7 @@ impl ErrorCause {
             Self::ApprovalFailed => "approval_failed",
             Self::TooOften => "too_often",
             Self::GitHub => "github",
+            Self::Other(text) => text,
         }
     }
 }
@@ -208,23 +247,31 @@ mod tests {
 
     const PAGE: &str = include_str!("../../../docs/agents.md");
 
-    /// All variants by their stored names: serde lists them when it meets one that it does not know.
-    fn causes() -> Vec<ErrorCause> {
-        let error = serde_json::from_str::<ErrorCause>("\"?\"").unwrap_err();
-        let error = error.to_string();
-        let names = error.split('`').skip(3).step_by(2);
-        names
-            .map(|name| serde_json::from_str(&format!("\"{name}\"")).unwrap())
-            .collect()
+    #[test]
+    fn a_cause_of_a_newer_version_is_kept_as_it_is() {
+        let newer = r#"{"error":{"cause":"no_such_yet","reason":"x"}}"#;
+        let what: Occurrence = serde_json::from_str(newer).unwrap();
+        assert_eq!((what.name(), what.kind()), ("error", "no_such_yet"));
+        assert_eq!(serde_json::to_string(&what).unwrap(), newer);
+        let long = format!("\"{}\"", "x".repeat(10_000));
+        let long: ErrorCause = serde_json::from_str(&long).unwrap();
+        assert_eq!(long.as_str().len(), OTHER_CHARS_MAX);
+        assert!(serde_json::from_str::<ErrorCause>("7").is_err());
+    }
+
+    /// The closed match is what makes a new variant stand among the known.
+    #[test]
+    fn every_known_cause_is_read_as_what_it_was_written() {
+        for cause in ErrorCause::KNOWN {
+            let text = serde_json::to_string(&cause).unwrap();
+            assert_eq!(serde_json::from_str::<ErrorCause>(&text).unwrap(), cause);
+        }
     }
 
     #[test]
     fn the_page_for_agents_names_every_kind() {
-        let causes = causes();
-        assert!(
-            causes.contains(&ErrorCause::SessionFailed) && causes.contains(&ErrorCause::GitHub)
-        );
-        let kinds = causes.iter().map(|cause| cause.as_str());
+        let known = ErrorCause::KNOWN;
+        let kinds = known.iter().map(|cause| cause.as_str());
         for kind in kinds.chain(["question", "plan_approval", "completed", "stuck"]) {
             assert!(PAGE.contains(&format!("`{kind}`")), "{kind}");
         }

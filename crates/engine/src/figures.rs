@@ -20,7 +20,7 @@ pub struct Figures {
     /// What is going on.
     pub status: Status,
     /// How many of the newest [`EVENTS_COUNTED`] events are of each name and kind.
-    pub events: BTreeMap<(&'static str, &'static str), u64>,
+    pub events: BTreeMap<(&'static str, String), u64>,
     /// From the observation of an event to its acknowledgement, of the acknowledged wakes of the newest [`WAKES_TIMED`] events, ascending.
     pub wakes: Vec<SignedDuration>,
 }
@@ -31,7 +31,7 @@ impl Desk {
         let recent = self.store.recent_events(EVENTS_COUNTED).await?;
         let mut events = BTreeMap::new();
         for event in &recent {
-            let kind = (event.what.name(), event.what.kind());
+            let kind = (event.what.name(), event.what.kind().to_owned());
             *events.entry(kind).or_insert(0) += 1;
         }
         let agents = self.store.agents().await?;

@@ -34,11 +34,11 @@ pub(super) fn raise(
     let pull = &mut step.aggregate;
     let mut same = pull.alarms.iter().filter(|alarm| alarm.cause == cause);
     let told = same.clone().any(|alarm| alarm.sha == *sha);
-    if told || same.by_ref().count() >= heads_max(cause) {
+    if told || same.by_ref().count() >= heads_max(&cause) {
         return false;
     }
     pull.alarms.push(Alarm {
-        cause,
+        cause: cause.clone(),
         sha: sha.clone(),
     });
     step.events.push(Event {
@@ -79,7 +79,7 @@ fn kept(check: &FailedCheck) -> FailedCheck {
 }
 
 /// What a repair cap ends is told once; what may come back with a new head a few times.
-fn heads_max(cause: ErrorCause) -> usize {
+fn heads_max(cause: &ErrorCause) -> usize {
     match cause {
         ErrorCause::CiNeverStarted | ErrorCause::MergeRefused | ErrorCause::MergeBlocked => {
             HEADS_MAX
@@ -97,6 +97,7 @@ fn heads_max(cause: ErrorCause) -> usize {
         | ErrorCause::ApprovalFailed
         | ErrorCause::TooOften
         | ErrorCause::GitHub
-        | ErrorCause::WrongBase => 1,
+        | ErrorCause::WrongBase
+        | ErrorCause::Other(_) => 1,
     }
 }

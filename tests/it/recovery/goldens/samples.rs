@@ -97,7 +97,7 @@ impl Samples {
     }
 
     fn put_events(&mut self) {
-        let causes = CAUSES.map(|cause| Occurrence::Error {
+        let causes = causes().into_iter().map(|cause| Occurrence::Error {
             cause,
             reason: "something went wrong".to_owned(),
         });
@@ -173,25 +173,11 @@ const CLASSES: [FailureClass; 10] = [
     FailureClass::Garbled,
 ];
 
-const CAUSES: [ErrorCause; 17] = [
-    ErrorCause::SessionFailed,
-    ErrorCause::InvalidJob,
-    ErrorCause::CreateRefused,
-    ErrorCause::Auth,
-    ErrorCause::Network,
-    ErrorCause::Budget,
-    ErrorCause::CiFailed,
-    ErrorCause::CiNeverStarted,
-    ErrorCause::Conflict,
-    ErrorCause::PullClosed,
-    ErrorCause::WrongBase,
-    ErrorCause::MergeRefused,
-    ErrorCause::MergeBlocked,
-    ErrorCause::MessageFailed,
-    ErrorCause::ApprovalFailed,
-    ErrorCause::TooOften,
-    ErrorCause::GitHub,
-];
+/// Every cause, and one that only a newer version knows.
+fn causes() -> Vec<ErrorCause> {
+    let newer = ErrorCause::from("of_a_newer_version".to_owned());
+    ErrorCause::KNOWN.into_iter().chain([newer]).collect()
+}
 
 fn job_id() -> JobId {
     "01k5nx0000000000000000000a".parse().expect("a job")

@@ -88,7 +88,7 @@ words! {
     ErrorCause {
         SessionFailed, InvalidJob, CreateRefused, Auth, Network, Budget, CiFailed, CiNeverStarted,
         Conflict, PullClosed, WrongBase, MergeRefused, MergeBlocked, MessageFailed, ApprovalFailed,
-        TooOften, GitHub,
+        TooOften, GitHub, Other,
     }
     Audience { Agent, Human }
     Channel { Http, Inbox }

@@ -9,7 +9,7 @@ use domain::pull::{
 use engine::keys;
 use engine::settings::TrackedPull;
 
-use super::{AT, CAUSES, Samples, base, job_id, pull_ref, session_id, sha};
+use super::{AT, Samples, base, causes, job_id, pull_ref, session_id, sha};
 
 pub(super) fn put(samples: &mut Samples) {
     let phases = phases().into_iter().map(bare);
@@ -114,7 +114,7 @@ fn full() -> Pull {
                 again_at: AT,
             },
         }),
-        alarms: CAUSES.map(alarm).to_vec(),
+        alarms: causes().into_iter().map(alarm).collect(),
         hearsay: Hearsay {
             running: Some(2),
             at: Some(AT),

@@ -9,6 +9,7 @@ mod checks;
 mod demo;
 mod github;
 mod hearing;
+mod idle;
 mod inbox;
 mod listening;
 mod merges;
@@ -23,11 +24,10 @@ mod throttles;
 mod wakes;
 mod why;
 
+use domain::ids::JobId;
 use domain::policy::{PlanApproval, Policy, Source};
 use sandbox::story::{Step, Story};
-use tests::world::{
-    MINUTE, REPO, SECOND, Setup, World, on_green, progress, scenario, source, story,
-};
+use tests::world::{MINUTE, REPO, SECOND, Setup, World, on_green, scenario, silent, source, story};
 
 async fn merged_story(webhooks: bool) {
     let world = World::with(Setup {
@@ -37,11 +37,7 @@ async fn merged_story(webhooks: bool) {
     })
     .await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 10, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 10, &job, "merged").await;
     world.pass(MINUTE).await;
 
     let counters = world.sandbox.counters();
@@ -87,11 +83,7 @@ async fn by_default_people_merge() {
     })
     .await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 10, "in review", async |world| {
-            world.state(&job).await == "in-review"
-        })
-        .await;
+    world.until_is(MINUTE * 10, &job, "in-review").await;
     world.pass(MINUTE * 30).await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     assert!(
@@ -101,11 +93,7 @@ async fn by_default_people_merge() {
     );
 
     world.approve_merge(&job).await;
-    world
-        .until(MINUTE * 3, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 3, &job, "merged").await;
     assert_eq!(world.sandbox.counters().merges, 1);
     world.finish().await;
 }
@@ -125,11 +113,7 @@ async fn a_question_wakes_the_agent_once_and_its_answer_goes_on() {
     })
     .await;
     let job = world.submit("ask me").await;
-    world
-        .until(MINUTE * 2, "a question", async |world| {
-            world.state(&job).await == "asking"
-        })
-        .await;
+    world.until_is(MINUTE * 2, &job, "asking").await;
     world.pass(MINUTE * 40).await;
     assert_eq!(world.events(&job).await, ["question/question"]);
     let wakes = world.wakes();
@@ -147,11 +131,7 @@ async fn a_question_wakes_the_agent_once_and_its_answer_goes_on() {
         .say(&named, "PostgreSQL", "answer-1")
         .await
         .expect("the same answer");
-    world
-        .until(MINUTE * 10, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 10, &job, "merged").await;
     assert_eq!(world.sandbox.counters().messages, 1);
     assert_eq!(
         world.events(&job).await,
@@ -170,11 +150,7 @@ async fn a_plan_is_shown_to_whoever_approves_plans() {
     })
     .await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 2, "a plan", async |world| {
-            world.state(&job).await == "plan-waits"
-        })
-        .await;
+    world.until_is(MINUTE * 2, &job, "plan-waits").await;
     world.pass(MINUTE * 2).await;
     assert_eq!(world.events(&job).await, ["question/plan_approval"]);
     assert_eq!(
@@ -184,25 +160,26 @@ async fn a_plan_is_shown_to_whoever_approves_plans() {
 
     let named = world.desk.find(job.as_str()).await.expect("the job");
     world.desk.approve_plan(&named).await.expect("an approval");
-    world
-        .until(MINUTE * 10, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 10, &job, "merged").await;
     assert_eq!(world.sandbox.counters().approvals, 1);
     world.finish().await;
 }
 
-#[tokio::test]
-async fn silence_is_stuck_once_a_window() {
-    let steps = vec![progress(SECOND, "Working"), Step::Stall { after: SECOND }];
+/// A world with one job, whose session falls silent for ever.
+async fn falling_silent() -> (World, JobId) {
     let world = World::with(Setup {
-        scenario: scenario(vec![story("stall", steps)]),
+        scenario: scenario(vec![silent("stall")]),
         source: on_green(),
         ..Setup::default()
     })
     .await;
     let job = world.submit("stall").await;
+    (world, job)
+}
+
+#[tokio::test]
+async fn silence_is_stuck_once_a_window() {
+    let (world, job) = falling_silent().await;
     world.pass(MINUTE * 19).await;
     assert!(world.events(&job).await.is_empty());
     assert!(world.wakes().is_empty());

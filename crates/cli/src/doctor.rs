@@ -145,9 +145,9 @@ async fn of_installation(
         Err(error) => return Ok(not_readable(machine, &error)),
     };
     let typed = Upstreams {
-        jules_base: args.jules_base.clone(),
-        github_base: args.github_base.clone(),
-        github_app_id: args.github_app_id,
+        jules_base: args.outside.jules_base.clone(),
+        github_base: args.outside.github_base.clone(),
+        github_app_id: args.outside.github_app_id,
     };
     let upstreams = upstreams::joined(remembered, typed, github_overlaid);
     let question = Question {
@@ -155,7 +155,7 @@ async fn of_installation(
         app_id: upstreams.github_app_id,
         webhook_url: args.webhook_url.as_ref().map(ToString::to_string),
     };
-    let outside = (args.allow_hosts.clone(), &upstreams);
+    let outside = (args.outside.allow_hosts.clone(), &upstreams);
     let doctor = doctor(outside, (store, database), secrets)?;
     if let Some(repo) = &args.source
         && matches!(doctor.store.source(repo).await, Ok(None))

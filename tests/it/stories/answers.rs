@@ -9,8 +9,10 @@ use engine::keys;
 use sandbox::agent::AgentSetup;
 use sandbox::story::Step;
 use tests::world::{
-    AGENT, MINUTE, SECOND, Setup, World, from_work, hour, on_green, progress, scenario, story,
+    AGENT, MINUTE, SECOND, Setup, World, from_work, hour, on_green, scenario, story,
 };
+
+use super::falling_silent;
 
 /// A world whose sessions ask so many questions, under a source with this chain.
 async fn asking(questions: u32, chain: &[&str], agent: bool) -> World {
@@ -53,11 +55,7 @@ fn setup(questions: u32, chain: &[&str]) -> Setup {
 
 async fn asked(world: &World) -> JobId {
     let job = world.submit("ask").await;
-    world
-        .until(MINUTE * 5, "a question", async |world| {
-            world.state(&job).await == "asking"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "asking").await;
     job
 }
 
@@ -74,11 +72,7 @@ async fn a_question_that_its_agent_leaves_is_answered_by_a_nudge() {
     world.pass(MINUTE * 110).await;
     assert_eq!(world.sandbox.counters().messages, 0);
     assert!(world.gives(&job, "agents_turn").await);
-    world
-        .until(MINUTE * 30, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 30, &job, "merged").await;
     assert_eq!(world.sandbox.counters().messages, 1);
     let effects = world.desk.store.effects(&keys::job_pk(&job)).await;
     let words: Vec<String> = effects
@@ -112,11 +106,7 @@ async fn a_question_that_nobody_answers_is_shown_to_a_person_once() {
     assert!(world.gives(&job, "persons_turn").await);
     assert_eq!(world.wakes().len(), 1, "a person's event wakes nobody");
     world.say_upstream(&job, "SQLite").await;
-    world
-        .until(MINUTE * 15, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 15, &job, "merged").await;
     world.finish().await;
 }
 
@@ -124,11 +114,7 @@ async fn a_question_that_nobody_answers_is_shown_to_a_person_once() {
 async fn without_an_agent_its_turn_is_left_out() {
     let world = asking(1, &["agent:8h", "nudge:20m", "human"], false).await;
     let job = asked(&world).await;
-    world
-        .until(MINUTE * 15, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 15, &job, "merged").await;
     assert_eq!(world.sandbox.counters().messages, 1);
     assert!(world.wakes().is_empty());
     world.finish().await;
@@ -162,25 +148,13 @@ async fn an_agent_that_takes_no_more_wakes_loses_its_turn_at_once() {
 async fn a_nudge_that_was_held_is_not_said_after_the_answer() {
     let world = asking(1, &["nudge:20m", "human"], true).await;
     let job = world.submit("ask").await;
-    world
-        .until(MINUTE, "a session", async |world| {
-            world.state(&job).await == "working"
-        })
-        .await;
+    world.until_is(MINUTE, &job, "working").await;
     world.pause(true).await;
-    world
-        .until(MINUTE * 5, "a question", async |world| {
-            world.state(&job).await == "asking"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "asking").await;
     world.say_upstream(&job, "PostgreSQL").await;
     world.pass(MINUTE).await;
     world.pause(false).await;
-    world
-        .until(MINUTE * 30, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 30, &job, "merged").await;
     assert_eq!(world.session(&job).await.messages, ["PostgreSQL"]);
     world.finish().await;
 }
@@ -197,18 +171,12 @@ async fn a_session_that_only_asks_again_is_not_nudged_twice() {
 
 #[tokio::test]
 async fn a_session_that_is_silent_for_ever_is_told_three_times_and_then_a_person() {
-    let steps = vec![progress(SECOND, "Working"), Step::Stall { after: SECOND }];
-    let world = World::with(Setup {
-        scenario: scenario(vec![story("stall", steps)]),
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
-    let job = world.submit("stall").await;
+    let (world, job) = falling_silent().await;
     world.pass(hour(8)).await;
     let (agent, human) = (Audience::Agent, Audience::Human);
     assert_eq!(audiences(&world, &job).await, [agent, agent, agent, human]);
-    assert_eq!(world.wakes().len(), 3);
+    assert_eq!(world.events(&job).await, ["stuck/stuck"; 4]);
+    assert_eq!(world.wake_names(), ["stuck/stuck"; 3]);
     world.finish().await;
 }
 

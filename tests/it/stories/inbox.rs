@@ -10,13 +10,11 @@ use engine::keys;
 use engine::wakes::Replayed;
 use jiff::SignedDuration;
 use sandbox::agent::AgentSetup;
-use sandbox::story::Step;
-use tests::world::{
-    AGENT, MINUTE, SECOND, Setup, World, from_work, hour, on_green, progress, scenario, story,
-};
+use sandbox::story::Story;
+use tests::world::{AGENT, MINUTE, SECOND, Setup, World, asking_often, hour, on_green, scenario};
 
 /// A world whose agent's wakes go these ways, to a receiver that answers with this status.
-async fn going(ways: &[Channel], status: u16, stories: Vec<sandbox::story::Story>) -> World {
+pub(super) async fn going(ways: &[Channel], status: u16, stories: Vec<Story>) -> World {
     let mut played = scenario(stories);
     played.agents = vec![AgentSetup {
         name: AGENT.to_owned(),
@@ -45,7 +43,7 @@ async fn going(ways: &[Channel], status: u16, stories: Vec<sandbox::story::Story
     world
 }
 
-async fn take(world: &World) -> Vec<Wake> {
+pub(super) async fn take(world: &World) -> Vec<Wake> {
     let taken = world.desk.take(&world.agent(), 10).await;
     taken.expect("an inbox")
 }
@@ -70,13 +68,8 @@ async fn empty(world: &World) -> BTreeMap<String, Vec<String>> {
     }
 }
 
-fn asking() -> sandbox::story::Story {
-    let ask = |n: u32| Step::Ask {
-        after: SECOND * 3,
-        text: format!("Question {n}"),
-    };
-    let steps = vec![ask(1), progress(SECOND * 3, "Working"), ask(2)];
-    story("ask", from_work(steps))
+fn asking() -> Story {
+    asking_often("ask", 2)
 }
 
 #[tokio::test]

@@ -18,11 +18,7 @@ async fn world_with(approval: PlanApproval) -> World {
 async fn a_person_is_shown_the_plan_and_the_agent_sleeps() {
     let world = world_with(PlanApproval::Human).await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 2, "a plan", async |world| {
-            world.state(&job).await == "plan-waits"
-        })
-        .await;
+    world.until_is(MINUTE * 2, &job, "plan-waits").await;
     world.pass(MINUTE * 90).await;
     assert_eq!(world.events(&job).await, ["question/plan_approval"]);
     assert_eq!(
@@ -43,11 +39,7 @@ async fn a_person_is_shown_the_plan_and_the_agent_sleeps() {
         .approve_plan(&world.named(&job))
         .await
         .expect("the same approval");
-    world
-        .until(MINUTE * 10, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 10, &job, "merged").await;
     assert_eq!(
         (
             world.sandbox.counters().approvals,
@@ -63,11 +55,7 @@ async fn a_person_is_shown_the_plan_and_the_agent_sleeps() {
 async fn gaffer_lets_jules_approve_by_itself() {
     let world = world_with(PlanApproval::Auto).await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 10, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 10, &job, "merged").await;
     assert_eq!(world.events(&job).await, ["completed/completed"]);
     assert_eq!(world.sandbox.counters().approve_calls, 0);
     world.finish().await;
@@ -84,11 +72,7 @@ async fn gaffer_approves_a_plan_that_waits_in_spite_of_the_policy() {
         })
         .await;
     world.put_source(&on_green()).await;
-    world
-        .until(MINUTE * 10, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 10, &job, "merged").await;
     assert_eq!(world.events(&job).await, ["completed/completed"]);
     assert_eq!(
         (
@@ -114,21 +98,13 @@ async fn an_approved_plan_that_still_shows_as_waiting_is_not_approved_again() {
     };
     world.sandbox.faults().set_lags(lags);
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 2, "a plan", async |world| {
-            world.state(&job).await == "plan-waits"
-        })
-        .await;
+    world.until_is(MINUTE * 2, &job, "plan-waits").await;
     world
         .desk
         .approve_plan(&world.named(&job))
         .await
         .expect("an approval");
-    world
-        .until(MINUTE * 20, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 20, &job, "merged").await;
     assert_eq!(
         (
             world.sandbox.counters().approvals,

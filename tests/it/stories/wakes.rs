@@ -3,29 +3,38 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::ids::JobId;
-use domain::policy::PlanApproval;
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::SignedDuration;
 use sandbox::agent::{AgentSetup, Received};
-use sandbox::story::Step;
+use sandbox::story::Story;
 use tests::world::{
-    AGENT, MINUTE, SECOND, Setup, World, from_work, hour, on_green, progress, scenario, story,
+    AGENT, MINUTE, SECOND, Setup, World, asking, asking_often, hour, on_green, scenario,
 };
 
-/// A world whose agent answers with these statuses; the last one stays.
-async fn answering(statuses: &[u16]) -> World {
-    let mut played = scenario(Vec::new());
-    played.agents = vec![AgentSetup {
+/// The agent's receiver, which answers with these statuses; the last one stays.
+fn receiver(statuses: &[u16]) -> AgentSetup {
+    AgentSetup {
         name: AGENT.to_owned(),
         statuses: statuses.to_vec(),
         ..AgentSetup::default()
-    }];
+    }
+}
+
+/// A world with these stories and this receiver.
+async fn playing(stories: Vec<Story>, receiver: AgentSetup) -> World {
+    let mut played = scenario(stories);
+    played.agents = vec![receiver];
     World::with(Setup {
         scenario: played,
         source: on_green(),
         ..Setup::default()
     })
     .await
+}
+
+/// A world whose agent answers with these statuses.
+async fn answering(statuses: &[u16]) -> World {
+    playing(Vec::new(), receiver(statuses)).await
 }
 
 fn received(world: &World) -> Vec<Received> {
@@ -168,20 +177,11 @@ async fn a_receiver_that_is_gone_is_not_asked_again() {
 
 #[tokio::test]
 async fn a_redirect_is_a_failure_and_is_not_followed() {
-    let mut played = scenario(Vec::new());
-    let location = Some("/agent/elsewhere".to_owned());
-    played.agents = vec![AgentSetup {
-        name: AGENT.to_owned(),
-        statuses: vec![307, 204],
-        location,
-        ..AgentSetup::default()
-    }];
-    let world = World::with(Setup {
-        scenario: played,
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let redirects = AgentSetup {
+        location: Some("/agent/elsewhere".to_owned()),
+        ..receiver(&[307, 204])
+    };
+    let world = playing(Vec::new(), redirects).await;
     completed(&world).await;
     world.pass(MINUTE * 10).await;
     assert_eq!(received(&world).len(), 2);
@@ -207,20 +207,11 @@ async fn an_accepted_wake_is_leased_and_comes_again_when_the_lease_lapses() {
 
 #[tokio::test]
 async fn a_wait_that_the_receiver_asks_for_is_kept() {
-    let mut played = scenario(Vec::new());
-    let retry_after_secs = Some(1_000);
-    played.agents = vec![AgentSetup {
-        name: AGENT.to_owned(),
-        statuses: vec![503, 204],
-        retry_after_secs,
-        ..AgentSetup::default()
-    }];
-    let world = World::with(Setup {
-        scenario: played,
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let busy = AgentSetup {
+        retry_after_secs: Some(1_000),
+        ..receiver(&[503, 204])
+    };
+    let world = playing(Vec::new(), busy).await;
     completed(&world).await;
     world.pass(hour(2)).await;
     assert_eq!(received(&world).len(), 2);
@@ -234,31 +225,7 @@ async fn a_wait_that_the_receiver_asks_for_is_kept() {
 
 #[tokio::test]
 async fn an_agent_that_was_away_gets_everything_in_order_and_acknowledges_it_once() {
-    let ask = |n: u32| Step::Ask {
-        after: SECOND * 3,
-        text: format!("Question {n}"),
-    };
-    let steps = from_work(vec![
-        ask(1),
-        progress(SECOND * 3, "Working"),
-        ask(2),
-        progress(SECOND * 3, "Working"),
-        ask(3),
-    ]);
-    let mut played = scenario(vec![story("ask", steps)]);
-    played.agents = vec![AgentSetup {
-        name: AGENT.to_owned(),
-        statuses: vec![503],
-        ..AgentSetup::default()
-    }];
-    let mut source = on_green();
-    source.policy.plan_approval = PlanApproval::Auto;
-    let world = World::with(Setup {
-        scenario: played,
-        source,
-        ..Setup::default()
-    })
-    .await;
+    let world = playing(vec![asking_often("ask", 3)], receiver(&[503])).await;
     let jobs = [world.submit("ask one").await, world.submit("ask two").await];
     // A person answers in place of the agent, for about an hour.
     for n in 1..=3 {
@@ -280,10 +247,7 @@ async fn an_agent_that_was_away_gets_everything_in_order_and_acknowledges_it_onc
             world.all_merged(&jobs).await
         })
         .await;
-    world.sandbox.agents().set(AgentSetup {
-        name: AGENT.to_owned(),
-        ..AgentSetup::default()
-    });
+    world.sandbox.agents().set(receiver(&[]));
     world.pass(hour(30)).await;
 
     for job in &jobs {
@@ -304,23 +268,7 @@ async fn an_agent_that_was_away_gets_everything_in_order_and_acknowledges_it_onc
 
 #[tokio::test]
 async fn no_wake_of_a_job_overtakes_an_earlier_one() {
-    let ask = |n: u32| Step::Ask {
-        after: SECOND * 3,
-        text: format!("Question {n}"),
-    };
-    let steps = from_work(vec![ask(1), progress(SECOND * 3, "Working"), ask(2)]);
-    let mut played = scenario(vec![story("ask", steps)]);
-    played.agents = vec![AgentSetup {
-        name: AGENT.to_owned(),
-        statuses: vec![202],
-        ..AgentSetup::default()
-    }];
-    let world = World::with(Setup {
-        scenario: played,
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = playing(vec![asking_often("ask", 2)], receiver(&[202])).await;
     let job = world.submit("ask").await;
     world
         .until(MINUTE * 5, "a question", async |world| {
@@ -349,23 +297,7 @@ async fn no_wake_of_a_job_overtakes_an_earlier_one() {
 
 #[tokio::test]
 async fn an_order_ends_the_wake_that_asks_for_it_and_no_other() {
-    let ask = |n: u32| Step::Ask {
-        after: SECOND * 3,
-        text: format!("Question {n}"),
-    };
-    let steps = from_work(vec![ask(1), progress(SECOND * 3, "Working"), ask(2)]);
-    let mut played = scenario(vec![story("ask", steps)]);
-    played.agents = vec![AgentSetup {
-        name: AGENT.to_owned(),
-        statuses: vec![202],
-        ..AgentSetup::default()
-    }];
-    let world = World::with(Setup {
-        scenario: played,
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = playing(vec![asking_often("ask", 2)], receiver(&[202])).await;
     let job = world.submit("ask").await;
     for n in 1..=2 {
         world
@@ -391,26 +323,12 @@ async fn an_order_ends_the_wake_that_asks_for_it_and_no_other() {
 
 #[tokio::test]
 async fn late_words_reach_whoever_has_the_wake() {
-    let mut played = scenario(vec![story(
-        "ask",
-        from_work(vec![Step::Ask {
-            after: SECOND * 3,
-            text: "Which database?".to_owned(),
-        }]),
-    )]);
-    played.lags.activities = MINUTE * 3;
-    played.agents = vec![AgentSetup {
-        name: AGENT.to_owned(),
-        statuses: vec![503],
-        ..AgentSetup::default()
-    }];
+    let world = playing(vec![asking("ask", "Which database?")], receiver(&[503])).await;
+    world.sandbox.faults().set_lags(sandbox::Lags {
+        activities: MINUTE * 3,
+        ..sandbox::Lags::default()
+    });
     let mut source = on_green();
-    let world = World::with(Setup {
-        scenario: played,
-        source: source.clone(),
-        ..Setup::default()
-    })
-    .await;
     let job = world.submit("ask").await;
     world
         .until(MINUTE * 5, "a try", async |_| !received(&world).is_empty())

@@ -131,6 +131,25 @@ pub fn asking(matches: &str, question: &str) -> Story {
     story(matches, from_work(vec![ask]))
 }
 
+/// A story that asks so many questions, works between them, and then works.
+pub fn asking_often(matches: &str, questions: u32) -> Story {
+    let ask = |n: u32| Step::Ask {
+        after: SECOND * 3,
+        text: format!("Question {n}"),
+    };
+    let mut steps = vec![ask(1)];
+    for n in 2..=questions {
+        steps.extend([progress(SECOND * 3, "Working"), ask(n)]);
+    }
+    story(matches, from_work(steps))
+}
+
+/// A story that falls silent for ever.
+pub fn silent(matches: &str) -> Story {
+    let steps = vec![progress(SECOND, "Working"), Step::Stall { after: SECOND }];
+    story(matches, steps)
+}
+
 /// A story that falls silent until somebody says something, and then works.
 pub fn stalling(matches: &str) -> Story {
     story(

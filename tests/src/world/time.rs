@@ -1,5 +1,6 @@
 //! How time passes in a world, and what is handled at each of its seconds.
 
+use domain::ids::JobId;
 use jiff::{SignedDuration, Timestamp};
 
 use super::fate::Fate;
@@ -61,6 +62,12 @@ impl World {
             self.clock.advance(next.duration_since(self.clock.now()));
             self.step().await;
         }
+    }
+
+    /// Lets time pass until a job is in a state; panics after `within`.
+    pub async fn until_is(&self, within: SignedDuration, job: &JobId, state: &str) {
+        let is_so = async |world: &Self| world.state(job).await == state;
+        Box::pin(self.until(within, state, is_so)).await;
     }
 
     /// When to look again whether something holds: at the next second. Each look at AWS costs several calls, so there it is when something happens.

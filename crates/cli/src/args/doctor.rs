@@ -1,10 +1,10 @@
 //! `gaffer doctor`.
 
-use agents::HostRule;
 use clap::Args;
 use domain::ids::RepoName;
 use url::Url;
 
+use super::outside::OutsideArgs;
 use super::value;
 
 /// What the doctor looks at.
@@ -17,29 +17,10 @@ pub(crate) struct DoctorArgs {
     #[arg(long, value_name = "OWNER/REPO")]
     pub(crate) source: Option<RepoName>,
 
-    /// Where Jules is [default: where `gaffer init` was told, else Google's].
-    #[arg(long, env = "JULES_API_BASE", hide_env_values = true, value_name = "URL", value_parser = value::jules_base)]
-    pub(crate) jules_base: Option<String>,
-
-    /// Where GitHub's API is [default: where `gaffer init` was told, else GitHub's].
-    #[arg(long, env = "GITHUB_API_BASE", hide_env_values = true, value_name = "URL", value_parser = value::github_base)]
-    pub(crate) github_base: Option<String>,
-
-    /// Sign in to GitHub as this App, as `gaffer up` does.
-    #[arg(long, env = "GITHUB_APP_ID", value_name = "ID", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) github_app_id: Option<u64>,
+    #[command(flatten)]
+    pub(crate) outside: OutsideArgs,
 
     /// Where GitHub's webhooks should go: the public address of Gaffer's door, with /github/webhook.
     #[arg(long, value_name = "URL", value_parser = value::base)]
     pub(crate) webhook_url: Option<Url>,
-
-    /// An agent's host that may be private, as `gaffer up` has it. Can be given several times.
-    #[arg(
-        long = "allow-host",
-        env = "GAFFER_ALLOW_HOSTS",
-        value_name = "HOST[:PORT]",
-        value_delimiter = ',',
-        value_parser = value::host_rule
-    )]
-    pub(crate) allow_hosts: Vec<HostRule>,
 }

@@ -160,7 +160,7 @@ async fn save_account(args: &AddArgs, data: &Keeping) -> Result<Account> {
                 .agent
                 .clone()
                 .or_else(|| found.as_ref().and_then(|found| found.value.agent.clone())),
-            health: Health::Working,
+            // A dead key is over when a poll was answered, and no sooner: whoever polls may believe the old one for a minute yet.
             next_poll: data.desk.now(),
             ..found.as_ref().map_or_else(
                 || new(&args.name, data.desk.now()),

@@ -136,6 +136,15 @@ impl World {
             .expect("a session")
     }
 
+    /// How many activities the current session of a job has; none before there is a session.
+    pub async fn session_activities(&self, job: &JobId) -> usize {
+        let job = self.desk.must_job(job).await.expect("a job").value;
+        let session = job
+            .session()
+            .and_then(|id| self.sandbox.jules().session(id.as_str()));
+        session.map_or(0, |session| session.activities.len())
+    }
+
     /// A pull request of [`REPO`], as it really is.
     pub fn pull(&self, number: u64) -> PullView {
         self.sandbox

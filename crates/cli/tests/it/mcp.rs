@@ -12,7 +12,7 @@ use crate::jobs;
 use crate::world::World;
 
 /// A client of the server, with its first words said.
-struct Speaker {
+pub(crate) struct Speaker {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
@@ -24,7 +24,7 @@ impl Speaker {
         Self::started(world.command(&["mcp"]))
     }
 
-    fn started(mut command: Command) -> Self {
+    pub(crate) fn started(mut command: Command) -> Self {
         let mut child = command.spawn().unwrap();
         Self {
             stdin: child.stdin.take(),
@@ -41,7 +41,7 @@ impl Speaker {
         speaker
     }
 
-    fn greet(&mut self, version: &str) -> Value {
+    pub(crate) fn greet(&mut self, version: &str) -> Value {
         let client = json!({ "name": "test", "version": "1" });
         let hello = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": client });
         let answer = self.ask("initialize", hello);
@@ -62,7 +62,7 @@ impl Speaker {
     }
 
     /// Asks, and answers what came of it.
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         self.asked += 1;
         let asked =
             json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params });
@@ -73,7 +73,7 @@ impl Speaker {
     }
 
     /// Calls a tool that has to work.
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let answer = self.ask(
             "tools/call",
             json!({ "name": tool, "arguments": arguments }),
@@ -87,7 +87,7 @@ impl Speaker {
     }
 
     /// Calls a tool that has to fail, and answers what its model reads.
-    fn refused(&mut self, tool: &str, arguments: Value) -> String {
+    pub(crate) fn refused(&mut self, tool: &str, arguments: Value) -> String {
         let answer = self.ask(
             "tools/call",
             json!({ "name": tool, "arguments": arguments }),
@@ -98,7 +98,7 @@ impl Speaker {
     }
 
     /// Hangs up, and answers what was said on stderr.
-    fn ended(mut self) -> String {
+    pub(crate) fn ended(mut self) -> String {
         drop(self.stdin.take());
         drop(self.stdout);
         let output = self.child.wait_with_output().unwrap();

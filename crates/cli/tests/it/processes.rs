@@ -1,5 +1,6 @@
 //! Real processes: `gaffer up` killed and started again in the middle of a job, two of them on one folder, told to stop, and put back to an old backup.
 
+mod idle;
 mod monitor;
 mod upgrade;
 mod watching;
@@ -166,23 +167,7 @@ impl Stage {
 
     /// What was done to the sandbox's Jules and GitHub.
     fn done(&self) -> Value {
-        let address = self.sandbox.text("control");
-        let (host, path) = address
-            .trim_start_matches("http://")
-            .split_once('/')
-            .unwrap();
-        let mut stream = TcpStream::connect(host).unwrap();
-        write!(
-            stream,
-            "GET /{path}/counters HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let body = answer.split_once("\r\n\r\n").unwrap().1;
-        let begin = body.find('{').unwrap();
-        let end = body.rfind('}').unwrap();
-        let all: Value = serde_json::from_str(&body[begin..=end]).unwrap();
+        let all = self.control("GET", "/counters", &Value::Null);
         json!([
             all["creates"],
             all["messages"],
@@ -190,10 +175,41 @@ impl Stage {
             all["merge_calls"]
         ])
     }
+
+    /// Asks the sandbox's control.
+    fn control(&self, method: &str, path: &str, body: &Value) -> Value {
+        let address = format!("{}{path}", self.sandbox.text("control"));
+        spoken(method, (&address, ""), body)
+    }
+}
+
+/// One request with this key of Jules over a socket of its own, and the JSON that came back.
+fn spoken(method: &str, (address, key): (&str, &str), body: &Value) -> Value {
+    let address = address.trim_start_matches("http://");
+    let (host, path) = address.split_once('/').unwrap();
+    let body = body.to_string();
+    let mut stream = TcpStream::connect(host).unwrap();
+    // The older version: the answer ends with the connection.
+    write!(
+        stream,
+        "{method} /{path} HTTP/1.0\r\nhost: {host}\r\nx-goog-api-key: {key}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains(" 200 "), "{method} {address}: {answer}");
+    serde_json::from_str(body).unwrap_or(Value::Null)
 }
 
 /// A person's account is polled every ten seconds; these stories cannot wait for that.
 pub(crate) fn hurry(world: &World) {
+    hurry_to(world, SignedDuration::from_millis(250));
+}
+
+/// The same at this tick.
+fn hurry_to(world: &World, tick: SignedDuration) {
     let database = Database::open(&world.data().join(DATABASE_FILE)).unwrap();
     let records = local::Store::new(&database);
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -206,8 +222,8 @@ pub(crate) fn hurry(world: &World) {
         let account = store.account(&"default".parse().unwrap()).await.unwrap();
         let quick = Account {
             pace: Pace {
-                tick: SignedDuration::from_millis(250),
-                idle: SignedDuration::from_millis(500),
+                tick,
+                idle: tick.saturating_mul(2),
             },
             ..account.unwrap().value
         };

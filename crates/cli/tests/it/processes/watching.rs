@@ -34,13 +34,13 @@ impl Stage {
 }
 
 /// A watcher, and what it says.
-struct Watcher {
-    process: Process,
+pub(super) struct Watcher {
+    pub(super) process: Process,
     said: Lines<BufReader<ChildStdout>>,
 }
 
 impl Watcher {
-    fn start(stage: &Stage, url: &str, command: &[&str]) -> Self {
+    pub(super) fn start(stage: &Stage, url: &str, command: &[&str]) -> Self {
         let watch = ["watch", "--agent", "me", "--json", "--url", url, "--"];
         let watch = [&watch[..], command].concat();
         let mut command = stage.world.command(&watch);
@@ -54,7 +54,7 @@ impl Watcher {
         }
     }
 
-    fn next(&mut self) -> Value {
+    pub(super) fn next(&mut self) -> Value {
         let line = self.said.next().unwrap().unwrap();
         serde_json::from_str(&line).unwrap()
     }

@@ -136,6 +136,23 @@ fn settings_that_are_wrong_are_told_with_file_key_and_value() {
     assert!(ran.code == 0 && ran.says("`jobs_path`"), "{ran:?}");
 }
 
+/// `stuck_minutes` is taken up by a monitor that can work, and by no other.
+#[test]
+fn a_monitor_that_cannot_write_its_file_changes_no_source() {
+    let world = world().set("GITHUB_TOKEN", "ghp_0123456789abcdefghijABCDEFGHIJ012345");
+    let before = world.json(&["source", "list"]);
+    let no_folder = world.file("no-folder", "");
+    let settings =
+        json!({ "events_path": format!("{no_folder}/events.jsonl"), "stuck_minutes": 45 });
+    let config = world.file("config.json", &settings.to_string());
+    for how in ["--once", "--loop"] {
+        let ran = world.run(&["monitor", how, "--config", &config]);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.says("`events_path`, cannot be written"), "{ran:?}");
+        assert_eq!(world.json(&["source", "list"]), before);
+    }
+}
+
 #[test]
 fn nothing_is_made_where_there_is_no_gaffer() {
     let world = World::new();

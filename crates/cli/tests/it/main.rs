@@ -22,6 +22,7 @@ mod secrets;
 mod sources;
 mod switches;
 mod tokens;
+mod top;
 mod usage;
 mod world;
 mod wrong;

@@ -1,13 +1,23 @@
 //! What every client is told about the tools, and what is refused before the door is called.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
 use expect_test::expect;
+use secrecy::SecretString;
 use serde_json::{Value, json};
+use tokio::io::{AsyncWriteExt, DuplexStream};
 
 use super::*;
+use crate::client::{Carried, Carrier, Request};
+use crate::error::Error;
 
 /// How much room the usual list and each further set may take, in bytes of JSON.
 const LIST_BYTES_MAX: usize = 12 * 1024;
 const SET_BYTES_MAX: usize = 4 * 1024;
+
+/// Far less than an event is waited for, and far more than a pipe takes.
+const SOON: Duration = Duration::from_secs(10);
 
 /// No door anywhere.
 struct Nowhere;
@@ -21,6 +31,101 @@ impl Doorway for Nowhere {
 
 fn server() -> Server {
     Server::new(Arc::new(Nowhere))
+}
+
+/// A door that answers nothing, and whether anybody still waits there.
+#[derive(Default)]
+struct Mute {
+    waiting: AtomicUsize,
+    changed: tokio::sync::Notify,
+}
+
+/// Somebody who waits.
+struct Waiter<'a>(&'a Mute);
+
+impl<'a> Waiter<'a> {
+    fn at(door: &'a Mute) -> Self {
+        door.waiting.fetch_add(1, Ordering::SeqCst);
+        door.changed.notify_one();
+        Self(door)
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
+        self.0.changed.notify_one();
+    }
+}
+
+#[async_trait]
+impl Carrier for Mute {
+    async fn carry(&self, _: Request) -> Result<Carried, Error> {
+        let _waiter = Waiter::at(self);
+        std::future::pending().await
+    }
+}
+
+/// The doorway to it.
+struct To(Arc<Mute>);
+
+#[async_trait]
+impl Doorway for To {
+    async fn open(&self) -> Result<Client, String> {
+        let opened = Client::within(self.0.clone(), &SecretString::from("gaf_token"));
+        opened.map_err(|error| error.to_string())
+    }
+}
+
+impl Mute {
+    /// Resolves when so many wait.
+    async fn until(&self, waiting: usize) {
+        while self.waiting.load(Ordering::SeqCst) != waiting {
+            self.changed.notified().await;
+        }
+    }
+}
+
+/// A server that calls this door, and the client's end of its pipes after the first words.
+async fn piped(door: &Arc<Mute>) -> DuplexStream {
+    let (mut ours, theirs) = tokio::io::duplex(64 * 1024);
+    let (reader, writer) = tokio::io::split(theirs);
+    let server = Server::new(Arc::new(To(door.clone())));
+    tokio::spawn(server.over(reader, writer));
+    let hello = json!({
+        "protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
+    });
+    let wait = json!({ "name": "jules_wait_event", "arguments": { "job_id": "1" } });
+    for message in [
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": wait }),
+    ] {
+        say(&mut ours, &message).await;
+    }
+    door.until(1).await;
+    ours
+}
+
+async fn say(pipe: &mut DuplexStream, message: &Value) {
+    let line = format!("{message}\n");
+    pipe.write_all(line.as_bytes()).await.expect("a server");
+}
+
+#[tokio::test]
+async fn nobody_waits_for_a_caller_who_has_had_enough() {
+    let door = Arc::new(Mute::default());
+    let mut pipe = piped(&door).await;
+    let enough = json!({ "requestId": 2, "reason": "enough" });
+    let enough = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": enough });
+    say(&mut pipe, &enough).await;
+    let gone = tokio::time::timeout(SOON, door.until(0)).await;
+    gone.expect("the door is still waited at");
+
+    let pipe = piped(&door).await;
+    drop(pipe);
+    let gone = tokio::time::timeout(SOON, door.until(0)).await;
+    gone.expect("the door is still waited at");
 }
 
 /// A server whose door is called at an address where nobody listens.

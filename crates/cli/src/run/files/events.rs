@@ -127,3 +127,6 @@ impl<'a> Appending<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

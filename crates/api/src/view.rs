@@ -20,6 +20,9 @@ const SENTENCE_CHARS_MAX: usize = 8_200;
 /// Longest short text, in characters.
 pub(crate) const SHORT_CHARS_MAX: usize = 1_000;
 
+/// Why a job ended that was called off: in these words since the first design.
+const CANCELLED: &str = "Canceled by user";
+
 /// A job.
 pub(crate) fn job(job: &Job) -> JobView {
     let watch = match &job.phase {
@@ -90,7 +93,10 @@ fn ended(job: &Job) -> Option<Ended> {
         How::Failed { reason } | How::Refused { reason } => {
             ended.reason = Some(presentable(reason, SHORT_CHARS_MAX));
         }
-        How::Cancelled { by } => ended.by = Some(presentable(by, SHORT_CHARS_MAX)),
+        How::Cancelled { by } => {
+            ended.reason = Some(CANCELLED.to_owned());
+            ended.by = Some(presentable(by, SHORT_CHARS_MAX));
+        }
         How::PullClosed | How::Completed | How::Lost => {}
     }
     Some(ended)

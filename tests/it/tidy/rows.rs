@@ -33,10 +33,7 @@ pub(super) fn mapped(files: &[File]) -> Vec<Finding> {
         )];
     };
     let lines: Vec<Line<'_>> = page.text.lines().enumerate().filter_map(cells).collect();
-    let mut found: Vec<Finding> = lines
-        .iter()
-        .filter_map(|line| unknown(line, files))
-        .collect();
+    let mut found: Vec<Finding> = lines.iter().flat_map(|line| unknown(line, files)).collect();
     found.extend(worn_out(&lines));
     let wrong = asked_for().into_iter().filter_map(|row| {
         let times = lines.iter().filter(|(_, cells)| cells[0] == row).count();
@@ -55,35 +52,47 @@ fn cells((number, line): (usize, &str)) -> Option<Line<'_>> {
     (is_row && row.ends_with(|c: char| c.is_ascii_digit())).then_some((number + 1, cells))
 }
 
-/// A line that names no test although it has four cells.
-fn unknown((number, cells): &Line<'_>, files: &[File]) -> Option<Finding> {
-    let [_, _, test, path] = &cells[..] else {
-        return None;
+/// The tests of a line with their files; a row of several halves has a test for each, in one file or one in each.
+fn tests<'a>(cells: &[&'a str]) -> Vec<(&'a str, &'a str)> {
+    let [_, _, tests, paths] = cells else {
+        return Vec::new();
     };
-    let test = test.trim_matches('`');
-    let head = format!("fn {test}(");
-    let is_there = files
-        .iter()
-        .any(|file| file.path == *path && file.text.contains(&head));
-    (!is_there).then(|| {
-        Finding::new(
-            PAGE,
-            *number,
-            format!("no test of {path} is named `{test}`"),
-        )
-    })
+    let tests = tests.split(", ").map(|test| test.trim_matches('`'));
+    let paths: Vec<&str> = paths.split(", ").collect();
+    let path = |at: usize| paths.get(at).or(paths.last()).copied();
+    let found = tests.enumerate();
+    found
+        .map(|(at, test)| (test, path(at).unwrap_or_default()))
+        .collect()
+}
+
+/// The tests of a line that are not there.
+fn unknown((number, cells): &Line<'_>, files: &[File]) -> Vec<Finding> {
+    let is_missing = |(test, path): &(&str, &str)| {
+        let head = format!("fn {test}(");
+        let mut files = files.iter();
+        !files.any(|file| file.path == *path && file.text.contains(&head))
+    };
+    let missing = tests(cells).into_iter().filter(is_missing);
+    let told = |(test, path)| format!("no test of {path} is named `{test}`");
+    missing
+        .map(|missing| Finding::new(PAGE, *number, told(missing)))
+        .collect()
 }
 
 fn worn_out(lines: &[Line<'_>]) -> Vec<Finding> {
     let mut rows: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (number, cells) in lines.iter().filter(|(_, cells)| cells.len() == 4) {
-        rows.entry(cells[2]).or_default().push(*number);
+    for (number, cells) in lines {
+        for (test, _) in tests(cells) {
+            rows.entry(test).or_default().push(*number);
+        }
     }
     let worn_out = rows
         .into_iter()
         .filter(|(_, at)| at.len() > ROWS_OF_A_TEST_MAX);
     let advice = |(test, at): (&str, Vec<usize>)| {
-        Finding::new(PAGE, at[0], format!("{test} stands for {} rows", at.len()))
+        let told = format!("`{test}` stands for {} rows", at.len());
+        Finding::new(PAGE, at[0], told)
     };
     worn_out.map(advice).collect()
 }
@@ -121,6 +130,14 @@ fn rows_without_a_test_twice_or_not_at_all_are_found() {
         )),
         0
     );
+    let both = page.replace("| `told_a10` |", "| `told_a10`, `told_a11` |");
+    assert_eq!(found(&both), 0);
+    assert_eq!(found(&both.replace(", `told_a11` |", ", `untold` |")), 1);
+    let elsewhere = both.replace(
+        "`told_a10`, `told_a11` | tests/a.rs |",
+        "`told_a10`, `told_a11` | tests/a.rs, tests/b.rs |",
+    );
+    assert_eq!(found(&elsewhere), 1);
     assert_eq!(found(&page.replace("| A10 |", "| A11 |")), 2);
     for row in ["a11", "a12", "a13"] {
         assert!(page.contains(row));

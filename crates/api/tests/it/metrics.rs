@@ -3,12 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::account::{Account, Budget, Health, ListWeight, Pace, Tally};
+use domain::event::{Aid, Audience, Event, Occurrence};
 use domain::failure::FailureClass;
 use domain::governor::Limits;
+use domain::ids::{EventId, JobId};
 use domain::job::Attention;
 use domain::session::SessionState;
+use domain::wake::{Wake, WakeState};
 use engine::desk::Place;
 use engine::keys;
+use engine::ports::Expect;
+use engine::settings::Agent;
+use jiff::SignedDuration;
 
 use crate::world::World;
 
@@ -129,16 +135,61 @@ async fn add_account(world: &World) {
     world.desk.commit(unit).await.unwrap();
 }
 
+/// A question that was acknowledged so many seconds after it was seen.
+async fn acknowledge_after(world: &World, job: &JobId, seconds: i64) {
+    let now = world.desk.now();
+    let event = Event {
+        id: EventId::of(&seconds.to_string()),
+        job: Some(job.clone()),
+        account: "default".parse().unwrap(),
+        attempt: 1,
+        observed_at: now - SignedDuration::from_secs(seconds),
+        status: String::new(),
+        last_activity: None,
+        what: Occurrence::Question { text: None },
+        audience: Audience::Agent,
+        aid: Aid::default(),
+    };
+    let agent = Agent {
+        name: "zai".parse().unwrap(),
+        url: None,
+        channels: Vec::new(),
+        disabled: None,
+        resume: None,
+    };
+    let wake = Wake::new(event.clone(), agent.name.clone(), None, event.observed_at);
+    let wake = Wake {
+        state: WakeState::Acknowledged { at: now },
+        ..wake
+    };
+    let sort = format!("{:020}:{}", event.observed_at.as_nanosecond(), event.id);
+    let mut unit = world.desk.unit();
+    let place = |list| Place {
+        list,
+        ..Place::default()
+    };
+    let listed = place(keys::listed(keys::EVENTS, sort));
+    unit.put(keys::event(job, &event.id), &event, None, listed);
+    let of_wake = keys::wake(&agent.name, &event.id);
+    unit.put(of_wake, &wake, None, Place::default());
+    let listed = place(keys::listed(keys::AGENTS, "zai"));
+    unit.put_if(keys::agent(&agent.name), &agent, Expect::Any, listed);
+    world.desk.commit(unit).await.unwrap();
+}
+
 #[tokio::test]
 async fn figures_are_in_prometheus_text() {
     let world = World::new().await;
-    world
+    let job = world
         .watched(|watch| {
             watch.state = SessionState::InProgress;
             watch.attention = Attention::None;
         })
         .await;
     add_account(&world).await;
+    for seconds in [2, 4] {
+        acknowledge_after(&world, &job, seconds).await;
+    }
     let answer = world.get("/metrics").await;
     assert_eq!(answer.status.as_u16(), 200);
     assert!(
@@ -163,7 +214,14 @@ async fn figures_are_in_prometheus_text() {
     assert_eq!(of("gaffer_paused", &[]), 0.0);
     assert_eq!(of("gaffer_dead_letters", &[("queue", "work")]), 0.0);
     assert_eq!(of("gaffer_webhooks_total", &[("result", "refused")]), 0.0);
-    assert_eq!(of("gaffer_wake_latency_seconds_count", &[]), 0.0);
+    let questions = [("event", "question"), ("kind", "question")];
+    assert_eq!(of("gaffer_events", &questions), 2.0);
+    assert_eq!(of("gaffer_wake_latency_seconds_count", &[]), 2.0);
+    assert_eq!(of("gaffer_wake_latency_seconds_sum", &[]), 6.0);
+    for (quantile, seconds) in [("0.5", 2.0), ("1", 4.0)] {
+        let labels = [("quantile", quantile)];
+        assert_eq!(of("gaffer_wake_latency_seconds", &labels), seconds);
+    }
     assert!(!answer.text.contains(" -0\n"), "{}", answer.text);
     let day = [("account", "default"), ("window", "day")];
     assert!(of("gaffer_tasks_allowed", &day) > 0.0);

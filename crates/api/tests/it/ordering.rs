@@ -177,7 +177,9 @@ async fn a_job_is_called_off_and_tried_again_in_both_spellings() {
     let id = world.job("acme/shop").await;
     for (spelling, attempt) in [(":", 2), ("/", 3)] {
         let cancelled = world.post(&format!("/jobs/{id}{spelling}cancel"), &json!({}));
-        assert_eq!(cancelled.await.ok(200)["ended"]["by"], "api");
+        let ended = cancelled.await.ok(200)["ended"].clone();
+        assert_eq!(ended["by"], "api");
+        assert_eq!(ended["reason"], "Canceled by user");
         let again = world.post(&format!("/jobs/{id}{spelling}cancel"), &json!({}));
         assert_eq!(again.await.code(409), "ended");
         let retried = world.post(&format!("/jobs/{id}{spelling}retry"), &json!({}));

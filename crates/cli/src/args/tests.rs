@@ -98,6 +98,11 @@ fn the_defaults_are_safe() {
         panic!()
     };
     assert!(up.listen.ip().is_loopback() && !up.observe_only && up.outside.allow_hosts.is_empty());
+    let parsed = CommandLine::try_parse_from(["gaffer", "handle-event"]).unwrap();
+    let Command::HandleEvent(handle) = parsed.command else {
+        panic!()
+    };
+    assert!(!handle.auto_approve_plans);
 }
 
 #[test]

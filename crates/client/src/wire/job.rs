@@ -138,7 +138,7 @@ pub struct Ended {
     pub at: Timestamp,
     /// How: the same word as the job's state.
     pub how: String,
-    /// Why, where Jules gave a reason.
+    /// Why, where Jules gave a reason or somebody called it off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The head that was merged.

@@ -471,6 +471,13 @@ async fn without_one_the_newest_activity_with_a_patch_counts() {
         (Some("two"), Some("2"))
     );
     assert_eq!((artifacts.pull_urls.len(), calls), (1, 2));
+    // No pull request is needed for that.
+    let only = json!([{ "id": "a", "createTime": "2026-11-20T10:00:01Z", "artifacts": [change_set("one", "1")] }]);
+    let (artifacts, _) = self::artifacts(json!([]), Some(only)).await;
+    assert_eq!(
+        (artifacts.patch.as_deref(), artifacts.pull_urls),
+        (Some("one"), Vec::new())
+    );
 }
 
 #[tokio::test]

@@ -125,6 +125,7 @@ impl Stage {
             agent: None,
             resume: None,
             priority: None,
+            constraints: None,
         };
         self.client.create_job(&wanted, None).await.expect("a job")
     }

@@ -101,6 +101,7 @@ async fn watch(desk: &Desk, at: usize, priority: u8) {
         agent: None,
         resume: None,
         priority: priority.try_into().expect("a priority"),
+        terms: domain::policy::Terms::default(),
     };
     let job = job::adopt(new, &working(&session(at)), BEGIN).expect("a job");
     let job = job.aggregate;

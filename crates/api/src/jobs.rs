@@ -7,11 +7,13 @@ use axum::extract::State;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use client::wire::{CreateJob, Events, JOBS_LIMIT, JOBS_LIMIT_MAX, Jobs, Why};
+use client::wire::{
+    Constraints, CreateJob, Events, JOBS_LIMIT, JOBS_LIMIT_MAX, Jobs, OddConstraint, Why,
+};
 use domain::ids::{InvalidId, PullRef, RepoName};
 use domain::job::Job;
 use domain::redact::presentable;
-use domain::wake;
+use domain::{wake, words};
 use engine::desk::Error;
 use engine::jobs::{JobsCursor, NoJobsCursor, Once, Order};
 use sha2::{Digest, Sha256};
@@ -30,15 +32,7 @@ pub(crate) async fn create(
     let key = body::idempotency_key(&headers)?;
     let wanted: CreateJob = body::order(sent)?;
     let once = key.map(|key| once(key, &wanted));
-    let order = Order {
-        repo: wanted.repo,
-        branch: wanted.branch,
-        prompt: wanted.prompt,
-        title: wanted.title,
-        agent: wanted.agent,
-        resume: wanted.resume,
-        priority: wanted.priority,
-    };
+    let order = order(wanted)?;
     let created = match once {
         Some(once) => door.desk.create_job_once(order, &once).await,
         None => door.desk.create_job(order).await,
@@ -47,6 +41,26 @@ pub(crate) async fn create(
     tracing::info!(job.id = %job.id, job.repo = %job.repo, "a job was created");
     let address = [(LOCATION, format!("/jobs/{}", job.id))];
     Ok((StatusCode::CREATED, address, Json(view::job(&job))).into_response())
+}
+
+/// What was asked for, with its constraints where they belong.
+fn order(wanted: CreateJob) -> Result<Order, Refused> {
+    let constraints = wanted.constraints.as_ref().map(Constraints::understood);
+    let asked = constraints.transpose().map_err(odd)?.unwrap_or_default();
+    Ok(Order {
+        repo: wanted.repo,
+        branch: wanted.branch,
+        prompt: words::with_constraints(&wanted.prompt, &asked.lines),
+        title: asked.title.or(wanted.title),
+        agent: wanted.agent,
+        resume: wanted.resume,
+        priority: asked.priority.or(wanted.priority),
+        terms: asked.terms,
+    })
+}
+
+fn odd(OddConstraint { field, wrong }: OddConstraint) -> Refused {
+    Refused::field(&field, "bad_field", &format!("`{field}`: {wrong}"))
 }
 
 /// Digests of a name and of everything that was asked for under it, however it was spaced and ordered.

@@ -96,6 +96,9 @@ impl From<NotNow> for Refused {
             "message_empty" | "message_too_long" => Self::field("message", code, &sentence),
             "reason_too_long" => Self::field("reason", code, &sentence),
             "branch_missing" => Self::field("branch", code, &sentence),
+            "looser_than_source" => {
+                Self::field("constraints.require_plan_approval", code, &sentence)
+            }
             "idempotency_key_reused" => Self::field(IDEMPOTENCY_KEY, code, &sentence),
             "cursor_too_old" => Self::new(StatusCode::GONE, code, &sentence).about("after"),
             _ => Self::new(StatusCode::CONFLICT, code, &sentence),

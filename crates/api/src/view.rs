@@ -29,6 +29,7 @@ pub(crate) fn job(job: &Job) -> JobView {
         Phase::Watching(watch) => Some(watch.as_ref()),
         Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => None,
     };
+    let automation = job.terms.automation;
     let url = watch.and_then(|watch| watch.url.as_deref());
     JobView {
         job_id: job.id.clone(),
@@ -44,6 +45,8 @@ pub(crate) fn job(job: &Job) -> JobView {
         pull_request: job.pull().cloned(),
         agent: job.agent.clone(),
         priority: job.priority,
+        require_plan_approval: job.terms.require_plan_approval == Some(true),
+        automation_mode: (!automation.is_usual()).then(|| automation.as_str().to_owned()),
         account: job.account.clone(),
         last_activity: watch.map(|watch| watch.progress_at),
         waiting: watch.and_then(waiting),

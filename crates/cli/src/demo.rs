@@ -51,6 +51,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<()> {
             agent: None,
             resume: None,
             priority: None,
+            constraints: None,
         };
         jobs.push(
             stage

@@ -1,14 +1,17 @@
 //! `gaffer job`: pieces of work for Jules, through the door of a running `gaffer up`.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context, Result};
 use client::Client;
 use client::wire::{
-    AdoptRequest, CancelRequest, CreateJob, JOBS_LIMIT_MAX, MergeRequest, RegisterRequest,
-    RetryRequest,
+    AdoptRequest, CancelRequest, Constraints, CreateJob, JOBS_LIMIT_MAX, MergeRequest,
+    RegisterRequest, RetryRequest,
 };
 use domain::conversation::Cursor;
 use domain::ids::{CommitSha, RepoName};
 use domain::job::{MESSAGE_BYTES_MAX, PROMPT_BYTES_MAX};
+use domain::policy::Automation;
 use url::Url;
 
 use crate::args::job::{
@@ -107,6 +110,7 @@ impl Door<'_> {
     async fn create(&self, args: CreateArgs) -> Result<Answer> {
         let order = CreateJob {
             prompt: prompt(&args)?,
+            constraints: constraints(&args),
             repo: args.repo,
             branch: args.branch,
             title: args.title,
@@ -240,6 +244,19 @@ impl Door<'_> {
             &self.client().await?.merge(id.as_str(), &merge).await?,
         ))
     }
+}
+
+/// What is asked for besides the task, if anything is.
+fn constraints(args: &CreateArgs) -> Option<Constraints> {
+    let mut named = BTreeMap::new();
+    if args.require_plan_approval {
+        named.insert("require_plan_approval".to_owned(), true.into());
+    }
+    if args.no_pull_request {
+        let none = Automation::AutomationModeUnspecified.as_str();
+        named.insert("automation_mode".to_owned(), none.into());
+    }
+    (!named.is_empty()).then_some(Constraints::Named(named))
 }
 
 /// The task: from the command line, a file or standard input.

@@ -2,6 +2,7 @@
 //!
 //! Requests refuse fields they do not know, so that a slip of the pen is told; answers may gain fields at any time.
 
+mod constraints;
 mod events;
 mod form;
 mod inbox;
@@ -11,6 +12,7 @@ mod outcome;
 mod problem;
 mod report;
 
+pub use constraints::{Constraints, OddConstraint, Understood};
 pub use events::{EVENTS_LIMIT, EVENTS_LIMIT_MAX, EventPage};
 pub use inbox::{
     Extend, Extended, GiveBack, GivenBack, RETRY_AFTER_SECONDS_MAX, TAKE_LIMIT, TAKE_LIMIT_MAX,

@@ -198,6 +198,7 @@ mod tests {
             agent: None,
             resume: None,
             priority: crate::priority::Priority::default(),
+            terms: crate::policy::Terms::default(),
         };
         let job = adopt(new, &shown(state), at(0)).unwrap().aggregate;
         let Phase::Watching(watch) = job.phase else {

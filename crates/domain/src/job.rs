@@ -47,6 +47,7 @@ use crate::ids::{
     SessionId,
 };
 use crate::marker::Marker;
+use crate::policy::Terms;
 use crate::priority::Priority;
 use crate::session::SessionState;
 use crate::wake::Resume;
@@ -76,6 +77,9 @@ pub struct Job {
     /// How much it matters among the others of its account.
     #[serde(default)]
     pub priority: Priority,
+    /// What was asked for besides its task.
+    #[serde(default, skip_serializing_if = "Terms::are_none")]
+    pub terms: Terms,
     /// How it came to us.
     pub origin: Origin,
     /// When it came to us.

@@ -3,12 +3,14 @@
 //! Everything is safe until told otherwise: people merge, people approve plans, and at least one check must have passed.
 
 mod answers;
+mod terms;
 
 use std::borrow::Cow;
 
 pub use answers::{AGENT_WITHIN, Answer, Answerer, Answers, OddAnswers};
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
+pub use terms::{Automation, Terms};
 
 use crate::ids::{AccountName, AgentName, BranchName, RepoName};
 
@@ -34,12 +36,17 @@ pub struct Source {
 }
 
 impl Source {
-    /// The policy for a job whose agent, its own or the source's, can be woken, or cannot: where nobody can be, whoever comes next has the turn.
-    pub fn policy_for(&self, can_be_woken: bool) -> Cow<'_, Policy> {
+    /// The policy for a job with these terms whose agent, its own or the source's, can be woken, or cannot: where nobody can be, whoever comes next has the turn.
+    pub fn policy_for(&self, can_be_woken: bool, terms: &Terms) -> Cow<'_, Policy> {
+        let mut policy = Cow::Borrowed(&self.policy);
+        let approver = terms.approver(self.policy.plan_approval);
+        if approver != self.policy.plan_approval {
+            policy.to_mut().plan_approval = approver;
+        }
         if can_be_woken {
-            Cow::Borrowed(&self.policy)
+            policy
         } else {
-            Cow::Owned(self.policy.without_agent())
+            Cow::Owned(policy.without_agent())
         }
     }
 }

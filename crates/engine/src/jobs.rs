@@ -18,7 +18,7 @@ use domain::ids::{
     AgentName, BranchName, CommitSha, EffectId, JobId, PullRef, RepoName, SessionId,
 };
 use domain::job::{self, Job, NotNow};
-use domain::policy::{Source, Timing};
+use domain::policy::{Source, Terms, Timing};
 use domain::priority::Priority;
 use domain::pull::{self, Pull};
 use domain::redact::presentable;
@@ -54,6 +54,8 @@ pub struct Order {
     pub resume: Option<Resume>,
     /// How much it matters; the usual without one.
     pub priority: Option<Priority>,
+    /// What else is asked for.
+    pub terms: Terms,
 }
 
 /// A job or one of its sessions, as people name them.

@@ -79,7 +79,7 @@ impl Desk {
         source: &'a Source,
     ) -> Result<Cow<'a, Policy>, Error> {
         let named = job.agent.clone().or_else(|| source.agent.clone());
-        Ok(source.policy_for(self.awake(named).await?.is_some()))
+        Ok(source.policy_for(self.awake(named).await?.is_some(), &job.terms))
     }
 
     /// Adds a job's step to a unit. `found` is the version it was decided from; none for a new job. Answers whether anything changed.

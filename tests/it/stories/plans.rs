@@ -1,6 +1,7 @@
 //! Plans, approved by Gaffer, by the agent or by a person.
 
-use domain::policy::PlanApproval;
+use domain::job::{How, Phase};
+use domain::policy::{Automation, PlanApproval, Terms};
 use sandbox::Service;
 use tests::world::{MINUTE, Setup, World, on_green};
 
@@ -116,5 +117,75 @@ async fn an_approved_plan_that_still_shows_as_waiting_is_not_approved_again() {
         world.events(&job).await,
         ["question/plan_approval", "completed/completed"]
     );
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_job_that_wants_its_plan_seen_waits_for_its_agent_though_its_source_does_not() {
+    let world = world_with(PlanApproval::Auto).await;
+    let terms = Terms {
+        require_plan_approval: Some(true),
+        ..Terms::default()
+    };
+    let job = world.submit_under("Add a test", terms).await;
+    world
+        .until(MINUTE * 2, "a plan", async |world| {
+            world.state(&job).await == "plan-waits"
+        })
+        .await;
+    world.pass(MINUTE * 5).await;
+    assert_eq!(world.wake_names(), ["question/plan_approval"]);
+    assert_eq!(world.sandbox.counters().approve_calls, 0);
+    world
+        .desk
+        .approve_plan(&world.named(&job))
+        .await
+        .expect("an approval");
+    world
+        .until(MINUTE * 10, "merged", async |world| {
+            world.state(&job).await == "merged"
+        })
+        .await;
+    assert_eq!(world.sandbox.counters().approve_calls, 1);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_job_may_not_be_looser_than_its_source() {
+    let world = world_with(PlanApproval::Agent).await;
+    let terms = Terms {
+        require_plan_approval: Some(false),
+        ..Terms::default()
+    };
+    let refused = world.try_submit("Add a test", terms).await;
+    let told = refused.expect_err("a looser job").to_string();
+    assert!(
+        told.contains("`constraints.require_plan_approval` is `false`"),
+        "{told}"
+    );
+    world.put_source(&on_green()).await;
+    world.try_submit("Add a test", terms).await.expect("a job");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_job_without_a_pull_request_completes_and_ends() {
+    let world = world_with(PlanApproval::Auto).await;
+    let terms = Terms {
+        automation: Automation::AutomationModeUnspecified,
+        ..Terms::default()
+    };
+    let job = world.submit_under("Try another parser", terms).await;
+    world
+        .until(MINUTE * 10, "completed", async |world| {
+            world.events(&job).await == ["completed/completed"]
+        })
+        .await;
+    world.pass(MINUTE * 60 * 24 * 8).await;
+    let job = world.desk.must_job(&job).await.expect("a job").value;
+    let Phase::Ended(ending) = &job.phase else {
+        panic!("{:?}", job.phase);
+    };
+    assert_eq!((&ending.how, &ending.pull), (&How::Completed, &None));
     world.finish().await;
 }

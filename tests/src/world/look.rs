@@ -1,6 +1,7 @@
 //! What stories order and ask: jobs, events, wakes, and what the sandbox saw.
 
 use domain::ids::{AgentName, CommitSha, EventId, JobId};
+use domain::policy::Terms;
 use engine::jobs::{Named, Order};
 use engine::ports::Key;
 use engine::{desk, keys};
@@ -18,16 +19,19 @@ impl World {
 
     /// Hands over a piece of work.
     pub async fn submit_to(&self, repo: &str, prompt: &str) -> JobId {
-        let order = Order {
-            repo: repo.parse().expect("a repository"),
-            branch: None,
-            prompt: prompt.to_owned(),
-            title: None,
-            agent: None,
-            resume: None,
-            priority: None,
-        };
+        let order = order(repo, prompt, Terms::default());
         self.desk.create_job(order).await.expect("a job").id
+    }
+
+    /// Hands over a piece of work in [`REPO`] under terms.
+    pub async fn submit_under(&self, prompt: &str, terms: Terms) -> JobId {
+        self.try_submit(prompt, terms).await.expect("a job")
+    }
+
+    /// Tries to hand over a piece of work in [`REPO`] under terms.
+    pub async fn try_submit(&self, prompt: &str, terms: Terms) -> Result<JobId, desk::Error> {
+        let job = self.desk.create_job(order(REPO, prompt, terms)).await?;
+        Ok(job.id)
     }
 
     /// A job as an order names it.
@@ -259,5 +263,18 @@ impl World {
             .acknowledge(&self.agent(), &event)
             .await
             .expect("an acknowledgement");
+    }
+}
+
+fn order(repo: &str, prompt: &str, terms: Terms) -> Order {
+    Order {
+        repo: repo.parse().expect("a repository"),
+        branch: None,
+        prompt: prompt.to_owned(),
+        title: None,
+        agent: None,
+        resume: None,
+        priority: None,
+        terms,
     }
 }

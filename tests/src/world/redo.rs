@@ -53,5 +53,6 @@ fn session(job: &Job) -> NewSession {
         repo: job.repo.clone(),
         branch: job.branch.clone(),
         require_plan_approval: true,
+        automation: domain::policy::Automation::AutoCreatePr,
     }
 }

@@ -38,6 +38,7 @@ fn order() -> CreateJob {
         agent: None,
         resume: None,
         priority: None,
+        constraints: None,
     }
 }
 

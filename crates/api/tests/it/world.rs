@@ -249,6 +249,7 @@ impl World {
             agent: None,
             resume: None,
             priority: None,
+            terms: domain::policy::Terms::default(),
         };
         self.desk.create_job(order).await.unwrap().id
     }

@@ -216,7 +216,7 @@ pub(crate) struct AdoptArgs {
 /// A new job.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer job create --repo acme/shop --prompt 'Add a search box'\n  gaffer job create --repo acme/shop --branch develop --title Search --prompt-file task.md\n  gaffer job create --repo acme/shop --prompt 'Mend the login' --priority 9\n  gaffer job create --repo acme/shop --prompt 'Add a search box' --until waiting\n  cat task.md | gaffer job create --repo acme/shop -"
+    after_help = "Examples:\n  gaffer job create --repo acme/shop --prompt 'Add a search box'\n  gaffer job create --repo acme/shop --branch develop --title Search --prompt-file task.md\n  gaffer job create --repo acme/shop --prompt 'Mend the login' --priority 9\n  gaffer job create --repo acme/shop --prompt 'Add a search box' --until waiting\n  gaffer job create --repo acme/shop --prompt 'Rework the cart' --require-plan-approval\n  gaffer job create --repo acme/shop --prompt 'Try another parser' --no-pull-request\n  cat task.md | gaffer job create --repo acme/shop -"
 )]
 pub(crate) struct CreateArgs {
     /// The repository, which has to be a source.
@@ -242,6 +242,14 @@ pub(crate) struct CreateArgs {
     /// How much it matters among the jobs of its account, from 0 to 9; 9 goes first [default: 5].
     #[arg(long, value_name = "0-9")]
     pub(crate) priority: Option<Priority>,
+
+    /// Its plans wait for its agent or a person, also where its source approves them by itself.
+    #[arg(long)]
+    pub(crate) require_plan_approval: bool,
+
+    /// Jules opens no pull request: the patch is among what the job has produced.
+    #[arg(long)]
+    pub(crate) no_pull_request: bool,
 
     /// The task.
     #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new(), required_unless_present_any = ["prompt_file", "stdin"], conflicts_with_all = ["prompt_file", "stdin"])]

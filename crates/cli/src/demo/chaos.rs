@@ -246,6 +246,7 @@ impl Play {
                 agent: None,
                 resume: None,
                 priority: None,
+                constraints: None,
             };
             jobs.push(self.hand(&order, &format!("job-{number}")).await?);
         }

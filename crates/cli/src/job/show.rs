@@ -34,6 +34,14 @@ pub(super) fn job(job: &JobView) -> Answer {
             or_empty(job.pull_request.as_ref().map(ToString::to_string)),
         ),
         ("priority", job.priority.to_string()),
+        (
+            "plans",
+            or_empty(
+                job.require_plan_approval
+                    .then(|| "wait for somebody".to_owned()),
+            ),
+        ),
+        ("automation", or_empty(job.automation_mode.clone())),
         ("account", job.account.to_string()),
         (
             "agent",

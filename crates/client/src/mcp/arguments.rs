@@ -2,13 +2,13 @@
 //!
 //! Unknown names are refused: a model that misspells one must not believe that it was heard.
 
-use std::collections::BTreeMap;
-
 use domain::ids::{AgentName, BranchName, CommitSha, EventId, JobId, RepoName};
 use domain::priority::Priority;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+
+use crate::wire::Constraints;
 
 /// `jules_create_job`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -23,7 +23,7 @@ pub(super) struct CreateJob {
     pub(super) branch: Option<BranchName>,
     /// The task.
     pub(super) prompt: String,
-    /// What must hold besides: a text, a list of texts, or named ones.
+    /// What must hold besides: a text, a list of texts, or named ones. `require_plan_approval` and `automation_mode` are obeyed.
     #[serde(default)]
     pub(super) constraints: Option<Constraints>,
     #[serde(default)]
@@ -39,21 +39,6 @@ pub(super) struct CreateJob {
     /// The same key is carried out once.
     #[serde(default)]
     pub(super) idempotency_key: Option<String>,
-}
-
-/// What must hold besides.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(
-    untagged,
-    expecting = "it has to be a text, a list of texts, or an object of named ones"
-)]
-pub(super) enum Constraints {
-    /// One.
-    One(String),
-    /// Several.
-    Several(Vec<String>),
-    /// Several by name.
-    Named(BTreeMap<String, Value>),
 }
 
 /// A tool that is about one job and needs no more.

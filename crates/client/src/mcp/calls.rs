@@ -1,9 +1,7 @@
 //! What each tool does: reads what it is given, calls the door, and answers as little as a model needs.
 
 use domain::fence::clip;
-use domain::job::PROMPT_BYTES_MAX;
 use domain::redact::presentable;
-use domain::words;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -11,11 +9,13 @@ use serde_json::Value;
 use super::answers::{
     Acknowledged, Artifacts, Checked, Code, Jobs, Merge, PullRequest, Row, Said, Stands, waits_for,
 };
-use super::arguments::{self, Constraints, OneJob, Show};
+use super::arguments::{self, OneJob, Show};
 use super::patch::{self, Change};
 use super::tool::Tool;
 use super::{inbox, insight, talk, waiting};
-use crate::wire::{self, CancelRequest, JOBS_LIMIT, JobView, MergeRequest, RetryRequest};
+use crate::wire::{
+    self, CancelRequest, JOBS_LIMIT, JobView, MergeRequest, OddConstraint, RetryRequest,
+};
 use crate::{Answer, Client, Error};
 
 /// Who gave an order, for the record.
@@ -182,7 +182,11 @@ async fn one(door: &Client, OneJob { job_id }: &OneJob) -> Result<JobView, Faile
 }
 
 async fn create(door: &Client, wanted: arguments::CreateJob) -> Result<Stands, Failed> {
-    let mut order = wire::CreateJob {
+    if let Some(constraints) = &wanted.constraints {
+        let odd = |odd: OddConstraint| Failed::argument(&odd.field, odd.wrong);
+        constraints.understood().map_err(odd)?;
+    }
+    let order = wire::CreateJob {
         repo: wanted.repo,
         branch: wanted.branch,
         prompt: wanted.prompt,
@@ -190,52 +194,10 @@ async fn create(door: &Client, wanted: arguments::CreateJob) -> Result<Stands, F
         agent: wanted.agent,
         resume: None,
         priority: wanted.priority,
+        constraints: wanted.constraints,
     };
-    let lines = match wanted.constraints {
-        None => Vec::new(),
-        Some(Constraints::One(text)) => vec![text],
-        Some(Constraints::Several(texts)) => texts,
-        Some(Constraints::Named(named)) => named_constraints(named, &mut order)?,
-    };
-    order.prompt = words::with_constraints(&order.prompt, &lines);
-    if order.prompt.len() > PROMPT_BYTES_MAX {
-        let wrong = format!("with its constraints it has more than {PROMPT_BYTES_MAX} bytes");
-        return Err(Failed::argument("prompt", wrong));
-    }
     let key = wanted.idempotency_key.as_deref();
     Ok(Stands::from(&door.create_job(&order, key).await?))
-}
-
-/// Constraints by name: two of them are about the job itself, the others are for Jules to read.
-fn named_constraints(
-    named: std::collections::BTreeMap<String, Value>,
-    order: &mut wire::CreateJob,
-) -> Result<Vec<String>, Failed> {
-    let mut lines = Vec::new();
-    for (name, value) in named {
-        let field = format!("constraints.{}", presentable(&name, SHOWN_MAX));
-        let wrong = |wrong: &dyn std::fmt::Display| Failed::argument(&field, wrong.to_string());
-        match (name.as_str(), value) {
-            ("title", value) => {
-                order.title = Some(serde_json::from_value(value).map_err(|it| wrong(&it))?);
-            }
-            ("priority", value) => {
-                order.priority = Some(serde_json::from_value(value).map_err(|it| wrong(&it))?);
-            }
-            ("require_plan_approval" | "automation_mode", _) => {
-                return Err(wrong(
-                    &"the repository's settings decide it: `gaffer source set --plan-approval`",
-                ));
-            }
-            (name, Value::String(text)) => lines.push(format!("{name}: {text}")),
-            (name, Value::Bool(value)) => lines.push(format!("{name}: {value}")),
-            (name, Value::Number(value)) => lines.push(format!("{name}: {value}")),
-            (_, Value::Null | Value::Array(_) | Value::Object(_)) => {
-                return Err(wrong(&"it has to be a text, a number or true or false"));
-            }
-        }
-    }
-    Ok(lines)
 }
 
 async fn list(door: &Client, wanted: arguments::ListJobs) -> Result<Jobs, Failed> {

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use domain::policy::Automation;
 use domain::priority::PRIORITY_MAX;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
@@ -75,6 +76,36 @@ impl JsonSchema for Priority {
         json_schema!({
             "description": "How much a job matters; 9 goes first.",
             "type": "integer", "minimum": 0, "maximum": PRIORITY_MAX,
+        })
+    }
+}
+
+/// What must hold of a job besides its task.
+pub(super) struct Constraints;
+
+impl JsonSchema for Constraints {
+    fn schema_name() -> Cow<'static, str> {
+        "Constraints".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let modes = Automation::ALL.map(Automation::as_str);
+        json_schema!({
+            "description": "What must hold of a job besides its task. `require_plan_approval` may be `false` only where its source approves plans by itself; with `AUTOMATION_MODE_UNSPECIFIED` it ends without a pull request.",
+            "oneOf": [
+                { "type": "string" },
+                { "type": "array", "items": { "type": "string" } },
+                {
+                    "type": "object",
+                    "properties": {
+                        "title": { "type": "string" },
+                        "priority": { "type": "integer", "minimum": 0, "maximum": PRIORITY_MAX },
+                        "require_plan_approval": { "type": "boolean" },
+                        "automation_mode": { "type": "string", "enum": modes },
+                    },
+                    "additionalProperties": { "type": ["string", "number", "boolean"] },
+                },
+            ],
         })
     }
 }

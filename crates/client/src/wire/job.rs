@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::form;
+use super::{Constraints, form};
 
 /// `POST /jobs`: a piece of work for Jules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +41,10 @@ pub struct CreateJob {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::Priority>")]
     pub priority: Option<Priority>,
+    /// What must hold besides: a text, a list of texts, or named ones. `title`, `priority`, `require_plan_approval` and `automation_mode` are obeyed; the others stand below the prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::Constraints>")]
+    pub constraints: Option<Constraints>,
 }
 
 /// A job.
@@ -81,6 +85,12 @@ pub struct JobView {
     #[serde(default)]
     #[schemars(with = "form::Priority")]
     pub priority: Priority,
+    /// Whether its plans wait for somebody whatever its source says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub require_plan_approval: bool,
+    /// What its sessions do with their work, in Jules's words, where that is not `AUTO_CREATE_PR`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub automation_mode: Option<String>,
     /// The Jules account.
     #[schemars(with = "form::AccountName")]
     pub account: AccountName,

@@ -18,7 +18,7 @@ use crate::ids::{
     RepoName, SessionId,
 };
 use crate::marker::Marker;
-use crate::policy::Timing;
+use crate::policy::{Terms, Timing};
 use crate::priority::Priority;
 use crate::redact::holds_secret;
 use crate::session::SessionView;
@@ -64,6 +64,8 @@ pub struct NewJob {
     pub resume: Option<Resume>,
     /// How much it matters.
     pub priority: Priority,
+    /// What was asked for besides the task.
+    pub terms: Terms,
 }
 
 /// A new job, waiting for a slot.
@@ -108,6 +110,7 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
         agent: new.agent,
         resume: new.resume,
         priority: new.priority,
+        terms: new.terms,
         origin: Origin::Created,
         created_at: now,
         attempt: 1,

@@ -41,6 +41,7 @@ pub(super) fn new_job() -> NewJob {
         agent: None,
         resume: None,
         priority: crate::priority::Priority::default(),
+        terms: crate::policy::Terms::default(),
     }
 }
 

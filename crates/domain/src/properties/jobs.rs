@@ -171,6 +171,7 @@ fn new_job() -> Job {
         agent: None,
         resume: None,
         priority: crate::priority::Priority::default(),
+        terms: crate::policy::Terms::default(),
     };
     let queued = create(new, at(0)).unwrap().aggregate;
     start(&queued, at(0)).unwrap().aggregate

@@ -4,7 +4,7 @@ use domain::failure::FailureClass;
 use domain::ids::{BranchName, JobId};
 use domain::job::{self, NewJob, NotNow, Phase};
 use domain::marker::Marker;
-use domain::policy::Source;
+use domain::policy::{Source, Terms};
 use domain::priority::Priority;
 use domain::session::SessionView;
 use domain::when::plus;
@@ -129,6 +129,7 @@ impl Dispatcher {
             agent: asked.value.agent.clone(),
             resume: None,
             priority: Priority::default(),
+            terms: Terms::default(),
         };
         let step = match job::adopt(new, view, self.desk.now()) {
             Ok(step) => step,

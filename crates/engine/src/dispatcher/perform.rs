@@ -117,10 +117,11 @@ impl Dispatcher {
             title: words::session_title(&job),
             repo: job.repo.clone(),
             branch: job.branch.clone(),
-            require_plan_approval: match source.policy.plan_approval {
+            require_plan_approval: match job.terms.approver(source.policy.plan_approval) {
                 PlanApproval::Auto => false,
                 PlanApproval::Agent | PlanApproval::Human => true,
             },
+            automation: job.terms.automation,
         };
         Ok(
             match self.hands.sessions.create(&job.account, &session).await {

@@ -2,6 +2,7 @@
 
 use domain::ids::JobId;
 use domain::job::{self, Job, NewJob, NotNow};
+use domain::policy::Source;
 use serde::{Deserialize, Serialize};
 
 use super::{Once, Order};
@@ -83,6 +84,9 @@ impl Desk {
             code: "branch_missing",
             sentence: format!("`branch` is missing and source {} names none: give one, or `gaffer source set {} --branch NAME`", order.repo, order.repo),
         })?;
+        if order.terms.loosen(&source.policy) {
+            return Err(looser(&source).into());
+        }
         Ok(NewJob {
             id: JobId::of(self.ulid()),
             installation: self.installation.clone(),
@@ -94,7 +98,18 @@ impl Desk {
             agent: order.agent,
             resume: order.resume,
             priority: order.priority.unwrap_or_default(),
+            terms: order.terms,
         })
+    }
+}
+
+fn looser(source: &Source) -> NotNow {
+    let repo = &source.repo;
+    NotNow {
+        code: "looser_than_source",
+        sentence: format!(
+            "`constraints.require_plan_approval` is `false`, but somebody approves the plans of {repo}: leave it out, or have them approved with `gaffer source set {repo} --plan-approval auto`"
+        ),
     }
 }
 

@@ -58,7 +58,7 @@ impl Poller {
         (rules, gathered): (&Source, &mut Gathered),
     ) -> Result<(), Error> {
         let can_be_woken = self.known_awake(&found.value, rules, gathered).await?;
-        let policy = rules.policy_for(can_be_woken);
+        let policy = rules.policy_for(can_be_woken, &found.value.terms);
         let now = self.desk.now();
         let step = job::observe(&found.value, sight, now, &policy, &rules.timing);
         let mut found = Cow::Borrowed(found);

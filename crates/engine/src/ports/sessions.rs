@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use domain::failure::Failure;
 use domain::ids::{AccountName, BranchName, RepoName, SessionId};
 use domain::marker::Marker;
+use domain::policy::Automation;
 use domain::session::{Activity, SessionView};
 use jiff::Timestamp;
 
@@ -31,6 +32,8 @@ pub struct NewSession {
     pub branch: BranchName,
     /// Whether plans wait for approval.
     pub require_plan_approval: bool,
+    /// What it does with its work when it is done.
+    pub automation: Automation,
 }
 
 /// A repository as Jules knows it.

@@ -206,8 +206,9 @@ fn watching(found: &mut Found, (job, watch): (&Job, &Watch), source: Option<&Sou
                 "plan_open",
                 format!("A plan waits for approval since {since}."),
             );
-            let auto =
-                source.is_some_and(|source| source.policy.plan_approval == PlanApproval::Auto);
+            let auto = source.is_some_and(|source| {
+                job.terms.approver(source.policy.plan_approval) == PlanApproval::Auto
+            });
             if !auto {
                 turn(found, job);
                 let next = "`gaffer job approve ID` approves it; `gaffer job say ID TEXT` asks for another.";

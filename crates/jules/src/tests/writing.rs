@@ -14,6 +14,7 @@ fn new_session() -> NewSession {
         repo: "acme/shop".parse().unwrap(),
         branch: "main".parse().unwrap(),
         require_plan_approval: true,
+        automation: domain::policy::Automation::AutoCreatePr,
     }
 }
 

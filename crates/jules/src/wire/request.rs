@@ -40,7 +40,7 @@ struct GithubRepoContext<'a> {
 }
 
 impl<'a> CreateSession<'a> {
-    /// A session that opens a pull request by itself: without one there is nothing to follow.
+    /// A session, with everything said that Jules would else decide.
     pub(crate) fn of(session: &'a NewSession) -> Self {
         Self {
             prompt: &session.prompt,
@@ -52,7 +52,7 @@ impl<'a> CreateSession<'a> {
                 },
             },
             require_plan_approval: session.require_plan_approval,
-            automation_mode: "AUTO_CREATE_PR",
+            automation_mode: session.automation.as_str(),
         }
     }
 }

@@ -206,6 +206,7 @@ pub(super) async fn order(world: &World, name: &str, order: &str) -> JobId {
         agent: None,
         resume: None,
         priority: None,
+        terms: domain::policy::Terms::default(),
     };
     let job = world.desk.create_job_once(order, &once).await;
     job.expect("a job").id

@@ -258,7 +258,9 @@ fn where_nobody_can_be_woken_the_next_one_is_asked_at_once() {
     };
     for (can_be_woken, told) in [(true, "agent: question: text of a1"), (false, "nudge")] {
         let mut story = asking(&["human"]);
-        story.policy = source.policy_for(can_be_woken).into_owned();
+        story.policy = source
+            .policy_for(can_be_woken, &crate::policy::Terms::default())
+            .into_owned();
         assert_eq!(poll(&mut story, 10), [told]);
     }
 }

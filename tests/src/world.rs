@@ -51,6 +51,7 @@ use functions::Functions;
 pub use functions::batch_event;
 pub use ground::{Ground, Ripening, Whole};
 pub use ledger::Ledger;
+pub use look::usual;
 pub use mail::Postman;
 use reaper::Reaper;
 pub use scenes::{

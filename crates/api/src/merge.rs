@@ -8,7 +8,7 @@ use domain::effect::{Action, EffectState};
 use domain::facts::PullState;
 use domain::ids::{CommitSha, JobId};
 use domain::merge::Judgement;
-use domain::pull::{Approval, Pull, PullPhase};
+use domain::pull::{Approval, MergeStyle, Pull, PullPhase, Word};
 use engine::keys;
 use engine::settings::TrackedPull;
 use engine::wait::Seen;
@@ -40,10 +40,20 @@ pub(crate) async fn merge(
     if let Some(merged) = merged(&found, wanted.sha.as_ref()) {
         return Ok(Json(merged).into_response());
     }
-    let by = orders::by(wanted.by);
+    if wanted.force {
+        let detail = "`force`: nothing can be forced: it is merged once its checks have passed";
+        return Err(Refused::field("force", "never_forced", detail));
+    }
+    let by = &orders::by(wanted.by);
+    let style = &MergeStyle {
+        method: wanted.merge_method,
+        title: wanted.commit_title,
+        delete_branch: wanted.delete_branch,
+    };
+    let word = Word { by, style };
     let pull = door
         .desk
-        .approve_merge(&named, wanted.sha.as_ref(), &by)
+        .approve_merge(&named, wanted.sha.as_ref(), &word)
         .await?;
     let Some(approval) = pull.approval else {
         return Ok(later(&named.job, Vec::new()));

@@ -96,6 +96,9 @@ impl From<NotNow> for Refused {
             "message_empty" | "message_too_long" => Self::field("message", code, &sentence),
             "reason_too_long" => Self::field("reason", code, &sentence),
             "branch_missing" => Self::field("branch", code, &sentence),
+            "merge_method_not_allowed" => Self::field("merge_method", code, &sentence),
+            "commit_title_odd" => Self::field("commit_title", code, &sentence),
+            "branch_kept" => Self::field("delete_branch", code, &sentence),
             "looser_than_source" => {
                 Self::field("constraints.require_plan_approval", code, &sentence)
             }

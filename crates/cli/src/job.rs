@@ -9,13 +9,13 @@ use client::wire::{
     RegisterRequest, RetryRequest,
 };
 use domain::conversation::Cursor;
-use domain::ids::{CommitSha, RepoName};
+use domain::ids::RepoName;
 use domain::job::{MESSAGE_BYTES_MAX, PROMPT_BYTES_MAX};
 use domain::policy::Automation;
 use url::Url;
 
 use crate::args::job::{
-    AdoptArgs, CreateArgs, JobArgs, JobCommand, JobOrSession, OneJob, RegisterArgs,
+    AdoptArgs, CreateArgs, JobArgs, JobCommand, JobOrSession, MergeArgs, OneJob, RegisterArgs,
 };
 use crate::error::Error;
 use crate::here::Here;
@@ -76,7 +76,7 @@ pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
             format!("approving the plan of job {id}"),
             door.approve(&id).await,
         ),
-        JobCommand::Merge { id, sha } => (format!("merging job {id}"), door.merge(&id, sha).await),
+        JobCommand::Merge(args) => (format!("merging job {}", args.id), door.merge(args).await),
         JobCommand::Cancel(OneJob { id }) => {
             (format!("calling off job {id}"), door.cancel(&id).await)
         }
@@ -235,14 +235,18 @@ impl Door<'_> {
         Ok(show::effect(&answer, "It is said."))
     }
 
-    async fn merge(&self, id: &JobOrSession, sha: Option<CommitSha>) -> Result<Answer> {
+    async fn merge(&self, args: MergeArgs) -> Result<Answer> {
         let merge = MergeRequest {
-            sha,
+            sha: args.sha,
+            merge_method: args.method.map(Into::into),
+            commit_title: args.title,
+            delete_branch: args.keep_branch.then_some(false),
+            force: false,
             by: Some(BY.to_owned()),
         };
-        Ok(show::merged(
-            &self.client().await?.merge(id.as_str(), &merge).await?,
-        ))
+        let client = self.client().await?;
+        let merged = client.merge(args.id.as_str(), &merge).await?;
+        Ok(show::merged(&merged))
     }
 }
 

@@ -205,6 +205,11 @@ pub(crate) fn policy(before: &Policy, args: &PolicyArgs) -> Result<Policy, Error
     Ok(Policy {
         merge: args.merge.map_or(before.merge, Into::into),
         merge_method: args.merge_method.map_or(before.merge_method, Into::into),
+        other_merge_methods: match &args.other_merge_methods {
+            Some(others) => others.iter().copied().map(Into::into).collect(),
+            None if args.no_other_merge_methods => Vec::new(),
+            None => before.other_merge_methods.clone(),
+        },
         min_checks: args.min_checks.unwrap_or(before.min_checks),
         required_checks: list(
             &args.required_checks,

@@ -59,6 +59,9 @@ pub struct Policy {
     pub merge: MergePolicy,
     /// How a pull request is merged.
     pub merge_method: MergeMethod,
+    /// How else whoever approves a merge may have it done.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_merge_methods: Vec<MergeMethod>,
     /// How many checks must have run and succeeded; a skipped or neutral one does not count.
     pub min_checks: u32,
     /// Checks that must have passed, besides those the branch rules name; listing any also stands in for rules that may not be read.
@@ -90,6 +93,7 @@ impl Default for Policy {
         Self {
             merge: MergePolicy::Human,
             merge_method: MergeMethod::Squash,
+            other_merge_methods: Vec::new(),
             min_checks: 1,
             required_checks: Vec::new(),
             protected_paths: vec![".github/".to_owned()],
@@ -107,6 +111,22 @@ impl Default for Policy {
 }
 
 impl Policy {
+    /// Whether a pull request may be merged so.
+    pub fn allows(&self, method: MergeMethod) -> bool {
+        method == self.merge_method || self.other_merge_methods.contains(&method)
+    }
+
+    /// How a pull request may be merged, in GitHub's words, the usual way first.
+    pub fn allowed_methods(&self) -> Vec<&'static str> {
+        let usual = self.merge_method;
+        let others = self.other_merge_methods.iter().copied();
+        let others = others.filter(|method| *method != usual);
+        std::iter::once(usual)
+            .chain(others)
+            .map(MergeMethod::as_str)
+            .collect()
+    }
+
     /// The same where there is no agent: a person has its turns.
     fn without_agent(&self) -> Self {
         Self {

@@ -2,22 +2,26 @@
 
 mod alarm;
 mod apply;
+mod approval;
 mod ending;
 mod news;
 mod repair;
+mod style;
 #[cfg(test)]
 mod tests;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use apply::{Input, Outside, apply, approve, track};
+pub use apply::{Input, Outside, apply, track};
+pub use approval::{Word, approve};
 pub use ending::REOPEN_WAIT;
 pub use news::{
     Heard, Hearsay, News, hear, is_at, is_just_pushed, is_only_seen, is_young, unhurried,
     wants_clues,
 };
 pub use repair::wants_logs;
+pub use style::{MergeStyle, TITLE_CHARS_MAX};
 
 use crate::event::ErrorCause;
 use crate::facts::{Base, PullState};
@@ -128,6 +132,9 @@ pub struct Approval {
     pub by: String,
     /// When.
     pub at: Timestamp,
+    /// How they want it merged.
+    #[serde(default, skip_serializing_if = "MergeStyle::is_usual")]
+    pub style: MergeStyle,
 }
 
 /// What was sent back to the session, over all heads.
@@ -177,6 +184,12 @@ pub struct Verdict {
 }
 
 impl Pull {
+    /// How whoever approved this head wants it merged.
+    fn style_of(&self, sha: &CommitSha) -> MergeStyle {
+        let approval = self.approval.as_ref().filter(|it| it.sha == *sha);
+        approval.map_or_else(MergeStyle::default, |it| it.style.clone())
+    }
+
     /// Whether it is merged or closed.
     pub fn is_settled(&self) -> bool {
         match self.phase {

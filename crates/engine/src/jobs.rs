@@ -195,11 +195,18 @@ impl Desk {
         &self,
         named: &Named,
         sha: Option<&CommitSha>,
-        by: &str,
+        word: &pull::Word<'_>,
     ) -> Result<Pull, Error> {
+        let job = self.must_job(&named.job).await?.value;
+        let source = self.store.source(&job.repo).await?;
+        let policy = source
+            .map_or_else(|| bare(&job), |source| source.value)
+            .policy;
+        let style = &word.style.within(&policy)?;
+        let word = pull::Word { style, ..*word };
         for _ in 0..DECIDE_AGAIN_MAX {
             let found = self.pull_of(&named.job).await?;
-            let step = pull::approve(&found.value.pull, sha, by, self.now())?;
+            let step = pull::approve(&found.value.pull, sha, &word, self.now())?;
             let mut unit = self.unit();
             let route = crate::save::Route::default();
             self.save_pull(

@@ -57,17 +57,21 @@ impl PullsWrite for Writer {
         &self,
         pull: &PullRef,
         sha: &CommitSha,
-        method: MergeMethod,
+        how: (MergeMethod, Option<&str>),
     ) -> Result<CommitSha, Failure> {
         let doing = format!("merging {pull} at {sha}");
         let url = self.at(pull, "pulls", "merge");
-        let body = Some(json!({ "sha": sha.as_str(), "merge_method": method.as_str() }));
+        let (method, title) = how;
+        let mut body = json!({ "sha": sha.as_str(), "merge_method": method.as_str() });
+        if let Some(title) = title {
+            body["commit_title"] = title.into();
+        }
         let answer = self
             .send(Call {
                 method: Method::PUT,
                 url,
                 repo: &pull.repo,
-                body,
+                body: Some(body),
                 doing: &doing,
             })
             .await?;

@@ -295,6 +295,13 @@ impl GitHub {
         world.repo(repo).ok()?.branches.get(branch).cloned()
     }
 
+    /// What a commit says; none when there is no such commit.
+    #[must_use]
+    pub fn message(&self, sha: &str) -> Option<String> {
+        let world = self.world();
+        world.commits.get(sha).map(|it| it.message.clone())
+    }
+
     /// Whether a branch exists; none when the repository does not.
     #[must_use]
     pub fn branch_exists(&self, repo: &str, branch: &str) -> Option<bool> {

@@ -1,9 +1,11 @@
 //! What stands between green and merged: people, labels, caps, moved heads, and hands other than ours.
 
 use domain::ids::JobId;
+use domain::policy::{MergeMethod, MergePolicy};
+use domain::pull::MergeStyle;
 use sandbox::github::{PullState, RepoSetup};
 use sandbox::{Fault, FaultKind, Scenario, Service};
-use tests::world::{MINUTE, REPO, Setup, World, ci, green_checks, hour, on_green};
+use tests::world::{MINUTE, REPO, Setup, World, ci, green_checks, hour, on_green, usual};
 
 async fn world_of(setup: Setup) -> (World, JobId) {
     let world = World::with(setup).await;
@@ -332,7 +334,7 @@ async fn an_approval_is_for_one_head() {
     let old = head.head_sha.parse().expect("a SHA");
     let refusal = world
         .desk
-        .approve_merge(&world.named(&job), Some(&old), "a person")
+        .approve_merge(&world.named(&job), Some(&old), &usual())
         .await
         .expect_err("an old head");
     assert!(
@@ -428,4 +430,52 @@ async fn merges_of_one_base_go_one_after_the_other_and_each_is_proved() {
         assert!(world.evidence(number, &pull.head_sha).await.is_some());
     }
     world.finish().await;
+}
+
+#[tokio::test]
+async fn it_is_merged_by_the_method_and_under_the_title_that_were_asked_for() {
+    let mut source = on_green();
+    source.policy.merge = MergePolicy::Human;
+    source.policy.other_merge_methods = vec![MergeMethod::Merge];
+    let (world, job) = world_of(Setup {
+        source,
+        ..Setup::default()
+    })
+    .await;
+    in_review(&world, &job).await;
+    world.pass(MINUTE * 5).await;
+    let style = MergeStyle {
+        method: Some(MergeMethod::Rebase),
+        ..MergeStyle::default()
+    };
+    let refused = world.approve_merge_as(&job, &style).await;
+    let refused = refused.expect_err("another method").to_string();
+    assert!(refused.contains("allow squash, merge"), "{refused}");
+    let style = MergeStyle {
+        method: Some(MergeMethod::Merge),
+        title: Some("Add the search box".to_owned()),
+        delete_branch: Some(false),
+    };
+    world
+        .approve_merge_as(&job, &style)
+        .await
+        .expect("an approval");
+    merges_leaving(&world, &job).await;
+    let pull = world.pull(1);
+    let github = world.sandbox.github();
+    let tip = github.branch(REPO, "main").expect("a tip");
+    assert_eq!(github.message(&tip).as_deref(), Some("Add the search box"));
+    // A merge commit takes the head as it is; a squash would not.
+    assert_eq!(github.branch_exists(REPO, &pull.head_ref), Some(true));
+    world.finish().await;
+}
+
+/// Merged, and everything that follows had time to happen.
+async fn merges_leaving(world: &World, job: &JobId) {
+    world
+        .until(MINUTE * 20, "merged", async |world| {
+            world.state(job).await == "merged"
+        })
+        .await;
+    world.pass(MINUTE * 5).await;
 }

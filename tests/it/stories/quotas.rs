@@ -113,6 +113,7 @@ async fn submit_at(world: &World, prompt: &str, priority: u8) -> JobId {
         title: None,
         agent: None,
         resume: None,
+        terms: domain::policy::Terms::default(),
         priority: Some(priority.try_into().expect("a priority")),
     };
     world.desk.create_job(order).await.expect("a job").id

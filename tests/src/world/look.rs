@@ -2,6 +2,7 @@
 
 use domain::ids::{AgentName, CommitSha, EventId, JobId};
 use domain::policy::Terms;
+use domain::pull::{MergeStyle, Word};
 use engine::jobs::{Named, Order};
 use engine::ports::Key;
 use engine::{desk, keys};
@@ -50,9 +51,20 @@ impl World {
     /// Says that a job's pull request may be merged at its present head.
     pub async fn approve_merge(&self, job: &JobId) {
         self.desk
-            .approve_merge(&self.named(job), None, "a person")
+            .approve_merge(&self.named(job), None, &usual())
             .await
             .expect("an approval");
+    }
+
+    /// Says so, and how it is to be merged.
+    pub async fn approve_merge_as(
+        &self,
+        job: &JobId,
+        style: &MergeStyle,
+    ) -> Result<(), desk::Error> {
+        let word = Word { style, ..usual() };
+        let approved = self.desk.approve_merge(&self.named(job), None, &word).await;
+        approved.map(drop)
     }
 
     /// A job's state in one word.
@@ -276,5 +288,18 @@ fn order(repo: &str, prompt: &str, terms: Terms) -> Order {
         resume: None,
         priority: None,
         terms,
+    }
+}
+
+/// A person's word that a pull request may be merged as its source merges.
+pub fn usual() -> Word<'static> {
+    const USUAL: &MergeStyle = &MergeStyle {
+        method: None,
+        title: None,
+        delete_branch: None,
+    };
+    Word {
+        by: "a person",
+        style: USUAL,
     }
 }

@@ -105,9 +105,9 @@ impl PullsWrite for Mortal<dyn PullsWrite> {
         &self,
         pull: &PullRef,
         sha: &CommitSha,
-        method: MergeMethod,
+        how: (MergeMethod, Option<&str>),
     ) -> Result<CommitSha, Failure> {
-        self.act("merge", self.real.merge(pull, sha, method)).await
+        self.act("merge", self.real.merge(pull, sha, how)).await
     }
 
     async fn mark_ready(&self, pull: &PullRef, node_id: &str) -> Result<(), Failure> {

@@ -35,8 +35,15 @@ impl World {
             Action::ApprovePlan { session, .. } => sessions.approve(&account, session).await,
             Action::Archive { session } => sessions.archive(&account, session).await,
             Action::Merge {
-                pull, sha, method, ..
-            } => pulls.merge(pull, sha, *method).await.map(drop),
+                pull,
+                sha,
+                method,
+                title,
+                ..
+            } => {
+                let how = (*method, title.as_deref());
+                pulls.merge(pull, sha, how).await.map(drop)
+            }
             Action::MarkReady { pull, node_id, .. } => pulls.mark_ready(pull, node_id).await,
             Action::UpdateBranch { pull, sha } => pulls.update_branch(pull, sha).await,
             Action::Comment { pull, text, cause } => pulls.comment(pull, text, cause).await,

@@ -8,7 +8,7 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, JobId};
 use domain::merge::{Judgement, Reason};
 use domain::policy::MergeMethod;
-use domain::pull::{self, PullPhase, Seen, Verdict};
+use domain::pull::{self, MergeStyle, PullPhase, Seen, Verdict};
 use engine::desk::Place;
 use engine::keys;
 use engine::ports::Clock;
@@ -184,6 +184,7 @@ async fn a_merge_that_failed_tells_why() {
         sha: sha(),
         base,
         method: MergeMethod::Squash,
+        title: None,
     };
     let failure = Failure::new(FailureClass::Forbidden, "GitHub says 403");
     let mut effect = Effect::new(action, world.clock.now());
@@ -251,4 +252,56 @@ async fn another_head_than_the_one_looked_at_is_not_approved() {
     let found = world.desk.store.pull(&shop_pull()).await.unwrap().unwrap();
     assert_eq!(found.value.pull.approval, None);
     assert_eq!(answer.json()["reasons"], Value::Null);
+}
+
+#[tokio::test(start_paused = true)]
+async fn how_it_is_to_be_merged_is_kept_with_the_approval() {
+    let world = World::new().await;
+    let id = in_review(&world).await;
+    let style = json!({"merge_method": "squash", "commit_title": " Tidy the shop ", "delete_branch": false});
+    let path = format!("/jobs/{id}/merge");
+    assert_eq!(world.post(&path, &style).await.status, 202);
+    let found = world.desk.store.pull(&shop_pull()).await.unwrap().unwrap();
+    let kept = found.value.pull.approval.unwrap().style;
+    let expected = MergeStyle {
+        method: Some(MergeMethod::Squash),
+        title: Some("Tidy the shop".to_owned()),
+        delete_branch: Some(false),
+    };
+    assert_eq!(kept, expected);
+}
+
+#[tokio::test]
+async fn what_a_merge_may_not_be_like_is_refused_by_name() {
+    let world = World::new().await;
+    let id = in_review(&world).await;
+    for (body, code, field) in [
+        (json!({"force": true}), "never_forced", "force"),
+        (
+            json!({"merge_method": "rebase"}),
+            "merge_method_not_allowed",
+            "merge_method",
+        ),
+        (
+            json!({"merge_method": "octopus"}),
+            "bad_field",
+            "merge_method",
+        ),
+        (
+            json!({"commit_title": "two\nlines"}),
+            "commit_title_odd",
+            "commit_title",
+        ),
+        (
+            json!({"commit_title": "x".repeat(201)}),
+            "commit_title_odd",
+            "commit_title",
+        ),
+    ] {
+        let answer = world.post(&format!("/jobs/{id}/merge"), &body).await;
+        assert_eq!(answer.code(422), code, "{body}");
+        assert_eq!(answer.json()["field"], field);
+    }
+    let found = world.desk.store.pull(&shop_pull()).await.unwrap().unwrap();
+    assert_eq!(found.value.pull.approval, None);
 }

@@ -217,3 +217,58 @@ async fn a_session_of_an_earlier_attempt_reads_fine_and_takes_no_orders() {
     let job = world.desk.store.job(&id).await.unwrap().unwrap().value;
     assert_eq!(job.earlier, [session]);
 }
+
+#[tokio::test]
+async fn constraints_are_obeyed_or_stand_below_the_prompt() {
+    let world = World::new().await;
+    let mut order = order();
+    order["constraints"] = json!({
+        "title": "Tidy", "priority": 9, "require_plan_approval": true,
+        "automation_mode": "AUTOMATION_MODE_UNSPECIFIED", "style": "keep it plain",
+    });
+    let job = world.post("/jobs", &order).await.ok(201);
+    assert_eq!(
+        (&job["title"], &job["priority"]),
+        (&json!("Tidy"), &json!(9))
+    );
+    assert_eq!(job["require_plan_approval"], true);
+    assert_eq!(job["automation_mode"], "AUTOMATION_MODE_UNSPECIFIED");
+    let id = job["job_id"].as_str().unwrap().parse().unwrap();
+    let kept = world.desk.must_job(&id).await.unwrap().value;
+    assert!(
+        kept.prompt
+            .ends_with("Constraints:\n- style: keep it plain")
+    );
+
+    let mut usual = self::order();
+    usual["constraints"] = json!({ "automation_mode": "AUTO_CREATE_PR" });
+    let job = world.post("/jobs", &usual).await.ok(201);
+    let told = [&job["require_plan_approval"], &job["automation_mode"]];
+    assert_eq!(told, [&Value::Null, &Value::Null]);
+}
+
+#[tokio::test]
+async fn what_loosens_the_source_is_refused_and_nothing_is_stored() {
+    let world = World::new().await;
+    for (constraints, code, field) in [
+        (
+            json!({ "require_plan_approval": false }),
+            "looser_than_source",
+            "constraints.require_plan_approval",
+        ),
+        (
+            json!({ "automation_mode": "MANUAL" }),
+            "bad_field",
+            "constraints.automation_mode",
+        ),
+        (json!({ "style": [] }), "bad_field", "constraints.style"),
+        (json!(7), "bad_field", "constraints"),
+    ] {
+        let mut order = order();
+        order["constraints"] = constraints;
+        let answer = world.post("/jobs", &order).await;
+        assert_eq!(answer.code(422), code, "{order}");
+        assert_eq!(answer.json()["field"], field);
+    }
+    assert_eq!(world.get("/jobs").await.ok(200)["jobs"], json!([]));
+}

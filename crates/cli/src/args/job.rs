@@ -10,6 +10,7 @@ use domain::wake::Resume;
 use jiff::SignedDuration;
 use url::Url;
 
+use super::source::Method;
 use super::value;
 
 /// Where the running `gaffer up` is, and what to do.
@@ -94,16 +95,7 @@ pub(crate) enum JobCommand {
     #[command(after_help = "Example:\n  gaffer job approve 01j00000000000000000000000")]
     Approve(OneJob),
     /// Let a job's pull request be merged at its present head, once everything else allows it.
-    #[command(
-        after_help = "Examples:\n  gaffer job merge 01j00000000000000000000000\n  gaffer job merge 01j00000000000000000000000 --sha 0123456789abcdef0123456789abcdef01234567"
-    )]
-    Merge {
-        /// A job or session id.
-        id: JobOrSession,
-        /// Only if this is the head.
-        #[arg(long, value_name = "SHA")]
-        sha: Option<CommitSha>,
-    },
+    Merge(MergeArgs),
     /// Call a job off.
     #[command(after_help = "Example:\n  gaffer job cancel 01j00000000000000000000000")]
     Cancel(OneJob),
@@ -135,6 +127,32 @@ pub(crate) enum JobCommand {
 pub(crate) struct OneJob {
     /// A job or session id.
     pub(crate) id: JobOrSession,
+}
+
+/// What to merge, and how.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer job merge 01j00000000000000000000000\n  gaffer job merge 01j00000000000000000000000 --sha 0123456789abcdef0123456789abcdef01234567\n  gaffer job merge 01j00000000000000000000000 --method squash --title 'Add a search box' --keep-branch"
+)]
+pub(crate) struct MergeArgs {
+    /// A job or session id.
+    pub(crate) id: JobOrSession,
+
+    /// Only if this is the head.
+    #[arg(long, value_name = "SHA")]
+    pub(crate) sha: Option<CommitSha>,
+
+    /// How, if the source allows it.
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(crate) method: Option<Method>,
+
+    /// The first line of the commit; GitHub's own without one.
+    #[arg(long, value_name = "TEXT", value_parser = value::words)]
+    pub(crate) title: Option<String>,
+
+    /// Leave the head branch where it is.
+    #[arg(long)]
+    pub(crate) keep_branch: bool,
 }
 
 /// How far a job has to come.

@@ -142,6 +142,19 @@ pub(crate) struct PolicyArgs {
     #[arg(long, value_enum, value_name = "HOW")]
     pub(crate) merge_method: Option<Method>,
 
+    /// How else whoever approves a merge may have it done. Can be given several times; replaces those set before [at first: not at all].
+    #[arg(
+        long = "other-merge-method",
+        value_enum,
+        value_name = "HOW",
+        conflicts_with = "no_other_merge_methods"
+    )]
+    pub(crate) other_merge_methods: Option<Vec<Method>>,
+
+    /// Merge by the usual method alone.
+    #[arg(long)]
+    pub(crate) no_other_merge_methods: bool,
+
     /// How many checks must have run and succeeded [at first: 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub(crate) min_checks: Option<u32>,

@@ -89,7 +89,7 @@ fn policy_pairs(policy: &Policy) -> Vec<(&'static str, String)> {
             format!(
                 "{}, by {}",
                 merge(policy.merge),
-                policy.merge_method.as_str()
+                policy.allowed_methods().join(", or if asked for by ")
             ),
         ),
         ("plan approval", plans(policy.plan_approval).to_owned()),

@@ -33,7 +33,7 @@ fn a_new_source_is_safe() {
 }
 
 /// Every option of the policy with another value than the default.
-const POLICY: &str = "--merge on-green --plan-approval agent --merge-method rebase --min-checks 2 --required-check build --required-check lint \
+const POLICY: &str = "--merge on-green --plan-approval agent --merge-method rebase --other-merge-method squash --min-checks 2 --required-check build --required-check lint \
     --protected-path infra/ --blocking-label wait --merges-per-day 5 --adopted-may-merge --keep-branch --ci-repairs 0 \
     --comment-when-blocked --blocked-label needs-somebody --answer nudge:20m --answer agent:2h --answer human";
 
@@ -79,7 +79,7 @@ fn every_option_of_the_policy_is_kept() {
         (&json!("bot"), &json!("develop"))
     );
     let policy = json!({
-        "merge": "on-green", "merge_method": "rebase", "min_checks": 2, "required_checks": ["build", "lint"], "protected_paths": ["infra/"],
+        "merge": "on-green", "merge_method": "rebase", "other_merge_methods": ["squash"], "min_checks": 2, "required_checks": ["build", "lint"], "protected_paths": ["infra/"],
         "blocking_labels": ["wait"], "merges_per_day": 5, "adopted_may_merge": true, "delete_branch": false, "plan_approval": "agent", "ci_repairs": 0, "comment_when_blocked": true, "blocked_label": "needs-somebody",
         "answers": ["nudge:20m", "agent:2h", "human"],
     });

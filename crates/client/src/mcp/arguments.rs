@@ -3,6 +3,7 @@
 //! Unknown names are refused: a model that misspells one must not believe that it was heard.
 
 use domain::ids::{AgentName, BranchName, CommitSha, EventId, JobId, RepoName};
+use domain::policy::MergeMethod;
 use domain::priority::Priority;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -192,9 +193,35 @@ pub(super) struct MergePayload {
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub(super) sha: Option<CommitSha>,
+    #[serde(default)]
+    pub(super) merge_method: Option<Method>,
+    /// One line.
+    #[serde(default)]
+    pub(super) commit_title: Option<String>,
+    #[serde(default)]
+    pub(super) delete_branch: Option<bool>,
     /// Cannot be true.
     #[serde(default)]
     pub(super) force: bool,
+}
+
+/// How a pull request is merged.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Method {
+    Merge,
+    Squash,
+    Rebase,
+}
+
+impl From<Method> for MergeMethod {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Merge => Self::Merge,
+            Method::Squash => Self::Squash,
+            Method::Rebase => Self::Rebase,
+        }
+    }
 }
 
 /// `jules_wait_event`.

@@ -251,6 +251,10 @@ async fn merge(door: &Client, wanted: arguments::MergePr) -> Result<Merge, Faile
     }
     let order = MergeRequest {
         sha: payload.sha,
+        merge_method: payload.merge_method.map(Into::into),
+        commit_title: payload.commit_title,
+        delete_branch: payload.delete_branch,
+        force: false,
         by: Some(BY.to_owned()),
     };
     Ok(match door.merge(&wanted.job_id, &order).await? {

@@ -80,6 +80,39 @@ impl JsonSchema for Priority {
     }
 }
 
+/// How a pull request is merged, in GitHub's words.
+pub(super) struct MergeMethod;
+
+impl JsonSchema for MergeMethod {
+    fn schema_name() -> Cow<'static, str> {
+        "MergeMethod".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "How a pull request is merged, in GitHub's words.",
+            "type": "string", "enum": ["merge", "squash", "rebase"],
+        })
+    }
+}
+
+/// What can be asked for and is never given.
+pub(super) struct Never;
+
+impl JsonSchema for Never {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Never".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "boolean", "const": false })
+    }
+}
+
 /// What must hold of a job besides its task.
 pub(super) struct Constraints;
 

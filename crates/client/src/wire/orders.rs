@@ -3,6 +3,7 @@
 use std::fmt;
 
 use domain::ids::{AgentName, CommitSha, RepoName, SessionId};
+use domain::policy::MergeMethod;
 use schemars::JsonSchema;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,21 @@ pub struct MergeRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::CommitSha>")]
     pub sha: Option<CommitSha>,
+    /// How, if its source allows it; as the source says without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::MergeMethod>")]
+    pub merge_method: Option<MergeMethod>,
+    /// The first line of the commit, at most `domain::pull::TITLE_CHARS_MAX` characters; GitHub's own without it. A rebase takes none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = domain::pull::TITLE_CHARS_MAX))]
+    pub commit_title: Option<String>,
+    /// Whether the head branch is deleted afterwards; as the source says without it, and never where the source keeps branches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delete_branch: Option<bool>,
+    /// Cannot be true: nothing is merged before its checks have passed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(with = "form::Never")]
+    pub force: bool,
     /// Who says so, for the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,

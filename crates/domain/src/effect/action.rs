@@ -51,6 +51,9 @@ pub enum Action {
         base: Base,
         /// How.
         method: MergeMethod,
+        /// The first line of its commit; GitHub's own without one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
     },
     /// Mark a draft ready for review.
     MarkReady {

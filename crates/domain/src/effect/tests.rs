@@ -30,6 +30,7 @@ fn merge() -> Action {
             sha: sha('b'),
         },
         method: MergeMethod::Squash,
+        title: None,
     }
 }
 

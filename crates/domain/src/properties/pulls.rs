@@ -5,7 +5,7 @@ use super::*;
 use crate::effect::Action;
 use crate::ids::{JobId, SessionId};
 use crate::merge::{Owner, TRIES_MAX};
-use crate::pull::{Input, Outside, Pull, PullPhase, apply, approve, track};
+use crate::pull::{Input, MergeStyle, Outside, Pull, PullPhase, Word, apply, approve, track};
 use crate::step::Step;
 
 /// What happens to a pull request.
@@ -130,10 +130,16 @@ proptest! {
         timing in timing(),
     ) {
         let (mut pull, mut now) = (new_pull(), at(0));
+        let style = MergeStyle {
+            method: Some(MergeMethod::Rebase),
+            title: Some("Add search".to_owned()),
+            delete_branch: Some(false),
+        };
+        let word = Word { by: "me", style: &style };
         for (happening, (jump, seconds)) in story {
             now = jump.unwrap_or_else(|| crate::when::plus(now, SignedDuration::from_secs(seconds)));
             let step = match &happening {
-                Happening::Approve(sha) => match approve(&pull, sha.as_ref(), "me", now) {
+                Happening::Approve(sha) => match approve(&pull, sha.as_ref(), &word, now) {
                     Ok(step) => step,
                     Err(_) => continue,
                 },

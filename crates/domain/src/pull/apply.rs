@@ -2,17 +2,16 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::approval::as_wished;
 use super::ending;
 use super::news;
 use super::repair;
-use super::{Approval, Green, Hearsay, Pull, PullPhase, RefusedMerge, Repairs, Seen, Verdict};
+use super::{Green, Hearsay, Pull, PullPhase, RefusedMerge, Repairs, Seen, Verdict};
 use crate::effect::{Action, doubling};
 use crate::event::FailedCheck;
 use crate::facts::{Depth, PullFacts, PullState};
 use crate::failure::{Failure, FailureClass};
-use crate::fence::clip;
 use crate::ids::{AccountName, BranchName, CommitSha, JobId, PullRef, SessionId};
-use crate::job::NotNow;
 use crate::merge::{self, Hold, Judgement, Owner, Reason, Refused, SessionRest, Standing, Weight};
 use crate::page::Page;
 use crate::policy::{MergeMethod, Policy, Timing};
@@ -28,9 +27,6 @@ const REFUSED_SLOWER: i32 = 5;
 
 /// Longest wait before a refused merge is tried again.
 const REFUSED_WAIT_MAX: SignedDuration = SignedDuration::from_mins(10);
-
-/// Longest name of whoever approved, in characters.
-const NAME_CHARS_MAX: usize = 80;
 
 /// Longest refusal that is kept, in characters.
 const REFUSAL_CHARS_MAX: usize = 200;
@@ -139,46 +135,6 @@ pub fn apply(
     step
 }
 
-/// Somebody says that a head may be merged once it is green, or tried once more after GitHub refused it. Nothing else is waived.
-pub fn approve(
-    pull: &Pull,
-    sha: Option<&CommitSha>,
-    by: &str,
-    now: Timestamp,
-) -> Result<Step<Pull>, NotNow> {
-    let not_now = |code, sentence| Err(NotNow { code, sentence });
-    let name = &pull.pull;
-    if pull.is_settled() {
-        return not_now(
-            "settled",
-            format!("pull request {name} is merged or closed already"),
-        );
-    }
-    let Some(head) = &pull.head else {
-        return not_now(
-            "not_read_yet",
-            format!("pull request {name} has not been read yet: try again"),
-        );
-    };
-    if let Some(wanted) = sha.filter(|wanted| **wanted != head.sha) {
-        let sentence = format!(
-            "the head of {name} is {}, not {wanted}: look at it again",
-            head.sha
-        );
-        return not_now("head_moved", sentence);
-    }
-    let mut step = Step::stay(pull.clone());
-    let by = clip(by, NAME_CHARS_MAX);
-    step.aggregate.approval = Some(Approval {
-        sha: head.sha.clone(),
-        by,
-        at: now,
-    });
-    step.aggregate.refused = None;
-    step.due = Some(now);
-    Ok(step)
-}
-
 /// A merge that certainly did not happen: the pull request is read back, and the same head is tried again later, a few times.
 ///
 /// One that GitHub's budget does not allow yet was not refused: it is judged anew when it may be made.
@@ -235,7 +191,8 @@ fn open(
     see_head(&mut step.aggregate, facts, now);
     news::count_checks(&mut step.aggregate, facts);
     let standing = standing(&step.aggregate, outside, now);
-    let judgement = merge::judge(facts, &standing, (policy, timing), now);
+    let judged = merge::judge(facts, &standing, (policy, timing), now);
+    let judgement = as_wished(judged, &step.aggregate, policy);
     keep_green(&mut step.aggregate, facts, &judgement, now);
     step.aggregate.phase = PullPhase::Open;
     let poll = news::patience(&step.aggregate, &judgement, (timing, now));
@@ -361,6 +318,9 @@ fn merge_now(
     now: Timestamp,
 ) {
     let base = facts.base.clone();
+    // A rebase keeps the titles of its commits.
+    let title = step.aggregate.style_of(&sha).title;
+    let title = title.filter(|_| method != MergeMethod::Rebase);
     step.aggregate.phase = PullPhase::Merging {
         sha: sha.clone(),
         base: base.clone(),
@@ -371,6 +331,7 @@ fn merge_now(
         sha,
         base,
         method,
+        title,
     });
 }
 

@@ -74,7 +74,9 @@ pub(super) fn settled(
     };
     pull.green = None;
     step.looks.push(Look::Job(pull.job.clone()));
-    if merged && !astray && policy.delete_branch && may_write(facts, outside) {
+    let wished = pull.style_of(&facts.head.sha).delete_branch;
+    let goes = policy.delete_branch && wished != Some(false);
+    if merged && !astray && goes && may_write(facts, outside) {
         step.effects.push(Action::DeleteBranch {
             pull: facts.pull.clone(),
             repo: facts.pull.repo.clone(),

@@ -51,8 +51,17 @@ impl Dispatcher {
                     .await,
             ),
             Action::Merge {
-                pull, sha, method, ..
-            } => match self.hands.pulls.merge(pull, sha, *method).await {
+                pull,
+                sha,
+                method,
+                title,
+                ..
+            } => match self
+                .hands
+                .pulls
+                .merge(pull, sha, (*method, title.as_deref()))
+                .await
+            {
                 Ok(commit) => Outcome::Merged(commit),
                 Err(failure) => Outcome::Failed(failure),
             },

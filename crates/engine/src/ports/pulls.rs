@@ -127,12 +127,12 @@ pub trait PullsRead: Send + Sync {
 /// Writes to GitHub. Only the dispatcher holds one.
 #[async_trait]
 pub trait PullsWrite: Send + Sync {
-    /// Merges at exactly this head; answers the merge commit. `Conflict` when the head moved or it is not mergeable.
+    /// Merges at exactly this head, by a method and with a title of the commit or GitHub's own; answers the merge commit. `Conflict` when the head moved or it is not mergeable.
     async fn merge(
         &self,
         pull: &PullRef,
         sha: &CommitSha,
-        method: MergeMethod,
+        how: (MergeMethod, Option<&str>),
     ) -> Result<CommitSha, Failure>;
 
     /// Marks a draft ready for review.

@@ -52,7 +52,9 @@ fn renamed(asked: &Asked) -> Reply {
 
 async fn merge(writer: &Writer) -> Result<CommitSha, Failure> {
     let head = HEAD.parse().unwrap();
-    writer.merge(&pull(), &head, MergeMethod::Squash).await
+    writer
+        .merge(&pull(), &head, (MergeMethod::Squash, None))
+        .await
 }
 
 #[tokio::test]

@@ -167,7 +167,9 @@ async fn only_the_judged_head_is_merged_and_only_once() {
     let stale = "4444444444444444444444444444444444444444".parse().unwrap();
     let merge = async |sha| {
         stage.pass(1);
-        writer.merge(&stage.pull, sha, MergeMethod::Squash).await
+        writer
+            .merge(&stage.pull, sha, (MergeMethod::Squash, None))
+            .await
     };
     assert_eq!(
         merge(&stale).await.unwrap_err().class,

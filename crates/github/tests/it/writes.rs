@@ -33,7 +33,11 @@ async fn a_merge_names_the_judged_head() {
         .await;
         let commit = server
             .writer()
-            .merge(&pull(), &HEAD.parse().unwrap(), method)
+            .merge(
+                &pull(),
+                &HEAD.parse().unwrap(),
+                (method, Some("Add search")),
+            )
             .await
             .unwrap();
         assert_eq!(commit.as_str(), OTHER);
@@ -41,7 +45,7 @@ async fn a_merge_names_the_judged_head() {
             only(&server),
             (
                 "PUT /repos/acme/shop/pulls/7/merge".to_owned(),
-                json!({ "sha": HEAD, "merge_method": word })
+                json!({ "sha": HEAD, "merge_method": word, "commit_title": "Add search" })
             )
         );
     }
@@ -103,7 +107,7 @@ async fn a_refused_merge_certainly_did_not_happen_and_a_lost_one_may_have() {
         let server = server(reply.clone()).await;
         let failure = server
             .writer()
-            .merge(&pull(), &HEAD.parse().unwrap(), MergeMethod::Squash)
+            .merge(&pull(), &HEAD.parse().unwrap(), (MergeMethod::Squash, None))
             .await
             .unwrap_err();
         assert_eq!(
@@ -124,7 +128,7 @@ async fn a_merge_that_never_left_did_not_happen() {
     let settings = github::Settings::new(Some(&base), None).unwrap();
     let writer = github::Writer::new(github::Client::new(&settings, desk.clone(), desk).unwrap());
     let failure = writer
-        .merge(&pull(), &HEAD.parse().unwrap(), MergeMethod::Squash)
+        .merge(&pull(), &HEAD.parse().unwrap(), (MergeMethod::Squash, None))
         .await
         .unwrap_err();
     assert_eq!(

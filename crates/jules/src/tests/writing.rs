@@ -1,6 +1,7 @@
 //! The writing methods: what is sent, and which answers count as done.
 
 use domain::failure::{FailureClass, Happened};
+use domain::policy::Automation;
 use domain::session::SessionState;
 use engine::ports::{NewSession, SessionsWrite};
 use serde_json::json;
@@ -14,7 +15,7 @@ fn new_session() -> NewSession {
         repo: "acme/shop".parse().unwrap(),
         branch: "main".parse().unwrap(),
         require_plan_approval: true,
-        automation: domain::policy::Automation::AutoCreatePr,
+        automation: Automation::AutoCreatePr,
     }
 }
 
@@ -53,6 +54,18 @@ async fn create_says_everything_and_reads_the_answer() {
             "automationMode": "AUTO_CREATE_PR",
         })
     );
+}
+
+#[tokio::test]
+async fn a_session_can_be_told_to_open_no_pull_request() {
+    let world = World::of(|_| ok(r#"{"name":"sessions/7"}"#)).await;
+    let new = NewSession {
+        automation: Automation::AutomationModeUnspecified,
+        ..new_session()
+    };
+    world.writer().create(&account(), &new).await.unwrap();
+    let asked = world.asked().remove(0).json();
+    assert_eq!(asked["automationMode"], "AUTOMATION_MODE_UNSPECIFIED");
 }
 
 #[tokio::test]

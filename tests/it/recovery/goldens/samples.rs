@@ -302,6 +302,7 @@ fn actions() -> Vec<Action> {
         sha: sha(digit),
         base: base(),
         method,
+        title: None,
     }));
     actions
 }

@@ -3,8 +3,19 @@
 use super::*;
 use crate::facts::{Base, Demands, PullState};
 use crate::ids::RepoId;
-use crate::pull::REOPEN_WAIT;
+use crate::policy::MergeMethod;
+use crate::pull::{MergeStyle, REOPEN_WAIT, Word};
 use crate::step::Look;
+
+/// My word, with nothing said about how.
+const ME: Word<'static> = Word {
+    by: "me",
+    style: &MergeStyle {
+        method: None,
+        title: None,
+        delete_branch: None,
+    },
+};
 
 fn merged() -> PullState {
     PullState::Merged {
@@ -71,7 +82,7 @@ fn settled_stays_settled() {
     );
     assert_eq!(world.pull, settled);
     assert_eq!(
-        approve(&settled, None, "me", at(1_030)).unwrap_err().code,
+        approve(&settled, None, &ME, at(1_030)).unwrap_err().code,
         "settled"
     );
 }
@@ -117,10 +128,48 @@ fn waiting_for_a_person_does_not_break_the_green() {
         (world.verdict(), world.due()),
         (vec!["needs_approval"], 600)
     );
-    let step = approve(&world.pull, Some(&sha('a')), "me", at(310)).unwrap();
+    let step = approve(&world.pull, Some(&sha('a')), &ME, at(310)).unwrap();
     assert_eq!(step.due, Some(at(310)));
     world.pull = step.aggregate;
     assert_eq!(world.read(310), ["merge:#7@A"]);
+}
+
+#[test]
+fn it_is_merged_as_whoever_approved_wants_it_while_the_source_allows_that() {
+    let style = MergeStyle {
+        method: Some(MergeMethod::Merge),
+        title: Some("Add search".to_owned()),
+        delete_branch: Some(false),
+    };
+    let word = Word {
+        style: &style,
+        ..ME
+    };
+    let usual = MergeMethod::Squash;
+    for (others, method) in [
+        (vec![MergeMethod::Merge], MergeMethod::Merge),
+        (vec![], usual),
+    ] {
+        let mut world = World::green();
+        world.policy = Policy {
+            other_merge_methods: others,
+            ..Policy::default()
+        };
+        world.read(0);
+        world.pull = approve(&world.pull, None, &word, at(1)).unwrap().aggregate;
+        world.read(300);
+        let merge = world.step.effects.clone();
+        let expected = Action::Merge {
+            pull: world.facts.pull.clone(),
+            sha: sha('a'),
+            base: world.facts.base.clone(),
+            method,
+            title: style.title.clone(),
+        };
+        assert_eq!(merge, [expected]);
+        world.facts.state = merged();
+        assert!(world.read(310).is_empty(), "the branch stays");
+    }
 }
 
 #[test]
@@ -128,17 +177,17 @@ fn an_approval_is_for_one_head() {
     let mut world = World::green();
     world.policy = Policy::default();
     assert_eq!(
-        approve(&world.pull, None, "me", at(0)).unwrap_err().code,
+        approve(&world.pull, None, &ME, at(0)).unwrap_err().code,
         "not_read_yet"
     );
     world.read(0);
     assert_eq!(
-        approve(&world.pull, Some(&sha('c')), "me", at(1))
+        approve(&world.pull, Some(&sha('c')), &ME, at(1))
             .unwrap_err()
             .code,
         "head_moved"
     );
-    world.pull = approve(&world.pull, None, "me", at(1)).unwrap().aggregate;
+    world.pull = approve(&world.pull, None, &ME, at(1)).unwrap().aggregate;
     world.facts.head.sha = sha('c');
     world.read(10);
     assert!(world.read(100).is_empty());
@@ -186,7 +235,7 @@ fn a_refused_merge_is_tried_again_with_growing_waits_and_then_given_up() {
     assert_eq!(told, ["merge_refused"]);
     assert!(world.read(now + 10_000).is_empty());
     // A person mended it and says so; the head need not change.
-    world.pull = approve(&world.pull, None, "me", at(now + 20_000))
+    world.pull = approve(&world.pull, None, &ME, at(now + 20_000))
         .unwrap()
         .aggregate;
     assert_eq!(world.read(now + 20_000), ["merge:#7@A"]);

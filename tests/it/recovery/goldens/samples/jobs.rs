@@ -141,6 +141,7 @@ fn job(origin: Origin, phase: Phase) -> Job {
         agent: Some("helper".parse().expect("a name")),
         resume: Some("7f3a2b".parse().expect("a resume id")),
         priority: 7.try_into().expect("a priority"),
+        terms: domain::policy::Terms::default(),
         origin,
         created_at: AT,
         attempt: 2,

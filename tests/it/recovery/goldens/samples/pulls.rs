@@ -98,6 +98,7 @@ fn full() -> Pull {
             sha: sha('a'),
             by: "a person".to_owned(),
             at: AT,
+            style: domain::pull::MergeStyle::default(),
         }),
         repairs: Repairs {
             ci_told: vec![sha('d')],

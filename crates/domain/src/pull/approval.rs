@@ -1,0 +1,74 @@
+//! Somebody's word that a head may be merged, and how.
+
+use jiff::Timestamp;
+
+use super::{Approval, MergeStyle, Pull};
+use crate::fence::clip;
+use crate::ids::CommitSha;
+use crate::job::NotNow;
+use crate::merge::Judgement;
+use crate::policy::Policy;
+use crate::step::Step;
+
+/// Longest name of whoever approved, in characters.
+const NAME_CHARS_MAX: usize = 80;
+
+/// Somebody's word for a merge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Word<'a> {
+    /// Whose.
+    pub by: &'a str,
+    /// How they want it merged, within what its source allows.
+    pub style: &'a MergeStyle,
+}
+
+/// Somebody says that a head may be merged once it is green, or tried once more after GitHub refused it. Nothing else is waived.
+pub fn approve(
+    pull: &Pull,
+    sha: Option<&CommitSha>,
+    word: &Word<'_>,
+    now: Timestamp,
+) -> Result<Step<Pull>, NotNow> {
+    let not_now = |code, sentence| Err(NotNow { code, sentence });
+    let name = &pull.pull;
+    if pull.is_settled() {
+        return not_now(
+            "settled",
+            format!("pull request {name} is merged or closed already"),
+        );
+    }
+    let Some(head) = &pull.head else {
+        return not_now(
+            "not_read_yet",
+            format!("pull request {name} has not been read yet: try again"),
+        );
+    };
+    if let Some(wanted) = sha.filter(|wanted| **wanted != head.sha) {
+        let sentence = format!(
+            "the head of {name} is {}, not {wanted}: look at it again",
+            head.sha
+        );
+        return not_now("head_moved", sentence);
+    }
+    let mut step = Step::stay(pull.clone());
+    step.aggregate.approval = Some(Approval {
+        sha: head.sha.clone(),
+        by: clip(word.by, NAME_CHARS_MAX),
+        at: now,
+        style: word.style.clone(),
+    });
+    step.aggregate.refused = None;
+    step.due = Some(now);
+    Ok(step)
+}
+
+/// A merge is done as whoever approved its head wants it, if its source still allows that.
+pub(super) fn as_wished(judged: Judgement, pull: &Pull, policy: &Policy) -> Judgement {
+    match judged {
+        Judgement::Merge { sha, .. } => Judgement::Merge {
+            method: pull.style_of(&sha).method_under(policy),
+            sha,
+        },
+        Judgement::Wait { .. } | Judgement::Refuse { .. } | Judgement::Conflict { .. } => judged,
+    }
+}

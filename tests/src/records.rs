@@ -23,8 +23,8 @@ use engine::keys;
 use engine::ports::Key;
 use engine::readings::{Looked, ReadMessages};
 use engine::settings::{
-    Agent, AppSetup, Budgets, Installation, Lane, Merges, ReadArtifacts, Switches, TrackedPull,
-    Upstreams,
+    Agent, AppSetup, Budgets, Installation, Lane, Merges, PatchPage, ReadArtifacts, Switches,
+    TrackedPull, Upstreams,
 };
 use engine::usage::{Allowance, Consumption};
 use engine::work::Work;
@@ -61,6 +61,7 @@ kinds! {
     Allowance "allowance",
     AppSetup "app-setup",
     Artifacts "artifacts",
+    ArtifactsPage "artifacts-page",
     Budgets "budgets",
     Effect "effect",
     Event "event",
@@ -108,6 +109,7 @@ impl Kind {
             Self::Allowance => again::<Allowance>(it),
             Self::AppSetup => again::<AppSetup>(it),
             Self::Artifacts => again::<ReadArtifacts>(it),
+            Self::ArtifactsPage => again::<PatchPage>(it),
             Self::Budgets => again::<Budgets>(it),
             Self::Effect => again::<Effect>(it),
             Self::Event => again::<Event>(it),
@@ -148,7 +150,7 @@ fn again<T: DeserializeOwned + Serialize>(it: &Value) -> Result<Value, serde_jso
 }
 
 /// What stands beneath an aggregate, by how its sort key begins.
-const BELOW: [(&str, Kind); 13] = [
+const BELOW: [(&str, Kind); 14] = [
     (keys::EFFECT, Kind::Effect),
     (keys::EVENT, Kind::Event),
     (keys::EVIDENCE, Kind::Evidence),
@@ -156,6 +158,7 @@ const BELOW: [(&str, Kind); 13] = [
     (keys::WAKE, Kind::Wake),
     (keys::ADOPTION, Kind::Adoption),
     ("LISTED", Kind::JobListed),
+    (keys::ARTIFACTS_PAGE, Kind::ArtifactsPage),
     ("ARTIFACTS", Kind::Artifacts),
     (keys::LOOKED, Kind::Looked),
     (keys::MESSAGES, Kind::Messages),

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use client::wire::{Artifacts, JobView, Later, MessageView, Messages};
+use client::wire::{ARTIFACTS_PAGE_MAX, Artifacts, JobView, Later, MessageView, Messages};
 use domain::conversation::{Cursor, NoCursor};
 use domain::ids::JobId;
 use domain::job::Job;
@@ -103,28 +103,66 @@ fn said(job: &Job, read: ReadMessages) -> Messages {
     }
 }
 
-/// `GET /jobs/{id}/artifacts`.
-pub(crate) async fn artifacts(State(door): Door, path: Parts<String>) -> Result<Response, Refused> {
+/// `GET /jobs/{id}/artifacts`, and with `?page=N` a further piece of the patch that was read before.
+pub(crate) async fn artifacts(
+    State(door): Door,
+    path: Parts<String>,
+    asked: query::Asked,
+) -> Result<Response, Refused> {
+    let page = page_of(query::one(asked, "page")?.as_deref())?;
     let job = named(&door, path).await?;
+    if page > 0 {
+        let kept = door.desk.kept_artifacts(&job.id, page).await?;
+        let (read, piece) = kept.ok_or_else(|| no_such_page(&job.id, page))?;
+        let patch = Some(piece.patch);
+        return Ok(Json(shown(job.id, ReadArtifacts { patch, ..read }, page)).into_response());
+    }
     let read = door.desk.fresh_artifacts(&job.id, door.answer_within);
     let Some(read) = read.await? else {
         return Ok(later(format!("/jobs/{}/artifacts", job.id)));
     };
     match &read.failure {
         Some(failure) => Err(unread(failure)),
-        None => Ok(Json(shown(job.id, read)).into_response()),
+        None => Ok(Json(shown(job.id, read, 0)).into_response()),
     }
 }
 
-fn shown(job_id: JobId, read: ReadArtifacts) -> Artifacts {
+fn page_of(given: Option<&str>) -> Result<u32, Refused> {
+    let Some(given) = given else { return Ok(0) };
+    let page = given.parse().ok();
+    page.filter(|page| *page <= ARTIFACTS_PAGE_MAX)
+        .ok_or_else(|| {
+            let given = presentable(given, view::SHORT_CHARS_MAX);
+            let wrong = format!("it is `{given}`, but has to be from 0 to {ARTIFACTS_PAGE_MAX}");
+            query::bad("page", &wrong)
+        })
+}
+
+fn no_such_page(job: &JobId, page: u32) -> Refused {
+    let detail = format!(
+        "`page`: what was last read of job {job} has no page {page}: begin anew without it, and go on with `next_page`"
+    );
+    Refused::new(StatusCode::NOT_FOUND, "no_such_page", &detail).about("page")
+}
+
+fn shown(job_id: JobId, read: ReadArtifacts, page: u32) -> Artifacts {
     let short = |text: String| presentable(&text, view::SHORT_CHARS_MAX);
+    // Bounded where it was read; taking anything else out of a patch would break it.
+    let patch = read.patch.as_deref().map(redact);
+    let next_page = (page < read.further).then_some(page.saturating_add(1));
     Artifacts {
         job_id,
         read_at: read.read_at,
         pull_urls: read.pull_urls.into_iter().map(short).collect(),
-        // Bounded where it was read; taking anything else out of a patch would break it.
-        patch: read.patch.as_deref().map(redact),
-        patch_cut: read.patch_cut,
+        patch_cut: read.patch_cut || read.further > 0,
+        // What older versions kept is one piece.
+        patch_bytes: match read.patch_bytes {
+            0 => patch.as_ref().map_or(0, |patch| patch.len() as u64),
+            bytes => bytes,
+        },
+        patch,
+        truncated: read.patch_cut,
+        next_page,
         base_commit: read.base_commit.map(short),
         suggested_message: read.suggested_message.map(short),
     }

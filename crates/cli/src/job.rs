@@ -225,7 +225,7 @@ impl Door<'_> {
 
     async fn artifacts(&self, id: &JobOrSession) -> Result<Answer> {
         Ok(show::artifacts(
-            &self.client().await?.artifacts(id.as_str()).await?,
+            &self.client().await?.whole_artifacts(id.as_str()).await?,
         ))
     }
 

@@ -1,5 +1,6 @@
 //! One method for each thing the door does.
 
+mod artifacts;
 mod transport;
 
 #[cfg(test)]
@@ -147,12 +148,6 @@ impl Client {
             call = call.with("job", job.to_string());
         }
         self.done(call).await
-    }
-
-    /// What a job's session has produced, read afresh.
-    pub async fn artifacts(&self, id: &str) -> Result<Answer<Artifacts>, Error> {
-        self.answer(Call::new(Method::GET, &job_path(id, &["artifacts"])?))
-            .await
     }
 
     /// How far an effect of a job is.

@@ -38,6 +38,9 @@ pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 /// Longest such name, in bytes.
 pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 255;
 
+/// The last page that the pieces of a patch can have.
+pub const ARTIFACTS_PAGE_MAX: u32 = 99;
+
 /// How many jobs a list holds when nothing else is asked for.
 pub const JOBS_LIMIT: u32 = 50;
 

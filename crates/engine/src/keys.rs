@@ -39,6 +39,8 @@ pub const ADOPTION: &str = "ADOPTION";
 pub const FEED: &str = "FEED";
 /// Begins the partition of a log of webhook deliveries.
 pub const HOOK_LOG: &str = "HOOK#log#";
+/// Begins the sort key of a further piece of a patch.
+pub const ARTIFACTS_PAGE: &str = "ARTIFACTS#";
 /// Begins the sort key of an effect.
 pub const EFFECT: &str = "FX#";
 /// Begins the sort key of an event.
@@ -76,6 +78,11 @@ pub fn job(id: &JobId) -> Key {
 /// What was last read of what a job has produced.
 pub fn artifacts(id: &JobId) -> Key {
     key(job_pk(id), "ARTIFACTS")
+}
+
+/// A further piece of the patch among it, from 1.
+pub fn artifacts_page(id: &JobId, page: u32) -> Key {
+    key(job_pk(id), format!("{ARTIFACTS_PAGE}{page:03}"))
 }
 
 /// What was last read of a job's conversation after a cursor; `cursor` is a digest of it.

@@ -168,14 +168,37 @@ pub struct ReadArtifacts {
     pub read_at: Timestamp,
     /// Web addresses of its pull requests.
     pub pull_urls: Vec<String>,
-    /// The newest whole patch, as a unified diff, cut to fit a record.
+    /// The newest whole patch, as a unified diff: the first piece, which fits a record.
     pub patch: Option<String>,
-    /// Whether the patch was cut.
+    /// Whether less than the whole patch is kept in all pieces.
     pub patch_cut: bool,
+    /// How long all pieces are, in bytes; 0 in what older versions kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub patch_bytes: u64,
+    /// How many further pieces are kept.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub further: u32,
     /// The commit the patch applies to.
     pub base_commit: Option<String>,
     /// The commit message that Jules suggests.
     pub suggested_message: Option<String>,
     /// Why it could not be read, if so.
     pub failure: Option<String>,
+}
+
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
+}
+
+fn is_none(pieces: &u32) -> bool {
+    *pieces == 0
+}
+
+/// A further piece of a patch that was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PatchPage {
+    /// When the reading began that it belongs to.
+    pub read_at: Timestamp,
+    /// The piece.
+    pub patch: String,
 }

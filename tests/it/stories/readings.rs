@@ -122,3 +122,33 @@ async fn a_job_without_a_session_is_as_it_is() {
     assert_eq!(looked.failure, None);
     assert_eq!(world.sandbox.requests().len(), before);
 }
+
+#[tokio::test]
+async fn a_long_patch_is_kept_in_pieces_and_read_to_its_end() {
+    const LONG: usize = 100_000;
+    let world = world_of(sandbox::Scenario {
+        patch_bytes: LONG,
+        ..scenario(vec![])
+    })
+    .await;
+    let job = world.submit("Add a test").await;
+    world
+        .until(MINUTE * 10, "merged", async |world| {
+            world.all_merged(std::slice::from_ref(&job)).await
+        })
+        .await;
+    let asked = world.desk.fresh_artifacts(&job, WITHIN);
+    let first = Box::pin(read(&world, asked)).await;
+    assert!(first.patch_bytes as usize >= LONG && !first.patch_cut);
+    let mut whole = first.patch.expect("a patch");
+    for page in 1..=first.further {
+        let kept = world.desk.kept_artifacts(&job, page).await;
+        let (again, piece) = kept.expect("a store").expect("a piece");
+        assert_eq!(again.read_at, first.read_at);
+        whole.push_str(&piece.patch);
+    }
+    assert_eq!(whole.len() as u64, first.patch_bytes);
+    let beyond = world.desk.kept_artifacts(&job, first.further + 1).await;
+    assert_eq!(beyond.expect("a store"), None);
+    world.finish().await;
+}

@@ -1,8 +1,8 @@
 //! What may stand in the query and the headers of a call.
 
 use client::wire::{
-    EVENTS_LIMIT, EVENTS_LIMIT_MAX, IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX, JOBS_LIMIT,
-    JOBS_LIMIT_MAX, WAIT_SECONDS_MAX,
+    ARTIFACTS_PAGE_MAX, EVENTS_LIMIT, EVENTS_LIMIT_MAX, IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX,
+    JOBS_LIMIT, JOBS_LIMIT_MAX, WAIT_SECONDS_MAX,
 };
 
 /// What a parameter takes.
@@ -79,6 +79,13 @@ pub(super) const SAID: Parameter = query(
     "cursor",
     Takes::Cursor,
     "Goes on where an earlier answer ended: its `next_cursor`.",
+);
+
+/// Which piece of a patch is wanted.
+pub(super) const PIECE: Parameter = number(
+    "page",
+    (0, ARTIFACTS_PAGE_MAX, 0),
+    "Which piece of the patch: the first is read afresh, a further one is of the reading before and named by its `next_page`.",
 );
 
 /// What `GET /jobs` takes.

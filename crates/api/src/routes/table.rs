@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::routing::{get, post};
 
-use super::parameter::{EVENTS, FRESH, JOBS, KEY, SAID};
+use super::parameter::{EVENTS, FRESH, JOBS, KEY, PIECE, SAID};
 use super::{Body, Caller, Row, Sends};
 use crate::door::Inner;
 use crate::orders::{Verb, order};
@@ -60,6 +60,7 @@ pub(crate) static CLOSED: &[DoorRow] = &[
         ("job_artifacts", "Shows what a job's session has produced, read afresh"),
         || get(readings::artifacts),
     )
+    .takes(&[PIECE])
     .answers(&[(200, Json("Artifacts")), (202, Json("Later"))])
     .refuses(&[404, 409, 502]),
     Row::get(

@@ -50,6 +50,12 @@ async fn told(world: &World, message: &Value) -> Value {
     told
 }
 
+/// What a tool answers for programs.
+pub(crate) async fn tool(world: &World, name: &str, arguments: Value) -> Value {
+    let told = told(world, &call(name, arguments)).await;
+    told["result"]["structuredContent"].clone()
+}
+
 async fn with(world: &World, token: &str, message: &Value) -> Answer {
     let mut request = Request::builder().method("POST").uri("/mcp");
     for (name, value) in HEADERS {

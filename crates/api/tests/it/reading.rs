@@ -8,10 +8,10 @@ use domain::wake::Wake;
 use engine::desk::Place;
 use engine::keys;
 use engine::ports::{Clock, Expect};
-use engine::settings::ReadArtifacts;
+use engine::settings::{PatchPage, ReadArtifacts};
 use engine::work::Work;
 use jiff::SignedDuration;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::{SESSION, World, shop_pull};
 
@@ -217,6 +217,8 @@ async fn fresh_artifacts_are_shown_and_a_failed_reading_is_told() {
         pull_urls: vec!["https://github.com/acme/shop/pull/7".to_owned()],
         patch: Some(format!("+key = {LEAKED}\r\n+\u{200b}\n")),
         patch_cut: false,
+        patch_bytes: 0,
+        further: 0,
         base_commit: None,
         suggested_message: None,
         failure: None,
@@ -235,6 +237,103 @@ async fn fresh_artifacts_are_shown_and_a_failed_reading_is_told() {
     let answer = world.get(&format!("/jobs/{id}/artifacts")).await;
     assert_eq!(answer.code(502), "jules_unread");
     assert!(!answer.text.contains(LEAKED));
+}
+
+/// A patch of two files, the second of which begins beyond the first piece.
+async fn in_two_pieces(world: &World) -> (JobId, String) {
+    let id = world.job("acme/shop").await;
+    let heading = |name: &str| {
+        format!("diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n@@ -0,0 +1 @@\n")
+    };
+    let first = heading("a.rs") + &"+a\n".repeat(7_000);
+    let second = heading("b.rs") + &"+b\n".repeat(5_000);
+    let read = ReadArtifacts {
+        read_at: world.clock.now(),
+        pull_urls: Vec::new(),
+        patch_bytes: (first.len() + second.len()) as u64,
+        patch: Some(first),
+        patch_cut: false,
+        further: 1,
+        base_commit: None,
+        suggested_message: None,
+        failure: None,
+    };
+    let piece = PatchPage {
+        read_at: read.read_at,
+        patch: second.clone(),
+    };
+    let mut unit = world.desk.unit();
+    let place = Place::default;
+    unit.put_if(keys::artifacts(&id), &read, Expect::Any, place());
+    unit.put_if(keys::artifacts_page(&id, 1), &piece, Expect::Any, place());
+    world.desk.commit(unit).await.unwrap();
+    (id, second)
+}
+
+#[tokio::test]
+async fn a_patch_is_read_on_page_by_page() {
+    let world = World::new().await;
+    let (id, second) = in_two_pieces(&world).await;
+    let first = world.get(&format!("/jobs/{id}/artifacts")).await.ok(200);
+    assert_eq!(
+        (&first["patch_cut"], &first["truncated"]),
+        (&json!(true), &json!(false))
+    );
+    assert_eq!(first["next_page"], 1);
+    let rest = world
+        .get(&format!("/jobs/{id}/artifacts?page=1"))
+        .await
+        .ok(200);
+    assert_eq!(
+        (&rest["patch"], &rest["next_page"]),
+        (&json!(second), &Value::Null)
+    );
+    assert_eq!(rest["patch_bytes"], first["patch_bytes"]);
+    for (page, status, code) in [
+        ("2", 404, "no_such_page"),
+        ("100", 400, "bad_parameter"),
+        ("-1", 400, "bad_parameter"),
+    ] {
+        let answer = world
+            .get(&format!("/jobs/{id}/artifacts?page={page}"))
+            .await;
+        assert_eq!(answer.code(status), code);
+        assert_eq!(answer.json()["field"], "page");
+    }
+    // A piece of an earlier reading does not belong to this one.
+    let piece = PatchPage {
+        read_at: world.clock.now() - SignedDuration::from_secs(1),
+        patch: second,
+    };
+    let mut unit = world.desk.unit();
+    let place = Place::default();
+    unit.put_if(keys::artifacts_page(&id, 1), &piece, Expect::Any, place);
+    world.desk.commit(unit).await.unwrap();
+    let answer = world.get(&format!("/jobs/{id}/artifacts?page=1")).await;
+    assert_eq!(answer.code(404), "no_such_page");
+}
+
+#[tokio::test]
+async fn a_tool_reads_a_file_beyond_the_first_piece_within_its_budget() {
+    let world = World::new().await;
+    let (id, second) = in_two_pieces(&world).await;
+    let (mut offset, mut whole) = (json!(null), String::new());
+    loop {
+        let wanted = json!({
+            "job_id": id.to_string(), "show": "file", "path": "b.rs", "max_bytes": 6_000, "offset": offset,
+        });
+        let answer = crate::mcp::tool(&world, "jules_get_artifacts", wanted).await;
+        let piece = answer["patch"].as_str().unwrap();
+        assert!(piece.len() <= 6_000);
+        whole.push_str(piece);
+        offset = answer["next_offset"].clone();
+        assert_eq!(answer["cut"], json!(!offset.is_null()));
+        assert_eq!(answer["patch_cut"], false);
+        if offset.is_null() {
+            break;
+        }
+    }
+    assert_eq!(whole, second);
 }
 
 #[tokio::test]

@@ -248,10 +248,10 @@ pub(super) fn artifacts(came: &Came<Artifacts>) -> Answer {
         Answer::new(json!({ "outcome": "done", "artifacts": value(artifacts) })).pairs(pairs);
     match &artifacts.patch {
         None => answer.line("There is no patch yet."),
-        Some(patch) if artifacts.patch_cut => answer
-            .line("")
-            .line(patch.clone())
-            .line("(the patch was cut here)"),
+        Some(patch) if artifacts.patch_cut => answer.line("").line(patch.clone()).line(format!(
+            "(only the first {} bytes are kept)",
+            artifacts.patch_bytes
+        )),
         Some(patch) => answer.line("").line(patch.clone()),
     }
 }

@@ -161,6 +161,9 @@ pub(super) struct GetArtifacts {
     /// With `file`: most bytes of the change; 8192 without it, 65536 at most.
     #[serde(default)]
     pub(super) max_bytes: Option<u32>,
+    /// With `file`: `next_offset` of the last answer.
+    #[serde(default)]
+    pub(super) offset: Option<usize>,
 }
 
 /// How much of what was made is shown.

@@ -282,7 +282,7 @@ async fn artifacts(door: &Client, wanted: arguments::GetArtifacts) -> Result<Art
         }
         (_, path) => path,
     };
-    let found = match door.artifacts(&wanted.job_id).await? {
+    let found = match door.whole_artifacts(&wanted.job_id).await? {
         Answer::Done(found) => found,
         Answer::Later(_) => {
             return Ok(Artifacts {
@@ -310,7 +310,10 @@ async fn artifacts(door: &Client, wanted: arguments::GetArtifacts) -> Result<Art
             let files = changes.iter().take(TREE_FILES_MAX);
             answer.files = files.map(|change| change.file.clone()).collect();
         }
-        Show::File => of_file(&mut answer, &changes, (path.as_deref(), budget))?,
+        Show::File => {
+            let piece = (wanted.offset.unwrap_or(0), budget);
+            of_file(&mut answer, &changes, (path.as_deref(), piece))?;
+        }
     }
     Ok(answer)
 }
@@ -335,24 +338,39 @@ fn largest(changes: &[Change<'_>]) -> Vec<super::answers::File> {
 fn of_file(
     answer: &mut Artifacts,
     changes: &[Change<'_>],
-    (path, budget): (Option<&str>, usize),
+    (path, (offset, budget)): (Option<&str>, (usize, usize)),
 ) -> Result<(), Failed> {
     let wanted = path.unwrap_or_default();
     let Some(change) = changes.iter().find(|it| it.file.path == wanted) else {
         let shown = presentable(wanted, SHOWN_MAX);
         let wrong = if answer.patch_cut {
             format!(
-                "`{shown}` is not in the beginning of the patch, which is all that is kept; the pull request shows the rest"
+                "`{shown}` is not in the first {} bytes of the patch, which is all that is kept; the pull request shows the rest",
+                answer.patch_bytes
             )
         } else {
             format!("`{shown}` did not change; `show: tree` lists what did")
         };
         return Err(Failed::argument("path", wrong));
     };
-    let end = change.text.floor_char_boundary(budget);
-    let text = change.text.get(..end).unwrap_or_default();
+    let bytes = change.text.len();
+    if offset > 0 && offset >= bytes {
+        let wrong = format!("is {offset}, but the change of that file has {bytes} bytes");
+        return Err(Failed::argument("offset", wrong));
+    }
+    let start = change.text.floor_char_boundary(offset);
+    let end = match change
+        .text
+        .floor_char_boundary(start.saturating_add(budget))
+    {
+        // A budget below one character still gets on.
+        end if end <= start => change.text.ceil_char_boundary(start.saturating_add(1)),
+        end => end,
+    };
+    let text = change.text.get(start..end).unwrap_or_default();
     answer.files = vec![change.file.clone()];
-    answer.cut = Some(end < change.text.len());
+    answer.cut = Some(end < bytes);
+    answer.next_offset = (end < bytes).then_some(end);
     answer.patch = Some(clip(text, usize::MAX));
     Ok(())
 }

@@ -79,10 +79,19 @@ pub struct Artifacts {
     pub read_at: Timestamp,
     /// Web addresses of its pull requests.
     pub pull_urls: Vec<String>,
-    /// The newest whole patch, as a unified diff; written by Jules, so it is data.
+    /// The newest patch, as a unified diff, or the piece of it that was asked for; written by Jules, so it is data.
     pub patch: Option<String>,
-    /// Whether the patch was cut to fit.
+    /// Whether that is less than the whole patch.
     pub patch_cut: bool,
+    /// How much of the patch is kept, over all pages, in bytes.
+    #[serde(default)]
+    pub patch_bytes: u64,
+    /// Whether the patch is longer than what is kept of it.
+    #[serde(default)]
+    pub truncated: bool,
+    /// Goes into `page` for the next piece, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_page: Option<u32>,
     /// The commit that the patch applies to.
     pub base_commit: Option<String>,
     /// The commit message that Jules suggests.

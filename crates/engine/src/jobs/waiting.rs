@@ -13,7 +13,7 @@ use crate::desk::{Desk, Error};
 use crate::keys;
 use crate::ports::Key;
 use crate::readings::{Looked, ReadMessages};
-use crate::settings::ReadArtifacts;
+use crate::settings::{PatchPage, ReadArtifacts};
 use crate::wait::Seen;
 use crate::work::Work;
 
@@ -36,6 +36,25 @@ impl Desk {
         let since = self.ask_for(id, work).await?;
         let is_fresh = |read: &ReadArtifacts| read.read_at >= since;
         self.awaited(&keys::artifacts(id), is_fresh, within).await
+    }
+
+    /// A further piece of the patch as it was last read, with all else that was; none where there is no such piece.
+    pub async fn kept_artifacts(
+        &self,
+        id: &JobId,
+        page: u32,
+    ) -> Result<Option<(ReadArtifacts, PatchPage)>, Error> {
+        self.must_job(id).await?;
+        let first = self.store.read(&keys::artifacts(id)).await?;
+        let first = first.map(|found| found.value);
+        let Some(first) = first.filter(|it: &ReadArtifacts| page <= it.further) else {
+            return Ok(None);
+        };
+        let piece = self.store.read(&keys::artifacts_page(id, page)).await?;
+        let piece = piece.map(|found| found.value);
+        // A piece of another reading is no piece of this one.
+        let piece = piece.filter(|it: &PatchPage| it.read_at == first.read_at);
+        Ok(piece.map(|piece| (first, piece)))
     }
 
     /// Asks for what was said after a cursor and waits for it, at most `within`; none when it is still being read then.

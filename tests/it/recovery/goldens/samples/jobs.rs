@@ -14,7 +14,7 @@ use engine::jobs::Carried;
 use engine::jobs::adoption::Adoption;
 use engine::keys;
 use engine::readings::{Looked, ReadMessages};
-use engine::settings::ReadArtifacts;
+use engine::settings::{PatchPage, ReadArtifacts};
 
 use super::{AT, Samples, event_id, job_id, plan, pull_ref, session_id, sha};
 
@@ -80,11 +80,18 @@ fn put_what_belongs_to_one(samples: &mut Samples) {
         pull_urls: vec!["https://github.com/acme/shop/pull/7".to_owned()],
         patch: Some("diff --git a/a b/a\n".to_owned()),
         patch_cut: true,
+        patch_bytes: 26,
+        further: 1,
         base_commit: Some(sha('b').to_string()),
         suggested_message: Some("Add a search box".to_owned()),
         failure: Some("429".to_owned()),
     };
     samples.put(keys::artifacts(&job_id()), &artifacts);
+    let piece = PatchPage {
+        read_at: AT,
+        patch: "+more\n".to_owned(),
+    };
+    samples.put(keys::artifacts_page(&job_id(), 1), &piece);
     readings(samples);
 }
 

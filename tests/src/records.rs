@@ -65,6 +65,7 @@ kinds! {
     Budgets "budgets",
     Effect "effect",
     Event "event",
+    EventCount "event-count",
     Feed "feed",
     Evidence "evidence",
     Gap "gap",
@@ -113,6 +114,7 @@ impl Kind {
             Self::Budgets => again::<Budgets>(it),
             Self::Effect => again::<Effect>(it),
             Self::Event => again::<Event>(it),
+            Self::EventCount => again::<u64>(it),
             Self::Feed => again::<Feed>(it),
             // Kept for people and exports; nothing reads it back.
             Self::Evidence => again::<BTreeMap<String, Value>>(it),
@@ -150,9 +152,10 @@ fn again<T: DeserializeOwned + Serialize>(it: &Value) -> Result<Value, serde_jso
 }
 
 /// What stands beneath an aggregate, by how its sort key begins.
-const BELOW: [(&str, Kind); 14] = [
+const BELOW: [(&str, Kind); 15] = [
     (keys::EFFECT, Kind::Effect),
     (keys::EVENT, Kind::Event),
+    (keys::EVENT_COUNT, Kind::EventCount),
     (keys::EVIDENCE, Kind::Evidence),
     (keys::OUT, Kind::Outbox),
     (keys::WAKE, Kind::Wake),

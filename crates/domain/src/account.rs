@@ -302,6 +302,7 @@ fn trouble(
         last_activity: None,
         what: Occurrence::Error { cause, reason },
         audience: Audience::Agent,
+        seq: None,
         aid: Aid::default(),
     }
 }

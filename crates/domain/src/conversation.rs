@@ -2,6 +2,7 @@
 
 mod span;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
@@ -14,15 +15,15 @@ use crate::fence::encoded_len;
 use crate::ids::{ActivityId, SessionId};
 use crate::job::ACTIVITY_OVERLAP;
 use crate::redact::storable;
-use crate::session::{Activity, ActivityKind};
+use crate::session::{Activity, ActivityKind, Plan};
 use crate::when::plus;
 use span::{Place, SPAN, Span, remembered};
 
 /// Most messages on a page.
 pub const MESSAGES_MAX: usize = 20;
 
-/// Longest message, in bytes as JSON; the whole of it stays with Jules.
-pub const MESSAGE_BYTES_MAX: usize = 8_000;
+/// Longest message, in bytes as JSON: it is kept in one record. What is longer stays with Jules.
+pub const MESSAGE_BYTES_MAX: usize = 24 * 1024;
 
 /// Heaviest page, in bytes of its messages as JSON: it is kept in one record.
 pub const PAGE_BYTES_MAX: usize = 24 * 1024;
@@ -42,6 +43,10 @@ const FORM: &str = "m1";
 /// How one with spans begins: versions before did not know them.
 const SPANNED: &str = "m2";
 
+/// The same for those that tell plans and reasons of failures as well.
+const WHOLE: &str = "w1";
+const WHOLE_SPANNED: &str = "w2";
+
 /// Where a reader stands in a session's conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cursor(Option<Stand>);
@@ -53,11 +58,23 @@ struct Stand {
     through: Timestamp,
     told: BTreeSet<ActivityId>,
     spans: Vec<Span>,
+    /// Whether plans and reasons of failures are told with what was said.
+    whole: bool,
 }
 
 impl Stand {
     fn was_told(&self, at: Timestamp, id: &ActivityId) -> bool {
         self.told.contains(id) || self.spans.iter().any(|span| span.holds(at, id))
+    }
+
+    fn form(&self) -> &'static str {
+        let named = self.spans.is_empty() && self.told.len() <= TOLD_MAX;
+        match (self.whole, named) {
+            (false, true) => FORM,
+            (false, false) => SPANNED,
+            (true, true) => WHOLE,
+            (true, false) => WHOLE_SPANNED,
+        }
     }
 }
 
@@ -111,6 +128,17 @@ pub struct Page {
 }
 
 impl Cursor {
+    /// Where something that was said, planned or given as a reason can be read whole.
+    pub fn whole(session: &SessionId, at: Timestamp) -> Self {
+        Self(Some(Stand {
+            session: session.clone(),
+            through: at,
+            told: BTreeSet::new(),
+            spans: Vec::new(),
+            whole: true,
+        }))
+    }
+
     /// From when the log of a session has to be read; none for all of it.
     pub fn from(&self, session: &SessionId) -> Option<Timestamp> {
         self.stand_in(session)
@@ -121,6 +149,11 @@ impl Cursor {
     pub fn digest(&self) -> String {
         let digest = hex::encode(Sha256::digest(self.to_string()));
         digest.chars().take(DIGITS).collect()
+    }
+
+    /// Whether plans and reasons of failures are told with what was said.
+    fn is_whole(&self) -> bool {
+        self.0.as_ref().is_some_and(|stand| stand.whole)
     }
 
     /// A job's later session is told from its beginning.
@@ -137,7 +170,9 @@ pub fn page(session: &SessionId, activities: &[Activity], cursor: &Cursor, now: 
         from.is_none_or(|from| message.at >= from)
             && stand.is_none_or(|stand| !stand.was_told(message.at, &message.id))
     };
-    let mut fresh: Vec<Message> = activities.iter().filter_map(said).filter(is_new).collect();
+    let is_whole = cursor.is_whole();
+    let told = |activity| said(activity, is_whole);
+    let mut fresh: Vec<Message> = activities.iter().filter_map(told).filter(is_new).collect();
     fresh.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
     fresh.dedup_by(|a, b| a.id == b.id);
     let there = fresh.len();
@@ -149,10 +184,12 @@ pub fn page(session: &SessionId, activities: &[Activity], cursor: &Cursor, now: 
     }
 }
 
-fn said(activity: &Activity) -> Option<Message> {
+fn said(activity: &Activity, is_whole: bool) -> Option<Message> {
     let (role, text) = match &activity.kind {
-        ActivityKind::AgentMessaged { text } => (Role::Assistant, text),
-        ActivityKind::UserMessaged { text } => (Role::User, text),
+        ActivityKind::AgentMessaged { text } => (Role::Assistant, Cow::Borrowed(text)),
+        ActivityKind::UserMessaged { text } => (Role::User, Cow::Borrowed(text)),
+        ActivityKind::PlanGenerated(plan) if is_whole => (Role::Assistant, Cow::Owned(steps(plan))),
+        ActivityKind::Failed { reason } if is_whole => (Role::Assistant, Cow::Borrowed(reason)),
         ActivityKind::PlanGenerated(_)
         | ActivityKind::PlanApproved { .. }
         | ActivityKind::Progressed { .. }
@@ -164,8 +201,20 @@ fn said(activity: &Activity) -> Option<Message> {
         id: activity.id.clone(),
         role,
         at: activity.at,
-        text: storable(text, MESSAGE_BYTES_MAX),
+        text: storable(&text, MESSAGE_BYTES_MAX),
     })
+}
+
+/// All steps of a plan, for reading.
+fn steps(plan: &Plan) -> String {
+    let mut text = format!("Plan {}:", plan.id);
+    for (number, step) in (1..).zip(&plan.steps) {
+        text.push_str(&format!("\n{number}. {}", step.title));
+        if !step.description.is_empty() {
+            text.push_str(&format!("\n{}", step.description));
+        }
+    }
+    text
 }
 
 /// How many messages fit on a page; the first always does.
@@ -201,9 +250,10 @@ fn after(
         told.iter().any(|message| message.id == it.id)
             || before.is_some_and(|stand| stand.was_told(it.at, &it.id))
     };
+    let whole = cursor.is_whole();
     let recent = activities
         .iter()
-        .filter(|it| said(it).is_some() && it.at >= from);
+        .filter(|it| said(it, whole).is_some() && it.at >= from);
     let recent = recent.filter(was_told).map(|it| (it.at, it.id.clone()));
     let (ahead, recent): (Vec<Place>, Vec<Place>) = recent.partition(|(at, _)| *at > through);
     let (ahead, later) = remembered(ahead, untold);
@@ -213,6 +263,7 @@ fn after(
         through,
         told: names.into_iter().chain(later).collect(),
         spans: span.into_iter().chain(ahead).collect(),
+        whole,
     }))
 }
 
@@ -221,8 +272,7 @@ impl fmt::Display for Cursor {
         let Some(stand) = &self.0 else {
             return f.write_str(FORM);
         };
-        let named = stand.spans.is_empty() && stand.told.len() <= TOLD_MAX;
-        let (form, through) = (if named { FORM } else { SPANNED }, stand.through);
+        let (form, through) = (stand.form(), stand.through);
         write!(f, "{form}.{}.{}", stand.session, through.as_nanosecond())?;
         stand
             .spans
@@ -237,14 +287,16 @@ impl FromStr for Cursor {
 
     fn from_str(text: &str) -> Result<Self, NoCursor> {
         let mut parts = text.split('.');
-        let (names_max, spans_max) = match parts.next() {
-            Some(FORM) => (TOLD_MAX, 0),
-            Some(SPANNED) => (TOLD_MAX * SPANS_MAX, SPANS_MAX),
+        let form = parts.next();
+        let (names_max, spans_max) = match form {
+            Some(FORM | WHOLE) => (TOLD_MAX, 0),
+            Some(SPANNED | WHOLE_SPANNED) => (TOLD_MAX * SPANS_MAX, SPANS_MAX),
             Some(_) | None => return Err(NoCursor),
         };
+        let whole = matches!(form, Some(WHOLE | WHOLE_SPANNED));
         let session = match parts.next() {
             Some(session) => session,
-            None if spans_max == 0 => return Ok(Self(None)),
+            None if spans_max == 0 && !whole => return Ok(Self(None)),
             None => return Err(NoCursor),
         };
         let session = session.parse().map_err(|_| NoCursor)?;
@@ -264,6 +316,7 @@ impl FromStr for Cursor {
             through,
             told: told.collect::<Result<_, _>>().map_err(|_| NoCursor)?,
             spans: spans.collect::<Result<_, _>>()?,
+            whole,
         })))
     }
 }

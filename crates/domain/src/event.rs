@@ -22,6 +22,9 @@ pub struct Event {
     pub account: AccountName,
     /// Which of the job's sessions, from 1; 0 when a whole account is affected.
     pub attempt: u32,
+    /// Which of its job's events, from 1, in the order in which they were recorded; none for a whole account's, and for what older versions recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
     /// When we saw it.
     pub observed_at: Timestamp,
     /// The session's state in Jules's spelling at that moment; empty without a session.
@@ -50,6 +53,9 @@ pub struct Aid {
     /// The check that fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<FailedCheck>,
+    /// Where its words can be read whole at the door, if they were cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole: Option<String>,
 }
 
 impl Aid {

@@ -10,6 +10,13 @@ pub fn clip(text: &str, chars_max: usize) -> String {
     clipped
 }
 
+/// Whether a text looks as [`clip_encoded`] leaves one that was longer. One that happens to end so is taken for it, too.
+pub fn is_clipped(text: &str, bytes_max: usize) -> bool {
+    /// The longest a character can be in JSON, in bytes: what was left out may have needed so many.
+    const CHARACTER_BYTES_MAX: usize = 6;
+    text.ends_with('…') && encoded_len(text) + CHARACTER_BYTES_MAX > bytes_max
+}
+
 /// The first characters of a text that take at most `bytes_max` bytes in JSON, without the quotes around it; says so when it was cut.
 pub fn clip_encoded(text: &str, bytes_max: usize) -> String {
     let clipped = clip(text, usize::MAX);

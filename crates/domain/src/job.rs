@@ -16,6 +16,7 @@ mod tally;
 pub(crate) mod tests;
 mod turns;
 mod watch;
+mod whole;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -266,6 +266,7 @@ fn event(account: &AccountName, (name, reason): (&str, String), now: Timestamp) 
             reason,
         },
         audience: Audience::Agent,
+        seq: None,
         aid: Aid::default(),
     }
 }

@@ -9,6 +9,7 @@ mod tests;
 
 pub use channel::Channel;
 pub use inbox::{Back, INBOX_HOLD, LeaseLost};
+pub(crate) use message::shows_whole;
 pub use message::{ActionableEvent, Links, MESSAGE_BYTES_MAX, message};
 pub use resume::{OddResume, Resume};
 

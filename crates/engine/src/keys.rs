@@ -43,6 +43,8 @@ pub const HOOK_LOG: &str = "HOOK#log#";
 pub const ARTIFACTS_PAGE: &str = "ARTIFACTS#";
 /// Begins the sort key of an effect.
 pub const EFFECT: &str = "FX#";
+/// The sort key of how many events were recorded.
+pub const EVENT_COUNT: &str = "EVENTS";
 /// Begins the sort key of an event.
 pub const EVENT: &str = "EV#";
 /// Begins the sort key of what a merge was judged by.
@@ -73,6 +75,11 @@ pub fn job_pk(job: &JobId) -> String {
 /// A job.
 pub fn job(id: &JobId) -> Key {
     key(job_pk(id), META)
+}
+
+/// How many events of a job were recorded.
+pub fn event_count(id: &JobId) -> Key {
+    key(job_pk(id), EVENT_COUNT)
 }
 
 /// What was last read of what a job has produced.

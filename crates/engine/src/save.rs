@@ -202,12 +202,7 @@ impl Desk {
         route: &Route,
         job: Option<&JobId>,
     ) -> Result<(), Error> {
-        for event in rest.events {
-            if let Some(owner) = &event.job {
-                self.save_event(unit, keys::event(owner, &event.id), event, route)
-                    .await?;
-            }
-        }
+        self.save_numbered(unit, rest.events, route).await?;
         for event in rest.amended {
             self.amend_event(unit, event).await?;
         }

@@ -25,6 +25,7 @@ async fn seen(world: &World, job: &JobId, name: &str, seconds: i64) -> String {
         last_activity: None,
         what: Occurrence::Completed { pulls: Vec::new() },
         audience: Audience::Agent,
+        seq: None,
         aid: Aid::default(),
     };
     let sort = format!("{:020}:{}", event.observed_at.as_nanosecond(), event.id);

@@ -32,6 +32,7 @@ async fn asked(world: &World, job: &JobId, text: &str) -> EventId {
             text: Some(text.to_owned()),
         },
         audience: Audience::Agent,
+        seq: None,
         aid: Aid::default(),
     };
     let (id, now) = (event.id.clone(), world.desk.now());

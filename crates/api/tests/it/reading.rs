@@ -139,6 +139,7 @@ fn question(world: &World, job: &JobId) -> Event {
             text: Some(format!("Is {LEAKED} right?")),
         },
         audience: Audience::Agent,
+        seq: None,
         aid: Aid::default(),
     }
 }

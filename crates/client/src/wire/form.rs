@@ -195,10 +195,12 @@ impl JsonSchema for ActionableEvent {
                 "account": account,
                 "repo": repo,
                 "attempt": { "type": "integer", "minimum": 0, "description": "Which of the job's sessions, from 1; 0 when a whole account is affected." },
+                "seq": { "type": "integer", "minimum": 1, "description": "Which of its job's events: it grows in the order in which they were recorded." },
                 "observed_at": at,
                 "status": { "type": "string", "description": "The session's state in Jules's spelling." },
                 "message": { "type": "string", "description": "The question, the reason or the last words." },
                 "payload": { "description": "More of it: plan steps, pull requests, or what the failing check said." },
+                "payload_ref": { "type": "string", "description": "Where that can be read whole at the door, if it was cut." },
                 "last_activity": at,
                 "links": {
                     "type": "object",

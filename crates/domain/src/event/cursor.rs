@@ -151,6 +151,7 @@ mod tests {
             last_activity: None,
             what: Occurrence::Completed { pulls: Vec::new() },
             audience: Audience::Agent,
+            seq: None,
             aid: Aid::default(),
         }
     }

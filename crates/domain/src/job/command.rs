@@ -264,6 +264,7 @@ pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job
         last_activity: None,
         what,
         audience: Audience::Agent,
+        seq: None,
         aid: Aid::default(),
     });
     step.aggregate.phase = Phase::Ended(Ending {

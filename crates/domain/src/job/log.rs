@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::watch::{Mark, PendingPlan, Said, Talk, Watch};
-use crate::fence::encoded_len;
+use crate::fence::{encoded_len, is_clipped};
 use crate::redact::{presentable, storable};
 use crate::session::{Activity, ActivityKind, Plan, PlanStep};
 use crate::when::plus;
@@ -15,7 +15,7 @@ pub const ACTIVITY_OVERLAP: SignedDuration = SignedDuration::from_secs(1);
 pub(super) const TEXT_BYTES_MAX: usize = 4_000;
 
 /// Longest reason of a failure that is kept, in bytes as JSON.
-const REASON_BYTES_MAX: usize = 2_000;
+pub(super) const REASON_BYTES_MAX: usize = 2_000;
 
 /// Longest line kept to show people what a session last did, in characters.
 const WORDS_CHARS_MAX: usize = 300;
@@ -149,6 +149,7 @@ fn note(talk: &mut Talk, activity: &Activity, at: Timestamp) {
         ActivityKind::Failed { reason } => {
             if newest || talk.failed.is_none() {
                 talk.failed = Some(storable(reason, REASON_BYTES_MAX));
+                talk.failed_at = Some(at);
             }
             reason.clone()
         }
@@ -188,11 +189,16 @@ fn generated(talk: &mut Talk, plan: &Plan, at: Timestamp) {
     if approved || outdated {
         return;
     }
+    let steps = bounded(&plan.steps);
+    let is_cut = |step: &PlanStep| {
+        is_clipped(&step.title, STEP_BYTES_MAX) || is_clipped(&step.description, STEP_BYTES_MAX)
+    };
+    let cut = steps.len() < plan.steps.len() || steps.iter().any(is_cut);
     let plan = Plan {
         id: plan.id.clone(),
-        steps: bounded(&plan.steps),
+        steps,
     };
-    talk.plan = Some(PendingPlan { at, plan });
+    talk.plan = Some(PendingPlan { at, plan, cut });
 }
 
 fn bounded(steps: &[PlanStep]) -> Vec<PlanStep> {

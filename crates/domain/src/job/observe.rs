@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::attention::{self, Context};
 use super::silence::{deadline, reminded, stuck};
 use super::watch::{Attention, Watch};
+use super::whole::whole;
 use super::{Ending, How, Job, Phase, completion, log, turns};
 use crate::event::{Aid, Audience, ErrorCause, Event, Occurrence};
 use crate::ids::{EventId, PullRef, RepoName};
@@ -240,6 +241,7 @@ pub(super) fn event(
     (key, what, audience): (&str, Occurrence, Audience),
     now: Timestamp,
 ) -> Event {
+    let whole = whole(job, watch, &what);
     Event {
         id: EventId::of(&format!("{}:{key}", job.id)),
         job: Some(job.id.clone()),
@@ -250,10 +252,12 @@ pub(super) fn event(
         last_activity: watch.talk.through,
         what,
         audience,
+        seq: None,
         aid: Aid {
             session: watch.url.as_deref().and_then(Page::told),
             pull: watch.pull.clone(),
             check: None,
+            whole,
         },
     }
 }

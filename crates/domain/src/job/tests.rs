@@ -12,6 +12,7 @@ mod resting;
 mod tallies;
 mod trouble;
 mod turns;
+mod whole;
 
 use jiff::Timestamp;
 

@@ -73,6 +73,9 @@ pub struct Talk {
     pub completed: Option<Mark>,
     /// The newest reason of failure.
     pub failed: Option<String>,
+    /// When that was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_at: Option<Timestamp>,
     /// The newest thing that was said or done, for people, at most 300 characters.
     pub last_words: Option<String>,
     /// When the session last did anything but talk.
@@ -98,6 +101,9 @@ pub struct PendingPlan {
     pub at: Timestamp,
     /// The plan, at most 5,000 bytes as JSON.
     pub plan: Plan,
+    /// Whether that is less than all of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
 }
 
 /// One activity by id and time.

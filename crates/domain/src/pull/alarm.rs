@@ -56,10 +56,12 @@ pub(super) fn raise(
         last_activity: None,
         what: Occurrence::Error { cause, reason },
         audience: Audience::Agent,
+        seq: None,
         aid: Aid {
             session: outside.session_page.clone(),
             pull: Some(pull.pull.clone()),
             check,
+            whole: None,
         },
     });
     true

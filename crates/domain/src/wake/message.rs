@@ -63,6 +63,9 @@ pub struct ActionableEvent {
     pub repo: Option<String>,
     /// Which of the job's sessions, from 1.
     pub attempt: u32,
+    /// Which of its job's events, from 1: it grows in the order in which they were recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
     /// When it was seen.
     pub observed_at: Timestamp,
     /// The session's state in Jules's spelling.
@@ -73,6 +76,9 @@ pub struct ActionableEvent {
     /// More of it: plan steps, pull requests, or what the failing check said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<Value>,
+    /// Where that can be read whole at the door, if it was cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload_ref: Option<String>,
     /// When the session last did anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_activity: Option<Timestamp>,
@@ -116,6 +122,11 @@ fn steps(plan: &Plan) -> Vec<Value> {
         steps.push(json!({ "title": title, "description": description }));
     }
     steps
+}
+
+/// Whether an event has room for all of a plan.
+pub(crate) fn shows_whole(plan: &Plan) -> bool {
+    steps(plan).len() == plan.steps.len()
 }
 
 /// The failing check, by name and the end of what it said.
@@ -176,10 +187,12 @@ pub fn message(event: &Event, repo: Option<&str>) -> ActionableEvent {
         account: event.account.to_string(),
         repo: repo.map(|repo| clip_encoded(repo, REPO_BYTES_MAX)),
         attempt: event.attempt,
+        seq: event.seq,
         observed_at: event.observed_at,
         status: storable(&event.status, STATUS_BYTES_MAX),
         message,
         payload,
+        payload_ref: event.aid.whole.clone(),
         last_activity: event.last_activity,
         links: links(event),
         resume: None,

@@ -23,6 +23,7 @@ fn event(what: Occurrence) -> Event {
         last_activity: Some(at(-5)),
         what,
         audience: Audience::Agent,
+        seq: None,
         aid: Aid::default(),
     }
 }
@@ -369,6 +370,7 @@ fn a_failing_check_as_its_receiver_gets_it() {
                 output: output.to_owned(),
                 page: Page::told("https://github.com/acme/shop/runs/7"),
             }),
+            whole: None,
         },
         ..event(what)
     };

@@ -33,6 +33,7 @@ impl Desk {
             last_activity: None,
             what: Occurrence::Completed { pulls: Vec::new() },
             audience: Audience::Agent,
+            seq: None,
             aid: Aid::default(),
         };
         let id = event.id.clone();

@@ -1,6 +1,9 @@
 //! Events and the wakes that go with them.
 
+use std::collections::BTreeMap;
+
 use domain::event::{Audience, Event};
+use domain::ids::JobId;
 use domain::wake::{Channel, Wake};
 use jiff::Timestamp;
 
@@ -50,16 +53,57 @@ impl Unit {
 }
 
 impl Desk {
-    /// An occurrence is recorded once; its wake goes with it.
+    /// Records events of jobs, each with the next number among those of its job.
+    ///
+    /// The count is a record of its own, since a pull request's events are its job's: of two that record something at once, one decides again.
+    pub(super) async fn save_numbered(
+        &self,
+        unit: &mut Unit,
+        events: &[Event],
+        route: &Route,
+    ) -> Result<(), Error> {
+        let mut counts: BTreeMap<JobId, (Option<u64>, u64)> = BTreeMap::new();
+        for event in events {
+            let Some(owner) = &event.job else { continue };
+            let (version, count) = match counts.get(owner) {
+                Some(known) => *known,
+                None => self.event_count(owner).await?,
+            };
+            let count = count.saturating_add(1);
+            let numbered = Event {
+                seq: Some(count),
+                ..event.clone()
+            };
+            let key = keys::event(owner, &event.id);
+            if self.save_event(unit, key, &numbered, route).await? {
+                counts.insert(owner.clone(), (version, count));
+            }
+        }
+        for (owner, (version, count)) in counts {
+            unit.put(keys::event_count(&owner), &count, version, Place::default());
+        }
+        Ok(())
+    }
+
+    /// The version of a job's count of events, and the count: of a job without one, what older versions recorded.
+    async fn event_count(&self, job: &JobId) -> Result<(Option<u64>, u64), Error> {
+        let found = self.store.read::<u64>(&keys::event_count(job)).await?;
+        Ok(match found {
+            Some(found) => (Some(found.version), found.value),
+            None => (None, self.store.events(job).await?.len() as u64),
+        })
+    }
+
+    /// An occurrence is recorded once; its wake goes with it. Answers whether it is new.
     pub(super) async fn save_event(
         &self,
         unit: &mut Unit,
         key: Key,
         event: &Event,
         route: &Route,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         if self.store.read::<Event>(&key).await?.is_some() {
-            return Ok(());
+            return Ok(false);
         }
         let pk = key.pk.clone();
         unit.put(key, event, None, listed(event));
@@ -72,13 +116,19 @@ impl Desk {
             };
             unit.put_new_wake((&pk, agent), wake);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Late words join the record, and the wakes that are not over, whoever has them.
     pub(super) async fn amend_event(&self, unit: &mut Unit, event: &Event) -> Result<(), Error> {
         let Some(job) = &event.job else { return Ok(()) };
         let key = keys::event(job, &event.id);
+        let before = self.store.read::<Event>(&key).await?;
+        // Late words are no other event.
+        let event = &Event {
+            seq: before.and_then(|before| before.value.seq),
+            ..event.clone()
+        };
         unit.put_if(key, event, Expect::Any, listed(event));
         for found in self.wakes_of(&event.id).await? {
             if !found.value.is_settled() {

@@ -106,6 +106,7 @@ impl Samples {
             self.put(keys::event(&job_id(), &event.id), &event);
         }
         let helped = Event {
+            seq: Some(3),
             aid: Aid {
                 session: Page::told("https://jules.google.com/session/11430824456154075364"),
                 pull: Some(pull_ref()),
@@ -114,10 +115,15 @@ impl Samples {
                     output: "error: no such file".to_owned(),
                     page: Page::told("https://github.com/Acme/Shop/runs/7"),
                 }),
+                whole: Some(format!(
+                    "/jobs/{}/messages?cursor=w1.7.1771000000000000000",
+                    job_id()
+                )),
             },
             ..event(89, occurrences().swap_remove(0))
         };
         self.put(keys::event(&job_id(), &helped.id), &helped);
+        self.put(keys::event_count(&job_id()), &3u64);
         let account = Event {
             job: None,
             attempt: 0,
@@ -228,6 +234,7 @@ fn event(n: u32, what: Occurrence) -> Event {
         last_activity: Some(AT),
         what,
         audience: Audience::Agent,
+        seq: None,
         aid: Aid::default(),
     }
 }
@@ -302,7 +309,7 @@ fn actions() -> Vec<Action> {
         sha: sha(digit),
         base: base(),
         method,
-        title: None,
+        title: Some("Add a search box".to_owned()),
     }));
     actions
 }

@@ -31,6 +31,7 @@ fn wake() -> Wake {
         last_activity: None,
         what: Occurrence::Completed { pulls: Vec::new() },
         audience: Audience::Agent,
+        seq: None,
         aid: Aid::default(),
     };
     Wake::new(event, "bot".parse().unwrap(), None, at(0))

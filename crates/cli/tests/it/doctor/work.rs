@@ -47,6 +47,7 @@ fn wakes_were_given_up() {
                 reason: "Jules has not answered".to_owned(),
             },
             audience: Audience::Agent,
+            seq: None,
             aid: Aid::default(),
         };
         let agent = "helper".parse().unwrap();

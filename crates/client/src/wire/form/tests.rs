@@ -36,10 +36,12 @@ fn an_event_has_the_fields_that_its_form_tells() {
         last_activity: Some(at),
         what: Occurrence::PlanApproval { plan: None },
         audience: Audience::Human,
+        seq: Some(3),
         aid: Aid::default(),
     };
     let mut whole = message(&event, Some("acme/shop"));
     whole.payload = Some(json!({}));
+    whole.payload_ref = Some("/jobs/x/messages".to_owned());
     whole.resume = Some("session 7".to_owned());
     let page = || Some("https://github.com/acme/shop/pull/7".to_owned());
     let links = Links {
@@ -55,6 +57,7 @@ fn an_event_has_the_fields_that_its_form_tells() {
     let told = &form["properties"]["links"]["properties"];
     assert_eq!(keys(&links), keys(told));
     let bare = Event {
+        seq: None,
         last_activity: None,
         what: Occurrence::Stuck { last_words: None },
         audience: Audience::Agent,

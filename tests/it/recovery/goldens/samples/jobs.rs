@@ -8,7 +8,7 @@ use domain::job::{
     Talk, Tally, Telling, Told, Turn, Watch,
 };
 use domain::notes::Notes;
-use domain::policy::Answerer;
+use domain::policy::{Answerer, Automation, Terms};
 use domain::session::SessionState;
 use engine::jobs::Carried;
 use engine::jobs::adoption::Adoption;
@@ -148,7 +148,10 @@ fn job(origin: Origin, phase: Phase) -> Job {
         agent: Some("helper".parse().expect("a name")),
         resume: Some("7f3a2b".parse().expect("a resume id")),
         priority: 7.try_into().expect("a priority"),
-        terms: domain::policy::Terms::default(),
+        terms: Terms {
+            require_plan_approval: Some(true),
+            automation: Automation::AutomationModeUnspecified,
+        },
         origin,
         created_at: AT,
         attempt: 2,
@@ -270,10 +273,12 @@ fn talk() -> Talk {
         plan: Some(PendingPlan {
             at: AT,
             plan: plan(),
+            cut: true,
         }),
         plan_approved_at: Some(AT),
         completed: Some(mark()),
         failed: Some("no space left".to_owned()),
+        failed_at: Some(AT),
         last_words: Some("said it is done".to_owned()),
         worked_at: Some(AT),
     }

@@ -4,7 +4,8 @@ use domain::facts::PullState;
 use domain::merge::{Judgement, NeverStarted, Reason, Refused, Thing};
 use domain::policy::MergeMethod;
 use domain::pull::{
-    Alarm, Approval, Green, Hearsay, Pull, PullPhase, RefusedMerge, Repairs, Seen, Verdict,
+    Alarm, Approval, Green, Hearsay, MergeStyle, Pull, PullPhase, RefusedMerge, Repairs, Seen,
+    Verdict,
 };
 use engine::keys;
 use engine::settings::TrackedPull;
@@ -98,7 +99,11 @@ fn full() -> Pull {
             sha: sha('a'),
             by: "a person".to_owned(),
             at: AT,
-            style: domain::pull::MergeStyle::default(),
+            style: MergeStyle {
+                method: Some(MergeMethod::Merge),
+                title: Some("Add a search box".to_owned()),
+                delete_branch: Some(false),
+            },
         }),
         repairs: Repairs {
             ci_told: vec![sha('d')],

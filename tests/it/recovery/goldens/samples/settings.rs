@@ -165,6 +165,7 @@ fn sources() -> [Source; 3] {
         paused: true,
         branch: Some("main".parse().expect("a branch")),
         policy: Policy {
+            other_merge_methods: vec![Method::Merge],
             required_checks: vec!["build".to_owned()],
             blocked_label: Some("needs-human".to_owned()),
             ..Policy::default()

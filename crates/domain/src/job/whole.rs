@@ -1,0 +1,42 @@
+//! Where words that were cut for an event can be read whole.
+
+use jiff::Timestamp;
+
+use super::log::{REASON_BYTES_MAX, TEXT_BYTES_MAX};
+use super::watch::Watch;
+use super::{Job, PendingPlan};
+use crate::conversation::Cursor;
+use crate::event::{ErrorCause, Occurrence};
+use crate::fence::is_clipped;
+use crate::wake;
+
+/// The address at the door; none where the event says everything.
+pub(super) fn whole(job: &Job, watch: &Watch, what: &Occurrence) -> Option<String> {
+    let at = cut_at(watch, what)?;
+    let cursor = Cursor::whole(&watch.session, at);
+    Some(format!("/jobs/{}/messages?cursor={cursor}", job.id))
+}
+
+/// When that was said of which the event has only the beginning.
+fn cut_at(watch: &Watch, what: &Occurrence) -> Option<Timestamp> {
+    let talk = &watch.talk;
+    match what {
+        Occurrence::Question { text } => {
+            let said = talk.agent.as_ref();
+            let same = said.filter(|said| text.as_ref() == Some(&said.text))?;
+            is_clipped(&same.text, TEXT_BYTES_MAX).then_some(same.at)
+        }
+        Occurrence::PlanApproval { plan } => {
+            let plan = plan.as_ref()?;
+            let same = |waiting: &&PendingPlan| waiting.plan.id == plan.id;
+            let waiting = talk.plan.as_ref().filter(same)?;
+            (waiting.cut || !wake::shows_whole(plan)).then_some(waiting.at)
+        }
+        Occurrence::Error { cause, reason } => {
+            let is_its =
+                *cause == ErrorCause::SessionFailed && is_clipped(reason, REASON_BYTES_MAX);
+            talk.failed_at.filter(|_| is_its)
+        }
+        Occurrence::Completed { .. } | Occurrence::Stuck { .. } => None,
+    }
+}

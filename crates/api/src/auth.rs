@@ -7,6 +7,8 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use domain::ids::TokenName;
+use domain::redact::presentable;
 use domain::token::{self, Closed, Scope, Token};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
@@ -16,6 +18,12 @@ use crate::door::Inner;
 use crate::live::LiveSecret;
 use crate::refusal::Refused;
 use crate::routes;
+
+/// Who gave an order that names nobody and came with the installation's own token.
+const BY_NOBODY: &str = "api";
+
+/// Longest name of who is said to give an order, in characters.
+const BY_CHARS_MAX: usize = 80;
 
 /// What opens the door.
 pub(crate) struct Tokens {
@@ -68,9 +76,22 @@ fn digest(text: &str) -> [u8; 32] {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Admitted {
     scope: Scope,
+    name: Option<TokenName>,
 }
 
 impl Admitted {
+    /// Who gives an order, for the record: the token that was shown, and whoever is said to show it.
+    pub(crate) fn who(&self, said: Option<&str>) -> String {
+        let said = said.map(|said| presentable(said.trim(), BY_CHARS_MAX));
+        let said = said.filter(|said| !said.is_empty());
+        match (said, &self.name) {
+            (Some(said), Some(token)) => format!("{said} (token {token})"),
+            (Some(said), None) => said,
+            (None, Some(token)) => format!("token {token}"),
+            (None, None) => BY_NOBODY.to_owned(),
+        }
+    }
+
     /// Refuses what the shown token does not allow.
     pub(crate) fn must(&self, needed: Scope) -> Result<(), Refused> {
         if self.scope >= needed {
@@ -128,11 +149,12 @@ pub(crate) async fn admit(door: &Inner, shown: &str) -> Result<Admitted, Refused
                 Closed::Revoked => refuse("token_revoked", "the bearer token was revoked"),
                 Closed::Expired => refuse("token_expired", "the time of the bearer token is over"),
             })?;
-        return Ok(Admitted { scope });
+        let name = Some(token.name);
+        return Ok(Admitted { scope, name });
     }
     if door.tokens.open_for(shown).await {
-        let scope = Scope::Admin;
-        return Ok(Admitted { scope });
+        let (scope, name) = (Scope::Admin, None);
+        return Ok(Admitted { scope, name });
     }
     let detail = "the bearer token is not one of Gaffer's";
     Err(refuse("wrong_token", detail))

@@ -14,9 +14,10 @@ use engine::settings::TrackedPull;
 use engine::wait::Seen;
 use jiff::Timestamp;
 
+use crate::auth::Admitted;
 use crate::door::Inner;
 use crate::refusal::Refused;
-use crate::{orders, outcome, view};
+use crate::{outcome, view};
 
 /// How a pull request stands after somebody said that it may be merged.
 enum Standing {
@@ -31,7 +32,7 @@ enum Standing {
 /// `POST /jobs/{id}:merge`. Asking again for what is merged already answers the same as the first time.
 pub(crate) async fn merge(
     door: &Inner,
-    name: &str,
+    (name, who): (&str, &Admitted),
     wanted: MergeRequest,
 ) -> Result<Response, Refused> {
     let named = door.desk.find(name).await?;
@@ -44,7 +45,7 @@ pub(crate) async fn merge(
         let detail = "`force`: nothing can be forced: it is merged once its checks have passed";
         return Err(Refused::field("force", "never_forced", detail));
     }
-    let by = &orders::by(wanted.by);
+    let by = &who.who(wanted.by.as_deref());
     let style = &MergeStyle {
         method: wanted.merge_method,
         title: wanted.commit_title,

@@ -2,26 +2,21 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
-use client::wire::{CancelRequest, IDEMPOTENCY_KEY, MergeRequest, Message, Nothing, RetryRequest};
+use axum::{Extension, Json};
+use client::wire::{CancelRequest, IDEMPOTENCY_KEY, Message, Nothing, RetryRequest};
 use domain::effect::Action;
 use domain::redact::presentable;
 use sha2::{Digest, Sha256};
 
+use crate::auth::Admitted;
 use crate::body::{self, Parts, Sent};
 use crate::door::{Door, Inner};
 use crate::refusal::Refused;
 use crate::{merge, outcome, register, view};
-
-/// Who gave an order that names nobody.
-const BY_NOBODY: &str = "api";
-
-/// Longest name of who gave an order, in characters.
-const BY_CHARS_MAX: usize = 80;
 
 /// What can be ordered of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,9 +75,12 @@ impl Verb {
     }
 }
 
+/// Who sends an order, and what stands in the headers.
+pub(crate) type Sender = (Extension<Admitted>, HeaderMap);
+
 /// What serves an order in the spelling with a slash.
 pub(crate) fn order(verb: Verb) -> MethodRouter<Arc<Inner>> {
-    post(move |door, path, headers, body| by_segment(verb, door, path, headers, body))
+    post(move |door, path, sender, body| by_segment(verb, door, path, sender, body))
 }
 
 /// `POST /jobs/{id}/{verb}`.
@@ -90,17 +88,17 @@ async fn by_segment(
     verb: Verb,
     State(door): Door,
     path: Parts<String>,
-    headers: HeaderMap,
+    sender: Sender,
     sent: Sent,
 ) -> Result<Response, Refused> {
-    carry_out(&door, verb, &body::parts(path)?, (&headers, sent)).await
+    carry_out(&door, verb, &body::parts(path)?, (&sender, sent)).await
 }
 
 /// `POST /jobs/{id}:{verb}`.
 pub(crate) async fn by_colon(
     State(door): State<Arc<Inner>>,
     path: Parts<String>,
-    headers: HeaderMap,
+    sender: Sender,
     sent: Sent,
 ) -> Result<Response, Refused> {
     let path = body::parts(path)?;
@@ -108,33 +106,33 @@ pub(crate) async fn by_colon(
         let detail = "an order names its verb: `POST /jobs/{id}:say` and so on";
         return Err(Refused::new(StatusCode::NOT_FOUND, "no_such_verb", detail));
     };
-    carry_out(&door, Verb::of(word)?, name, (&headers, sent)).await
+    carry_out(&door, Verb::of(word)?, name, (&sender, sent)).await
 }
 
 async fn carry_out(
     door: &Inner,
     verb: Verb,
     name: &str,
-    (headers, sent): (&HeaderMap, Sent),
+    ((Extension(who), headers), sent): (&Sender, Sent),
 ) -> Result<Response, Refused> {
     let key = body::idempotency_key(headers)?;
     match verb {
-        Verb::Say => say(door, name, &body::order(sent)?, key).await,
-        Verb::Approve => approve(door, name, body::maybe_order(sent)?).await,
-        Verb::Merge => merge::merge(door, name, body::maybe_order::<MergeRequest>(sent)?).await,
-        Verb::Cancel => cancel(door, name, body::maybe_order(sent)?).await,
-        Verb::Retry => retry(door, name, body::maybe_order(sent)?).await,
+        Verb::Say => say(door, (name, who), &body::order(sent)?, key).await,
+        Verb::Approve => approve(door, (name, who), body::maybe_order(sent)?).await,
+        Verb::Merge => merge::merge(door, (name, who), body::maybe_order(sent)?).await,
+        Verb::Cancel => cancel(door, (name, who), body::maybe_order(sent)?).await,
+        Verb::Retry => retry(door, (name, who), body::maybe_order(sent)?).await,
         Verb::Register => register::register(door, name, body::maybe_order(sent)?).await,
     }
 }
 
 async fn say(
     door: &Inner,
-    name: &str,
+    (name, who): (&str, &Admitted),
     message: &Message,
     key: Option<&str>,
 ) -> Result<Response, Refused> {
-    let named = door.desk.find(name).await?;
+    let named = door.desk.find(name).await?.by(who.who(None));
     // Two messages of the same words are two messages, unless their sender says otherwise.
     let cause = match key {
         Some(key) => format!("key:{}", hex::encode(Sha256::digest(key))),
@@ -156,31 +154,37 @@ async fn say(
     outcome::wait(door, &named.job, &wish).await
 }
 
-async fn approve(door: &Inner, name: &str, Nothing {}: Nothing) -> Result<Response, Refused> {
-    let named = door.desk.find(name).await?;
+async fn approve(
+    door: &Inner,
+    (name, who): (&str, &Admitted),
+    Nothing {}: Nothing,
+) -> Result<Response, Refused> {
+    let named = door.desk.find(name).await?.by(who.who(None));
     let wish = door.desk.approve_plan(&named).await?;
     outcome::wait(door, &named.job, &wish).await
 }
 
-async fn cancel(door: &Inner, name: &str, cancel: CancelRequest) -> Result<Response, Refused> {
-    let named = door.desk.find(name).await?;
+async fn cancel(
+    door: &Inner,
+    (name, who): (&str, &Admitted),
+    cancel: CancelRequest,
+) -> Result<Response, Refused> {
+    let by = who.who(cancel.by.as_deref());
+    let named = door.desk.find(name).await?.by(by.clone());
     door.desk.refuse_superseded(&named).await?;
-    let job = door.desk.cancel_job(&named, &by(cancel.by)).await?;
+    let job = door.desk.cancel_job(&named, &by).await?;
     tracing::info!(job.id = %job.id, "a job was called off");
     Ok(Json(view::job(&job)).into_response())
 }
 
-async fn retry(door: &Inner, name: &str, retry: RetryRequest) -> Result<Response, Refused> {
-    let named = door.desk.find(name).await?;
+async fn retry(
+    door: &Inner,
+    (name, who): (&str, &Admitted),
+    retry: RetryRequest,
+) -> Result<Response, Refused> {
+    let named = door.desk.find(name).await?.by(who.who(None));
     door.desk.refuse_superseded(&named).await?;
     let job = door.desk.retry_job(&named, retry.reason.as_deref()).await?;
     tracing::info!(job.id = %job.id, job.attempt = job.attempt, "a job gets another session");
     Ok(Json(view::job(&job)).into_response())
-}
-
-/// Who gave an order, for the record.
-pub(crate) fn by(by: Option<String>) -> String {
-    let by = by.map(|by| presentable(by.trim(), BY_CHARS_MAX));
-    by.filter(|by| !by.is_empty())
-        .unwrap_or_else(|| BY_NOBODY.to_owned())
 }

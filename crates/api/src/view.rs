@@ -1,7 +1,7 @@
 //! Shows jobs, plans and reasons as they travel. Whatever others wrote is stripped of what looks like a secret.
 
-use client::wire::{Ended, JobView, PlanStepView, Planned, Reason, Waiting, Why};
-use domain::job::{Attention, Ending, How, Job, Phase, Watch};
+use client::wire::{Ended, JobView, OrderView, PlanStepView, Planned, Reason, Waiting, Why};
+use domain::job::{Attention, Ending, Given, How, Job, Phase, Watch};
 use domain::merge::{self, Judgement};
 use domain::redact::presentable;
 use domain::session::Plan;
@@ -51,7 +51,16 @@ pub(crate) fn job(job: &Job) -> JobView {
         last_activity: watch.map(|watch| watch.progress_at),
         waiting: watch.and_then(waiting),
         ended: ended(job),
+        orders: job.given.iter().map(given).collect(),
         metadata: None,
+    }
+}
+
+fn given(given: &Given) -> OrderView {
+    OrderView {
+        order: given.order.word().to_owned(),
+        by: presentable(&given.by, SHORT_CHARS_MAX),
+        at: given.at,
     }
 }
 

@@ -11,7 +11,7 @@ use reqwest::Method;
 
 use crate::error::Error;
 use crate::wire::{
-    Acknowledge, Acknowledged, AdoptRequest, Artifacts, CancelRequest, CreateJob, EffectView,
+    Acknowledge, Acknowledged, AdoptRequest, CancelRequest, CreateJob, EffectView,
     EventPage, Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs, Later,
     MergeRequest, Merged, Message, Messages, Nothing, RegisterRequest, Registered, RetryRequest,
     Status, TakeRequest, Taken, Why,

@@ -5,6 +5,7 @@ mod answered;
 mod attention;
 mod command;
 mod completion;
+mod given;
 mod log;
 mod observe;
 mod orders;
@@ -27,6 +28,7 @@ pub use command::{
     ATTEMPTS_MAX, NewJob, PROMPT_BYTES_MAX, REFUSALS_MAX, adopt, cancel, create, created,
     creation_failed, linked, pull_settled, start, unwanted_twin,
 };
+pub use given::{GIVEN_MAX, Given, given};
 pub use log::ACTIVITY_OVERLAP;
 pub(crate) use observe::newest_pull;
 pub use observe::{Sight, Snapshot, observe};
@@ -95,6 +97,9 @@ pub struct Job {
     /// How often Gaffer itself told its sessions to go on, over all attempts.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub nudges: u32,
+    /// The newest orders that were given about it, and by whom.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<Given>,
     /// Where it stands.
     pub phase: Phase,
 }

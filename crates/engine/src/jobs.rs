@@ -14,6 +14,7 @@ pub use listing::{JobsCursor, Listed, NoJobsCursor};
 pub use trial::TEST_ACCOUNT;
 pub(crate) use waiting::conversation_key;
 
+use domain::effect::EffectState;
 use domain::ids::{
     AgentName, BranchName, CommitSha, EffectId, JobId, PullRef, RepoName, SessionId,
 };
@@ -65,6 +66,17 @@ pub struct Named {
     pub job: JobId,
     /// The session it was named by, if it was.
     pub session: Option<SessionId>,
+    /// Who names it to order something, for the record.
+    pub by: Option<String>,
+}
+
+impl Named {
+    /// The same, named by somebody.
+    #[must_use]
+    pub fn by(self, by: String) -> Self {
+        let by = Some(by);
+        Self { by, ..self }
+    }
 }
 
 /// An effect that was wished for.
@@ -114,7 +126,11 @@ impl Desk {
     pub async fn find(&self, name: &str) -> Result<Named, Error> {
         if let Ok(job) = name.parse::<JobId>() {
             self.must_job(&job).await?;
-            return Ok(Named { job, session: None });
+            return Ok(Named {
+                job,
+                session: None,
+                by: None,
+            });
         }
         let missing = || Error::NoSuch {
             what: "job",
@@ -126,6 +142,7 @@ impl Desk {
         Ok(Named {
             job,
             session: Some(session),
+            by: None,
         })
     }
 
@@ -142,7 +159,7 @@ impl Desk {
         let now = self.now();
         let step = self
             .order(
-                &named.job,
+                named,
                 (job::Order::Say, &|job, source| {
                     let words = (text, cause);
                     job::say(job, named.session.as_ref(), words, (now, &source.timing))
@@ -157,7 +174,7 @@ impl Desk {
         let now = self.now();
         let step = self
             .order(
-                &named.job,
+                named,
                 (job::Order::Approve, &|job, source| {
                     job::approve(job, named.session.as_ref(), (now, &source.timing))
                 }),
@@ -171,7 +188,7 @@ impl Desk {
         let now = self.now();
         Ok(self
             .order(
-                &named.job,
+                named,
                 (job::Order::Cancel, &|job, _| job::cancel(job, by, now)),
             )
             .await?
@@ -183,7 +200,7 @@ impl Desk {
         let now = self.now();
         Ok(self
             .order(
-                &named.job,
+                named,
                 (job::Order::Retry, &|job, _| job::retry(job, reason, now)),
             )
             .await?
@@ -253,9 +270,10 @@ impl Desk {
     /// Decides about a job from its newest state and saves the decision whole.
     async fn order(
         &self,
-        id: &JobId,
+        named: &Named,
         (order, decide): (job::Order, &Decide<'_>),
     ) -> Result<Step<Job>, Error> {
+        let id = &named.job;
         for _ in 0..DECIDE_AGAIN_MAX {
             let found = self.must_job(id).await?;
             let source = self
@@ -264,7 +282,12 @@ impl Desk {
                 .await?
                 .map(|source| source.value);
             let source = source.unwrap_or_else(|| bare(&found.value));
-            let step = decide(&found.value, &source)?;
+            let mut step = decide(&found.value, &source)?;
+            if let Some(by) = &named.by
+                && self.is_new(id, &step).await?
+            {
+                job::given(&mut step.aggregate, order, by, self.now());
+            }
             let mut unit = self.unit();
             self.save_job(&mut unit, Some(&found), &step).await?;
             let answered = self.answer(&mut unit, &found.value, order).await?;
@@ -278,6 +301,17 @@ impl Desk {
             }
         }
         Err(busy(id))
+    }
+
+    /// Whether a decision is more than a repetition of an order that was taken.
+    async fn is_new(&self, id: &JobId, step: &Step<Job>) -> Result<bool, Error> {
+        for action in &step.effects {
+            let wish = Self::effect_id(action);
+            if let Some(found) = self.store.effect(&keys::job_pk(id), &wish).await? {
+                return Ok(matches!(found.value.state, EffectState::Failed { .. }));
+            }
+        }
+        Ok(true)
     }
 }
 

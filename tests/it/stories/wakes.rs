@@ -358,3 +358,40 @@ async fn nothing_is_sent_for_a_test_but_the_test() {
     assert!(SignedDuration::from_secs(gaps(&world)[0]) >= SECOND * 5);
     world.finish().await;
 }
+
+#[tokio::test]
+async fn the_events_of_a_job_are_numbered_in_their_order() {
+    let world = World::with(Setup {
+        scenario: scenario(vec![asking("ask", "Which database?")]),
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
+    let (asks, other) = (world.submit("ask").await, world.submit("Add a test").await);
+    world
+        .until(MINUTE * 5, "a question", async |world| {
+            world.state(&asks).await == "asking"
+        })
+        .await;
+    world
+        .say(&asks, "PostgreSQL", "answer")
+        .await
+        .expect("said");
+    world
+        .until(MINUTE * 20, "merged", async |world| {
+            world.all_merged(&[asks.clone(), other.clone()]).await
+        })
+        .await;
+    for (job, count) in [(&asks, 2), (&other, 1)] {
+        let events = world.desk.store.events(job).await.expect("a store");
+        let told = events.iter().map(|event| event.seq);
+        assert!(told.eq((1..=count).map(Some)), "{events:?}");
+    }
+    let told = |wake: &serde_json::Value| (wake["job_id"].clone(), wake["seq"].clone());
+    let wakes: Vec<_> = world.wakes().iter().map(told).collect();
+    for seq in [1, 2] {
+        let wake = (serde_json::json!(asks.to_string()), serde_json::json!(seq));
+        assert!(wakes.contains(&wake), "{wakes:?}");
+    }
+    world.finish().await;
+}

@@ -40,6 +40,7 @@ impl World {
         Named {
             job: job.clone(),
             session: None,
+            by: None,
         }
     }
 

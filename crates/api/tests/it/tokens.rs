@@ -120,3 +120,37 @@ async fn a_token_that_is_over_opens_nothing() {
         "token_revoked"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_order_says_which_token_gave_it() {
+    let world = World::new().await;
+    let id = world
+        .watched(|watch| watch.unconfirmed_since = Some(watch.since))
+        .await;
+    let token = made(&world.desk, "zai", Scope::Write, None).await;
+    let say = format!("/jobs/{id}:say");
+    let named = async |key: &str| {
+        let request = Request::builder().method(Method::POST).uri(&say);
+        let request = request
+            .header("authorization", format!("Bearer {token}"))
+            .header("content-type", "application/json")
+            .header("idempotency-key", key);
+        let body = Body::from(json!({"message": "Go on."}).to_string());
+        send(&world.router, request.body(body).unwrap()).await
+    };
+    for key in ["once", "once", "twice"] {
+        assert!(named(key).await.status.is_success());
+    }
+    let orders = world.get(&format!("/jobs/{id}")).await.ok(200)["orders"].clone();
+    let given = |order: &serde_json::Value| (order["order"].clone(), order["by"].clone());
+    let told: Vec<_> = orders.as_array().unwrap().iter().map(given).collect();
+    let said = (json!("say"), json!("token zai"));
+    assert_eq!(told, [said.clone(), said], "a repetition is no other order");
+    let why = world.get(&format!("/jobs/{id}/why")).await;
+    assert!(why.text.contains("by token zai"), "{why:?}");
+    let body = json!({"by": "dora"}).to_string();
+    let cancel = (Method::POST, &*format!("/jobs/{id}/cancel"), &*body);
+    let ended = shown(&world, &token, cancel).await.ok(200);
+    assert_eq!(ended["ended"]["by"], "dora (token zai)");
+    assert_eq!(ended["orders"][2]["by"], "dora (token zai)");
+}

@@ -2,8 +2,8 @@
 
 use client::Answer as Came;
 use client::wire::{
-    Artifacts, EffectView, Ended, Events, JobView, Jobs, Later, Merged, Messages, Registered,
-    Waiting,
+    Artifacts, EffectView, Ended, Events, JobView, Jobs, Later, Merged, Messages, OrderView,
+    Registered, Waiting,
 };
 use domain::wake::ActionableEvent;
 use serde_json::{Map, Value, json};
@@ -50,6 +50,7 @@ pub(super) fn job(job: &JobView) -> Answer {
         ("created", moment(job.created_at)),
         ("last activity", or_empty(job.last_activity.map(moment))),
         ("ended", or_empty(job.ended.as_ref().map(ended))),
+        ("orders", orders(&job.orders)),
         ("notes", or_empty(job.metadata.as_ref().map(notes))),
     ];
     let answer = Answer::new(json!({ "job": value(job) })).pairs(pairs);
@@ -64,6 +65,20 @@ pub(super) fn read(came: &Came<JobView>) -> Answer {
         Came::Done(view) => job(view),
         Came::Later(later) => noted(later),
     }
+}
+
+fn orders(orders: &[OrderView]) -> String {
+    let words = |order: &OrderView| {
+        let done = match order.order.as_str() {
+            "say" => "said",
+            "approve" => "plan approved",
+            "retry" => "tried again",
+            "cancel" => "called off",
+            other => other,
+        };
+        format!("{} {done} by {}", moment(order.at), order.by)
+    };
+    orders.iter().map(words).collect::<Vec<_>>().join("\n")
 }
 
 fn notes(notes: &Map<String, Value>) -> String {

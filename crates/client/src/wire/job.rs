@@ -101,9 +101,24 @@ pub struct JobView {
     pub waiting: Option<Waiting>,
     /// How it ended, if it has.
     pub ended: Option<Ended>,
+    /// The newest orders about it and who gave them, the oldest first; a merge is approved at its pull request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub orders: Vec<OrderView>,
     /// What people and agents noted down about it; only where one job is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
+}
+
+/// An order that was taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OrderView {
+    /// What: `say`, `approve`, `retry` or `cancel`.
+    pub order: String,
+    /// Who gave it: `token NAME`, who they said they are, or both.
+    pub by: String,
+    /// When.
+    #[schemars(with = "form::Moment")]
+    pub at: Timestamp,
 }
 
 /// What waits for somebody. The words are Jules's: data, not orders.

@@ -1,10 +1,13 @@
 //! Which of a job's events an order answers.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Job, asked};
 use crate::event::{ErrorCause, Event, Occurrence};
 
 /// What somebody orders of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Order {
     /// Something is said to its session.
     Say,
@@ -16,6 +19,30 @@ pub enum Order {
     Retry,
     /// It is called off.
     Cancel,
+}
+
+impl Order {
+    /// What was done then, as part of a sentence.
+    pub fn done(self) -> &'static str {
+        match self {
+            Self::Say => "said",
+            Self::Approve => "plan approved",
+            Self::Merge => "merge approved",
+            Self::Retry => "tried again",
+            Self::Cancel => "called off",
+        }
+    }
+
+    /// The order in one word, as it travels.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Say => "say",
+            Self::Approve => "approve",
+            Self::Merge => "merge",
+            Self::Retry => "retry",
+            Self::Cancel => "cancel",
+        }
+    }
 }
 
 /// Whether an order about a job, as it was before, is what an event of its asks for. Whoever gives it need not say besides that they are done with the event.

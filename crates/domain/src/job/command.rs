@@ -117,6 +117,7 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
         earlier: Vec::new(),
         again: None,
         nudges: 0,
+        given: Vec::new(),
         phase: Phase::Queued {
             since: now,
             not_before: now,

@@ -62,6 +62,16 @@ fn page() -> Option<Page> {
     Page::told(&format!("https://github.com/{}", "x".repeat(181)))
 }
 
+/// The longest address of a whole there is.
+fn longest_address() -> String {
+    let session = "9".repeat(64).parse().unwrap();
+    let cursor = crate::conversation::Cursor::whole(&session, jiff::Timestamp::MAX);
+    format!(
+        "/jobs/{}/messages?cursor={cursor}",
+        JobId::of(ulid::Ulid(7))
+    )
+}
+
 fn aid() -> impl Strategy<Value = Aid> {
     let check = (hostile(), hostile()).prop_map(|(name, output)| FailedCheck {
         name,
@@ -73,6 +83,7 @@ fn aid() -> impl Strategy<Value = Aid> {
         session: page(),
         pull,
         check,
+        whole: Some(longest_address()),
     })
 }
 
@@ -91,6 +102,7 @@ proptest! {
             job: Some(JobId::of(ulid::Ulid(7))),
             account: "default".parse().unwrap(),
             attempt: 1,
+            seq: Some(u64::MAX),
             observed_at: at(0),
             status,
             last_activity: Some(at(0)),

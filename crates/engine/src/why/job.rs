@@ -177,6 +177,22 @@ fn how(how: &How) -> String {
     }
 }
 
+/// Who gave the newest order of a kind, as part of a sentence.
+fn by(job: &Job, order: job::Order) -> String {
+    let given = job.last_given(order);
+    given.map_or(String::new(), |given| format!(" by {}", given.by))
+}
+
+/// Who answered last, in words or by approving.
+fn answered_by(job: &Job) -> String {
+    let answers = [job::Order::Say, job::Order::Approve];
+    let last = answers.iter().filter_map(|order| job.last_given(*order));
+    let last = last.max_by_key(|given| given.at);
+    last.map_or(String::new(), |given| {
+        format!(" ({} by {})", given.order.done(), given.by)
+    })
+}
+
 fn watching(found: &mut Found, (job, watch): (&Job, &Watch), source: Option<&Source>) {
     let state = watch.state.as_str();
     if let Some(since) = watch.missing_since {
@@ -187,7 +203,8 @@ fn watching(found: &mut Found, (job, watch): (&Job, &Watch), source: Option<&Sou
     }
     if let Some(since) = watch.unconfirmed_since {
         let sentence = format!(
-            "Something was said to its session at {since}, and its log does not show that yet."
+            "Something was said to its session at {since}{}, and its log does not show that yet.",
+            by(job, job::Order::Say)
         );
         found.because("unconfirmed", sentence);
     }
@@ -221,7 +238,10 @@ fn watching(found: &mut Found, (job, watch): (&Job, &Watch), source: Option<&Sou
             found.because("words_expected", sentence);
         }
         Attention::Answered { since } => {
-            let sentence = format!("It was answered at {since}; Jules has not gone on yet.");
+            let sentence = format!(
+                "It was answered at {since}{}; Jules has not gone on yet.",
+                answered_by(job)
+            );
             found.because("answered", sentence);
         }
         Attention::None => {

@@ -151,7 +151,9 @@ pub(super) fn of(kind: Kind, it: &Value) -> Vec<&'static str> {
         | Kind::Agent
         | Kind::Allowance
         | Kind::Artifacts
+        | Kind::ArtifactsPage
         | Kind::Budgets
+        | Kind::EventCount
         | Kind::Evidence
         | Kind::Feed
         | Kind::Gap

@@ -4,8 +4,8 @@ use domain::conversation::{Message, Role};
 use domain::event::Audience;
 use domain::ids::ActivityId;
 use domain::job::{
-    Again, Announced, Attention, Ending, How, Job, Mark, Nudged, Origin, PendingPlan, Phase, Said,
-    Talk, Tally, Telling, Told, Turn, Watch,
+    Again, Announced, Attention, Ending, Given, How, Job, Mark, Nudged, Order, Origin, PendingPlan,
+    Phase, Said, Talk, Tally, Telling, Told, Turn, Watch,
 };
 use domain::notes::Notes;
 use domain::policy::{Answerer, Automation, Terms};
@@ -152,6 +152,11 @@ fn job(origin: Origin, phase: Phase) -> Job {
             require_plan_approval: Some(true),
             automation: Automation::AutomationModeUnspecified,
         },
+        given: vec![Given {
+            order: Order::Say,
+            by: "token zai".to_owned(),
+            at: AT,
+        }],
         origin,
         created_at: AT,
         attempt: 2,

@@ -11,10 +11,10 @@ use reqwest::Method;
 
 use crate::error::Error;
 use crate::wire::{
-    Acknowledge, Acknowledged, AdoptRequest, CancelRequest, CreateJob, EffectView,
-    EventPage, Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs, Later,
-    MergeRequest, Merged, Message, Messages, Nothing, RegisterRequest, Registered, RetryRequest,
-    Status, TakeRequest, Taken, Why,
+    Acknowledge, Acknowledged, AdoptRequest, CancelRequest, CreateJob, EffectView, EventPage,
+    Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs, Later, MergeRequest,
+    Merged, Message, Messages, Nothing, RegisterRequest, Registered, RetryRequest, Status,
+    TakeRequest, Taken, Why,
 };
 
 pub use transport::{CALL_TIMEOUT, Carried, Carrier, Client, Request};

@@ -171,6 +171,26 @@ fn a_prompt_comes_from_a_file_or_standard_input() {
 }
 
 #[test]
+fn a_job_can_be_stricter_than_its_source_and_open_no_pull_request() {
+    let world = world();
+    let order = ["job", "create", "--repo", "acme/shop", "--prompt", PROMPT];
+    let strict = ["--require-plan-approval", "--no-pull-request"];
+    let job = world.json(&[&order[..], &strict].concat())["job"].clone();
+    assert_eq!(job["require_plan_approval"], true);
+    assert_eq!(job["automation_mode"], "AUTOMATION_MODE_UNSPECIFIED");
+    let id = job["job_id"].as_str().unwrap();
+    world.json(&["job", "cancel", id]);
+    let shown = world.run(&["job", "show", id]).ok();
+    for words in [
+        "wait for somebody",
+        "AUTOMATION_MODE_UNSPECIFIED",
+        "called off by a person at the command line",
+    ] {
+        assert!(shown.says(words), "{words}: {shown:?}");
+    }
+}
+
+#[test]
 fn orders_reach_the_job_and_refusals_keep_their_code() {
     let world = world();
     let id = create(&world);

@@ -59,7 +59,12 @@ impl Matter<'_> {
     /// Somebody is told, once; on the pull request too if the source wants that.
     fn alarm(&self, step: &mut Step<Pull>, cause: ErrorCause, reason: String) {
         let sha = &self.facts.head.sha;
-        if !raise(step, self.outside, (cause.clone(), reason.clone(), sha), self.now) {
+        if !raise(
+            step,
+            self.outside,
+            (cause.clone(), reason.clone(), sha),
+            self.now,
+        ) {
             return;
         }
         let pull = &self.facts.pull;

@@ -95,7 +95,7 @@ async fn piped(door: &Arc<Mute>) -> DuplexStream {
     let hello = json!({
         "protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
     });
-    let wait = json!({ "name": "jules_wait_event", "arguments": { "job_id": "1" } });
+    let wait = json!({ "name": "jules_wait_event", "arguments": {} });
     for message in [
         json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }),
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
@@ -103,7 +103,8 @@ async fn piped(door: &Arc<Mute>) -> DuplexStream {
     ] {
         say(&mut ours, &message).await;
     }
-    door.until(1).await;
+    let waits = tokio::time::timeout(SOON, door.until(1)).await;
+    waits.expect("nobody waits at the door");
     ours
 }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use domain::ids::JobId;
 use domain::job::{self, Job, NewJob, Phase, Sight, Snapshot};
-use domain::policy::{Policy, Timing};
+use domain::policy::{Policy, Terms, Timing};
 use domain::session::{SessionState, SessionView};
 use jiff::{SignedDuration, Timestamp};
 use tokio::runtime;
@@ -95,6 +95,7 @@ fn watched() -> Result<(Job, SessionView)> {
         agent: None,
         resume: None,
         priority: domain::priority::Priority::default(),
+        terms: Terms::default(),
     };
     let job = job::adopt(new, &view, NOW)?.aggregate;
     anyhow::ensure!(

@@ -65,7 +65,7 @@ impl PullsWrite for Absent {
         &self,
         _: &PullRef,
         _: &CommitSha,
-        _: MergeMethod,
+        _: (MergeMethod, Option<&str>),
     ) -> Result<CommitSha, Failure> {
         absent()
     }

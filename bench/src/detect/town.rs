@@ -9,7 +9,7 @@ use domain::account::{Account, Health, ListWeight, Pace};
 use domain::event::Occurrence;
 use domain::governor::Limits;
 use domain::ids::{AccountName, JobId};
-use domain::policy::{PlanApproval, Policy, Source, Timing};
+use domain::policy::{PlanApproval, Policy, Source, Terms, Timing};
 use engine::desk::{Desk, Place};
 use engine::dispatcher::{BATCH, Dispatcher, Eyes, Hands, VISIBILITY};
 use engine::jobs::{Named, Order};
@@ -294,6 +294,7 @@ pub(super) async fn hand_over(desk: &Desk, place: usize) -> Result<()> {
         agent: None,
         resume: None,
         priority: None,
+        terms: Terms::default(),
     };
     desk.create_job(order).await?;
     Ok(())
@@ -317,6 +318,7 @@ pub(super) async fn attend(
         let named = Named {
             job: job.clone(),
             session: None,
+            by: None,
         };
         desk.cancel_job(&named, "the simulation").await?;
     }

@@ -126,9 +126,11 @@ pub(crate) fn line(text: &str) -> io::Result<()> {
 pub(crate) fn raw(bytes: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
-    written.map_err(|error| match error.kind() {
-        ErrorKind::BrokenPipe => io::Error::other(Unread),
-        _ => error,
+    written.map_err(|error| {
+        if error.kind() == ErrorKind::BrokenPipe {
+            return io::Error::other(Unread);
+        }
+        error
     })
 }
 

@@ -57,7 +57,7 @@ impl Terms {
     }
 
     /// Who approves plans under these terms: where nobody would be asked, the agent is.
-    pub(super) fn approver(&self, usual: PlanApproval) -> PlanApproval {
+    pub fn approver(&self, usual: PlanApproval) -> PlanApproval {
         match usual {
             PlanApproval::Auto if self.require_plan_approval == Some(true) => PlanApproval::Agent,
             PlanApproval::Auto | PlanApproval::Agent | PlanApproval::Human => usual,

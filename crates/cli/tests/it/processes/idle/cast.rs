@@ -118,8 +118,8 @@ impl Cast {
         let shown = self.stage.world.json(&["job", "show", job]);
         let id = shown["job"]["session_id"].clone();
         let state = self.stage.control("GET", "/state", &Value::Null);
-        let sessions = state["sessions"].as_array().unwrap().iter();
-        let found = sessions.filter(|session| session["id"] == id).next_back();
+        let mut sessions = state["sessions"].as_array().unwrap().iter();
+        let found = sessions.rfind(|session| session["id"] == id);
         found.cloned().unwrap_or_default()
     }
 

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use super::child::{Ended, Handler};
 use super::trouble::{Waits, paused, told_off};
-use super::{Outcome, handler, judged, told_to_end};
+use super::{Outcome, handle, handler, judged, told_to_end};
 use crate::args::watch::WatchArgs;
 use crate::error::Error;
 use crate::here::Here;
@@ -41,6 +41,9 @@ struct Standing {
     malformed: u64,
     /// Events whose command failed every time.
     given_up: u64,
+    /// Events of kinds that this version does not know.
+    #[serde(default)]
+    unknown_event: u64,
 }
 
 /// Handles what is in the file, and goes on with what comes unless it is done once.
@@ -115,6 +118,8 @@ impl Reader {
                 if !self.event(&event, stopped).await? {
                     return Ok(());
                 }
+                let name = event["event"].as_str().unwrap_or_default();
+                self.standing.unknown_event += u64::from(!handle::is_known(name));
             }
             None if line.trim_ascii().is_empty() => {}
             None => {

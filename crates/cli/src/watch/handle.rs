@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use anyhow::{Context, Result};
 use client::mcp::Server;
-use domain::fence::fence;
+use domain::fence::{clip, fence};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use super::child::JULES_EVENT;
 use crate::args::watch::HandleArgs;
 use crate::error::Error;
 use crate::here::Here;
-use crate::render::Answer;
+use crate::render::{self, Answer};
 use crate::{mcp, stdin};
 
 /// Longest event, in bytes: ours have at most 8 KB.
@@ -20,6 +20,12 @@ const EVENT_BYTES_MAX: u64 = 64 * 1024;
 
 /// Longest text that is shown to people, in characters. Programs get it whole.
 const SHOWN_CHARS_MAX: usize = 8_000;
+
+/// Longest name of an event that is repeated, in characters.
+const NAME_CHARS_MAX: usize = 80;
+
+/// The events that there are.
+const KNOWN: [&str; 4] = ["question", "completed", "error", "stuck"];
 
 /// What approves a plan.
 const APPROVE: &str = "jules_approve_plan";
@@ -54,6 +60,12 @@ struct Plan {
 /// Handles one event and tells about it.
 pub(crate) async fn run(args: HandleArgs, here: Here) -> Result<Answer> {
     let event = read(args.event)?;
+    if !is_known(&event.event) {
+        let shown = clip(&event.event, NAME_CHARS_MAX);
+        let told =
+            format!("unknown_event: `{shown}` is none that this version knows; it is done with");
+        render::note(&told);
+    }
     let plan = plan(&event, args.auto_approve_plans);
     let server = mcp::tools(args.url, here);
     let mut called = Vec::new();
@@ -61,6 +73,11 @@ pub(crate) async fn run(args: HandleArgs, here: Here) -> Result<Answer> {
         called.push((tool, call(&server, tool, arguments).await?));
     }
     Ok(told(&event, (&plan.happened, &plan.next), &called))
+}
+
+/// Whether this version knows such an event.
+pub(super) fn is_known(event: &str) -> bool {
+    KNOWN.contains(&event)
 }
 
 /// Calls a tool for an event. What cannot be done any more, or only be shown, must not bring the event back again and again; what can be done later must.

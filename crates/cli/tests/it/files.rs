@@ -214,6 +214,36 @@ fn a_file_of_events_is_handled_line_by_line_and_remembered() {
 }
 
 #[test]
+fn an_event_of_an_unknown_kind_is_logged_done_with_and_counted() {
+    let world = world();
+    let odd = json!({ "event": "celebrated", "event_id": "a", "job_id": "j1" }).to_string();
+    let alone = world.run(&["--json", "handle-event", "--event", &odd]);
+    assert_eq!(alone.code, 0, "{alone:?}");
+    assert!(
+        alone.stderr.contains("unknown_event: `celebrated`"),
+        "{alone:?}"
+    );
+    assert_eq!(alone.json()["called"], json!([]));
+    assert_eq!(alone.json()["event"], "celebrated");
+
+    let config = world.file("config.json", "{}");
+    let state = config.replace("config.json", "state.json");
+    let settings = json!({ "watcher_state_path": state }).to_string();
+    world.file("config.json", &settings);
+    let known = json!({ "event": "question", "event_id": "b" });
+    let file = world.file("events.jsonl", &format!("{odd}\n{known}\n{odd}\n"));
+    // Without a command it is the program's own.
+    let watch = ["watch", "--events", &file, "--once", "--config", &config];
+    let ran = world.run(&watch);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.says("a celebrated (try 1): done"), "{ran:?}");
+    assert_eq!(ran.stderr.matches("unknown_event: ").count(), 2, "{ran:?}");
+    let kept: Value = serde_json::from_str(&std::fs::read_to_string(&state).unwrap()).unwrap();
+    let counts = ["unknown_event", "malformed", "given_up"].map(|name| kept[name].clone());
+    assert_eq!(counts, [json!(2), json!(0), json!(0)]);
+}
+
+#[test]
 fn the_command_of_the_settings_is_run_and_what_always_fails_is_given_up() {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let world = world().set("PATH", path.to_str().unwrap());

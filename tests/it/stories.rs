@@ -16,6 +16,7 @@ mod merges;
 mod pauses;
 mod plans;
 mod polls;
+mod pushes;
 mod quotas;
 mod readings;
 mod repair;

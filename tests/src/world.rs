@@ -4,6 +4,7 @@ mod address;
 mod birth;
 mod decisions;
 mod demo;
+mod door;
 mod fate;
 mod finish;
 mod functions;

@@ -27,6 +27,7 @@ mod merge;
 mod metrics;
 mod orders;
 mod outcome;
+mod pushes;
 mod report;
 
 mod webhook;

@@ -1,6 +1,6 @@
 //! Requests and answers of the door, as JSON.
 //!
-//! Requests refuse fields they do not know, so that a slip of the pen is told; answers may gain fields at any time.
+//! Requests refuse fields they do not know, so that a slip of the pen is told, except in what others make up; answers may gain fields at any time.
 
 mod constraints;
 mod events;
@@ -10,6 +10,7 @@ mod job;
 mod orders;
 mod outcome;
 mod problem;
+mod push;
 mod report;
 
 pub use constraints::{Constraints, OddConstraint, Understood};
@@ -27,6 +28,7 @@ pub use outcome::{
     Acknowledged, Artifacts, EffectView, Events, Later, Merged, MessageView, Messages, Registered,
 };
 pub use problem::{PROBLEM_JSON, Problem, Reason};
+pub use push::{NoSessionName, PushTaken, PushedSession, SessionName};
 pub use report::{
     AccountView, BudgetView, FeedView, GitHubView, Health, HookView, Planned, QueueView,
     SpendingView, Status, UsageView, Used, WebhookCounts, Why,

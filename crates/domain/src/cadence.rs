@@ -25,6 +25,9 @@ const LIGHT_BYTES_PER_SESSION: u64 = 32 * 1024;
 /// The log of a resting session is read this much less often than that of a quiet one: it only shows a restart that no poll has seen.
 const RESTING_SLOWER: i32 = 12;
 
+/// A session whose news is pushed to us is asked for this much less often: a push that was lost, or forged, is made good by it.
+const PUSHED_SLOWER: i32 = 10;
+
 /// Most sessions that one poll reads by themselves: as many as the largest plan works on at once. More would outlast the time for which the account's row is claimed, and meet Jules's limits.
 pub const READS_MAX: usize = 60;
 
@@ -78,19 +81,35 @@ pub fn wants_activities(
     let Some(last_read) = last_read else {
         return true;
     };
+    let quiet_for = now.duration_since(watch.progress_at.max(last_read));
+    moved(watch, shown) || is_awaited(watch, now, timing) || quiet_for >= patience(shown, timing)
+}
+
+/// Whether a poll passes a session over because its news is pushed to us. Each keeps its turns, and whatever is awaited of it is asked for at every poll.
+///
+/// Polls usually come every `gap`. The first one of each ten gaps is a turn, however rare the polls are; `last` is when the one before was.
+pub fn rests_on_pushes(
+    watch: &Watch,
+    (gap, last): (SignedDuration, Option<Timestamp>),
+    now: Timestamp,
+    timing: &Timing,
+) -> bool {
+    let every = gap.as_millis().max(1) * i128::from(PUSHED_SLOWER);
+    let turn = |at: Timestamp| i128::from(at.as_millisecond()).div_euclid(every);
+    let is_turn = last.is_none_or(|last| turn(last) != turn(now));
+    let is_known = watch.missing_since.is_none() && !is_awaited(watch, now, timing);
+    watch.is_pushed(now) && is_known && !is_turn
+}
+
+/// Whether something has to be known of a session now: at a deadline, and while words are on their way to it or from it.
+fn is_awaited(watch: &Watch, now: Timestamp, timing: &Timing) -> bool {
     let deadlines = [silence_deadline(watch, timing), turn_deadline(watch)];
     let is_due = deadlines
         .into_iter()
         .flatten()
         .any(|deadline| deadline <= now);
     let unconfirmed = watch.unconfirmed_since.is_some();
-    let quiet_for = now.duration_since(watch.progress_at.max(last_read));
-    moved(watch, shown)
-        || unconfirmed
-        || is_due
-        || awaits_words(watch, now, timing)
-        || watch.awaits_return(now, timing)
-        || quiet_for >= patience(shown, timing)
+    unconfirmed || is_due || awaits_words(watch, now, timing) || watch.awaits_return(now, timing)
 }
 
 /// The state or the outputs are not what they were.
@@ -296,5 +315,59 @@ mod tests {
         let (watch, same) = (watch("COMPLETED"), shown("COMPLETED"));
         assert!(!wants(&watch, &same, 3_599));
         assert!(wants(&watch, &same, 3_600));
+    }
+
+    #[test]
+    fn what_is_pushed_is_asked_for_at_every_tenth_poll_unless_something_is_awaited() {
+        let gap = SignedDuration::from_secs(10);
+        let base = watch("IN_PROGRESS");
+        let pushed = Watch {
+            pushed_at: Some(at(0)),
+            ..base.clone()
+        };
+        let rests = |watch: &Watch, second: i64| {
+            let polls = (gap, Some(at(second - 10)));
+            rests_on_pushes(watch, polls, at(second), &Timing::default())
+        };
+        let asked = |watch: &Watch, seconds: std::ops::Range<i64>| {
+            let polls = seconds.step_by(10);
+            polls.filter(|second| !rests(watch, *second)).count()
+        };
+        assert_eq!(asked(&pushed, 0..1_000), 10);
+        assert_eq!(asked(&base, 0..1_000), 100);
+        // Polls that are rarer than its turns each ask for it, and so does the first of all.
+        for last in [Some(at(100)), None] {
+            let polls = (gap, last);
+            assert!(!rests_on_pushes(
+                &pushed,
+                polls,
+                at(250),
+                &Timing::default()
+            ));
+        }
+        // Nobody has pushed for half an hour.
+        let alive = Watch {
+            progress_at: at(1_700),
+            ..pushed.clone()
+        };
+        assert_eq!(asked(&alive, 1_700..1_800), 1);
+        assert_eq!(asked(&alive, 1_800..1_900), 10);
+        let awaited = [
+            Watch {
+                missing_since: Some(at(0)),
+                ..pushed.clone()
+            },
+            Watch {
+                unconfirmed_since: Some(at(0)),
+                ..pushed.clone()
+            },
+            Watch {
+                attention: Attention::Expecting { since: at(0) },
+                ..pushed
+            },
+        ];
+        for watch in awaited {
+            assert_eq!(asked(&watch, 0..100), 10, "{watch:?}");
+        }
     }
 }

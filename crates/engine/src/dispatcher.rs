@@ -203,7 +203,14 @@ impl Dispatcher {
             Work::Adopt { id } => self.adopt(id).await,
             Work::Artifacts { id } => self.artifacts(id).await,
             Work::Messages { id, after } => self.messages(id, after).await,
-            Work::Look { id } => self.look(id).await,
+            Work::Look {
+                id,
+                pushed_at: None,
+            } => self.look(id).await,
+            Work::Look {
+                id,
+                pushed_at: Some(at),
+            } => self.look_after_push(id, *at).await,
             Work::Watch { account } => self.watch_soon(account).await,
             Work::Slots { account } => self.slots(account).await,
             Work::Hooks { log: None } => self.find_hook_logs().await,

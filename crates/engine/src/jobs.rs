@@ -4,6 +4,7 @@ pub mod adoption;
 mod creation;
 mod listing;
 mod notes;
+mod pushing;
 mod trial;
 mod waiting;
 
@@ -12,7 +13,7 @@ use std::time::Duration;
 pub use creation::Carried;
 pub use listing::{JobsCursor, Listed, NoJobsCursor};
 pub use trial::TEST_ACCOUNT;
-pub(crate) use waiting::conversation_key;
+pub(crate) use waiting::{SEEN_JUST_NOW, conversation_key};
 
 use domain::effect::EffectState;
 use domain::ids::{

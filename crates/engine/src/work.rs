@@ -71,10 +71,13 @@ pub enum Work {
         /// Where the reader stands, as [`domain::conversation::Cursor`] writes it.
         after: String,
     },
-    /// A job's session is to be looked at now, for somebody who waits for it.
+    /// A job's session is to be looked at now: somebody waits for it, or has pushed it to us.
     Look {
         /// The job.
         id: JobId,
+        /// When it was pushed; none when somebody waits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pushed_at: Option<Timestamp>,
     },
     /// A session that somebody wants adopted.
     Adopt {
@@ -105,7 +108,7 @@ impl Work {
             Self::Job { id }
             | Self::Artifacts { id }
             | Self::Messages { id, .. }
-            | Self::Look { id }
+            | Self::Look { id, .. }
             | Self::Adopt { id } => format!("job {id}"),
             Self::Pull { pull, .. } => format!("repository {}", pull.repo.key()),
             Self::Commit { repo, .. } | Self::Hooked { repo, .. } => {

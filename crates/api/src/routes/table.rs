@@ -8,7 +8,9 @@ use super::parameter::{EVENTS, FRESH, JOBS, KEY, PIECE, SAID};
 use super::{Body, Caller, Row, Sends};
 use crate::door::Inner;
 use crate::orders::{Verb, order};
-use crate::{adopt, document, events, inbox, jobs, metrics, outcome, readings, report, webhook};
+use crate::{
+    adopt, document, events, inbox, jobs, metrics, outcome, pushes, readings, report, webhook,
+};
 
 use Body::{Figures, Json, Nothing, OpenApi};
 
@@ -176,6 +178,17 @@ pub(crate) static CLOSED: &[DoorRow] = &[
     )
     .sends(Sends::Json("GiveBack"))
     .answers(&[(200, Json("GivenBack"))])
+    .refuses(&[404, 409]),
+    Row::post(
+        "/webhooks/jules",
+        (
+            "push_session",
+            "Takes a session that Jules pushes, and can do nothing but have it read again from Jules",
+        ),
+        || post(pushes::pushed),
+    )
+    .sends(Sends::Json("PushedSession"))
+    .answers(&[(202, Json("PushTaken"))])
     .refuses(&[404, 409]),
     Row::get("/status", ("status", "Tells what is going on"), || {
         get(report::status)

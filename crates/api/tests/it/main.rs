@@ -14,6 +14,7 @@ mod metrics;
 mod openapi;
 mod ordering;
 mod over_the_wire;
+mod pushing;
 mod reading;
 mod registering;
 mod tokens;

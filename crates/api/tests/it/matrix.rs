@@ -30,6 +30,7 @@ fn sound(id: &str) -> Option<Value> {
         "approve_plan" | "merge" | "cancel_job" | "retry_job" | "register" | "take_wakes" => {
             json!({})
         }
+        "push_session" => json!({ "name": "sessions/4711" }),
         "acknowledge" => json!({ "agent": "zai" }),
         "extend" | "give_back" => event,
         "list_jobs" | "show_job" | "why_job" | "job_events" | "job_artifacts" | "job_messages"

@@ -177,7 +177,11 @@ async fn what_nobody_has_read_in_time_is_for_later() {
     );
     let later = world.get(&format!("/jobs/{id}?fresh=1")).await;
     assert_eq!(later.ok(202)["ask_again"], format!("/jobs/{id}?fresh=1"));
-    assert_eq!(world.messages().await, [Work::Look { id: id.clone() }]);
+    let look = Work::Look {
+        id: id.clone(),
+        pushed_at: None,
+    };
+    assert_eq!(world.messages().await, [look]);
     let looked = |failure: Option<&str>| Looked {
         read_at: world.clock.now(),
         failure: failure.map(str::to_owned),

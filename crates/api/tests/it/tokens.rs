@@ -31,7 +31,7 @@ async fn shown(world: &World, token: &str, (method, path, body): (Method, &str, 
 }
 
 /// Every route behind the door, and which scope it needs.
-const ROUTES: [(&str, &str, Scope); 25] = [
+const ROUTES: [(&str, &str, Scope); 26] = [
     ("GET", "/status", Scope::Read),
     ("GET", "/metrics", Scope::Read),
     ("GET", "/events", Scope::Read),
@@ -51,6 +51,7 @@ const ROUTES: [(&str, &str, Scope); 25] = [
     ("POST", "/jobs/x/merge", Scope::Write),
     ("POST", "/jobs/x/cancel", Scope::Write),
     ("POST", "/jobs/x/retry", Scope::Write),
+    ("POST", "/webhooks/jules", Scope::Write),
     ("POST", "/agents/zai/take", Scope::Write),
     ("POST", "/events/x/ack", Scope::Write),
     ("POST", "/events/x/extend", Scope::Write),

@@ -38,6 +38,8 @@ texts! {
     JobId = { "pattern": "^[0-7][0-9a-hjkmnp-tv-z]{25}$", "examples": ["01k0000000000000000000000a"] };
     /// Jules's own id of a session.
     SessionId = { "pattern": "^[A-Za-z0-9_-]{1,64}$", "examples": ["15400000000000000001"] };
+    /// A session as Jules names it.
+    SessionName = { "pattern": "^sessions/[A-Za-z0-9_-]{1,64}$", "examples": ["sessions/15400000000000000001"] };
     /// Jules's id of one plan.
     PlanId = { "pattern": "^[A-Za-z0-9_-]{1,128}$" };
     /// One Jules key with its plan and budgets.

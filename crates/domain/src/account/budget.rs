@@ -134,6 +134,20 @@ impl Budget {
         money.into_iter().chain(requests).collect()
     }
 
+    /// Whether something is used up.
+    pub fn is_short(&self, now: Timestamp) -> bool {
+        let nobody_told = Spent {
+            told: false,
+            told_money: false,
+            ..self.spent_on(day_of(now))
+        };
+        let untold = Self {
+            spent: Some(nobody_told),
+            ..self.clone()
+        };
+        !untold.untold(now).is_empty()
+    }
+
     /// The same, and somebody was told today.
     pub(super) fn told(&self, short: Short, now: Timestamp) -> Self {
         let mut spent = self.spent_on(day_of(now));

@@ -220,6 +220,7 @@ fn watch(view: &SessionView, now: Timestamp) -> Watch {
         pull: None,
         unconfirmed_since: None,
         tally: Tally::default(),
+        pushed_at: None,
     }
 }
 

@@ -39,6 +39,9 @@ pub struct Watch {
     /// How often somebody was told of what: stored, so that flapping wakes nobody for ever.
     #[serde(default, skip_serializing_if = "Tally::is_nothing")]
     pub tally: Tally,
+    /// When it was last noted that its news is pushed to us; none while nobody pushes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pushed_at: Option<Timestamp>,
 }
 
 impl Watch {

@@ -1,18 +1,25 @@
-//! Looks at a session outside its account's polls: at a deadline, and for somebody who asks to see it now.
+//! Looks at a session outside its account's polls: at a deadline, for somebody who asks to see it now, and after a push.
 
 use domain::account::Health;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::JobId;
 use domain::job::{self, Phase, Sight, Snapshot, Watch};
 use domain::policy::Source;
+use domain::when::plus;
+use jiff::{SignedDuration, Timestamp};
 
 use super::Dispatcher;
 use crate::desk::{Error, Place, ignore_conflict};
 use crate::forget;
+use crate::jobs::SEEN_JUST_NOW;
 use crate::keys;
 use crate::ports::Expect;
 use crate::readings::{Looked, reason};
 use crate::store::Versioned;
+use crate::work::Work;
+
+/// What was read so long after a push shows what was pushed: Jules's own answers lag a little.
+const PUSH_SHOWN_AFTER: SignedDuration = SignedDuration::from_secs(2);
 
 impl Dispatcher {
     /// A deadline came: the session is looked at whatever the last poll said.
@@ -43,6 +50,45 @@ impl Dispatcher {
             }
             Ok(sight) => self.save_sight(&found, &sight, source).await,
         }
+    }
+
+    /// Somebody pushed a session. However often that is, it is read no more often than for those who ask to see it.
+    pub(super) async fn look_after_push(
+        &self,
+        id: &JobId,
+        pushed_at: Timestamp,
+    ) -> Result<(), Error> {
+        let now = self.desk.now();
+        let last = self.desk.store.read::<Looked>(&keys::looked(id)).await?;
+        let last = last.map(|last| last.value.read_at);
+        if last.is_some_and(|at| at >= plus(pushed_at, PUSH_SHOWN_AFTER)) {
+            return Ok(());
+        }
+        let wait = last.map(|at| plus(at, SEEN_JUST_NOW).duration_since(now));
+        if let Some(wait) = wait.filter(SignedDuration::is_positive) {
+            let again = Work::Look {
+                id: id.clone(),
+                pushed_at: Some(pushed_at),
+            };
+            return Ok(self.desk.queue.send(&again.to_body(), wait).await?);
+        }
+        if self.is_polled_as_usual(id).await? {
+            self.look(id).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether the account of a job is neither in trouble nor short of what it may spend: then it keeps its own pace, and its polls will see the session.
+    async fn is_polled_as_usual(&self, id: &JobId) -> Result<bool, Error> {
+        let Some(found) = self.desk.store.job(id).await? else {
+            return Ok(false);
+        };
+        let account = self.desk.store.account(&found.value.account).await?;
+        let now = self.desk.now();
+        Ok(account.is_some_and(|account| {
+            let account = account.value;
+            account.health == Health::Working && !account.budget.is_short(now)
+        }))
     }
 
     /// Somebody wants to see a job as it is now. A job without a session to look at is as it is.

@@ -18,7 +18,7 @@ use crate::wait::Seen;
 use crate::work::Work;
 
 /// Whoever asks to see a job again so soon is shown what the one before saw: nobody uses up Jules's patience by asking often.
-const SEEN_JUST_NOW: SignedDuration = SignedDuration::from_secs(5);
+pub(crate) const SEEN_JUST_NOW: SignedDuration = SignedDuration::from_secs(5);
 
 /// Where the page of a job's conversation after a cursor is kept.
 pub(crate) fn conversation_key(id: &JobId, cursor: &Cursor) -> Key {
@@ -81,7 +81,11 @@ impl Desk {
         if let Some(last) = last.filter(|last| last.value.read_at > just_now) {
             return Ok(Some(last.value));
         }
-        let since = self.ask_for(id, Work::Look { id: id.clone() }).await?;
+        let look = Work::Look {
+            id: id.clone(),
+            pushed_at: None,
+        };
+        let since = self.ask_for(id, look).await?;
         self.awaited(&key, |looked: &Looked| looked.read_at >= since, within)
             .await
     }

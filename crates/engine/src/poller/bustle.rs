@@ -1,9 +1,10 @@
 //! What an account's jobs do: how soon it is polled again hangs on that.
 
-use domain::account::Bustle;
+use domain::account::{Account, Bustle};
 use domain::ids::AccountName;
 use domain::job::{Job, Phase};
 use domain::session::SessionState;
+use jiff::SignedDuration;
 
 use super::Poller;
 use crate::desk::Error;
@@ -29,6 +30,14 @@ pub(super) fn of(watched: &[Versioned<Job>]) -> Bustle {
         Bustle::Active
     } else {
         Bustle::Resting
+    }
+}
+
+/// How long it is from one poll of an account to the next, at the most, while all is well and some of its jobs are watched.
+pub(super) fn gap(account: &Account, watched: &[Versioned<Job>]) -> SignedDuration {
+    match of(watched) {
+        Bustle::Active => account.pace.tick,
+        Bustle::Resting | Bustle::Nothing => account.pace.idle,
     }
 }
 

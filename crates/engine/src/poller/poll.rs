@@ -32,6 +32,8 @@ pub(super) struct Gathered {
     pub(super) reads: BTreeMap<SessionId, Timestamp>,
     /// Who wanted to be read and was not yet, with how often in a row.
     pub(super) passed_over: BTreeMap<SessionId, u32>,
+    /// Whose news is pushed to us, and whose turn it is not: only what others' reading shows of them is seen.
+    pub(super) resting: BTreeSet<SessionId>,
     /// When no read is begun any more; those that are left were passed over. None for a poll that may take its time.
     pub(super) until: Option<Timestamp>,
     /// The account's, with when it was swept.
@@ -148,10 +150,12 @@ impl Poller {
         jobs: &[Versioned<Job>],
         gathered: &mut Gathered,
     ) -> Result<(), LookError> {
-        let wanted: BTreeSet<SessionId> = jobs
+        let watched: BTreeSet<SessionId> = jobs
             .iter()
             .filter_map(|job| job.value.session().cloned())
             .collect();
+        gathered.resting = self.resting(account, jobs, gathered).await?;
+        let wanted: BTreeSet<SessionId> = &watched - &gathered.resting;
         let sweep = self.sweep(account, jobs);
         gathered.tally = sweep.marked(&account.tally, (false, self.desk.now()));
         let listing = || cadence::look(&account.list, wanted.len() as u64) == Look::List;
@@ -166,13 +170,13 @@ impl Poller {
                 outcome => outcome?,
             }
         }
-        self.put_twins_away(&wanted, gathered).await?;
+        self.put_twins_away(&watched, gathered).await?;
         self.look_at_each(account, jobs, gathered).await?;
         if sweep.links {
             self.remind_of_pulls(jobs).await?;
             gathered.tally = sweep.marked(&account.tally, (true, self.desk.now()));
         }
-        if wanted.is_empty() && !sweep.lists {
+        if watched.is_empty() && !sweep.lists {
             // Nothing to watch: the key is still proved to work, with the smallest question there is.
             gathered.asked += 1;
             self.sessions.list(&account.name, 1, None).await?;

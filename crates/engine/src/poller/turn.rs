@@ -1,14 +1,15 @@
 //! Which sessions are read in a poll, and in which order: not all of them when there are many, and the first of them when Jules stops answering.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use domain::account::Account;
+use domain::account::{Account, Health};
 use domain::cadence::{self, READS_MAX};
+use domain::ids::SessionId;
 use domain::job::{Job, Phase, Watch};
 use domain::priority::{self, Waiting};
 
-use super::Poller;
 use super::poll::Gathered;
+use super::{Poller, bustle};
 use crate::desk::Error;
 use crate::store::Versioned;
 
@@ -32,6 +33,10 @@ impl Poller {
             let last_read = account.activity_reads.get(&watch.session);
             let last_read = last_read.map(|at| (watch.session.clone(), *at));
             gathered.reads.extend(last_read);
+            let is_seen = gathered.views.contains_key(&watch.session);
+            if gathered.resting.contains(&watch.session) && !is_seen {
+                continue;
+            }
             if self.costs(account, (found, watch), gathered).await? {
                 asking.push((found, watch.as_ref()));
             } else {
@@ -49,6 +54,35 @@ impl Poller {
             .map(|((_, watch), one)| (watch.session.clone(), one.passed_over.saturating_add(1)))
             .collect();
         Ok(looked_at)
+    }
+
+    /// The sessions that need not be asked for in this poll, since their news is pushed to us. An account that was in trouble is asked for all of its own: only an answer shows that it is over.
+    pub(super) async fn resting(
+        &self,
+        account: &Account,
+        jobs: &[Versioned<Job>],
+        gathered: &mut Gathered,
+    ) -> Result<BTreeSet<SessionId>, Error> {
+        let mut resting = BTreeSet::new();
+        let polls = (bustle::gap(account, jobs), account.tally.last);
+        let now = self.desk.now();
+        for found in jobs {
+            match &found.value.phase {
+                Phase::Watching(watch)
+                    if account.health == Health::Working && watch.is_pushed(now) =>
+                {
+                    let rules = self.known_rules(&found.value, gathered).await?;
+                    if cadence::rests_on_pushes(watch, polls, now, &rules.timing) {
+                        resting.insert(watch.session.clone());
+                    }
+                }
+                Phase::Watching(_)
+                | Phase::Queued { .. }
+                | Phase::Creating { .. }
+                | Phase::Ended(_) => {}
+            }
+        }
+        Ok(resting)
     }
 
     /// Whether looking at a session takes a request of its own.
@@ -74,7 +108,7 @@ impl Poller {
     }
 }
 
-fn waiting((found, watch): Watched<'_>, before: &BTreeMap<domain::ids::SessionId, u32>) -> Waiting {
+fn waiting((found, watch): Watched<'_>, before: &BTreeMap<SessionId, u32>) -> Waiting {
     Waiting {
         priority: found.value.priority,
         passed_over: before.get(&watch.session).copied().unwrap_or(0),

@@ -355,7 +355,14 @@ fn works() -> Vec<Work> {
             id: job_id(),
             after: "m1".to_owned(),
         },
-        Work::Look { id: job_id() },
+        Work::Look {
+            id: job_id(),
+            pushed_at: None,
+        },
+        Work::Look {
+            id: job_id(),
+            pushed_at: Some(AT),
+        },
         Work::Adopt { id: job_id() },
         Work::Watch {
             account: "default".parse().expect("a name"),

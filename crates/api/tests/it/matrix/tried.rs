@@ -193,9 +193,12 @@ pub(super) fn bad_bodies(route: &Route, path: &str, body: &Value) -> Vec<Tried> 
         .into();
     all.push(raw(
         b"{\"x\":\"\xff\xfe\"}".to_vec(),
-        &["bad_json", "unknown_field"],
+        &["bad_json", "missing_field", "unknown_field"],
     ));
-    all.push(raw(deep.into_bytes(), &["bad_json", "unknown_field"]));
+    all.push(raw(
+        deep.into_bytes(),
+        &["bad_json", "missing_field", "unknown_field"],
+    ));
     all.push(raw(large.into_bytes(), &["too_large"]));
     if must_be {
         all.push(raw(Vec::new(), &["bad_json"]));
@@ -216,7 +219,11 @@ fn bad_fields(schema: &Value, path: &str, body: &Value) -> Vec<Tried> {
         body.insert(field.to_owned(), value);
         tried(body, field)
     };
-    let mut all = vec![with("colour", json!("red"))];
+    let mut all = Vec::new();
+    // What others make up may hold more than we know.
+    if schema["additionalProperties"] == false {
+        all.push(with("colour", json!("red")));
+    }
     for field in schema["required"].as_array().into_iter().flatten() {
         let field = field.as_str().unwrap();
         let mut body = whole.clone();

@@ -12,7 +12,7 @@ use super::schemas::{Schemas, named};
 use super::spellings;
 
 /// What readers are told first.
-const ABOUT: &str = "The door of a running Gaffer: hand work to Jules, look at it, answer it, and be woken.\n\nA job is named by its id or by the id of a session of its. Orders about a job have two spellings, `/jobs/{job}:say` and `/jobs/{job}/messages`, which are the same. Requests refuse fields that they do not know; answers may gain fields at any time. Every answer carries `x-request-id`.";
+const ABOUT: &str = "The door of a running Gaffer: hand work to Jules, look at it, answer it, and be woken.\n\nA job is named by its id or by the id of a session of its. Orders about a job have two spellings, `/jobs/{job}:say` and `/jobs/{job}/messages`, which are the same. Requests refuse fields that they do not know, except in what others make up; answers may gain fields at any time. Every answer carries `x-request-id`.";
 
 /// The whole document.
 pub(super) fn derived() -> Value {

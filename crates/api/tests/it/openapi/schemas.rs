@@ -3,8 +3,8 @@
 use client::wire::{
     Acknowledge, Acknowledged, AdoptRequest, Artifacts, CancelRequest, CreateJob, EffectView,
     EventPage, Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs, Later,
-    MergeRequest, Merged, Message, Messages, Nothing, Problem, RegisterRequest, Registered,
-    RetryRequest, Status, TakeRequest, Taken, Why,
+    MergeRequest, Merged, Message, Messages, Nothing, Problem, PushTaken, PushedSession,
+    RegisterRequest, Registered, RetryRequest, Status, TakeRequest, Taken, Why,
 };
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -35,6 +35,7 @@ impl Schemas {
         schemas.send::<MergeRequest>();
         schemas.send::<Message>();
         schemas.send::<Nothing>();
+        schemas.send::<PushedSession>();
         schemas.send::<RegisterRequest>();
         schemas.send::<RetryRequest>();
         schemas.send::<TakeRequest>();
@@ -52,6 +53,7 @@ impl Schemas {
         schemas.answer::<Merged>();
         schemas.answer::<Messages>();
         schemas.answer::<Problem>();
+        schemas.answer::<PushTaken>();
         schemas.answer::<Registered>();
         schemas.answer::<Status>();
         schemas.answer::<Taken>();

@@ -185,6 +185,7 @@ fn watched(state: SessionState) -> Watch {
         pull: None,
         unconfirmed_since: None,
         tally: Tally::default(),
+        pushed_at: None,
     }
 }
 
@@ -261,6 +262,7 @@ fn full(who: Answerer) -> Watch {
         },
         pull: Some(pull_ref()),
         unconfirmed_since: Some(AT),
+        pushed_at: Some(AT),
         ..watched(SessionState::Completed)
     }
 }

@@ -1,0 +1,60 @@
+//! `POST /webhooks/jules`: snapshots of sessions, should Jules ever push them.
+//!
+//! What is pushed is a hint. It says which session to read again, and whatever is decided is decided by what Jules answers then.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::LOCATION;
+use axum::response::{IntoResponse, Response};
+use client::wire::{PushTaken, PushedSession, SessionName};
+use domain::ids::SessionId;
+use engine::desk::Error;
+
+use crate::body::{self, Sent};
+use crate::door::Door;
+use crate::refusal::Refused;
+
+/// 202 with whose session it is, 404 when it is none of ours.
+pub(crate) async fn pushed(State(door): Door, sent: Sent) -> Result<Response, Refused> {
+    let (session, field) = named(body::order(sent)?)?;
+    let pushed = door.desk.pushed(&session).await;
+    let job_id = pushed.map_err(|error| not_ours(error, field))?;
+    let ask_again = format!("/jobs/{job_id}");
+    let address = [(LOCATION, ask_again.clone())];
+    let taken = PushTaken { job_id, ask_again };
+    Ok((StatusCode::ACCEPTED, address, Json(taken)).into_response())
+}
+
+/// Which session it is, and which field says so.
+fn named(pushed: PushedSession) -> Result<(SessionId, &'static str), Refused> {
+    match (pushed.name, pushed.id) {
+        (Some(SessionName(name)), Some(id)) if name != id => {
+            let detail = "`id` and `name` are of different sessions: send one session";
+            Err(Refused::field("id", "bad_field", detail))
+        }
+        (Some(SessionName(name)), _) => Ok((name, "name")),
+        (None, Some(id)) => Ok((id, "id")),
+        (None, None) => {
+            let detail = "`name` is missing: send a session as Jules's API shows it, with its `name` or its `id`";
+            Err(Refused::field("name", "missing_field", detail))
+        }
+    }
+}
+
+fn not_ours(error: Error, field: &str) -> Refused {
+    match error {
+        Error::NoSuch {
+            what: "session", ..
+        } => {
+            let detail = format!("no such session: no job here has the one that `{field}` names");
+            Refused::new(StatusCode::NOT_FOUND, "no_such_session", &detail).about(field)
+        }
+        Error::NoSuch { .. }
+        | Error::NotNow(_)
+        | Error::Records(_)
+        | Error::Commit(_)
+        | Error::Queue(_)
+        | Error::Outside(_) => error.into(),
+    }
+}

@@ -1,0 +1,94 @@
+//! A session whose news is pushed to us: noted, so that it need not be asked for as often.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::silence::deadline;
+use super::watch::Watch;
+use super::{Job, Phase};
+use crate::ids::SessionId;
+use crate::policy::Timing;
+use crate::step::Step;
+
+/// So long after a push was noted the next one is relied on: a session at work says something every few minutes.
+pub const PUSHED_FOR: SignedDuration = SignedDuration::from_mins(30);
+
+/// Pushes that come this soon after a noted one are not noted: a session that says much does not have its job written each time.
+const NOTED_EVERY: SignedDuration = SignedDuration::from_mins(5);
+
+impl Watch {
+    /// Whether its news was pushed to us lately.
+    pub fn is_pushed(&self, now: Timestamp) -> bool {
+        let since = |at: Timestamp| now.duration_since(at);
+        self.pushed_at.is_some_and(|at| since(at) < PUSHED_FOR)
+    }
+}
+
+/// Somebody pushed what they say is a session of the job. Of that only the fact is believed that somebody pushes. None for a session that is not watched any more.
+pub fn pushed(
+    job: &Job,
+    session: &SessionId,
+    (now, timing): (Timestamp, &Timing),
+) -> Option<Step<Job>> {
+    let mut step = Step::stay(job.clone());
+    match &mut step.aggregate.phase {
+        Phase::Watching(watch) if watch.session == *session => {
+            let noted = |at: Timestamp| now.duration_since(at) < NOTED_EVERY;
+            if !watch.pushed_at.is_some_and(noted) {
+                watch.pushed_at = Some(now);
+            }
+        }
+        Phase::Watching(_) | Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => {
+            return None;
+        }
+    }
+    step.due = deadline(&step.aggregate, timing);
+    Some(step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::watched_job;
+    use super::*;
+
+    /// So many seconds after the job got its session.
+    fn after(job: &Job, seconds: i64) -> Timestamp {
+        job.created_at + SignedDuration::from_secs(seconds)
+    }
+
+    fn push(job: &Job, session: &str, second: i64) -> Option<Job> {
+        let session = session.parse().unwrap();
+        let timing = Timing::default();
+        pushed(job, &session, (after(job, second), &timing)).map(|step| {
+            assert!(step.events.is_empty() && step.effects.is_empty());
+            assert_eq!(step.due, deadline(&step.aggregate, &timing));
+            step.aggregate
+        })
+    }
+
+    #[test]
+    fn pushes_are_noted_now_and_then_and_change_nothing_else() {
+        let job = watched_job();
+        let session = job.session().unwrap().to_string();
+        let noted = push(&job, &session, 10).unwrap();
+        let Phase::Watching(watch) = &noted.phase else {
+            panic!()
+        };
+        assert_eq!(watch.pushed_at, Some(after(&job, 10)));
+        assert_eq!(push(&noted, &session, 309), Some(noted.clone()));
+        assert_ne!(push(&noted, &session, 310), Some(noted.clone()));
+        assert!(watch.is_pushed(after(&job, 10 + 1_799)));
+        assert!(!watch.is_pushed(after(&job, 10 + 1_800)));
+        let mut same = watch.clone();
+        same.pushed_at = None;
+        assert_eq!(Phase::Watching(same), job.phase);
+    }
+
+    #[test]
+    fn another_session_and_a_job_that_is_over_take_no_push() {
+        let job = watched_job();
+        assert_eq!(push(&job, "77", 10), None);
+        let session = job.session().unwrap().to_string();
+        let ended = super::super::cancel(&job, "me", after(&job, 5)).unwrap();
+        assert_eq!(push(&ended.aggregate, &session, 10), None);
+    }
+}

@@ -102,7 +102,7 @@ pub fn router(state: DoorState) -> Router {
     });
     let tools = mcp::route(&door, |door| closed(&door).with_state(door));
     let open = routes::served(routes::OPEN)
-        .route("/mcp", tools)
+        .route(routes::TOOLS.path, tools)
         .method_not_allowed_fallback(no_such_method);
     closed(&door)
         .merge(open)

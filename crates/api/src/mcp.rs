@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use axum::Router;
 use axum::body::{self, Body, Bytes};
 use axum::extract::{Query, Request};
-use axum::http::header::{ALLOW, HOST, ORIGIN};
+use axum::http::header::{ACCEPT, ALLOW, CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any};
@@ -85,9 +85,7 @@ async fn answer(tools: &Tools, request: Request) -> Result<Response, Response> {
     let server = tools.server(token, &toolsets);
     match posted(server, &parts.headers, message).await {
         Posted::Answer(response) => Ok(response.map(Body::new)),
-        Posted::Refused { status, why } => {
-            Err(Refused::new(status, code(status), &why).into_response())
-        }
+        Posted::Refused { status, why } => Err(unlooked_at(status, &why).into_response()),
     }
 }
 
@@ -210,6 +208,16 @@ async fn whole(sent: Body) -> Result<Bytes, Refused> {
 fn stopping() -> Refused {
     let detail = "this Gaffer is being stopped: nothing was done, try again once it is back";
     Refused::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", detail)
+}
+
+/// What the server of the tools did not even look at, and which header is to blame.
+fn unlooked_at(status: StatusCode, why: &str) -> Refused {
+    let refused = Refused::new(status, code(status), why);
+    match status {
+        StatusCode::NOT_ACCEPTABLE => refused.about(ACCEPT.as_str()),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => refused.about(CONTENT_TYPE.as_str()),
+        _ => refused,
+    }
 }
 
 /// The code of what the server of the tools did not take.

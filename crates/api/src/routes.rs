@@ -12,7 +12,7 @@ use domain::token::Scope;
 use crate::orders::Verb;
 
 pub use parameter::{Parameter, Takes};
-pub(crate) use table::{CLOSED, HOOKS, OPEN};
+pub(crate) use table::{CLOSED, HOOKS, OPEN, TOOLS};
 
 /// With which method a route is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +45,8 @@ pub enum Sends {
     MaybeJson(&'static str),
     /// A webhook delivery of GitHub's.
     Delivery,
+    /// A message of MCP.
+    Message,
 }
 
 /// What is answered.
@@ -56,6 +58,8 @@ pub enum Body {
     OpenApi,
     /// Figures in Prometheus's text format.
     Figures,
+    /// An answer of MCP.
+    Message,
     /// Nothing.
     Nothing,
 }
@@ -91,25 +95,34 @@ pub(crate) struct Row<S> {
     serve: fn() -> MethodRouter<S>,
 }
 
-impl<S> Row<S> {
+impl Route {
+    /// A route that takes nothing and answers nothing yet.
     const fn new(
         (method, path): (Method, &'static str),
         (id, summary): (&'static str, &'static str),
-        serve: fn() -> MethodRouter<S>,
     ) -> Self {
-        let caller = Caller::Token(needed(method));
-        let route = Route {
+        Self {
             method,
             path,
             colon: None,
             id,
             summary,
-            caller,
+            caller: Caller::Token(needed(method)),
             parameters: &[],
             sends: Sends::Nothing,
             answers: &[],
             refuses: &[],
-        };
+        }
+    }
+}
+
+impl<S> Row<S> {
+    const fn new(
+        called: (Method, &'static str),
+        told: (&'static str, &'static str),
+        serve: fn() -> MethodRouter<S>,
+    ) -> Self {
+        let route = Route::new(called, told);
         Self { route, serve }
     }
 
@@ -188,5 +201,6 @@ pub(crate) fn served<S: Clone + Send + Sync + 'static>(rows: &[Row<S>]) -> Route
 /// All routes of all doors.
 pub fn routes() -> impl Iterator<Item = &'static Route> {
     let ours = CLOSED.iter().chain(OPEN).map(|row| &row.route);
+    let ours = ours.chain([&TOOLS]);
     ours.chain(HOOKS.iter().map(|row| &row.route))
 }

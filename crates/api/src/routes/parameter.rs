@@ -23,6 +23,8 @@ pub enum Takes {
     Cursor,
     /// Yes or no, in digits or words.
     Switch,
+    /// Names of sets of tools, with commas between them.
+    Toolsets,
     /// A name in a header, of visible ASCII characters.
     Name {
         /// Its length at most, in bytes.
@@ -72,6 +74,13 @@ pub(super) const FRESH: Parameter = query(
     "fresh",
     Takes::Switch,
     "Whether Jules is looked at first: what the job then is, is answered.",
+);
+
+/// Which tools are shown besides.
+pub(super) const TOOLSETS: Parameter = query(
+    "toolsets",
+    Takes::Toolsets,
+    "Which tools are shown besides those that always are.",
 );
 
 /// Where a conversation goes on.

@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use axum::routing::{get, post};
 
-use super::parameter::{EVENTS, FRESH, JOBS, KEY, PIECE, SAID};
-use super::{Body, Caller, Row, Sends};
+use domain::token::Scope;
+
+use super::parameter::{EVENTS, FRESH, JOBS, KEY, PIECE, SAID, TOOLSETS};
+use super::{Body, Caller, Method, Route, Row, Sends};
 use crate::door::Inner;
 use crate::orders::{Verb, order};
 use crate::{
     adopt, document, events, inbox, jobs, metrics, outcome, pushes, readings, report, webhook,
 };
 
-use Body::{Figures, Json, Nothing, OpenApi};
+use Body::{Figures, Json, Message, Nothing, OpenApi};
 
 type DoorRow = Row<Arc<Inner>>;
 
@@ -212,6 +214,22 @@ pub(crate) static OPEN: &[DoorRow] = &[Row::get(
 )
 .called_by(Caller::Anybody)
 .answers(&[(200, Json("Health"))])];
+
+/// The tools for agents. They are served by themselves, since they call the other routes; what a call needs is decided there.
+pub(crate) static TOOLS: Route = Route {
+    caller: Caller::Token(Scope::Read),
+    parameters: &[TOOLSETS],
+    sends: Sends::Message,
+    answers: &[(200, Message), (202, Nothing)],
+    refuses: &[406],
+    ..Route::new(
+        (Method::Post, "/mcp"),
+        (
+            "mcp",
+            "Takes a message of the Model Context Protocol, whose `tools/list` tells which tools there are",
+        ),
+    )
+};
 
 /// What GitHub calls.
 pub(crate) static HOOKS: &[Row<webhook::Hooks>] = &[Row::post(

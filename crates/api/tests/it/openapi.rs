@@ -112,8 +112,7 @@ fn only_the_table_makes_routes() {
         made,
         [
             r#"src/door.rs: .route("/jobs/{job}", post(orders::by_colon))"#,
-            // MCP tells of itself what it serves: `tools/list`.
-            r#"src/door.rs: .route("/mcp", tools)"#,
+            "src/door.rs: .route(routes::TOOLS.path, tools)",
             "src/routes.rs: router.route(row.route.path, (row.serve)())",
         ]
     );

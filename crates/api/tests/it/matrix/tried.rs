@@ -22,6 +22,8 @@ enum Wrong {
     Named(String),
     /// The whole body: one of these codes.
     Body(&'static [&'static str]),
+    /// A message: this code of its protocol.
+    Message(i32),
 }
 
 /// One bad request.
@@ -69,6 +71,15 @@ impl Tried {
             }
             Wrong::Named(name) => field == Some(name),
             Wrong::Body(codes) => codes.contains(&code),
+            Wrong::Message(_) => false,
+        }
+    }
+
+    /// The code of JSON-RPC that a refusal has, where it has one.
+    pub(super) fn protocol(&self) -> Option<i32> {
+        match &self.wrong {
+            Wrong::Message(code) => Some(*code),
+            Wrong::Path | Wrong::Named(_) | Wrong::Body(_) => None,
         }
     }
 
@@ -134,7 +145,7 @@ pub(super) fn bad_queries(route: &Route, path: &str) -> Vec<Tried> {
                 .into_iter()
                 .chain([(max + 1).to_string()])
                 .collect(),
-            Takes::Form(_) | Takes::Cursor | Takes::Switch => {
+            Takes::Form(_) | Takes::Cursor | Takes::Switch | Takes::Toolsets => {
                 ["..%2f", "%00", "%0d%0aa:%20b", "no such", "%ff"]
                     .map(|it| it.replace(' ', "%20"))
                     .into()
@@ -180,6 +191,7 @@ pub(super) fn bad_bodies(route: &Route, path: &str, body: &Value) -> Vec<Tried> 
         Sends::Nothing | Sends::Delivery => return Vec::new(),
         Sends::Json(name) => (name, true),
         Sends::MaybeJson(name) => (name, false),
+        Sends::Message => return bad_messages(path),
     };
     let raw = |body: Vec<u8>, codes| Tried {
         body,
@@ -205,6 +217,34 @@ pub(super) fn bad_bodies(route: &Route, path: &str, body: &Value) -> Vec<Tried> 
     }
     all.extend(bad_fields(&schema(name), path, body));
     all
+}
+
+/// What is no message, and one that is too long.
+fn bad_messages(path: &str) -> Vec<Tried> {
+    let headers = vec![("content-type", "application/json".to_owned())];
+    let tried = |body: &str, wrong| Tried {
+        body: body.as_bytes().to_vec(),
+        headers: headers.clone(),
+        ..Tried::new(path.to_owned(), &Value::Null, wrong)
+    };
+    let deep = format!("{{\"x\":{}1{}}}", "[".repeat(5_000), "]".repeat(5_000));
+    let long = format!("{{\"x\":\"{}\"}}", "x".repeat(LARGE_BYTES));
+    let no_json = ["", "{", "nonsense", "{} {}", &deep];
+    let no_message = [
+        "[]",
+        "null",
+        "5",
+        "{}",
+        "{\"jsonrpc\":\"1.0\",\"method\":\"ping\"}",
+    ];
+    let no_json = no_json.map(|text| tried(text, Wrong::Message(-32_700)));
+    let no_message = no_message.map(|text| tried(text, Wrong::Message(-32_600)));
+    let too_long = tried(&long, Wrong::Body(&["too_large"]));
+    no_json
+        .into_iter()
+        .chain(no_message)
+        .chain([too_long])
+        .collect()
 }
 
 /// Each field missing, of another type, and holding what no name holds; and one that there is not.

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use api::{Body, Caller, Method, Parameter, Route, Sends, Takes, routes};
+use client::mcp::Toolset;
 use client::wire::PROBLEM_JSON;
 use serde_json::{Map, Value, json};
 
@@ -128,6 +129,10 @@ fn parameter(parameter: &Parameter) -> Value {
         Takes::Form(name) => named(name),
         Takes::Switch => json!({ "type": "string", "enum": ["1", "0", "true", "false", ""] }),
         Takes::Cursor => json!({ "type": "string" }),
+        Takes::Toolsets => {
+            let names = Toolset::ALL.map(Toolset::name).join("|");
+            json!({ "type": "string", "pattern": format!("^(({names})(,({names}))*)?$") })
+        }
         Takes::Name { longest } => {
             json!({ "type": "string", "maxLength": longest, "pattern": "^[!-~]([\\t -~]*[!-~])?$" })
         }
@@ -151,6 +156,15 @@ fn body(sends: Sends) -> Option<Value> {
             "description": "An event, as GitHub describes it in \"Webhook events and payloads\".",
             "content": { "application/json": { "schema": { "type": "object" } } },
         })),
+        Sends::Message => Some(json!({
+            "required": true,
+            "description": "One message of JSON-RPC 2.0, as the Model Context Protocol has it.",
+            "content": { "application/json": { "schema": {
+                "type": "object",
+                "required": ["jsonrpc", "method"],
+                "properties": { "jsonrpc": { "const": "2.0" }, "method": { "type": "string" } },
+            } } },
+        })),
     }
 }
 
@@ -169,7 +183,30 @@ fn responses(route: &Route, path: &str) -> Value {
         };
         responses.insert(status.to_string(), response);
     }
+    if route.sends == Sends::Message {
+        responses.insert("400".to_owned(), unreadable_message());
+    }
     Value::Object(responses)
+}
+
+/// What is no message is told in the words of its protocol, and a bad parameter as everywhere.
+fn unreadable_message() -> Value {
+    json!({
+        "description": told(400),
+        "content": {
+            PROBLEM_JSON: { "schema": named("Problem") },
+            "application/json": { "schema": answered_message("error") },
+        },
+    })
+}
+
+/// A message of JSON-RPC that answers another.
+fn answered_message(what: &str) -> Value {
+    json!({
+        "type": "object",
+        "required": ["jsonrpc", what],
+        "properties": { "jsonrpc": { "const": "2.0" } },
+    })
 }
 
 /// With what a route may refuse: what its row says, and what its caller, its parameters and its body bring about.
@@ -183,6 +220,7 @@ fn refused(route: &Route, path: &str) -> BTreeSet<u16> {
         Sends::Nothing => {}
         Sends::Json(_) | Sends::MaybeJson(_) => statuses.extend([413, 415, 422]),
         Sends::Delivery => statuses.extend([413, 422]),
+        Sends::Message => statuses.extend([413, 415]),
     }
     match route.caller {
         Caller::Anybody => {}
@@ -206,6 +244,13 @@ fn answer(status: u16, body: Body) -> Value {
         Body::Json(name) => json(named(name)),
         Body::OpenApi => json(json!({ "type": "object", "required": ["openapi"] })),
         Body::Figures => json!({ "text/plain": { "schema": { "type": "string" } } }),
+        Body::Message => {
+            let message = json!({ "type": "object", "required": ["jsonrpc"] });
+            json!({
+                "application/json": { "schema": message },
+                "text/event-stream": { "schema": { "type": "string" } },
+            })
+        }
         Body::Nothing => return answer,
     };
     answer["content"] = content;
@@ -222,7 +267,9 @@ fn answer(status: u16, body: Body) -> Value {
 
 /// All refusals of the door, by their titles.
 fn refusals() -> Value {
-    let all = [400, 401, 403, 404, 409, 410, 413, 415, 422, 500, 502, 503];
+    let all = [
+        400, 401, 403, 404, 406, 409, 410, 413, 415, 422, 500, 502, 503,
+    ];
     let one = |status: u16| {
         let mut response = json!({
             "description": told(status),
@@ -248,6 +295,7 @@ fn title(status: u16) -> &'static str {
         401 => "Unauthorized",
         403 => "Forbidden",
         404 => "NotFound",
+        406 => "NotAcceptable",
         409 => "Conflict",
         410 => "Gone",
         413 => "TooLarge",
@@ -266,6 +314,7 @@ fn told(status: u16) -> &'static str {
         401 => "There is no token, or it opens nothing.",
         403 => "The token's scope is too small.",
         404 => "There is no such thing.",
+        406 => "The caller reads neither JSON nor events.",
         409 => "It cannot be done as things stand; `code` and `reasons` say why.",
         410 => "The cursor is too old: begin anew without it.",
         413 => "The body is too large.",

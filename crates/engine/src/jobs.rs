@@ -284,8 +284,13 @@ impl Desk {
                 .map(|source| source.value);
             let source = source.unwrap_or_else(|| bare(&found.value));
             let mut step = decide(&found.value, &source)?;
+            let is_new = self.is_new(id, &step).await?;
+            if !is_new && is_for_the_session(order) {
+                // Nothing goes to the session by it, so it answers nothing.
+                return Ok(step);
+            }
             if let Some(by) = &named.by
-                && self.is_new(id, &step).await?
+                && is_new
             {
                 job::given(&mut step.aggregate, order, by, self.now());
             }
@@ -313,6 +318,14 @@ impl Desk {
             }
         }
         Ok(true)
+    }
+}
+
+/// Whether an order is something that the session itself gets.
+fn is_for_the_session(order: job::Order) -> bool {
+    match order {
+        job::Order::Say | job::Order::Approve => true,
+        job::Order::Merge | job::Order::Retry | job::Order::Cancel => false,
     }
 }
 

@@ -66,6 +66,30 @@ async fn audiences(world: &World, job: &JobId) -> Vec<Audience> {
 }
 
 #[tokio::test]
+async fn what_is_said_again_under_its_old_name_answers_no_other_question() {
+    let world = asking(2, &["agent:2h", "nudge:20m", "human"], true).await;
+    let job = asked(&world).await;
+    world.say(&job, "Yes", "the key").await.expect("an answer");
+    world
+        .until(MINUTE * 5, "a second question", async |world| {
+            world.events(&job).await.len() == 2
+        })
+        .await;
+    assert_eq!(world.sandbox.counters().messages, 1);
+    world.pass(MINUTE * 110).await;
+    let version = world.version(&job).await;
+    // Nothing is said by it, so nobody waits for what comes of it.
+    world.say(&job, "Yes", "the key").await.expect("as before");
+    assert_eq!(world.version(&job).await, version);
+    world.pass(MINUTE * 15).await;
+    assert_eq!(world.sandbox.counters().messages, 2);
+    let effects = world.desk.store.effects(&keys::job_pk(&job)).await;
+    let said = |effect: &Action| matches!(effect, Action::Say { text, .. } if *text == words::decide_yourself());
+    let effects = effects.expect("effects");
+    assert!(effects.iter().any(|effect| said(&effect.value.action)));
+}
+
+#[tokio::test]
 async fn a_question_that_its_agent_leaves_is_answered_by_a_nudge() {
     let world = asking(1, &["agent:2h", "nudge:20m", "human"], true).await;
     let job = asked(&world).await;

@@ -411,3 +411,18 @@ async fn what_was_answered_while_it_was_held_is_not_handed_out_again() {
     }
     world.finish().await;
 }
+
+#[tokio::test]
+async fn what_is_said_again_under_its_old_name_ends_no_wake() {
+    let world = going(&[Channel::Inbox], 500, vec![asking()]).await;
+    let job = world.submit("ask").await;
+    for n in 1..=2 {
+        let asked = async |world: &World| world.events(&job).await.len() == n;
+        world.until(MINUTE * 10, "a question", asked).await;
+        world.say(&job, "Yes", "the key").await.expect("as before");
+    }
+    let told = take(&world).await.into_iter();
+    let told: Vec<_> = told.map(|wake| wake.event.what.kind()).collect();
+    assert_eq!(told, ["question"]);
+    assert_eq!(world.sandbox.counters().messages, 1);
+}

@@ -21,7 +21,7 @@ use engine::jobs::Carried;
 use engine::jobs::adoption::Adoption;
 use engine::keys;
 use engine::ports::Key;
-use engine::readings::{Looked, ReadMessages};
+use engine::readings::{Looked, ReadMessages, Readings};
 use engine::settings::{
     Agent, AppSetup, Budgets, Installation, Lane, Merges, PatchPage, ReadArtifacts, Switches,
     TrackedPull, Upstreams,
@@ -84,6 +84,7 @@ kinds! {
     Outbox "outbox",
     Pull "pull",
     Reach "reach",
+    Readings "readings",
     Repository "repository",
     Session "session",
     Slots "slots",
@@ -136,6 +137,7 @@ impl Kind {
             Self::Outbox => again::<Work>(it),
             Self::Pull => again::<TrackedPull>(it),
             Self::Reach => again::<Reach>(it),
+            Self::Readings => again::<Readings>(it),
             Self::Repository => again::<RepoName>(it),
             Self::Slots => again::<Slots>(it),
             Self::Source => again::<Source>(it),
@@ -152,7 +154,7 @@ fn again<T: DeserializeOwned + Serialize>(it: &Value) -> Result<Value, serde_jso
 }
 
 /// What stands beneath an aggregate, by how its sort key begins.
-const BELOW: [(&str, Kind); 15] = [
+const BELOW: [(&str, Kind); 16] = [
     (keys::EFFECT, Kind::Effect),
     (keys::EVENT, Kind::Event),
     (keys::EVENT_COUNT, Kind::EventCount),
@@ -166,6 +168,7 @@ const BELOW: [(&str, Kind); 15] = [
     (keys::LOOKED, Kind::Looked),
     (keys::MESSAGES, Kind::Messages),
     (keys::NOTES, Kind::Notes),
+    (keys::READINGS, Kind::Readings),
     ("GITHUB", Kind::Reach),
     (keys::FEED, Kind::Feed),
 ];

@@ -171,7 +171,7 @@ fn shown(job_id: JobId, read: ReadArtifacts, page: u32) -> Artifacts {
 fn later(ask_again: String) -> Response {
     crate::outcome::later(Later {
         ask_again,
-        sentence: "Jules is being read; ask again.".to_owned(),
+        sentence: "Jules has not been read for it yet; ask again a little later.".to_owned(),
         reasons: Vec::new(),
         effect: None,
     })

@@ -55,6 +55,8 @@ pub const LOOKED: &str = "LOOKED";
 pub const MESSAGES: &str = "MESSAGES#";
 /// The sort key of what is noted down about a job.
 pub const NOTES: &str = "NOTES";
+/// The sort key of how often a job was read because somebody asked.
+pub const READINGS: &str = "READINGS";
 /// Begins the sort key of an outbox row.
 pub const OUT: &str = "OUT#";
 /// Begins the sort key of a wake.
@@ -100,6 +102,11 @@ pub fn messages(id: &JobId, cursor: &str) -> Key {
 /// When a job was last looked at because somebody asked.
 pub fn looked(id: &JobId) -> Key {
     key(job_pk(id), LOOKED)
+}
+
+/// How often a job was read because somebody asked.
+pub fn readings(id: &JobId) -> Key {
+    key(job_pk(id), READINGS)
 }
 
 /// What people and agents note down about a job.

@@ -4,8 +4,16 @@ use domain::conversation::{Cursor, Message, Page};
 use domain::failure::Failure;
 use domain::ids::SessionId;
 use domain::redact::presentable;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+
+use crate::settings::ReadArtifacts;
+
+/// How often Jules is asked about one job within [`READINGS_WINDOW`] for those who wait, whatever they ask for: each cursor is another question, and anybody can make them up.
+pub const READINGS_MAX: u32 = 30;
+
+/// In which time these are counted.
+pub const READINGS_WINDOW: SignedDuration = SignedDuration::from_secs(60);
 
 /// Longest reason why something could not be read, in characters.
 const FAILURE_CHARS_MAX: usize = 300;
@@ -62,6 +70,55 @@ pub struct Looked {
     /// Why the session could not be read, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+}
+
+/// How often Jules was asked about a job for those who wait, since a moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Readings {
+    /// Since when.
+    pub since: Timestamp,
+    /// How often.
+    pub times: u32,
+}
+
+impl Readings {
+    /// With one more now; none when there were as many as there may be.
+    pub(crate) fn one_more(before: Option<&Self>, now: Timestamp) -> Option<Self> {
+        let current = before.filter(|it| now.duration_since(it.since) < READINGS_WINDOW);
+        let Some(Self { since, times }) = current else {
+            let (since, times) = (now, 1);
+            return Some(Self { since, times });
+        };
+        let one_more = Self {
+            since: *since,
+            times: times + 1,
+        };
+        Some(one_more).filter(|it| it.times <= READINGS_MAX)
+    }
+}
+
+/// Something that was read outside at a time.
+pub(crate) trait Dated {
+    /// When the reading began.
+    fn read_at(&self) -> Timestamp;
+}
+
+impl Dated for ReadMessages {
+    fn read_at(&self) -> Timestamp {
+        self.read_at
+    }
+}
+
+impl Dated for ReadArtifacts {
+    fn read_at(&self) -> Timestamp {
+        self.read_at
+    }
+}
+
+impl Dated for Looked {
+    fn read_at(&self) -> Timestamp {
+        self.read_at
+    }
 }
 
 /// Why something could not be read, as it is kept and shown.

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use domain::conversation::{Cursor, Role};
 use engine::desk::Error;
-use engine::readings::ReadMessages;
+use engine::readings::{READINGS_MAX, READINGS_WINDOW, ReadMessages};
+use sandbox::Service;
 use sandbox::story::Step;
 use tests::world::{MINUTE, SECOND, Setup, World, asking, from_work, on_green, scenario, story};
 
@@ -108,6 +109,51 @@ async fn a_job_is_shown_as_jules_shows_it_now() {
     Box::pin(read(&world, world.desk.fresh_look(&job, WITHIN))).await;
     assert!(world.sandbox.requests().len() > asked);
     assert_eq!(world.events(&job).await, ["question/question"]);
+}
+
+/// Readings of the log of a session so far.
+fn logs_read(world: &World) -> usize {
+    world.requests(Service::Jules, "GET", "/activities").len()
+}
+
+#[tokio::test]
+async fn whoever_asks_again_and_again_has_jules_asked_no_more_often_than_the_limit() {
+    let world = world_of(scenario(vec![asking("ask", "Which database?")])).await;
+    let job = world.submit("ask").await;
+    world
+        .until(MINUTE * 5, "a question", async |world| {
+            world.state(&job).await == "asking"
+        })
+        .await;
+    let begun = logs_read(&world);
+    let first = messages(&world, &job, &Cursor::default()).await;
+    for _ in 0..10 {
+        assert_eq!(messages(&world, &job, &Cursor::default()).await, first);
+    }
+    assert_eq!(logs_read(&world) - begun, 1);
+    world.clock.advance(SECOND * 5);
+    let second = messages(&world, &job, &Cursor::default()).await;
+    assert!(second.read_at > first.read_at);
+    assert_eq!(logs_read(&world) - begun, 2);
+
+    // Anybody can make up as many cursors as they like.
+    let session = world.session(&job).await.id;
+    let asked = async |from: u32| {
+        for second in from..from + 100 {
+            let cursor = format!("m1.{session}.{second}");
+            let cursor: Cursor = cursor.parse().expect("a cursor");
+            let asked = world.desk.fresh_messages(&job, &cursor, Duration::ZERO);
+            asked.await.expect("a store");
+        }
+        while world.dispatcher.drain().await.expect("a queue") > 0 {}
+        logs_read(&world) - begun
+    };
+    let most = usize::try_from(READINGS_MAX).expect("a number");
+    assert_eq!(asked(0).await, most);
+    let looked = world.desk.fresh_look(&job, Duration::ZERO).await;
+    assert_eq!(looked.expect("a store"), None);
+    world.clock.advance(READINGS_WINDOW);
+    assert_eq!(asked(1_000).await, 2 * most);
 }
 
 #[tokio::test]

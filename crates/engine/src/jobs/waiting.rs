@@ -5,19 +5,20 @@ use std::time::Duration;
 use domain::conversation::Cursor;
 use domain::effect::{Effect, EffectState};
 use domain::ids::JobId;
+use domain::when::plus;
 use jiff::{SignedDuration, Timestamp};
 use serde::de::DeserializeOwned;
 
 use super::Wish;
-use crate::desk::{Desk, Error};
-use crate::keys;
+use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
 use crate::ports::Key;
-use crate::readings::{Looked, ReadMessages};
+use crate::readings::{Dated, Looked, ReadMessages, Readings};
 use crate::settings::{PatchPage, ReadArtifacts};
 use crate::wait::Seen;
 use crate::work::Work;
+use crate::{forget, keys};
 
-/// Whoever asks to see a job again so soon is shown what the one before saw: nobody uses up Jules's patience by asking often.
+/// Whoever asks again for the same of a job so soon is shown what the one before saw: nobody uses up Jules's patience by asking often.
 pub(crate) const SEEN_JUST_NOW: SignedDuration = SignedDuration::from_secs(5);
 
 /// Where the page of a job's conversation after a cursor is kept.
@@ -26,16 +27,15 @@ pub(crate) fn conversation_key(id: &JobId, cursor: &Cursor) -> Key {
 }
 
 impl Desk {
-    /// Asks for a fresh reading of what a job has produced and waits for it, at most `within`; none when it is still under way then.
+    /// Asks for a fresh reading of what a job has produced and waits for it, at most `within`; none when it is not there by then.
     pub async fn fresh_artifacts(
         &self,
         id: &JobId,
         within: Duration,
     ) -> Result<Option<ReadArtifacts>, Error> {
         let work = Work::Artifacts { id: id.clone() };
-        let since = self.ask_for(id, work).await?;
-        let is_fresh = |read: &ReadArtifacts| read.read_at >= since;
-        self.awaited(&keys::artifacts(id), is_fresh, within).await
+        let asked = (keys::artifacts(id), work);
+        self.read_for(id, asked, within).await
     }
 
     /// A further piece of the patch as it was last read, with all else that was; none where there is no such piece.
@@ -57,59 +57,81 @@ impl Desk {
         Ok(piece.map(|piece| (first, piece)))
     }
 
-    /// Asks for what was said after a cursor and waits for it, at most `within`; none when it is still being read then.
+    /// Asks for what was said after a cursor and waits for it, at most `within`; none when it is not there by then.
     pub async fn fresh_messages(
         &self,
         id: &JobId,
         cursor: &Cursor,
         within: Duration,
     ) -> Result<Option<ReadMessages>, Error> {
-        let (id, after) = (id.clone(), cursor.to_string());
-        let key = conversation_key(&id, cursor);
-        let since = self
-            .ask_for(&id.clone(), Work::Messages { id, after })
-            .await?;
-        let is_fresh = |read: &ReadMessages| read.read_at >= since;
-        self.awaited(&key, is_fresh, within).await
+        let work = Work::Messages {
+            id: id.clone(),
+            after: cursor.to_string(),
+        };
+        let asked = (conversation_key(id, cursor), work);
+        self.read_for(id, asked, within).await
     }
 
     /// Asks for a job's session to be looked at and waits until it was, at most `within`; none when it is not yet then.
     pub async fn fresh_look(&self, id: &JobId, within: Duration) -> Result<Option<Looked>, Error> {
-        let key = keys::looked(id);
-        let just_now = self.now() - SEEN_JUST_NOW;
-        let last = self.store.read::<Looked>(&key).await?;
-        if let Some(last) = last.filter(|last| last.value.read_at > just_now) {
-            return Ok(Some(last.value));
-        }
         let look = Work::Look {
             id: id.clone(),
             pushed_at: None,
         };
-        let since = self.ask_for(id, look).await?;
-        self.awaited(&key, |looked: &Looked| looked.read_at >= since, within)
-            .await
+        self.read_for(id, (keys::looked(id), look), within).await
     }
 
-    /// Sends a job's wake-up, and answers when that was.
-    async fn ask_for(&self, id: &JobId, work: Work) -> Result<Timestamp, Error> {
+    /// What is read for somebody and kept under a key: as it was read just now, or else read once more, unless that was done often enough.
+    async fn read_for<T: DeserializeOwned + Dated + Send>(
+        &self,
+        id: &JobId,
+        (key, work): (Key, Work),
+        within: Duration,
+    ) -> Result<Option<T>, Error> {
+        let just_now = plus(self.now(), -SEEN_JUST_NOW);
+        let last = self.store.read::<T>(&key).await?.map(|last| last.value);
+        if let Some(last) = last.filter(|last| last.read_at() > just_now) {
+            return Ok(Some(last));
+        }
+        match self.ask_for(id, &work).await? {
+            Some(since) => self.awaited(&key, since, within).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Sends a job's wake-up, and answers when that was; none when it was sent as often as it may be.
+    async fn ask_for(&self, id: &JobId, work: &Work) -> Result<Option<Timestamp>, Error> {
         self.must_job(id).await?;
-        let asked_at = self.now();
-        let mut unit = self.unit();
-        unit.tell(&keys::job_pk(id), work);
-        self.commit(unit).await?;
-        Ok(asked_at)
+        for _ in 0..DECIDE_AGAIN_MAX {
+            let key = keys::readings(id);
+            let found = self.store.read::<Readings>(&key).await?;
+            let asked_at = self.now();
+            let before = found.as_ref().map(|found| &found.value);
+            let Some(readings) = Readings::one_more(before, asked_at) else {
+                return Ok(None);
+            };
+            let mut unit = self.unit();
+            let place = Place::until(asked_at, forget::ANSWER);
+            unit.put(key, &readings, found.map(|found| found.version), place);
+            unit.tell(&keys::job_pk(id), work.clone());
+            match self.commit(unit).await {
+                Err(error) if error.is_conflict() => {}
+                outcome => return outcome.map(|()| Some(asked_at)),
+            }
+        }
+        Ok(None)
     }
 
-    /// Waits for a record to be as it is wanted, at most `within`.
-    async fn awaited<T: DeserializeOwned + Send>(
+    /// Waits for something to be read that was asked for, at most `within`.
+    async fn awaited<T: DeserializeOwned + Dated + Send>(
         &self,
         key: &Key,
-        is_wanted: impl Fn(&T) -> bool + Send + Sync,
+        since: Timestamp,
         within: Duration,
     ) -> Result<Option<T>, Error> {
         self.look_within(within, || async {
-            let found = self.store.read::<T>(key).await?;
-            let wanted = found.map(|found| found.value).filter(|it| is_wanted(it));
+            let found = self.store.read::<T>(key).await?.map(|found| found.value);
+            let wanted = found.filter(|read| read.read_at() >= since);
             let is_enough = wanted.is_some();
             Ok(Seen::if_enough(wanted, is_enough))
         })

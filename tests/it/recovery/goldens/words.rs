@@ -167,6 +167,7 @@ pub(super) fn of(kind: Kind, it: &Value) -> Vec<&'static str> {
         | Kind::Merges
         | Kind::Notes
         | Kind::Once
+        | Kind::Readings
         | Kind::Repository
         | Kind::Session
         | Kind::Slots

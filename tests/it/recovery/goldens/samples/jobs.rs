@@ -13,7 +13,7 @@ use domain::session::SessionState;
 use engine::jobs::Carried;
 use engine::jobs::adoption::Adoption;
 use engine::keys;
-use engine::readings::{Looked, ReadMessages};
+use engine::readings::{Looked, ReadMessages, Readings};
 use engine::settings::{PatchPage, ReadArtifacts};
 
 use super::{AT, Samples, event_id, job_id, plan, pull_ref, session_id, sha};
@@ -117,6 +117,11 @@ fn readings(samples: &mut Samples) {
         failure: Some("429".to_owned()),
     };
     samples.put(keys::looked(&job_id()), &looked);
+    let readings = Readings {
+        since: AT,
+        times: 3,
+    };
+    samples.put(keys::readings(&job_id()), &readings);
     let noted = serde_json::json!({ "task": "login", "tries": 1 });
     let kept = noted.as_object().cloned().unwrap_or_default();
     samples.put(keys::notes(&job_id()), &Notes { kept });

@@ -422,7 +422,7 @@ async fn what_is_said_again_under_its_old_name_ends_no_wake() {
         world.say(&job, "Yes", "the key").await.expect("as before");
     }
     let told = take(&world).await.into_iter();
-    let told: Vec<_> = told.map(|wake| wake.event.what.kind()).collect();
+    let told: Vec<_> = told.map(|wake| wake.event.what.kind().to_owned()).collect();
     assert_eq!(told, ["question"]);
     assert_eq!(world.sandbox.counters().messages, 1);
 }

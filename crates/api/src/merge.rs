@@ -35,22 +35,23 @@ pub(crate) async fn merge(
     (name, who): (&str, &Admitted),
     wanted: MergeRequest,
 ) -> Result<Response, Refused> {
-    let named = door.desk.find(name).await?;
-    door.desk.refuse_superseded(&named).await?;
-    let found = door.desk.pull_of(&named.job).await?.value.pull;
-    if let Some(merged) = merged(&found, wanted.sha.as_ref()) {
-        return Ok(Json(merged).into_response());
-    }
     if wanted.force {
         let detail = "`force`: nothing can be forced: it is merged once its checks have passed";
         return Err(Refused::field("force", "never_forced", detail));
     }
-    let by = &who.who(wanted.by.as_deref());
-    let style = &MergeStyle {
+    let named = door.desk.find(name).await?;
+    door.desk.refuse_superseded(&named).await?;
+    let style = MergeStyle {
         method: wanted.merge_method,
         title: wanted.commit_title,
         delete_branch: wanted.delete_branch,
     };
+    let style = &door.desk.merge_style(&named.job, &style).await?;
+    let found = door.desk.pull_of(&named.job).await?.value.pull;
+    if let Some(merged) = merged(&found, wanted.sha.as_ref()) {
+        return Ok(Json(merged).into_response());
+    }
+    let by = &who.who(wanted.by.as_deref());
     let word = Word { by, style };
     let pull = door
         .desk

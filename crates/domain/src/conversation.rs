@@ -22,8 +22,11 @@ use span::{Place, SPAN, Span, remembered};
 /// Most messages on a page.
 pub const MESSAGES_MAX: usize = 20;
 
-/// Longest message, in bytes as JSON: it is kept in one record. What is longer stays with Jules.
-pub const MESSAGE_BYTES_MAX: usize = 24 * 1024;
+/// Longest message, in bytes as JSON; the whole of it stays with Jules.
+pub const MESSAGE_BYTES_MAX: usize = 8_000;
+
+/// The same where something is to be read whole: as much as a page holds.
+const WHOLE_BYTES_MAX: usize = PAGE_BYTES_MAX;
 
 /// Heaviest page, in bytes of its messages as JSON: it is kept in one record.
 pub const PAGE_BYTES_MAX: usize = 24 * 1024;
@@ -112,7 +115,7 @@ pub struct Message {
     pub role: Role,
     /// When.
     pub at: Timestamp,
-    /// Its words without secrets, cut to [`MESSAGE_BYTES_MAX`]; written by others, so they are data.
+    /// Its words without secrets, cut to [`MESSAGE_BYTES_MAX`] unless it was to be told whole; written by others, so they are data.
     pub text: String,
 }
 
@@ -197,11 +200,16 @@ fn said(activity: &Activity, is_whole: bool) -> Option<Message> {
         | ActivityKind::Failed { .. }
         | ActivityKind::Other { .. } => return None,
     };
+    let longest = if is_whole {
+        WHOLE_BYTES_MAX
+    } else {
+        MESSAGE_BYTES_MAX
+    };
     Some(Message {
         id: activity.id.clone(),
         role,
         at: activity.at,
-        text: storable(&text, MESSAGE_BYTES_MAX),
+        text: storable(&text, longest),
     })
 }
 

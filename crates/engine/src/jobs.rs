@@ -22,7 +22,7 @@ use domain::ids::{
 use domain::job::{self, Job, NotNow};
 use domain::policy::{Source, Terms, Timing};
 use domain::priority::Priority;
-use domain::pull::{self, Pull};
+use domain::pull::{self, MergeStyle, Pull};
 use domain::redact::presentable;
 use domain::step::Step;
 use domain::wake::Resume;
@@ -208,6 +208,14 @@ impl Desk {
             .aggregate)
     }
 
+    /// How a job's pull request is to be merged, tidied; refused where its source does not allow it.
+    pub async fn merge_style(&self, job: &JobId, style: &MergeStyle) -> Result<MergeStyle, Error> {
+        let job = self.must_job(job).await?.value;
+        let source = self.store.source(&job.repo).await?;
+        let source = source.map_or_else(|| bare(&job), |source| source.value);
+        Ok(style.within(&source.policy)?)
+    }
+
     /// Says that a job's pull request may be merged at its present head once everything else allows it.
     pub async fn approve_merge(
         &self,
@@ -215,12 +223,7 @@ impl Desk {
         sha: Option<&CommitSha>,
         word: &pull::Word<'_>,
     ) -> Result<Pull, Error> {
-        let job = self.must_job(&named.job).await?.value;
-        let source = self.store.source(&job.repo).await?;
-        let policy = source
-            .map_or_else(|| bare(&job), |source| source.value)
-            .policy;
-        let style = &word.style.within(&policy)?;
+        let style = &self.merge_style(&named.job, word.style).await?;
         let word = pull::Word { style, ..*word };
         for _ in 0..DECIDE_AGAIN_MAX {
             let found = self.pull_of(&named.job).await?;

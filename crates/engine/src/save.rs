@@ -137,7 +137,7 @@ impl Desk {
             true => Route::default(),
             false => self.route(job).await?,
         };
-        self.save_rest(unit, rest, &route, Some(&job.id)).await?;
+        Box::pin(self.save_rest(unit, rest, &route, Some(&job.id))).await?;
         Ok(true)
     }
 
@@ -173,7 +173,7 @@ impl Desk {
             effects: &step.effects,
             looks: &step.looks,
         };
-        self.save_rest(unit, rest, route, None).await
+        Box::pin(self.save_rest(unit, rest, route, None)).await
     }
 
     /// Adds events of a whole account to a unit.

@@ -139,7 +139,7 @@ const VERBS: &[(&str, &str, u16, &str, Option<&str>)] = &[
         "merge",
         r#"{"force":true}"#,
         422,
-        "unknown_field",
+        "never_forced",
         Some("force"),
     ),
     ("merge", "[]", 400, "bad_json", None),

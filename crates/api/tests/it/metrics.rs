@@ -143,6 +143,7 @@ async fn acknowledge_after(world: &World, job: &JobId, seconds: i64) {
         job: Some(job.clone()),
         account: "default".parse().unwrap(),
         attempt: 1,
+        seq: Some(1),
         observed_at: now - SignedDuration::from_secs(seconds),
         status: String::new(),
         last_activity: None,

@@ -152,16 +152,14 @@ pub(super) struct Artifacts {
     pub(super) base_commit: Option<String>,
     pub(super) files_changed: usize,
     pub(super) patch_bytes: usize,
-    /// Only so much of the patch is kept; later files are not listed.
+    /// Later files are not listed.
     pub(super) patch_cut: bool,
     pub(super) files: Vec<File>,
-    /// With `file`: its change, as a unified diff.
+    /// With `file`: its diff.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) patch: Option<String>,
-    /// Whether that was cut to the budget.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cut: Option<bool>,
-    /// With `file`: where the rest begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_offset: Option<usize>,
 }

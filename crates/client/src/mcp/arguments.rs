@@ -18,13 +18,13 @@ pub(super) struct CreateJob {
     /// `owner/name`.
     #[schemars(with = "String")]
     pub(super) repo: RepoName,
-    /// To start from; the repository's usual one without it.
+    /// To start from, if not the usual one.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub(super) branch: Option<BranchName>,
     /// The task.
     pub(super) prompt: String,
-    /// What must hold besides: a text, a list of texts, or named ones. `require_plan_approval` and `automation_mode` are obeyed.
+    /// What must hold besides: a text, a list of texts, or named ones; `require_plan_approval` and `automation_mode` are obeyed.
     #[serde(default)]
     pub(super) constraints: Option<Constraints>,
     #[serde(default)]
@@ -81,7 +81,7 @@ pub(super) struct GetJob {
 #[serde(deny_unknown_fields)]
 pub(super) struct GetMessages {
     pub(super) job_id: String,
-    /// From the last call; from the beginning without it.
+    /// From the last call.
     #[serde(default)]
     pub(super) cursor: Option<String>,
 }
@@ -158,10 +158,10 @@ pub(super) struct GetArtifacts {
     /// With `file`: which.
     #[serde(default)]
     pub(super) path: Option<String>,
-    /// With `file`: most bytes of the change; 8192 without it, 65536 at most.
+    /// With `file`: most bytes; 8192 without it, 65536 at most.
     #[serde(default)]
     pub(super) max_bytes: Option<u32>,
-    /// With `file`: `next_offset` of the last answer.
+    /// From `next_offset`.
     #[serde(default)]
     pub(super) offset: Option<usize>,
 }
@@ -192,39 +192,22 @@ pub(super) struct MergePr {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MergePayload {
-    /// The head that was looked at; the present one without it.
+    /// The head that was looked at.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub(super) sha: Option<CommitSha>,
+    /// merge, squash or rebase.
     #[serde(default)]
-    pub(super) merge_method: Option<Method>,
-    /// One line.
+    #[schemars(with = "Option<String>")]
+    pub(super) merge_method: Option<MergeMethod>,
     #[serde(default)]
     pub(super) commit_title: Option<String>,
     #[serde(default)]
     pub(super) delete_branch: Option<bool>,
-    /// Cannot be true.
+    // Cannot be true, so no model needs to be told of it.
     #[serde(default)]
+    #[schemars(skip)]
     pub(super) force: bool,
-}
-
-/// How a pull request is merged.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Method {
-    Merge,
-    Squash,
-    Rebase,
-}
-
-impl From<Method> for MergeMethod {
-    fn from(method: Method) -> Self {
-        match method {
-            Method::Merge => Self::Merge,
-            Method::Squash => Self::Squash,
-            Method::Rebase => Self::Rebase,
-        }
-    }
 }
 
 /// `jules_wait_event`.

@@ -251,7 +251,7 @@ async fn merge(door: &Client, wanted: arguments::MergePr) -> Result<Merge, Faile
     }
     let order = MergeRequest {
         sha: payload.sha,
-        merge_method: payload.merge_method.map(Into::into),
+        merge_method: payload.merge_method,
         commit_title: payload.commit_title,
         delete_branch: payload.delete_branch,
         force: false,

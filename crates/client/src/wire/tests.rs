@@ -50,7 +50,7 @@ fn other_messages_are_refused_with_what_is_wrong() {
 fn requests_name_the_field_they_do_not_know() {
     let job = json!({"repo": "acme/shop", "prompt": "x", "brunch": "main"});
     assert!(refusal::<CreateJob>(job).contains("unknown field `brunch`"));
-    assert!(refusal::<MergeRequest>(json!({"force": true})).contains("unknown field `force`"));
+    assert!(refusal::<MergeRequest>(json!({"forced": true})).contains("unknown field `forced`"));
     assert!(refusal::<CancelRequest>(json!({"force": true})).contains("unknown field `force`"));
     assert!(refusal::<Nothing>(json!({"plan": 1})).contains("unknown field `plan`"));
     assert!(refusal::<Acknowledge>(json!({"agent": "zai", "x": 1})).contains("unknown field `x`"));

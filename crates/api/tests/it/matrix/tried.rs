@@ -281,7 +281,13 @@ fn bad_fields(schema: &Value, path: &str, body: &Value) -> Vec<Tried> {
 /// Values that do not fit a schema.
 fn wrong_values(form: &Value) -> Vec<Value> {
     let form = &resolved(form);
-    let mut wrong = vec![json!(["x"])];
+    // Where a list of texts is right, a list of lists is not.
+    let takes_lists = form["oneOf"].to_string().contains("\"array\"");
+    let mut wrong = vec![if takes_lists {
+        json!([["x"]])
+    } else {
+        json!(["x"])
+    }];
     let kinds = form["type"].to_string();
     if form["oneOf"].is_array() || kinds.contains("string") {
         wrong.extend([json!(5), json!(true)]);

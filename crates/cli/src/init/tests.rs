@@ -39,7 +39,7 @@ async fn answered(
         answers: VecDeque::from(answers.to_vec()),
         asked: Vec::new(),
     };
-    set_up(args, &here, Some(Box::new(person))).await
+    Box::pin(set_up(args, &here, Some(Box::new(person)))).await
 }
 
 #[tokio::test]

@@ -28,6 +28,7 @@ async fn happens(desk: &Desk, name: &str) {
         job: Some(job.clone()),
         account: "default".parse().unwrap(),
         attempt: 1,
+        seq: None,
         observed_at: desk.now(),
         status: String::new(),
         last_activity: None,

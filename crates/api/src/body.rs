@@ -8,7 +8,7 @@ use axum::extract::{FromRequest, Path, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use client::wire::{IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::error::Category;
 
 use crate::refusal::Refused;
@@ -122,15 +122,24 @@ fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refused> {
     let read = serde_path_to_error::deserialize(&mut deserializer);
     let value = read.map_err(|error| {
         let path = error.path().to_string();
-        refusal(&path, error.inner())
+        // A list where one of some words belongs is told as a mistake of the syntax.
+        let is_json = serde_json::from_slice::<IgnoredAny>(bytes).is_ok();
+        refusal(&path, error.inner(), is_json)
     })?;
-    deserializer.end().map_err(|error| refusal(".", &error))?;
+    deserializer
+        .end()
+        .map_err(|error| refusal(".", &error, false))?;
     Ok(value)
 }
 
-fn refusal(path: &str, error: &serde_json::Error) -> Refused {
+fn refusal(path: &str, error: &serde_json::Error, is_json: bool) -> Refused {
     let message = error.to_string();
-    match error.classify() {
+    let category = if is_json {
+        Category::Data
+    } else {
+        error.classify()
+    };
+    match category {
         Category::Data => {
             let (code, field) = named(path, &message);
             match field {

@@ -8,7 +8,8 @@ use axum::extract::{FromRequest, Path, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use client::wire::{IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX};
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use serde_json::error::Category;
 
 use crate::refusal::Refused;
@@ -123,7 +124,7 @@ fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refused> {
     let value = read.map_err(|error| {
         let path = error.path().to_string();
         // A list where one of some words belongs is told as a mistake of the syntax.
-        let is_json = serde_json::from_slice::<IgnoredAny>(bytes).is_ok();
+        let is_json = serde_json::from_slice::<Value>(bytes).is_ok();
         refusal(&path, error.inner(), is_json)
     })?;
     deserializer

@@ -163,7 +163,7 @@ pub(super) struct GetArtifacts {
     pub(super) max_bytes: Option<u32>,
     /// From `next_offset`.
     #[serde(default)]
-    pub(super) offset: Option<usize>,
+    pub(super) offset: Option<u32>,
 }
 
 /// How much of what was made is shown.

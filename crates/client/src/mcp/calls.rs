@@ -311,7 +311,9 @@ async fn artifacts(door: &Client, wanted: arguments::GetArtifacts) -> Result<Art
             answer.files = files.map(|change| change.file.clone()).collect();
         }
         Show::File => {
-            let piece = (wanted.offset.unwrap_or(0), budget);
+            // More than there can be says the same as the most there can be.
+            let offset = usize::try_from(wanted.offset.unwrap_or(0)).unwrap_or(usize::MAX);
+            let piece = (offset, budget);
             of_file(&mut answer, &changes, (path.as_deref(), piece))?;
         }
     }

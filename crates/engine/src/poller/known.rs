@@ -19,8 +19,8 @@ use crate::store::Versioned;
 /// For so long a job is taken as it was read. Somebody else may change it so that the same sight of its session means something new: that is seen after this.
 const REMEMBERED: SignedDuration = SignedDuration::from_secs(60);
 
-/// So many jobs are read one by one; for more, the whole list is read.
-const READ_ALONE: usize = 4;
+/// A record that is read by itself, as of its last commit, is charged like so many that are read with their list, as they were a moment ago.
+const LISTED_FOR_ONE: usize = 2;
 
 /// What was read, by the record's key.
 #[derive(Default)]
@@ -91,7 +91,8 @@ impl Poller {
         };
         let now = self.desk.now();
         let mut recalled = self.known.recall(&asked, now);
-        if recalled.iter().filter(|job| job.is_none()).count() > READ_ALONE {
+        let missing = recalled.iter().filter(|job| job.is_none()).count();
+        if missing * LISTED_FOR_ONE > asked.len() {
             let jobs = store.watched(account).await?;
             self.known.remember(&jobs, now);
             return Ok(jobs);

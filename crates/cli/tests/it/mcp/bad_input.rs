@@ -131,6 +131,7 @@ fn outcome(job: &str) -> Vec<Row> {
                 ("show", Choice),
                 ("path", Path),
                 ("max_bytes", Number(65_536)),
+                ("offset", Number(u32::MAX as u64)),
             ],
         ),
         ("jules_extract_pr", one.clone(), &[("job_id", Job)]),

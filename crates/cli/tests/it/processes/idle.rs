@@ -126,10 +126,11 @@ fn its_checks_are_waited_for(cast: &mut Cast, job: &str) {
     let text = made.to_string();
     assert!(text.contains("/acme/shop/pull/1"), "{made}");
     assert!(made["files_changed"].as_u64() > Some(0), "{made}");
-    let refused = agent.refused("jules_merge_pr", of_job);
+    let waits = agent.call("jules_merge_pr", of_job);
+    assert_eq!(waits["merged"], false, "{waits}");
     assert!(
-        refused.contains("integration"),
-        "it names what is awaited: {refused}"
+        waits["waits_for"].to_string().contains("integration"),
+        "it names what is awaited: {waits}"
     );
     agent.ended();
 }

@@ -164,7 +164,7 @@ async fn an_open_pull_request_that_nobody_merges_is_no_news() {
         })
         .await;
     // Its row stood where silence would have been told, and is put right there.
-    world.pass(MINUTE * 30).await;
+    world.pass(tests::world::hour(2)).await;
     let (version, writes) = (
         world.version(&job).await,
         world.sandbox.counters().github_writes,

@@ -152,8 +152,11 @@ impl Cast {
 
     /// The ids of a job's events, the oldest first.
     pub(super) fn events(&self, job: &str) -> Vec<Value> {
-        let printed = self.stage.world.run(&["events", "export"]).ok().stdout;
+        // Where to go on stands on stderr.
+        let printed = self.stage.world.run(&["events", "export"]);
+        assert_eq!(printed.code, 0, "{printed:?}");
         let all = printed
+            .stdout
             .lines()
             .map(|line| serde_json::from_str::<Value>(line).unwrap());
         let of_job = all.filter(|event| event["job_id"] == *job);

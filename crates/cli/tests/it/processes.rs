@@ -1,5 +1,6 @@
 //! Real processes: `gaffer up` killed and started again in the middle of a job, two of them on one folder, told to stop, and put back to an old backup.
 
+mod idle;
 mod monitor;
 mod upgrade;
 mod watching;
@@ -186,15 +187,18 @@ impl Stage {
 fn spoken(method: &str, (address, key): (&str, &str), body: &Value) -> Value {
     let address = address.trim_start_matches("http://");
     let (host, path) = address.split_once('/').unwrap();
-    let body = body.to_string();
-    let mut stream = TcpStream::connect(host).unwrap();
+    // Nothing that the other side could leave unread, and all of it at once: what comes after an answer is answered by a reset.
+    let body = match body {
+        Value::Null => String::new(),
+        body => body.to_string(),
+    };
     // The older version: the answer ends with the connection.
-    write!(
-        stream,
+    let request = format!(
         "{method} /{path} HTTP/1.0\r\nhost: {host}\r\nx-goog-api-key: {key}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
-    )
-    .unwrap();
+    );
+    let mut stream = TcpStream::connect(host).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();

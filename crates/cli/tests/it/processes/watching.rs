@@ -1,7 +1,8 @@
 //! `gaffer watch` over real sockets: a command for each wake, again when it fails, and on through a restart of `gaffer up`.
 
-use std::io::{BufRead, BufReader, Lines};
-use std::process::ChildStdout;
+use std::io::{BufRead, BufReader};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
 
 use super::*;
 
@@ -36,7 +37,8 @@ impl Stage {
 /// A watcher, and what it says.
 pub(super) struct Watcher {
     pub(super) process: Process,
-    said: Lines<BufReader<ChildStdout>>,
+    /// A line each, as a thread reads them.
+    said: Receiver<String>,
 }
 
 impl Watcher {
@@ -46,7 +48,15 @@ impl Watcher {
         let mut command = stage.world.command(&watch);
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         let mut child = command.stderr(Stdio::null()).spawn().unwrap();
-        let said = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let (says, said) = channel();
+        thread::spawn(move || {
+            while let Some(Ok(line)) = lines.next() {
+                if says.send(line).is_err() {
+                    return;
+                }
+            }
+        });
         let told = Value::Null;
         Self {
             process: Process { child, told },
@@ -55,7 +65,8 @@ impl Watcher {
     }
 
     pub(super) fn next(&mut self) -> Value {
-        let line = self.said.next().unwrap().unwrap();
+        let line = self.said.recv_timeout(WITHIN);
+        let line = line.expect("it says something before long");
         serde_json::from_str(&line).unwrap()
     }
 }

@@ -1,0 +1,251 @@
+//! An agent that hands work over and goes idle, told whole over real sockets: what it is woken for, and what it is not.
+
+mod cast;
+
+use cast::{Cast, POLLED, QUIET, SHOP, SITE, STEPS, TICK};
+
+use super::*;
+
+/// So many polls find nothing but progress.
+const POLLS: usize = 100;
+
+/// How soon a question reaches a watcher: what a poll takes at most, and a request of the watcher that was just held open.
+const WOKEN_WITHIN: SignedDuration = SignedDuration::from_secs(20);
+
+#[test]
+fn an_idle_agent_hears_what_it_is_needed_for_in_order_and_nothing_else() {
+    let mut cast = Cast::new();
+    let ship = nothing_is_heard_of_progress(&mut cast);
+    a_burst_of_refusals_says_nothing(&cast);
+    let site = a_dead_key_is_told_once(&mut cast);
+    a_question_is_answered_at_the_second_try(&mut cast, &ship);
+    its_checks_are_waited_for(&mut cast, &ship);
+    a_failed_job_is_tried_again(&mut cast);
+    a_session_may_be_late_and_may_vanish(&mut cast);
+    it_is_merged_once_they_are_green(&cast, &ship);
+    silence_is_told_once_a_window(&mut cast);
+    // The key was put right long ago.
+    cast.hears(&site, "completed");
+    whoever_was_away_finds_everything_in_order(cast);
+}
+
+/// Point 1: work is handed over, and while it only progresses not one byte reaches anybody.
+fn nothing_is_heard_of_progress(cast: &mut Cast) -> String {
+    let mut agent = cast.agent();
+    let tools = agent.ask("tools/list", json!({}));
+    assert!(tools["result"]["tools"].as_array().is_some(), "{tools}");
+    let wanted = json!({ "repo": SHOP, "prompt": "Ship it" });
+    let job = agent.call("jules_create_job", wanted)["job_id"].clone();
+    let job = job.as_str().unwrap().to_owned();
+    for _ in 0..2 {
+        let noted = json!({ "job_id": job, "metadata": { "task": "x" } });
+        let noted = agent.call("jules_register_job", noted);
+        assert_eq!(noted["job_id"], *job, "{noted}");
+    }
+    // Another one is handed over for an agent with an address of its own.
+    let far = json!({ "repo": SHOP, "prompt": "Ship it too", "agent": "far" });
+    let far = agent.call("jules_create_job", far)["job_id"].clone();
+    agent.ended();
+    let far = far.as_str().unwrap().to_owned();
+    let before = cast.answered(POLLED, 200);
+    cast.until("so many polls", |cast| {
+        cast.answered(POLLED, 200) >= before + POLLS
+    });
+    assert_eq!(cast.given_bytes(), 0);
+    for job in [&job, &far] {
+        assert_eq!(cast.session(job)["state"], "IN_PROGRESS");
+        assert!(cast.activities(job) > 10, "it progresses");
+    }
+    job
+}
+
+/// Point 4: refusals make the gaps grow, and nobody hears of them.
+fn a_burst_of_refusals_says_nothing(cast: &Cast) {
+    let refuse = json!({ "service": "jules", "kind": { "status": { "code": 429 } } });
+    cast.stage.control("POST", "/faults", &refuse);
+    cast.until("refusals", |cast| cast.answered("", 429) >= 5);
+    cast.stage.control("DELETE", "/faults", &Value::Null);
+    let (gaps, mut least) = (cast.gaps(429), TICK);
+    for gap in &gaps[..4] {
+        least = least.saturating_mul(2);
+        assert!(*gap >= least, "they double: {gaps:?}");
+    }
+    let before = cast.answered(POLLED, 200);
+    cast.until("polls as before", |cast| {
+        cast.answered(POLLED, 200) >= before + 5
+    });
+    assert_eq!(cast.given_bytes(), 0);
+}
+
+/// Point 4: a dead key is one event of its account, and a new one is taken up.
+fn a_dead_key_is_told_once(cast: &mut Cast) -> String {
+    let world = &cast.stage.world;
+    let add = ["account", "add", "second", "--agent", "me"];
+    world.feed(&add, "a-key-that-was-revoked").ok();
+    let source = ["source", "add", SITE, "--account", "second"];
+    let policy = ["--agent", "me", "--plan-approval", "auto"];
+    world.run(&[&source[..], &policy].concat()).ok();
+    let job = cast.create(SITE, "Look around the site");
+    let told = cast.hears("", "auth");
+    assert_eq!(told["account"], "second", "{told}");
+    let add = ["account", "add", "second", "--replace-key"];
+    cast.stage.world.feed(&add, "key-of-second").ok();
+    job
+}
+
+/// Point 2: a question wakes soon, comes again when its handler crashes, and is over once it is answered.
+fn a_question_is_answered_at_the_second_try(cast: &mut Cast, job: &str) {
+    cast.until("all steps", |cast| cast.activities(job) >= STEPS);
+    cast.says_upstream(job, "Go on.");
+    let first = cast.watcher().next();
+    assert_eq!(first["outcome"], "given back: exit code 1", "{first}");
+    let second = cast.watcher().next();
+    assert_eq!(
+        (&second["outcome"], &second["attempt"]),
+        (&json!("done"), &json!(2))
+    );
+    assert_eq!(first["event_id"], second["event_id"]);
+    let given = cast.given_of(job);
+    assert_eq!(given.len(), 2, "{given:?}");
+    assert_eq!(given[0]["message"], "Which colour?");
+    let asked = cast.at(job, "Which colour?");
+    let heard: jiff::Timestamp = given[0]["observed_at"].as_str().unwrap().parse().unwrap();
+    assert!(
+        heard.duration_since(asked) < WOKEN_WITHIN,
+        "{asked} {heard}"
+    );
+    cast.heard += 1;
+}
+
+/// Point 5: what it made is fetched, and no order merges it while its checks go on.
+fn its_checks_are_waited_for(cast: &mut Cast, job: &str) {
+    cast.hears(job, "completed");
+    let mut agent = cast.agent();
+    let of_job = json!({ "job_id": job });
+    let made = agent.call("jules_get_artifacts", of_job.clone());
+    let text = made.to_string();
+    assert!(text.contains("/acme/shop/pull/1"), "{made}");
+    assert!(made["files_changed"].as_u64() > Some(0), "{made}");
+    let waits = agent.call("jules_merge_pr", of_job);
+    assert_eq!(waits["merged"], false, "{waits}");
+    assert!(
+        waits["waits_for"].to_string().contains("integration"),
+        "it names what is awaited: {waits}"
+    );
+    agent.ended();
+}
+
+/// Point 5: it is merged once they are green, and put away.
+fn it_is_merged_once_they_are_green(cast: &Cast, job: &str) {
+    let mut agent = cast.agent();
+    let end = Instant::now() + WITHIN;
+    loop {
+        let of_job = json!({ "job_id": job });
+        let asked = json!({ "name": "jules_merge_pr", "arguments": of_job });
+        let answer = agent.ask("tools/call", asked)["result"].clone();
+        if answer["structuredContent"]["merged"] == true {
+            break;
+        }
+        assert!(Instant::now() < end, "{answer}");
+        // Each reading is a process, which keeps the pace.
+        cast.stage.world.run(&["job", "show", job]).ok();
+    }
+    agent.ended();
+    cast.until("an archived session", |cast| {
+        cast.session(job)["archived"] == true
+    });
+    let done = cast.stage.done();
+    // Two messages: what its page was told, and the answer.
+    assert_eq!((&done[1], &done[2]), (&json!(2), &json!(1)), "{done}");
+}
+
+/// Point 5: a retry is another attempt of the same job, and both are told of.
+fn a_failed_job_is_tried_again(cast: &mut Cast) {
+    let job = cast.create(SHOP, "Fail at it");
+    let first = cast.hears(&job, "session_failed");
+    let mut agent = cast.agent();
+    let again = agent.call("jules_request_retry", json!({ "job_id": job }));
+    assert_eq!(
+        (&again["job_id"], &again["attempt"]),
+        (&json!(job), &json!(2))
+    );
+    agent.ended();
+    let second = cast.hears(&job, "session_failed");
+    assert_eq!(
+        (&first["attempt"], &second["attempt"]),
+        (&json!(1), &json!(2))
+    );
+    assert_ne!(first["event_id"], second["event_id"]);
+}
+
+/// Point 4: a session that is not visible yet is no trouble, and one that was deleted ends its job.
+fn a_session_may_be_late_and_may_vanish(cast: &mut Cast) {
+    let lags = json!({ "create": "1s", "list": "1s" });
+    cast.stage.control("POST", "/lags", &lags);
+    let job = cast.create(SHOP, "Look around");
+    cast.hears(&job, "completed");
+    cast.stage.control("POST", "/lags", &json!({}));
+    let session = cast.session(&job)["id"].as_str().unwrap().to_owned();
+    assert!(cast.answered(&session, 404) >= 2);
+
+    let job = cast.create(SHOP, "Fall silent");
+    cast.until("a session", |cast| cast.activities(&job) > 0);
+    let session = cast.session(&job)["id"].as_str().unwrap().to_owned();
+    cast.to_jules("DELETE", &format!("/sessions/{session}"), &json!({}));
+    cast.hears(&job, "invalid_job");
+    let asked = cast.answered(&session, 404);
+    let before = cast.answered(POLLED, 200);
+    cast.until("more polls", |cast| {
+        cast.answered(POLLED, 200) >= before + 10
+    });
+    assert_eq!(cast.answered(&session, 404), asked, "nobody asks for it");
+}
+
+/// Point 2: silence is told once, and once more after as much of it again.
+fn silence_is_told_once_a_window(cast: &mut Cast) {
+    let source = ["source", "add", QUIET, "--agent", "me"];
+    let policy = ["--stuck-after", "3s", "--plan-approval", "auto"];
+    cast.stage.world.run(&[&source[..], &policy].concat()).ok();
+    let job = cast.create(QUIET, "Fall silent");
+    let at = |event: &Value| -> jiff::Timestamp {
+        event["observed_at"].as_str().unwrap().parse().unwrap()
+    };
+    let first = cast.hears(&job, "stuck");
+    let second = cast.hears(&job, "stuck");
+    let window = SignedDuration::from_secs(3);
+    assert!(at(&second).duration_since(at(&first)) >= window);
+    let mut agent = cast.agent();
+    agent.call("jules_cancel_job", json!({ "job_id": job }));
+    agent.ended();
+}
+
+/// Point 3: nobody watches while two jobs go on; then everything comes, of each job in order, and each is acknowledged once.
+fn whoever_was_away_finds_everything_in_order(mut cast: Cast) {
+    cast.goes_away();
+    let jobs = [cast.create(SHOP, "Ask one"), cast.create(SHOP, "Ask two")];
+    for (n, question) in ["First?", "Second?"].into_iter().enumerate() {
+        for job in &jobs {
+            cast.until("a question", |cast| cast.events(job).len() == n + 1);
+            cast.at(job, question);
+            cast.says_upstream(job, "Yes.");
+        }
+    }
+    for job in &jobs {
+        cast.until("a completion", |cast| cast.events(job).len() == 3);
+        assert!(cast.given_of(job).is_empty());
+    }
+    cast.comes_back();
+    for _ in 0..6 {
+        let told = cast.watcher().next();
+        assert_eq!(
+            (&told["outcome"], &told["attempt"]),
+            (&json!("done"), &json!(1))
+        );
+    }
+    for job in &jobs {
+        let told: Vec<Value> = cast.given_of(job);
+        let ids: Vec<_> = told.iter().map(|event| event["event_id"].clone()).collect();
+        assert_eq!(ids, cast.events(job), "in order, each once");
+    }
+    cast.everything_was_heard_and_acknowledged_once(6);
+}

@@ -124,7 +124,7 @@ impl Stage {
             let acknowledged = self.queue.acknowledge(&delivery.receipt).await;
             acknowledged.expect("an acknowledgement");
             let call: Call = serde_json::from_str(&delivery.body).expect("a tick");
-            if let Call::Next { generation } = call {
+            if let Call::Next { generation, .. } = call {
                 *self.left.entry(generation).or_default() += 1;
             }
             calls.push(call);

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{AccountName, SessionId};
 use domain::marker::Marker;
-use domain::session::{Activity, SessionState, SessionView};
+use domain::session::{Activity, ActivityKind, Originator, SessionState, SessionView};
 use engine::ports::{Artifacts, SessionPage, SessionsRead, SourceView};
 use jiff::{SignedDuration, Timestamp};
 
@@ -22,6 +22,8 @@ pub struct Reader {
     answered: AtomicUsize,
     /// What time passes with each read of a single session.
     slow: Option<(Arc<FakeClock>, SignedDuration)>,
+    /// What every session has done last.
+    worked: Mutex<Option<Timestamp>>,
 }
 
 impl Reader {
@@ -39,6 +41,15 @@ impl Reader {
             slow: Some((clock, time)),
             ..Self::default()
         }
+    }
+
+    /// Every session did something then.
+    pub fn works(&self, at: Timestamp) {
+        *self.worked.lock().unwrap_or_else(PoisonError::into_inner) = Some(at);
+    }
+
+    fn worked(&self) -> Option<Timestamp> {
+        *self.worked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The accounts that were listed since the last call, once for each listing.
@@ -100,16 +111,29 @@ impl SessionsRead for Reader {
         }
         let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
         reads.push(session.clone());
-        Ok(working(session))
+        Ok(SessionView {
+            updated_at: self.worked(),
+            ..working(session)
+        })
     }
 
     async fn activities(
         &self,
         _account: &AccountName,
         _session: &SessionId,
-        _after: Option<Timestamp>,
+        after: Option<Timestamp>,
     ) -> Result<Vec<Activity>, Failure> {
-        Ok(Vec::new())
+        let fresh = self.worked().filter(|at| Some(*at) > after);
+        let activity = |at: Timestamp| Activity {
+            id: at.as_second().to_string().parse().expect("an id"),
+            at,
+            originator: Originator::Agent,
+            kind: ActivityKind::Progressed {
+                title: "Went on".to_owned(),
+                description: String::new(),
+            },
+        };
+        Ok(fresh.map(activity).into_iter().collect())
     }
 
     async fn find(

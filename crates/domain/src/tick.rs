@@ -36,6 +36,9 @@ pub enum Call {
         /// The tick that left it.
         #[serde(rename = "gen")]
         generation: u64,
+        /// The version of the lease's row that it left: while that stands nobody has begun another. None in messages of older versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<u64>,
     },
 }
 
@@ -43,12 +46,17 @@ pub enum Call {
 pub fn begin(lease: &Lease, call: Call, now: Timestamp) -> Option<Lease> {
     let may = match call {
         Call::Schedule => lease.next_at.is_none_or(|at| now > at + LATE),
-        Call::Next { generation } => generation == lease.generation && lease.next_at.is_some(),
+        Call::Next { generation, .. } => generation == lease.generation && lease.next_at.is_some(),
     };
-    may.then(|| Lease {
-        generation: lease.generation + 1,
+    may.then(|| continued(lease.generation, now))
+}
+
+/// The lease of whoever may tick now after that tick, which nobody else has followed.
+pub fn continued(generation: u64, now: Timestamp) -> Lease {
+    Lease {
+        generation: generation.saturating_add(1),
         next_at: Some(now + TICK_WITHIN),
-    })
+    }
 }
 
 /// When the chain has something to do next, as far as is known at the end of a tick.
@@ -104,8 +112,10 @@ mod tests {
     use crate::facts::fixture::at;
 
     fn next(lease: &Lease) -> Call {
-        let generation = lease.generation;
-        Call::Next { generation }
+        Call::Next {
+            generation: lease.generation,
+            version: None,
+        }
     }
 
     /// A chain whose last tick ended at second 0, with something due at second 5.
@@ -178,9 +188,17 @@ mod tests {
 
     #[test]
     fn calls_are_written_as_their_messages_are() {
-        let call = Call::Next { generation: 7 };
-        let body = serde_json::to_string(&call).unwrap();
-        assert_eq!(body, r#"{"tick":"next","gen":7}"#);
-        assert_eq!(serde_json::from_str::<Call>(&body).unwrap(), call);
+        let calls = [
+            (None, r#"{"tick":"next","gen":7}"#),
+            (Some(9), r#"{"tick":"next","gen":7,"version":9}"#),
+        ];
+        for (version, written) in calls {
+            let call = Call::Next {
+                generation: 7,
+                version,
+            };
+            assert_eq!(serde_json::to_string(&call).unwrap(), written);
+            assert_eq!(serde_json::from_str::<Call>(written).unwrap(), call);
+        }
     }
 }

@@ -48,17 +48,22 @@ impl Ticks {
             Next::Due(self.turns.desk.store.records().next_due().await?)
         };
         let left = tick::end(&begun.value, next, self.turns.desk.now());
-        if let Some(lease) = left.lease
-            && !self.turns.put(&lease, begun.version).await?
-        {
-            return Ok(());
+        let mut version = begun.version;
+        if let Some(lease) = left.lease {
+            if !self.turns.put(&lease, version).await? {
+                return Ok(());
+            }
+            version += 1;
         }
         let Some(wait) = left.wait else {
             return Ok(());
         };
-        let generation = begun.value.generation;
+        let call = Call::Next {
+            generation: begun.value.generation,
+            version: Some(version),
+        };
         // A derived serializer of plain fields cannot fail; an empty body would be recorded as malformed.
-        let body = serde_json::to_string(&Call::Next { generation }).unwrap_or_default();
+        let body = serde_json::to_string(&call).unwrap_or_default();
         Ok(self.queue.send(&body, wait).await?)
     }
 }
@@ -78,8 +83,8 @@ pub enum Turn {
 pub struct Holder {
     turns: Turns,
     poller: Poller,
-    /// The tick that it began last, while nobody has begun one since.
-    held: Mutex<Option<u64>>,
+    /// How it goes on from the tick that it began last, while nobody has begun one since.
+    held: Mutex<Option<Call>>,
 }
 
 impl Holder {
@@ -100,9 +105,11 @@ impl Holder {
             return Ok(Turn::Idle);
         }
         let held = *self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let call = held.map_or(Call::Schedule, |generation| Call::Next { generation });
-        let begun = self.turns.begin(call).await?;
-        let mine = begun.as_ref().map(|begun| begun.value.generation);
+        let begun = self.turns.begin(held.unwrap_or(Call::Schedule)).await?;
+        let mine = begun.as_ref().map(|begun| Call::Next {
+            generation: begun.value.generation,
+            version: Some(begun.version),
+        });
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = mine;
         match begun {
             Some(_) => Ok(Turn::Mine(self.poller.tick().await?)),
@@ -119,6 +126,29 @@ struct Turns {
 impl Turns {
     /// Of several callers one changes the lease. The schedule changes nothing while nothing is due before it calls again.
     async fn begin(&self, call: Call) -> Result<Option<Versioned<Lease>>, Error> {
+        let (begun, version) = match call {
+            // That its version still stands says all that reading it would.
+            Call::Next {
+                generation,
+                version: Some(version),
+            } => (tick::continued(generation, self.desk.now()), version),
+            Call::Next { version: None, .. } | Call::Schedule => {
+                let Some(begun) = self.begin_anew(call).await? else {
+                    return Ok(None);
+                };
+                begun
+            }
+        };
+        let won = self.put(&begun, version).await?;
+        Ok(won.then_some(Versioned {
+            value: begun,
+            version: version + 1,
+            due: None,
+        }))
+    }
+
+    /// The lease that would be begun, and the version of the one that it replaces.
+    async fn begin_anew(&self, call: Call) -> Result<Option<(Lease, u64)>, Error> {
         if call == Call::Schedule {
             let due = self.desk.store.records().next_due().await?;
             if !tick::is_soon(due, self.desk.now()) {
@@ -126,15 +156,8 @@ impl Turns {
             }
         }
         let found = self.lease().await?;
-        let Some(begun) = tick::begin(&found.value, call, self.desk.now()) else {
-            return Ok(None);
-        };
-        let won = self.put(&begun, found.version).await?;
-        Ok(won.then_some(Versioned {
-            value: begun,
-            version: found.version + 1,
-            due: None,
-        }))
+        let begun = tick::begin(&found.value, call, self.desk.now());
+        Ok(begun.map(|begun| (begun, found.version)))
     }
 
     async fn lease(&self) -> Result<Versioned<Lease>, Error> {

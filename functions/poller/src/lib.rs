@@ -134,7 +134,11 @@ mod tests {
             {"messageId": "2", "body": "tick"},
             {"messageId": "3"},
         ]});
-        assert_eq!(calls(&batch), [Call::Next { generation: 7 }]);
+        let next = Call::Next {
+            generation: 7,
+            version: None,
+        };
+        assert_eq!(calls(&batch), [next]);
         assert!(calls(&json!({"Records": []})).is_empty());
     }
 }

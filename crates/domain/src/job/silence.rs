@@ -65,6 +65,11 @@ fn silent_since(watch: &Watch) -> Timestamp {
         .max(watch.announced.stuck_at.unwrap_or(watch.progress_at))
 }
 
+/// Whether it is thought silent: that was noted, and nothing was seen since.
+pub(super) fn is_silent(watch: &Watch) -> bool {
+    told_of_it(watch) > 0
+}
+
 /// How often the present silence was announced.
 fn told_of_it(watch: &Watch) -> u32 {
     match watch.announced.stuck_at {

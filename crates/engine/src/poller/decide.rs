@@ -1,6 +1,5 @@
 //! What a sight of a session means by the rules of its source, decided and saved.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use domain::job::{self, Job, Sight};
@@ -10,6 +9,7 @@ use super::Poller;
 use super::poll::Gathered;
 use crate::desk::{DECIDE_AGAIN_MAX, Error};
 use crate::jobs::bare;
+use crate::keys;
 use crate::store::Versioned;
 
 impl Poller {
@@ -50,7 +50,7 @@ impl Poller {
         Ok(source.map_or_else(|| bare(job), |source| source.value))
     }
 
-    /// Decides and saves. Whoever lost a race leaves it to the next poll, unless only the row was moved and not the job.
+    /// Decides and saves, unless it is nothing but progress and can wait. Whoever lost a race leaves it to the next poll, unless only the row was moved and not the job.
     pub(super) async fn decide(
         &self,
         found: &Versioned<Job>,
@@ -61,14 +61,17 @@ impl Poller {
         let policy = rules.policy_for(can_be_woken, &found.value.terms);
         let now = self.desk.now();
         let step = job::observe(&found.value, sight, now, &policy, &rules.timing);
-        let mut found = Cow::Borrowed(found);
+        let mut found = self.known.stored(found);
+        if self.known.keeps(&found, &step, now) {
+            return Ok(());
+        }
         for _ in 0..DECIDE_AGAIN_MAX {
             let mut unit = self.desk.unit();
             if !self.desk.save_job(&mut unit, Some(&found), &step).await? {
                 return Ok(());
             }
             match self.desk.commit(unit).await {
-                Err(error) if error.is_conflict() => self.known.forget(&found.value.id),
+                Err(error) if error.is_conflict() => self.known.forget(&keys::job(&found.value.id)),
                 Ok(()) => {
                     self.known.saved(&found, &step, now);
                     return Ok(());
@@ -79,7 +82,7 @@ impl Poller {
             let Some(again) = again.filter(|again| again.value == found.value) else {
                 break;
             };
-            found = Cow::Owned(again);
+            found = again;
         }
         tracing::debug!(job.id = %found.value.id, "somebody else changed the job meanwhile; the next poll decides");
         Ok(())

@@ -14,6 +14,7 @@ use crate::work::Work;
 impl Poller {
     /// Moves a row that is looked at too early to when it has to be; answers whether it was one. Whoever lost it to somebody else has nothing to do either.
     pub(super) async fn put_right(&self, record: &Record) -> Result<bool, Error> {
+        let record = &self.known.caught_up(record);
         let Some(at) = self.wanted_at(record).await? else {
             return Ok(false);
         };
@@ -21,6 +22,7 @@ impl Poller {
             return Ok(false);
         }
         self.move_to(record, at).await?;
+        self.known.forget(&record.key);
         Ok(true)
     }
 

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use client::wire::{EVENTS_LIMIT, EVENTS_LIMIT_MAX, EventPage, WAIT_SECONDS_MAX};
 use domain::event::{Cursor, NoCursor};
-use domain::ids::{InvalidId, JobId};
+use domain::ids::{InvalidId, SessionId};
 use domain::wake::message;
 use engine::events::{Asked, Told};
 
@@ -19,7 +19,10 @@ pub(crate) async fn events(
     State(door): Door,
     query: query::Asked,
 ) -> Result<Json<EventPage>, Refused> {
-    let (asked, within) = read(query)?;
+    let (mut asked, of_job, within) = read(query)?;
+    if let Some(name) = of_job {
+        asked.job = Some(door.desk.find(&name).await?.job);
+    }
     let told = match door.holding.clone() {
         Some(mut stopped) if !within.is_zero() => {
             let waiting = async move {
@@ -43,13 +46,14 @@ fn shown(told: &Told) -> EventPage {
     }
 }
 
-fn read(query: query::Asked) -> Result<(Asked, Duration), Refused> {
+/// What is asked for, what names the job whose events are, and how long one waits for them.
+fn read(query: query::Asked) -> Result<(Asked, Option<String>, Duration), Refused> {
     let mut asked = Asked {
         after: None,
         job: None,
         limit: usize::try_from(EVENTS_LIMIT).unwrap_or(0),
     };
-    let mut seconds = 0;
+    let (mut of_job, mut seconds) = (None, 0);
     for (name, value) in query::pairs(query)? {
         match name.as_str() {
             "after" => {
@@ -57,8 +61,10 @@ fn read(query: query::Asked) -> Result<(Asked, Duration), Refused> {
                 asked.after = Some(cursor.map_err(|error: NoCursor| query::bad(&name, &error))?);
             }
             "job" => {
-                let job = value.parse::<JobId>();
-                asked.job = Some(job.map_err(|error: InvalidId| query::bad(&name, &error))?);
+                // The id of a job is one of these, too.
+                let named = value.parse::<SessionId>();
+                named.map_err(|error: InvalidId| query::bad(&name, &error))?;
+                of_job = Some(value);
             }
             "limit" => {
                 let limit = number(&name, &value, EVENTS_LIMIT_MAX)?;
@@ -71,7 +77,7 @@ fn read(query: query::Asked) -> Result<(Asked, Duration), Refused> {
             }
         }
     }
-    Ok((asked, Duration::from_secs(seconds.into())))
+    Ok((asked, of_job, Duration::from_secs(seconds.into())))
 }
 
 fn number(name: &str, value: &str, max: u32) -> Result<u32, Refused> {

@@ -6,7 +6,7 @@ mod transport;
 #[cfg(test)]
 mod tests;
 
-use domain::ids::{AgentName, EffectId, EventId, JobId, PullRef, RepoName};
+use domain::ids::{AgentName, EffectId, EventId, PullRef, RepoName};
 use reqwest::Method;
 
 use crate::error::Error;
@@ -19,7 +19,7 @@ use crate::wire::{
 
 pub use transport::{CALL_TIMEOUT, Carried, Carrier, Client, Request};
 
-use transport::{Call, job_path};
+use transport::{Call, job_path, named};
 
 /// What came of something that may take longer than the door waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,8 +35,8 @@ pub enum Answer<T> {
 pub struct EventsAsked {
     /// Where the asker stands; without it the newest are told.
     pub after: Option<String>,
-    /// Only events of this job.
-    pub job: Option<JobId>,
+    /// Only events of this job, or of the job of this session.
+    pub job: Option<String>,
     /// How many at most.
     pub limit: u32,
     /// How long an empty answer may be held open, in seconds.
@@ -145,7 +145,7 @@ impl Client {
             call = call.with("after", cursor.clone());
         }
         if let Some(job) = &asked.job {
-            call = call.with("job", job.to_string());
+            call = call.with("job", named(job)?.to_string());
         }
         self.done(call).await
     }

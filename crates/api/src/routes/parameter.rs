@@ -123,7 +123,11 @@ pub(super) const EVENTS: [Parameter; 4] = [
         Takes::Cursor,
         "Where the asker stands: the `cursor` of an earlier answer; without it the newest are told.",
     ),
-    query("job", Takes::Form("JobId"), "Only events of this job."),
+    query(
+        "job",
+        Takes::Form("SessionId"),
+        "Only events of this job, by its id or that of a session of it.",
+    ),
     number(
         "limit",
         (0, EVENTS_LIMIT_MAX, EVENTS_LIMIT),

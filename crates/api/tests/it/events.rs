@@ -11,7 +11,7 @@ use jiff::SignedDuration;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::world::{TOKEN, World};
+use crate::world::{SESSION, TOKEN, World};
 
 /// A completion that was seen so many seconds from now.
 async fn seen(world: &World, job: &JobId, name: &str, seconds: i64) -> String {
@@ -122,8 +122,19 @@ async fn events_of_one_job_are_told_alone() {
     assert_eq!(told, [next]);
     let page = world.get("/events").await.ok(200);
     assert_eq!(page["events"][1]["repo"], "acme/other");
-    let missing = world.get("/events?job=01j00000000000000000000000").await;
-    assert_eq!(missing.code(404), "no_such_job");
+    for missing in ["01j00000000000000000000000", "15400000000000000009"] {
+        let missing = world.get(&format!("/events?job={missing}")).await;
+        assert_eq!(missing.code(404), "no_such_job");
+    }
+}
+
+#[tokio::test]
+async fn events_of_a_job_are_told_by_its_session_too() {
+    let world = World::new().await;
+    let job = world.watched(|_| ()).await;
+    let mine = seen(&world, &job, "mine", 0).await;
+    let (told, _) = ask(&world, &format!("?job={SESSION}")).await;
+    assert_eq!(told, [mine]);
 }
 
 #[tokio::test]

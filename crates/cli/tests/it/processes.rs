@@ -188,9 +188,10 @@ fn spoken(method: &str, (address, key): (&str, &str), body: &Value) -> Value {
     let address = address.trim_start_matches("http://");
     let (host, path) = address.split_once('/').unwrap();
     // Nothing that the other side could leave unread, and all of it at once: what comes after an answer is answered by a reset.
-    let body = match body {
-        Value::Null => String::new(),
-        body => body.to_string(),
+    let body = if body.is_null() {
+        String::new()
+    } else {
+        body.to_string()
     };
     // The older version: the answer ends with the connection.
     let request = format!(

@@ -124,13 +124,17 @@ impl Call {
     }
 }
 
-/// The path of a job. Its id and those of its sessions are plain words, so that nothing in it can be another path.
-pub(super) fn job_path(id: &str, rest: &[&str]) -> Result<Vec<String>, InvalidId> {
-    let id: SessionId = id.parse().map_err(|refused: InvalidId| InvalidId {
+/// What names a job: its id, or that of a session of it.
+pub(super) fn named(id: &str) -> Result<SessionId, InvalidId> {
+    id.parse().map_err(|refused: InvalidId| InvalidId {
         kind: "job or session id",
         ..refused
-    })?;
-    let mut path = vec!["jobs".to_owned(), id.to_string()];
+    })
+}
+
+/// The path of a job. Its id and those of its sessions are plain words, so that nothing in it can be another path.
+pub(super) fn job_path(id: &str, rest: &[&str]) -> Result<Vec<String>, InvalidId> {
+    let mut path = vec!["jobs".to_owned(), named(id)?.to_string()];
     path.extend(rest.iter().map(|segment| (*segment).to_owned()));
     Ok(path)
 }

@@ -2,7 +2,7 @@
 //!
 //! Unknown names are refused: a model that misspells one must not believe that it was heard.
 
-use domain::ids::{AgentName, BranchName, CommitSha, EventId, JobId, RepoName};
+use domain::ids::{AgentName, BranchName, CommitSha, EventId, RepoName};
 use domain::policy::MergeMethod;
 use domain::priority::Priority;
 use schemars::JsonSchema;
@@ -219,8 +219,7 @@ pub(super) struct WaitEvent {
     pub(super) cursor: Option<String>,
     /// Only events of this job.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
-    pub(super) job_id: Option<JobId>,
+    pub(super) job_id: Option<String>,
     /// How long; 45 without it, 600 at most.
     #[serde(default)]
     pub(super) seconds: Option<u32>,

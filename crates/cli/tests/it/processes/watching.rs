@@ -65,8 +65,7 @@ impl Watcher {
     }
 
     pub(super) fn next(&mut self) -> Value {
-        let line = self.said.recv_timeout(WITHIN);
-        let line = line.expect("it says something before long");
+        let line = self.said.recv_timeout(WITHIN).unwrap();
         serde_json::from_str(&line).unwrap()
     }
 }

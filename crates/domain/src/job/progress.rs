@@ -1,0 +1,49 @@
+//! Progress, which most sights of a working session show and which changes nothing for anybody but the moment from which silence is counted.
+
+use super::Job;
+use super::watch::{Attention, Talk, Watch};
+use super::{Phase, silence};
+use crate::session::SessionState;
+use crate::step::Step;
+
+/// Whether a step notes nothing but that a session at work went on: until something else happens nobody decides anything by it.
+///
+/// Not so while the session is thought silent, nor once it said that it is done: then the next thing it does means something.
+pub fn is_progress(before: &Job, step: &Step<Job>) -> bool {
+    let told = step.events.is_empty() && step.amended.is_empty();
+    let asked = step.effects.is_empty() && step.looks.is_empty();
+    let (Phase::Watching(was), Phase::Watching(is)) = (&before.phase, &step.aggregate.phase) else {
+        return false;
+    };
+    told && asked
+        && was != is
+        && is_at_work(was)
+        && Job {
+            phase: Phase::Watching(Box::new(without(was, is))),
+            ..step.aggregate.clone()
+        } == *before
+}
+
+/// Whether nothing is open about a session that works.
+fn is_at_work(watch: &Watch) -> bool {
+    watch.state == SessionState::InProgress
+        && watch.attention == Attention::None
+        && watch.talk.completed.is_none()
+        && watch.unconfirmed_since.is_none()
+        && !silence::is_silent(watch)
+}
+
+/// The session as it is, had it not gone on.
+fn without(was: &Watch, is: &Watch) -> Watch {
+    Watch {
+        progress_at: was.progress_at,
+        talk: Talk {
+            through: was.talk.through,
+            recent: was.talk.recent.clone(),
+            last_words: was.talk.last_words.clone(),
+            worked_at: was.talk.worked_at,
+            ..is.talk.clone()
+        },
+        ..is.clone()
+    }
+}

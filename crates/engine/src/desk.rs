@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use domain::ids::InstallationId;
+use domain::ids::{AccountName, InstallationId};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use tokio::sync::Notify;
@@ -130,6 +130,7 @@ impl Desk {
             now: self.now(),
             writes: Vec::new(),
             messages: Vec::new(),
+            freed: Vec::new(),
             standing: BTreeMap::new(),
         }
     }
@@ -142,6 +143,7 @@ impl Desk {
         let Unit {
             writes,
             messages,
+            freed,
             standing,
             now,
         } = unit;
@@ -170,8 +172,10 @@ impl Desk {
             });
             rows.push((key, work));
         }
-        self.store.records().commit(all).await?;
-        self.bell.notify_waiters();
+        if !all.is_empty() {
+            self.store.records().commit(all).await?;
+            self.bell.notify_waiters();
+        }
         for (_, work) in told {
             if let Err(error) = self.send(&work).await {
                 tracing::warn!(%error, ?work, "a message is sent when its row is due");
@@ -181,6 +185,21 @@ impl Desk {
             if let Err(error) = self.publish(&key, NEW_ROW, &work).await {
                 tracing::warn!(%error, key = ?key, "a message stays in the outbox");
             }
+        }
+        for account in freed {
+            if let Err(error) = self.call_the_next(&account).await {
+                tracing::warn!(%error, %account, "whoever waits for a slot looks for one by itself");
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the slots of an account given to whoever waits for one; nobody is called where nobody does. It needs no row: whoever waits is due every two minutes.
+    async fn call_the_next(&self, account: &AccountName) -> Result<(), Error> {
+        let queue = keys::jobs_of("queued", account);
+        if !self.store.records().members(&queue, 1).await?.is_empty() {
+            let account = account.clone();
+            self.send(&Work::Slots { account }).await?;
         }
         Ok(())
     }
@@ -263,6 +282,8 @@ pub struct Unit {
     now: Timestamp,
     writes: Vec<Write>,
     messages: Vec<(String, Work)>,
+    /// Accounts that may have a slot free.
+    freed: Vec<AccountName>,
     /// When rows are looked at as they are stored, of those that may be looked at too early.
     standing: BTreeMap<Key, Timestamp>,
 }
@@ -346,9 +367,16 @@ impl Unit {
         }
     }
 
-    /// Whether nothing would be saved.
+    /// Once everything is saved a slot of an account may be free.
+    pub(crate) fn frees(&mut self, account: &AccountName) {
+        if !self.freed.contains(account) {
+            self.freed.push(account.clone());
+        }
+    }
+
+    /// Whether nothing would be done.
     pub fn is_empty(&self) -> bool {
-        self.writes.is_empty() && self.messages.is_empty()
+        self.writes.is_empty() && self.messages.is_empty() && self.freed.is_empty()
     }
 }
 

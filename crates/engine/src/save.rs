@@ -214,7 +214,20 @@ impl Desk {
             unit.tell(&rest.pk, Work::Job { id: job.clone() });
         }
         for look in rest.looks {
-            unit.tell(&rest.pk, look_as_work(look, job));
+            match look {
+                Look::Job(id) => unit.tell(&rest.pk, Work::Job { id: id.clone() }),
+                Look::Pull(pull) => {
+                    let (pull, job) = (pull.clone(), job.cloned());
+                    let received_at = None;
+                    let look = Work::Pull {
+                        pull,
+                        job,
+                        received_at,
+                    };
+                    unit.tell(&rest.pk, look);
+                }
+                Look::Slots(account) => unit.frees(account),
+            }
         }
         Ok(())
     }
@@ -288,20 +301,6 @@ impl Desk {
     /// The id of the effect that an action is.
     pub fn effect_id(action: &Action) -> EffectId {
         EffectId::of(&action.to_string())
-    }
-}
-
-fn look_as_work(look: &Look, job: Option<&JobId>) -> Work {
-    match look {
-        Look::Job(id) => Work::Job { id: id.clone() },
-        Look::Pull(pull) => Work::Pull {
-            pull: pull.clone(),
-            job: job.cloned(),
-            received_at: None,
-        },
-        Look::Slots(account) => Work::Slots {
-            account: account.clone(),
-        },
     }
 }
 

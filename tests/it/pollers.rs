@@ -92,7 +92,21 @@ async fn watching_in(
 }
 
 async fn watch(desk: &Desk, at: usize, priority: u8) {
-    let new = NewJob {
+    let new = new_job(desk, (at, priority));
+    let job = job::adopt(new, &working(&session(at)), BEGIN).expect("a job");
+    let job = job.aggregate;
+    let mut unit = desk.unit();
+    let place = Place {
+        due: None,
+        list: keys::listed(keys::jobs_of("watched", &job.account), job.id.as_str()),
+        forget: None,
+    };
+    unit.put(keys::job(&job.id), &job, None, place);
+    desk.commit(unit).await.expect("a job");
+}
+
+fn new_job(desk: &Desk, (at, priority): (usize, u8)) -> NewJob {
+    NewJob {
         id: JobId::of(ulid::Ulid(at as u128)),
         installation: desk.installation.clone(),
         account: "default".parse().expect("a name"),
@@ -104,17 +118,7 @@ async fn watch(desk: &Desk, at: usize, priority: u8) {
         resume: None,
         priority: priority.try_into().expect("a priority"),
         terms: domain::policy::Terms::default(),
-    };
-    let job = job::adopt(new, &working(&session(at)), BEGIN).expect("a job");
-    let job = job.aggregate;
-    let mut unit = desk.unit();
-    let place = Place {
-        due: None,
-        list: keys::listed(keys::jobs_of("watched", &job.account), job.id.as_str()),
-        forget: None,
-    };
-    unit.put(keys::job(&job.id), &job, None, place);
-    desk.commit(unit).await.expect("a job");
+    }
 }
 
 fn session(at: usize) -> SessionId {

@@ -24,6 +24,7 @@ pub struct Reader {
     slow: Option<(Arc<FakeClock>, SignedDuration)>,
     /// What every session has done last.
     worked: Mutex<Option<Timestamp>>,
+    logs: AtomicUsize,
 }
 
 impl Reader {
@@ -46,6 +47,11 @@ impl Reader {
     /// Every session did something then.
     pub fn works(&self, at: Timestamp) {
         *self.worked.lock().unwrap_or_else(PoisonError::into_inner) = Some(at);
+    }
+
+    /// How many logs were read.
+    pub fn logs(&self) -> usize {
+        self.logs.load(Ordering::Relaxed)
     }
 
     fn worked(&self) -> Option<Timestamp> {
@@ -123,6 +129,7 @@ impl SessionsRead for Reader {
         _session: &SessionId,
         after: Option<Timestamp>,
     ) -> Result<Vec<Activity>, Failure> {
+        self.logs.fetch_add(1, Ordering::Relaxed);
         let fresh = self.worked().filter(|at| Some(*at) > after);
         let activity = |at: Timestamp| Activity {
             id: at.as_second().to_string().parse().expect("an id"),

@@ -135,7 +135,7 @@ impl Desk {
         }
     }
 
-    /// Saves a unit of work whole, then publishes its messages. What cannot be published now is published by the poller.
+    /// Saves a unit of work whole, then publishes its messages. What cannot be published now is published by the poller; a call for a free slot that is lost is made up for by whoever waits.
     pub async fn commit(&self, unit: Unit) -> Result<(), Error> {
         if unit.is_empty() {
             return Ok(());

@@ -162,50 +162,129 @@ async fn progress(desk: &Desk) -> (Timestamp, u64) {
     (watch.progress_at, found.version)
 }
 
-#[tokio::test]
-async fn progress_is_remembered_and_written_now_and_then() {
-    let clock = Arc::new(FakeClock::at(BEGIN));
-    let desk = watching(&clock, (0, 1)).await;
-    let reader = Arc::new(Reader::default());
-    let alone = || Poller::new(desk.clone(), reader.clone());
-    let tick = async |poller: &Poller| {
-        clock.advance(SignedDuration::from_secs(10));
-        let tick = poller.tick_until(Timestamp::MAX, Others::None).await;
+/// A poller that ticks alone, ten seconds apart.
+struct Alone {
+    clock: Arc<FakeClock>,
+    desk: Desk,
+    reader: Arc<Reader>,
+    poller: Poller,
+}
+
+impl Alone {
+    async fn over(sessions: usize) -> Self {
+        let clock = Arc::new(FakeClock::at(BEGIN));
+        let desk = watching(&clock, (0, sessions)).await;
+        let reader = Arc::new(Reader::default());
+        let poller = Poller::new(desk.clone(), reader.clone());
+        Self {
+            clock,
+            desk,
+            reader,
+            poller,
+        }
+    }
+
+    async fn tick(&self) {
+        self.clock.advance(SignedDuration::from_secs(10));
+        let tick = self.poller.tick_until(Timestamp::MAX, Others::None).await;
         tick.expect("a tick");
-    };
-    let (poller, end) = (alone(), BEGIN + PROGRESS_KEPT);
-    let (began, version) = progress(&desk).await;
-    while clock.now() < end {
-        reader.works(clock.now());
-        tick(&poller).await;
     }
-    assert_eq!(progress(&desk).await, (began, version));
 
-    // It is written for whoever looks, also when nothing more comes.
-    tick(&poller).await;
-    let (seen, version) = progress(&desk).await;
-    assert_eq!(seen, end - SignedDuration::from_secs(10));
-
-    // Whoever starts anew finds it once more, and silence is counted from there.
-    let last = clock.now();
-    reader.works(last);
-    tick(&poller).await;
-    assert_eq!(progress(&desk).await, (seen, version));
-    drop(poller);
-    let poller = alone();
-    let silent = Timing::default().stuck_after;
-    while clock.now() < last + silent - SignedDuration::from_secs(10) {
-        tick(&poller).await;
+    /// Ticks until then, and that is the last tick.
+    async fn until(&self, end: Timestamp) {
+        while self.clock.now() < end {
+            self.tick().await;
+        }
     }
-    let events = async || {
-        let events = desk.store.events(&stored(&desk, 0).await.value.id).await;
-        events.expect("events").len()
+
+    /// The session does something now, and ticks go on until its log was read.
+    async fn works(&self) -> Timestamp {
+        let (at, before) = (self.clock.now(), self.reader.logs());
+        self.reader.works(at);
+        while self.reader.logs() == before {
+            self.tick().await;
+        }
+        at
+    }
+
+    async fn events(&self) -> usize {
+        let job = stored(&self.desk, 0).await.value.id;
+        self.desk.store.events(&job).await.expect("events").len()
+    }
+}
+
+#[tokio::test]
+async fn progress_is_remembered_and_written_after_a_while() {
+    let alone = Alone::over(1).await;
+    let before = progress(&alone.desk).await;
+    let seen = alone.works().await;
+    let written = alone.clock.now() + PROGRESS_KEPT;
+    alone.until(written - SignedDuration::from_secs(10)).await;
+    assert_eq!(progress(&alone.desk).await, before);
+    // Nothing more came, and whoever looks has to see what did.
+    alone.tick().await;
+    assert_eq!(progress(&alone.desk).await, (seen, before.1 + 1));
+}
+
+#[tokio::test]
+async fn whoever_starts_anew_finds_progress_again_and_counts_silence_from_it() {
+    let mut alone = Alone::over(1).await;
+    alone.works().await;
+    let before = progress(&alone.desk).await;
+    alone.until(BEGIN + SignedDuration::from_mins(4)).await;
+    let last = alone.works().await;
+    assert_eq!(progress(&alone.desk).await.1, before.1, "it is remembered");
+    alone.poller = Poller::new(alone.desk.clone(), alone.reader.clone());
+    let silent = last + Timing::default().stuck_after;
+    alone.until(silent - SignedDuration::from_secs(10)).await;
+    assert_eq!(alone.events().await, 0);
+    alone.tick().await;
+    alone.tick().await;
+    assert_eq!(alone.events().await, 1);
+    assert_eq!(progress(&alone.desk).await.0, last);
+}
+
+#[tokio::test]
+async fn progress_that_is_given_up_is_read_again_at_once() {
+    let alone = Alone::over(1).await;
+    let seen = alone.works().await;
+    let other = Job {
+        title: "Another".to_owned(),
+        ..stored(&alone.desk, 0).await.value
     };
-    assert_eq!(events().await, 0);
-    tick(&poller).await;
-    tick(&poller).await;
-    assert_eq!(events().await, 1);
-    assert_eq!(progress(&desk).await.0, last);
+    put(&alone.desk, &other, None).await;
+    let (logs, changed) = (alone.reader.logs(), progress(&alone.desk).await);
+    // It is remembered as it was for so long.
+    alone
+        .until(alone.clock.now() + SignedDuration::from_mins(3))
+        .await;
+    assert_eq!(alone.reader.logs(), logs + 1);
+    assert_eq!(progress(&alone.desk).await, changed);
+    alone.until(alone.clock.now() + PROGRESS_KEPT).await;
+    assert_eq!(progress(&alone.desk).await, (seen, changed.1 + 1));
+}
+
+#[tokio::test]
+async fn whoever_comes_back_is_read() {
+    let alone = Alone::over(2).await;
+    alone.tick().await;
+    let job = stored(&alone.desk, 0).await.value;
+    let list = |name, job: &Job| keys::listed(keys::jobs_of(name, &job.account), job.id.as_str());
+    for (name, session) in [("queued", session(0)), ("watched", session(7))] {
+        let found = stored(&alone.desk, 0).await;
+        let again = job::adopt(new_job(&alone.desk, (0, 0)), &working(&session), BEGIN);
+        let mut unit = alone.desk.unit();
+        let place = Place {
+            list: list(name, &job),
+            ..Place::default()
+        };
+        let again = again.expect("a job").aggregate;
+        unit.put(keys::job(&job.id), &again, Some(found.version), place);
+        alone.desk.commit(unit).await.expect("a job");
+        alone.reader.take_reads();
+        alone.tick().await;
+    }
+    assert_eq!(alone.reader.take_reads(), [session(7), session(1)]);
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ mod creation;
 mod lagging;
 mod lines;
 mod plans;
+mod progress;
 mod questions;
 mod records;
 mod resting;

@@ -71,7 +71,10 @@ impl Poller {
                 return Ok(());
             }
             match self.desk.commit(unit).await {
-                Err(error) if error.is_conflict() => self.known.forget(&keys::job(&found.value.id)),
+                Err(error) if error.is_conflict() => {
+                    let key = keys::job(&found.value.id);
+                    self.known.forget(&key, None, now);
+                }
                 Ok(()) => {
                     self.known.saved(&found, &step, now);
                     return Ok(());
@@ -84,6 +87,7 @@ impl Poller {
             };
             found = again;
         }
+        self.known.lost(&found.value, now);
         tracing::debug!(job.id = %found.value.id, "somebody else changed the job meanwhile; the next poll decides");
         Ok(())
     }

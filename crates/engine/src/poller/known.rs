@@ -2,9 +2,9 @@
 //!
 //! What is decided from a remembered job is saved under the version it had, so one that somebody else has changed meanwhile is never written over: it is read again, and decided by the next poll.
 //!
-//! Mere progress is remembered too, and written now and then. Whoever starts anew begins with the row, reads the log from there, and finds the same.
+//! Mere progress is remembered too, and written now and then. Whoever starts anew begins with the row, and finds the same when it next reads the log from there; where progress is given up its log is read again at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use domain::ids::AccountName;
@@ -21,7 +21,7 @@ use crate::store::{Versioned, encode};
 /// For so long a job is taken as it was read. Somebody else may change it so that the same sight of its session means something new: that is seen after this.
 const REMEMBERED: SignedDuration = SignedDuration::from_mins(3);
 
-/// For so long progress may be remembered only: as much later a person sees it.
+/// For so long progress may be remembered only: as much later whoever reads the row sees it. What is found silent is not decided from the row alone: the session is looked at once more.
 pub const PROGRESS_KEPT: SignedDuration = SignedDuration::from_mins(10);
 
 /// What was not asked for so long belongs to nobody who is watched here.
@@ -30,9 +30,17 @@ const FORGOTTEN: SignedDuration = SignedDuration::from_mins(30);
 /// A record that is read by itself, as of its last commit, is charged like so many that are read with their list, as they were a moment ago.
 const LISTED_FOR_ONE: usize = 2;
 
-/// What was read, by the record's key.
+/// What was read.
 #[derive(Default)]
-pub(super) struct Known(Mutex<BTreeMap<Key, Seen>>);
+pub(super) struct Known(Mutex<Memory>);
+
+#[derive(Default)]
+struct Memory {
+    /// By the record's key.
+    jobs: BTreeMap<Key, Seen>,
+    /// Whose log has to be read again, since what it told was given up then.
+    unread: BTreeMap<Key, Timestamp>,
+}
 
 struct Seen {
     /// When it was read or saved.
@@ -61,41 +69,71 @@ impl Seen {
     }
 }
 
+impl Memory {
+    /// What is known of a job whose row has this version.
+    fn at(&self, key: &Key, version: u64) -> Option<&Seen> {
+        let seen = self.jobs.get(key);
+        seen.filter(|seen| seen.stored.version == version)
+    }
+
+    /// Gives up what is known of a job, of whose progress only this was written.
+    fn give_up(&mut self, key: &Key, written: Option<&Job>, now: Timestamp) {
+        let progress = self.jobs.remove(key).and_then(|seen| seen.progress);
+        if progress.is_some_and(|progress| written != Some(&progress.job)) {
+            self.read_again(key, now);
+        }
+    }
+
+    fn read_again(&mut self, key: &Key, now: Timestamp) {
+        self.unread
+            .retain(|_, at| now.duration_since(*at) < FORGOTTEN);
+        self.unread.insert(key.clone(), now);
+    }
+}
+
 impl Known {
-    /// What is remembered of those who are asked for, in their order: none for whoever has to be read.
-    fn recall(&self, asked: &[Key], now: Timestamp) -> Vec<Option<Versioned<Job>>> {
+    /// What is remembered of those of an account who are asked for, in their order: none for whoever has to be read. Whoever is not asked for any more may come back as somebody else.
+    fn recall(
+        &self,
+        account: &AccountName,
+        asked: &[Key],
+        now: Timestamp,
+    ) -> Vec<Option<Versioned<Job>>> {
         let mut all = self.all();
-        all.retain(|_, seen| now.duration_since(seen.at) < FORGOTTEN);
+        let wanted: BTreeSet<&Key> = asked.iter().collect();
+        let of_others = |seen: &Seen| seen.stored.value.account != *account;
+        all.jobs.retain(|key, seen| {
+            let fresh = now.duration_since(seen.at) < FORGOTTEN;
+            fresh && (wanted.contains(key) || of_others(seen))
+        });
         let fresh = |seen: &&Seen| now.duration_since(seen.at) < REMEMBERED;
-        let of = |key: &Key| all.get(key).filter(fresh).map(Seen::job);
+        let of = |key: &Key| all.jobs.get(key).filter(fresh).map(Seen::job);
         asked.iter().map(of).collect()
     }
 
     /// Remembers what was read, and answers it with the progress that has been seen since it was written.
-    fn remember(&self, read: Versioned<Job>, at: Timestamp) -> Versioned<Job> {
+    fn remember(&self, stored: Versioned<Job>, at: Timestamp) -> Versioned<Job> {
         let mut all = self.all();
-        let key = keys::job(&read.value.id);
-        let before = all.remove(&key);
-        let progress = before
-            .filter(|before| before.stored.version == read.version)
-            .and_then(|before| before.progress);
-        let stored = read;
+        let key = keys::job(&stored.value.id);
+        if all.at(&key, stored.version).is_none() {
+            all.give_up(&key, None, at);
+        }
+        let progress = all.jobs.remove(&key).and_then(|before| before.progress);
         let seen = Seen {
             at,
             stored,
             progress,
         };
         let job = seen.job();
-        all.insert(key, seen);
+        all.jobs.insert(key, seen);
         job
     }
 
     /// The job as it is stored, of one that was recalled: what a decision changes is what differs from that.
     pub(super) fn stored(&self, found: &Versioned<Job>) -> Versioned<Job> {
         let all = self.all();
-        let seen = all.get(&keys::job(&found.value.id));
-        let same = seen.filter(|seen| seen.stored.version == found.version);
-        same.map_or_else(|| found.clone(), |seen| seen.stored.clone())
+        let seen = all.at(&keys::job(&found.value.id), found.version);
+        seen.map_or_else(|| found.clone(), |seen| seen.stored.clone())
     }
 
     /// Remembers a step that is mere progress, and answers whether that will do for now.
@@ -104,7 +142,7 @@ impl Known {
             return false;
         }
         let mut all = self.all();
-        let seen = all.get_mut(&keys::job(&stored.value.id));
+        let seen = all.jobs.get_mut(&keys::job(&stored.value.id));
         let Some(seen) = seen.filter(|seen| seen.stored.version == stored.version) else {
             return false;
         };
@@ -117,9 +155,8 @@ impl Known {
     /// A job's row with the progress that has been seen since it was written.
     pub(super) fn caught_up(&self, record: &Record) -> Record {
         let all = self.all();
-        let seen = all.get(&record.key);
-        let same = seen.filter(|seen| seen.stored.version == record.version);
-        match same.and_then(|seen| seen.progress.as_ref()) {
+        let seen = all.at(&record.key, record.version);
+        match seen.and_then(|seen| seen.progress.as_ref()) {
             Some(progress) => Record {
                 body: encode(&progress.job),
                 ..record.clone()
@@ -133,7 +170,8 @@ impl Known {
         let mut all = self.all();
         let key = keys::job(&before.value.id);
         let alone = step.looks.is_empty() && step.amended.is_empty();
-        if let (Some(seen), true) = (all.get_mut(&key), alone) {
+        all.unread.remove(&key);
+        if let (Some(seen), true) = (all.jobs.get_mut(&key), alone) {
             seen.progress = None;
             seen.stored = Versioned {
                 value: step.aggregate.clone(),
@@ -141,16 +179,31 @@ impl Known {
                 due: left(before.due, step.due, now),
             };
         } else {
-            all.remove(&key);
+            all.jobs.remove(&key);
         }
     }
 
-    /// Has a job read the next time.
-    pub(super) fn forget(&self, key: &Key) {
-        self.all().remove(key);
+    /// Has a job read the next time, whose row was changed by somebody else, or by us to hold this.
+    pub(super) fn forget(&self, key: &Key, written: Option<&Job>, now: Timestamp) {
+        self.all().give_up(key, written, now);
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<Key, Seen>> {
+    /// What a poll has seen of a job was not saved: the next one has to see all of it.
+    pub(super) fn lost(&self, job: &Job, now: Timestamp) {
+        self.all().read_again(&keys::job(&job.id), now);
+    }
+
+    /// Whether a job's log has to be read again, however short ago that was done.
+    pub(super) fn is_unread(&self, job: &Job) -> bool {
+        self.all().unread.contains_key(&keys::job(&job.id))
+    }
+
+    /// A job's log was read.
+    pub(super) fn was_read(&self, job: &Job) {
+        self.all().unread.remove(&keys::job(&job.id));
+    }
+
+    fn all(&self) -> MutexGuard<'_, Memory> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -171,7 +224,7 @@ impl Poller {
             return Ok(store.watched(account).await?);
         };
         let now = self.desk.now();
-        let mut recalled = self.known.recall(&asked, now);
+        let mut recalled = self.known.recall(account, &asked, now);
         let missing = recalled.iter().filter(|job| job.is_none()).count();
         if missing * LISTED_FOR_ONE > asked.len() {
             let jobs = store.watched(account).await?.into_iter();

@@ -293,13 +293,17 @@ impl Poller {
             Err(failure) => return Err(failure.into()),
             Ok(view) => {
                 let last_read = account.activity_reads.get(&watch.session).copied();
-                let wanted = cadence::wants_activities(watch, &view, last_read, now, timing);
+                let wanted = cadence::wants_activities(watch, &view, last_read, now, timing)
+                    || self.known.is_unread(&found.value);
                 gathered.asked += u64::from(wanted);
                 let activities = if wanted {
                     self.activities(account, watch).await?
                 } else {
                     None
                 };
+                if activities.is_some() {
+                    self.known.was_read(&found.value);
+                }
                 let read_at = if activities.is_some() {
                     Some(now)
                 } else {

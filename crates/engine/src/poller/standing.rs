@@ -22,7 +22,9 @@ impl Poller {
             return Ok(false);
         }
         self.move_to(record, at).await?;
-        self.known.forget(&record.key);
+        let written = decode::<Job>(record).ok().map(|written| written.value);
+        let now = self.desk.now();
+        self.known.forget(&record.key, written.as_ref(), now);
         Ok(true)
     }
 

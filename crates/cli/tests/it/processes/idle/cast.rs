@@ -207,6 +207,18 @@ impl Cast {
         }
     }
 
+    /// What the watcher says next of a job; others whose time it is are looked at later.
+    pub(super) fn next_of(&mut self, job: &str) -> Value {
+        loop {
+            let told = self.watcher().next();
+            if told["job_id"] == *job {
+                return told;
+            }
+            assert_eq!(told["outcome"], "done", "{told}");
+            self.done.push(told["event_id"].clone());
+        }
+    }
+
     pub(super) fn watcher(&mut self) -> &mut Watcher {
         self.watcher.as_mut().unwrap()
     }

@@ -1,0 +1,128 @@
+//! What may be kept in memory for a while: progress of a session at work, and nothing else.
+
+use super::*;
+use crate::failure::{Failure, FailureClass};
+use crate::job::watch::Mark;
+
+/// A job whose session works.
+fn at_work() -> Job {
+    edited(&watched_job(), |watch| {
+        watch.state = SessionState::InProgress;
+        watch.progress_at = at(60);
+    })
+}
+
+fn edited(job: &Job, edit: impl FnOnce(&mut Watch)) -> Job {
+    let mut job = job.clone();
+    if let Phase::Watching(watch) = &mut job.phase {
+        edit(watch);
+    }
+    job
+}
+
+/// It went on.
+fn gone_on(watch: &mut Watch) {
+    let mark = Mark {
+        id: "a1".parse().unwrap(),
+        at: at(90),
+    };
+    watch.progress_at = mark.at;
+    watch.talk.through = Some(mark.at);
+    watch.talk.worked_at = Some(mark.at);
+    watch.talk.last_words = Some("Running tests".to_owned());
+    watch.talk.recent = vec![mark];
+}
+
+fn step(job: &Job) -> Step<Job> {
+    Step::stay(edited(job, gone_on))
+}
+
+#[test]
+fn what_only_goes_on_is_progress() {
+    let job = at_work();
+    assert!(is_progress(&job, &step(&job)));
+    assert!(!is_progress(&job, &Step::stay(job.clone())), "nothing new");
+    let mut lasting = step(&job);
+    lasting.due = Some(at(1_290));
+    assert!(is_progress(&job, &lasting));
+}
+
+#[test]
+fn whatever_is_open_about_a_session_makes_its_progress_matter() {
+    let edits: [(&str, fn(&mut Watch)); 6] = [
+        ("planning", |watch| watch.state = SessionState::Planning),
+        ("expecting", |watch| {
+            watch.attention = Attention::Expecting { since: at(0) };
+        }),
+        ("done", |watch| {
+            watch.talk.completed = Some(Mark {
+                id: "c1".parse().unwrap(),
+                at: at(30),
+            });
+        }),
+        ("spoken to", |watch| watch.unconfirmed_since = Some(at(0))),
+        ("silent", |watch| watch.announced.stuck_at = Some(at(60))),
+        ("missing", |watch| watch.missing_since = Some(at(0))),
+    ];
+    for (name, edit) in edits {
+        let job = edited(&at_work(), edit);
+        let mut step = step(&job);
+        // Whoever answers again is missing no longer.
+        step.aggregate = edited(&step.aggregate, |watch| watch.missing_since = None);
+        assert!(!is_progress(&job, &step), "{name}");
+    }
+}
+
+#[test]
+fn whatever_else_changes_is_more_than_progress() {
+    let job = at_work();
+    let edits: [(&str, fn(&mut Watch)); 5] = [
+        ("asks", |watch| {
+            watch.state = SessionState::AwaitingUserFeedback;
+        }),
+        ("said", |watch| watch.talk.user_at = Some(at(90))),
+        ("planned", |watch| {
+            watch.talk.plan_approved_at = Some(at(90))
+        }),
+        ("failed", |watch| watch.talk.failed = Some("No".to_owned())),
+        ("pull", |watch| watch.pull = "acme/shop#7".parse().ok()),
+    ];
+    for (name, edit) in edits {
+        let step = Step::stay(edited(&step(&job).aggregate, edit));
+        assert!(!is_progress(&job, &step), "{name}");
+    }
+    let mut renamed = step(&job);
+    renamed.aggregate.title = "Another".to_owned();
+    assert!(!is_progress(&job, &renamed));
+}
+
+#[test]
+fn whatever_is_told_or_done_is_more_than_progress() {
+    let job = at_work();
+    let session = job.session().cloned().unwrap();
+    let archive = Action::Archive { session };
+    let event = any_event(&job);
+    let edits: [Box<dyn Fn(&mut Step<Job>)>; 4] = [
+        Box::new(|step| step.events.push(event.clone())),
+        Box::new(|step| step.amended.push(event.clone())),
+        Box::new(|step| step.effects.push(archive.clone())),
+        Box::new(|step| step.looks.push(Look::Job(job.id.clone()))),
+    ];
+    for (n, edit) in edits.iter().enumerate() {
+        let mut step = step(&job);
+        edit(&mut step);
+        assert!(!is_progress(&job, &step), "{n}");
+    }
+}
+
+/// Any event.
+fn any_event(job: &Job) -> Event {
+    let failure = Failure::new(FailureClass::Invalid, "no");
+    let creating = start(&create(new_job(), at(0)).unwrap().aggregate, at(0)).unwrap();
+    let mut events = creation_failed(&creating.aggregate, &failure, at(0)).events;
+    let event = events.pop().unwrap();
+    Event {
+        job: Some(job.id.clone()),
+        ..event
+    }
+}

@@ -4,6 +4,9 @@ use super::*;
 use crate::failure::{Failure, FailureClass};
 use crate::job::watch::Mark;
 
+/// What makes a case, and its name.
+type Edit = (&'static str, fn(&mut Watch));
+
 /// A job whose session works.
 fn at_work() -> Job {
     edited(&watched_job(), |watch| {
@@ -49,7 +52,7 @@ fn what_only_goes_on_is_progress() {
 
 #[test]
 fn whatever_is_open_about_a_session_makes_its_progress_matter() {
-    let edits: [(&str, fn(&mut Watch)); 6] = [
+    let edits: [Edit; 6] = [
         ("planning", |watch| watch.state = SessionState::Planning),
         ("expecting", |watch| {
             watch.attention = Attention::Expecting { since: at(0) };
@@ -76,7 +79,7 @@ fn whatever_is_open_about_a_session_makes_its_progress_matter() {
 #[test]
 fn whatever_else_changes_is_more_than_progress() {
     let job = at_work();
-    let edits: [(&str, fn(&mut Watch)); 5] = [
+    let edits: [Edit; 5] = [
         ("asks", |watch| {
             watch.state = SessionState::AwaitingUserFeedback;
         }),
@@ -102,16 +105,24 @@ fn whatever_is_told_or_done_is_more_than_progress() {
     let session = job.session().cloned().unwrap();
     let archive = Action::Archive { session };
     let event = any_event(&job);
-    let edits: [Box<dyn Fn(&mut Step<Job>)>; 4] = [
-        Box::new(|step| step.events.push(event.clone())),
-        Box::new(|step| step.amended.push(event.clone())),
-        Box::new(|step| step.effects.push(archive.clone())),
-        Box::new(|step| step.looks.push(Look::Job(job.id.clone()))),
-    ];
-    for (n, edit) in edits.iter().enumerate() {
-        let mut step = step(&job);
-        edit(&mut step);
-        assert!(!is_progress(&job, &step), "{n}");
+    let told = Step {
+        events: vec![event.clone()],
+        ..step(&job)
+    };
+    let amended = Step {
+        amended: vec![event],
+        ..step(&job)
+    };
+    let wished = Step {
+        effects: vec![archive],
+        ..step(&job)
+    };
+    let looked = Step {
+        looks: vec![Look::Job(job.id.clone())],
+        ..step(&job)
+    };
+    for step in [told, amended, wished, looked] {
+        assert!(!is_progress(&job, &step), "{step:?}");
     }
 }
 

@@ -128,6 +128,12 @@ impl Cast {
         session["activities"].as_array().map_or(0, Vec::len)
     }
 
+    /// Whether its session's log has these words.
+    pub(super) fn shows(&self, job: &str, words: &str) -> bool {
+        let words = Value::from(words).to_string();
+        self.session(job)["activities"].to_string().contains(&words)
+    }
+
     /// When its session said this.
     pub(super) fn at(&self, job: &str, words: &str) -> Timestamp {
         let session = self.session(job);

@@ -249,6 +249,44 @@ async fn a_process_beside_the_functions_ticks_only_when_they_do_not() {
     assert_eq!(ticks(&stage, 60).await, 0);
 }
 
+#[tokio::test]
+async fn a_message_ticks_only_for_the_lease_that_it_names() {
+    let mut stage = Stage::new().await;
+    stage.one(Call::Schedule).await;
+    stage.world.clock.advance(TICK_EVERY);
+    let [left] = stage.received().await[..] else {
+        panic!("one message goes on");
+    };
+    let Call::Next {
+        generation,
+        version: Some(version),
+    } = left
+    else {
+        panic!("it names the version that it continues: {left:?}");
+    };
+    for version in [0, version - 1, version + 1, u64::MAX] {
+        let version = Some(version);
+        stage
+            .one(Call::Next {
+                generation,
+                version,
+            })
+            .await;
+        assert_eq!(stage.ticked.len(), 1, "{version:?}");
+    }
+    // One of an older version has the lease read.
+    let version = None;
+    stage
+        .one(Call::Next {
+            generation,
+            version,
+        })
+        .await;
+    assert_eq!(stage.ticked.len(), 2);
+    stage.one(left).await;
+    assert_eq!(stage.ticked.len(), 2);
+}
+
 /// A world whose one session works on and says nothing.
 async fn quiet() -> World {
     let world = World::with(Setup {

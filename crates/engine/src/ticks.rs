@@ -140,9 +140,10 @@ impl Turns {
             }
         };
         let won = self.put(&begun, version).await?;
+        // A message may say any number.
         Ok(won.then_some(Versioned {
             value: begun,
-            version: version + 1,
+            version: version.saturating_add(1),
             due: None,
         }))
     }

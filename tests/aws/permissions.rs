@@ -1,5 +1,6 @@
 //! Functions ask for what their roles grant, and roles grant what their functions ask for.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 use tests::cloud::{Asked, Gate, LAMBDA, Storm};
 use tests::grants::granted;
 use tests::infra::template;
-use tests::world::{Demo, REPO, World};
+use tests::world::{Demo, MINUTE, REPO, World};
 use tower::ServiceExt;
 
 /// What Lambda itself asks for with the function's role: reading the queue that is mapped to it, and its logs.
@@ -77,6 +78,7 @@ async fn begin_all(world: &World, job: &JobId) {
     for path in ["/healthz", "/status", "/jobs", "/metrics", &events] {
         ask(&api, Request::get(path), Body::empty()).await;
     }
+    look_at(job, world, &api).await;
     let order = json!({ "repo": REPO, "prompt": "Add a test" });
     let ordered = ask(&api, Request::post("/jobs"), Body::from(order.to_string())).await;
     // There is something to come back for.
@@ -88,6 +90,18 @@ async fn begin_all(world: &World, job: &JobId) {
     let id = ordered["job_id"].as_str().expect("a job");
     let path = format!("/jobs/{id}/cancel");
     ask(&api, Request::post(path), Body::from("{}")).await;
+}
+
+/// Asks for a job as Jules shows it now: a wake-up goes out, and whoever it wakes answers meanwhile.
+async fn look_at(job: &JobId, world: &World, api: &Router) {
+    let answered = Cell::new(false);
+    let look = async {
+        let path = format!("/jobs/{job}?fresh=1");
+        ask(api, Request::get(path), Body::empty()).await;
+        answered.set(true);
+    };
+    let work = world.until(MINUTE * 120, "looked at", async |_| answered.get());
+    tokio::join!(look, work);
 }
 
 async fn ask(api: &Router, request: Builder, body: Body) -> Value {

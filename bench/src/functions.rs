@@ -74,8 +74,9 @@ async fn everything(places: &Places<'_>) -> Result<Vec<Figure>> {
     let folder = tempfile::tempdir().context("making a folder")?;
     let counter = Counter::new(folder.path()).await?;
     let plain = Doubles::plain().await?;
+    let slimmed = &subject::slimmed(places.binaries, folder.path())?;
     let mut figures = Vec::new();
-    for subject in subject::ours(places.binaries, &plain)? {
+    for subject in subject::ours(slimmed, &plain)? {
         let measured = one(&subject, &counter).await;
         figures.extend(aimed(measured.with_context(|| subject.name.clone())?));
         figures.push(package::figure(&subject)?.aimed(PACKAGE));

@@ -59,14 +59,19 @@ impl Workshop {
             (function, binary)
         };
         let all: Vec<_> = Function::ALL.into_iter().map(place).collect();
-        match all.iter().find(|(_, binary)| !binary.is_file()) {
-            None => Ok(all),
-            Some((_, binary)) => Err(Error::stopped(
+        if let Some((_, binary)) = all.iter().find(|(_, binary)| !binary.is_file()) {
+            return Err(Error::stopped(
                 "building the functions",
                 format!("there is no {}", binary.display()),
                 "see what the build says, and deploy again",
-            )),
+            ));
         }
+        if bootstrap {
+            for (_, binary) in &all {
+                slim::slim(binary, binary)?;
+            }
+        }
+        Ok(all)
     }
 
     /// The command `cargo lambda`.

@@ -33,6 +33,9 @@ pub enum Error {
         /// What to do.
         next: String,
     },
+    /// A binary that was built is no program.
+    #[error(transparent)]
+    Binary(#[from] slim::Error),
 }
 
 impl Error {

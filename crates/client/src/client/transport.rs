@@ -3,6 +3,7 @@
 mod network;
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -78,6 +79,9 @@ impl fmt::Debug for Client {
             .finish_non_exhaustive()
     }
 }
+
+/// A call on its way.
+type Sent<'a> = Pin<Box<dyn Future<Output = Result<(StatusCode, Vec<u8>), Error>> + Send + 'a>>;
 
 /// One call without its token.
 pub(super) struct Call {
@@ -187,7 +191,12 @@ impl Client {
         Ok(Answer::Done(self.read(status, &body)?))
     }
 
-    async fn send(&self, call: Call) -> Result<(StatusCode, Vec<u8>), Error> {
+    /// Makes a call. It is compiled once and not into each of the methods, which are many.
+    fn send(&self, call: Call) -> Sent<'_> {
+        Box::pin(self.sent(call))
+    }
+
+    async fn sent(&self, call: Call) -> Result<(StatusCode, Vec<u8>), Error> {
         let mut headers = HeaderMap::new();
         headers.insert(AUTHORIZATION, self.authorization.clone());
         headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));

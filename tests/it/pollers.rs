@@ -3,8 +3,8 @@
 mod alone;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use domain::account::{Account, Health, ListWeight, Pace};

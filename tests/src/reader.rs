@@ -17,6 +17,8 @@ use crate::clock::FakeClock;
 #[derive(Debug, Default)]
 pub struct Reader {
     lists: Mutex<Vec<AccountName>>,
+    /// What lists show.
+    listed: Vec<SessionView>,
     reads: Mutex<Vec<SessionId>>,
     answers: Option<usize>,
     answered: AtomicUsize,
@@ -32,6 +34,14 @@ impl Reader {
     pub fn throttling_after(answers: usize) -> Self {
         Self {
             answers: Some(answers),
+            ..Self::default()
+        }
+    }
+
+    /// One whose lists show these.
+    pub fn listing(listed: Vec<SessionView>) -> Self {
+        Self {
+            listed,
             ..Self::default()
         }
     }
@@ -97,7 +107,7 @@ impl SessionsRead for Reader {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         lists.push(account.clone());
         Ok(SessionPage {
-            sessions: Vec::new(),
+            sessions: self.listed.clone(),
             next: None,
             bytes: 0,
         })

@@ -10,6 +10,7 @@ mod poll;
 mod standing;
 mod sweep;
 mod turn;
+mod twins;
 
 use std::sync::Arc;
 
@@ -59,6 +60,7 @@ pub struct Poller {
     sessions: Arc<dyn SessionsRead>,
     learned: learned::Learned,
     known: known::Known,
+    cleared: twins::Cleared,
     money: money::Money,
 }
 
@@ -70,6 +72,7 @@ impl Poller {
             sessions,
             learned: learned::Learned::default(),
             known: known::Known::default(),
+            cleared: twins::Cleared::default(),
             money: money::Money::default(),
         }
     }

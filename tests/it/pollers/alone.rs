@@ -1,6 +1,7 @@
 //! A poller that ticks alone: what it remembers, and what it puts right.
 
-use domain::job::Phase;
+use domain::job::{Ending, How, Phase};
+use domain::session::{SessionState, SessionView};
 use engine::poller::PROGRESS_KEPT;
 
 use super::*;
@@ -10,6 +11,8 @@ use super::*;
 struct Counting {
     records: MemoryRecords,
     jobs: AtomicUsize,
+    /// What was read by itself.
+    gets: Mutex<Vec<Key>>,
 }
 
 impl Counting {
@@ -20,12 +23,19 @@ impl Counting {
     fn take(&self) -> usize {
         self.jobs.swap(0, Ordering::Relaxed)
     }
+
+    /// How often a record was read by itself since the last call.
+    fn take_gets(&self, of: &Key) -> usize {
+        let gets = std::mem::take(&mut *self.gets.lock().expect("nobody panics"));
+        gets.iter().filter(|key| *key == of).count()
+    }
 }
 
 #[async_trait]
 impl Records for Counting {
     async fn get(&self, key: &Key) -> Result<Option<Record>, RecordsError> {
         self.note(usize::from(key.pk.starts_with("JOB#")));
+        self.gets.lock().expect("nobody panics").push(key.clone());
         self.records.get(key).await
     }
 
@@ -308,4 +318,53 @@ async fn a_row_whose_silence_was_broken_is_put_right_with_the_progress() {
     assert_eq!(passed_on, 0, "nobody is called");
     assert_eq!(progress(&desk).await.0, last);
     assert_eq!(stored(&desk, 0).await.due, Some(last + silent));
+}
+
+#[tokio::test]
+async fn a_session_that_ended_and_stays_listed_does_not_have_its_job_read_with_every_poll() {
+    let clock = Arc::new(FakeClock::at(BEGIN));
+    let records = Arc::new(Counting::default());
+    let desk = watching_in(records.clone(), &clock, (0, 6)).await;
+    let account = "default".parse().expect("a name");
+    let found = desk.store.account(&account).await.expect("a store");
+    let mut found = found.expect("an account");
+    found.value.list = ListWeight::default();
+    let ended = Job {
+        id: JobId::of(ulid::Ulid(7)),
+        phase: Phase::Ended(Ending {
+            at: BEGIN,
+            session: Some(session(7)),
+            pull: None,
+            how: How::Completed,
+        }),
+        ..stored(&desk, 0).await.value
+    };
+    let mut unit = desk.unit();
+    let place = Place::due(Some(BEGIN));
+    unit.put(
+        keys::account(&account),
+        &found.value,
+        Some(found.version),
+        place,
+    );
+    unit.put(keys::job(&ended.id), &ended, None, Place::default());
+    desk.commit(unit).await.expect("what is there");
+    let stays = SessionView {
+        title: ended.marker().to_string(),
+        state: SessionState::Completed,
+        ..working(&session(7))
+    };
+    let listed = (0..6).map(|at| working(&session(at)));
+    let reader = Arc::new(Reader::listing(listed.chain([stays]).collect()));
+    let poller = Poller::new(desk, reader.clone());
+    let (key, mut read) = (keys::job(&ended.id), Vec::new());
+    for wait in [10, 10, 30 * 60, 10] {
+        let tick = poller.tick_until(Timestamp::MAX, Others::None).await;
+        assert_eq!(tick.expect("a tick").polled, 1);
+        assert_eq!(reader.take_lists().len(), 1);
+        read.push(records.take_gets(&key));
+        clock.advance(SignedDuration::from_secs(wait));
+    }
+    // It is not believed for ever.
+    assert_eq!(read, [1, 0, 0, 1]);
 }

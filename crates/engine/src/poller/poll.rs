@@ -5,18 +5,15 @@ use std::sync::Arc;
 
 use domain::account::{self, Account, Budget, Bustle, ListWeight, Poll, Tally};
 use domain::cadence::{self, Look};
-use domain::effect::{Effect, EffectState};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{AgentName, RepoName, SessionId};
-use domain::job::{self, Job, Sight, Snapshot, Watch};
-use domain::marker::Marker;
+use domain::job::{Job, Sight, Snapshot, Watch};
 use domain::policy::Source;
 use domain::session::SessionView;
-use domain::step::Step;
 use jiff::Timestamp;
 
 use super::{Others, Poller, bustle};
-use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
+use crate::desk::{DECIDE_AGAIN_MAX, Error, Place};
 use crate::keys;
 use crate::save::Route;
 use crate::store::Versioned;
@@ -214,61 +211,6 @@ impl Poller {
             Some(failure) if gathered.answered == 0 => Err(failure.clone().into()),
             Some(_) | None => Ok(()),
         }
-    }
-
-    /// A create whose answer was lost may have been repeated: a second session with a job's marker is put away.
-    async fn put_twins_away(
-        &self,
-        wanted: &BTreeSet<SessionId>,
-        gathered: &Gathered,
-    ) -> Result<(), Error> {
-        // A session that a job watches is its own.
-        let others = gathered.views.values();
-        let others = others.filter(|view| !view.archived && !wanted.contains(&view.id));
-        for view in others {
-            let Some(marker) = Marker::find(&view.title)
-                .filter(|marker| marker.installation == self.desk.installation)
-            else {
-                continue;
-            };
-            let Some(found) = self.desk.store.job(&marker.job).await? else {
-                continue;
-            };
-            let watched = found
-                .value
-                .session()
-                .is_some_and(|session| *session != view.id);
-            if !watched || found.value.attempt != marker.attempt {
-                continue;
-            }
-            let rules = self.rules(&found.value).await?;
-            let step = job::unwanted_twin(&found.value, &view.id, &rules.timing);
-            if self.is_wished_for(&found.value, &step).await? {
-                continue;
-            }
-            let mut unit = self.desk.unit();
-            self.desk.save_job(&mut unit, Some(&found), &step).await?;
-            match self.desk.commit(unit).await {
-                Err(error) if error.is_conflict() => {}
-                outcome => outcome?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether everything that a step wishes for is on its way already, so that an identical poll writes nothing.
-    async fn is_wished_for(&self, job: &Job, step: &Step<Job>) -> Result<bool, Error> {
-        for action in &step.effects {
-            let id = Desk::effect_id(action);
-            let found = self.desk.store.effect(&keys::job_pk(&job.id), &id).await?;
-            let on_its_way = |effect: &Versioned<Effect>| {
-                !matches!(effect.value.state, EffectState::Failed { .. })
-            };
-            if !found.as_ref().is_some_and(on_its_way) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     async fn look_at(

@@ -1,0 +1,96 @@
+//! Second sessions of a job, which are put away.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+
+use domain::effect::{Effect, EffectState};
+use domain::ids::SessionId;
+use domain::job::{self, Job};
+use domain::marker::Marker;
+use domain::step::Step;
+use jiff::{SignedDuration, Timestamp};
+
+use super::Poller;
+use super::poll::Gathered;
+use crate::desk::{Desk, Error, ignore_conflict};
+use crate::keys;
+use crate::store::Versioned;
+
+/// For so long a session counts as what it was found to be. It stays that; but a store may be put back to how it was earlier.
+const REMEMBERED: SignedDuration = SignedDuration::from_mins(30);
+
+/// Sessions that are no twins and never will be: a session that failed stays in Jules's list for good, and its job need not be read with every poll.
+#[derive(Default)]
+pub(super) struct Cleared(Mutex<BTreeMap<SessionId, Timestamp>>);
+
+impl Cleared {
+    fn knows(&self, session: &SessionId, now: Timestamp) -> bool {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, found_at| now.duration_since(*found_at) < REMEMBERED);
+        all.contains_key(session)
+    }
+
+    fn note(&self, session: &SessionId, now: Timestamp) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(session.clone(), now);
+    }
+}
+
+impl Poller {
+    /// A create whose answer was lost may have been repeated: a second session with a job's marker is put away.
+    pub(super) async fn put_twins_away(
+        &self,
+        wanted: &BTreeSet<SessionId>,
+        gathered: &Gathered,
+    ) -> Result<(), Error> {
+        let now = self.desk.now();
+        // A session that a job watches is its own.
+        let others = gathered.views.values();
+        let others = others.filter(|view| !view.archived && !wanted.contains(&view.id));
+        for view in others {
+            let Some(marker) = Marker::find(&view.title)
+                .filter(|marker| marker.installation == self.desk.installation)
+                .filter(|_| !self.cleared.knows(&view.id, now))
+            else {
+                continue;
+            };
+            let Some(found) = self.desk.store.job(&marker.job).await? else {
+                continue;
+            };
+            let own = found.value.session();
+            if found.value.attempt != marker.attempt || own == Some(&view.id) {
+                self.cleared.note(&view.id, now);
+            } else if own.is_some() {
+                self.put_away(&found, &view.id).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a job's second session away, once.
+    async fn put_away(&self, found: &Versioned<Job>, twin: &SessionId) -> Result<(), Error> {
+        let rules = self.rules(&found.value).await?;
+        let step = job::unwanted_twin(&found.value, twin, &rules.timing);
+        if self.is_wished_for(&found.value, &step).await? {
+            return Ok(());
+        }
+        let mut unit = self.desk.unit();
+        self.desk.save_job(&mut unit, Some(found), &step).await?;
+        ignore_conflict(self.desk.commit(unit).await)
+    }
+
+    /// Whether everything that a step wishes for is on its way already, so that an identical poll writes nothing.
+    async fn is_wished_for(&self, job: &Job, step: &Step<Job>) -> Result<bool, Error> {
+        for action in &step.effects {
+            let id = Desk::effect_id(action);
+            let found = self.desk.store.effect(&keys::job_pk(&job.id), &id).await?;
+            let on_its_way = |effect: &Versioned<Effect>| {
+                !matches!(effect.value.state, EffectState::Failed { .. })
+            };
+            if !found.as_ref().is_some_and(on_its_way) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

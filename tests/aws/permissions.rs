@@ -101,7 +101,7 @@ async fn look_at(job: &JobId, world: &World, api: &Router) {
         answered.set(true);
     };
     let work = world.until(MINUTE * 120, "looked at", async |_| answered.get());
-    tokio::join!(look, work);
+    tokio::join!(look, Box::pin(work));
 }
 
 async fn ask(api: &Router, request: Builder, body: Body) -> Value {

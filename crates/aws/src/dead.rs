@@ -40,7 +40,7 @@ impl DeadLetters for SqsQueue {
         let mut moved = BTreeSet::new();
         for held in self.seize(ids).await? {
             let sent = self
-                .client
+                .client()
                 .send_message()
                 .queue_url(&self.url)
                 .message_body(&held.letter.body)
@@ -82,7 +82,7 @@ impl SqsQueue {
 
     async fn bury(&self, held: &Held) -> Result<(), QueueError> {
         let removed = self
-            .client
+            .client()
             .delete_message()
             .queue_url(&self.dead_url)
             .receipt_handle(&held.receipt)
@@ -114,7 +114,7 @@ impl SqsQueue {
         let most = i32::try_from(limit.min(RECEIVE_MAX)).unwrap_or(1);
         let seconds = |wait: SignedDuration| i32::try_from(wait.as_secs()).unwrap_or(1);
         let answer = self
-            .client
+            .client()
             .receive_message()
             .queue_url(&self.dead_url)
             .max_number_of_messages(most)
@@ -129,7 +129,7 @@ impl SqsQueue {
 
     async fn show(&self, held: &Held) -> Result<(), QueueError> {
         let shown = self
-            .client
+            .client()
             .change_message_visibility()
             .queue_url(&self.dead_url)
             .receipt_handle(&held.receipt)

@@ -1,11 +1,13 @@
 //! Queues on SQS, standard ones: at least once, in no promised order, dead after five receives.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use aws_config::SdkConfig;
 use aws_config::timeout::TimeoutConfig;
 use aws_sdk_sqs::Client;
+use aws_sdk_sqs::config::Config;
 use aws_sdk_sqs::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName, QueueAttributeName};
 use engine::ports::{Delivery, Queue, QueueError, Receipt};
@@ -40,7 +42,9 @@ const FOREIGN_RECEIPT: [&str; 2] = ["ReceiptHandleIsInvalid", "InvalidAddress"];
 /// One queue and its dead letters.
 #[derive(Debug, Clone)]
 pub struct SqsQueue {
-    pub(crate) client: Client,
+    settings: Config,
+    /// Made when it is first needed: half a million instructions, most of them for the list of AWS's regions, which a function that only reads the table never takes.
+    client: Arc<OnceLock<Client>>,
     pub(crate) url: String,
     pub(crate) dead_url: String,
     wait: SignedDuration,
@@ -49,12 +53,7 @@ pub struct SqsQueue {
 impl SqsQueue {
     /// The queue at an address, and where its dead letters go.
     pub fn new(config: &SdkConfig, url: impl Into<String>, dead_url: impl Into<String>) -> Self {
-        Self {
-            client: Client::new(config),
-            url: url.into(),
-            dead_url: dead_url.into(),
-            wait: SignedDuration::ZERO,
-        }
+        Self::of(Config::new(config), (url, dead_url))
     }
 
     /// The same, whose calls are counted.
@@ -66,12 +65,22 @@ impl SqsQueue {
         let settings = aws_sdk_sqs::config::Builder::from(config)
             .interceptor(OfQueue(counters))
             .build();
+        Self::of(settings, (url, dead_url))
+    }
+
+    fn of(settings: Config, (url, dead_url): (impl Into<String>, impl Into<String>)) -> Self {
         Self {
-            client: Client::from_conf(settings),
+            settings,
+            client: Arc::default(),
             url: url.into(),
             dead_url: dead_url.into(),
             wait: SignedDuration::ZERO,
         }
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        let make = || Client::from_conf(self.settings.clone());
+        self.client.get_or_init(make)
     }
 
     /// The same, waiting in each receive until there is a message: for a process that asks all the time, since each asking costs.
@@ -94,13 +103,13 @@ impl SqsQueue {
 
     /// Opens the connection with a call that only needs leave to send: a batch of nothing, which SQS refuses.
     pub async fn warm(&self) {
-        let nothing = self.client.send_message_batch().queue_url(&self.url);
+        let nothing = self.client().send_message_batch().queue_url(&self.url);
         drop(nothing.set_entries(Some(Vec::new())).send().await);
     }
 
     async fn counted(&self, url: &str, names: &[QueueAttributeName]) -> Result<u64, QueueError> {
         let answer = self
-            .client
+            .client()
             .get_queue_attributes()
             .queue_url(url)
             .set_attribute_names(Some(names.to_vec()))
@@ -121,7 +130,7 @@ impl Queue for SqsQueue {
     /// A negative delay is none, and one of more than [`DELAY_MAX`] is that: a message is a wake-up, and comes early rather than never.
     async fn send(&self, body: &str, delay: SignedDuration) -> Result<(), QueueError> {
         let answer = self
-            .client
+            .client()
             .send_message()
             .queue_url(&self.url)
             .message_body(body)
@@ -145,7 +154,7 @@ impl Queue for SqsQueue {
             return Ok(Vec::new());
         }
         let answer = self
-            .client
+            .client()
             .receive_message()
             .queue_url(&self.url)
             .max_number_of_messages(most)
@@ -165,7 +174,7 @@ impl Queue for SqsQueue {
     /// A receipt of an older receive, or of a message that is gone, changes nothing and succeeds.
     async fn acknowledge(&self, receipt: &Receipt) -> Result<(), QueueError> {
         let answer = self
-            .client
+            .client()
             .delete_message()
             .queue_url(&self.url)
             .receipt_handle(&receipt.0)
@@ -177,7 +186,7 @@ impl Queue for SqsQueue {
     /// A receipt of an older receive, or of a message that is gone, changes nothing and succeeds.
     async fn release(&self, receipt: &Receipt, delay: SignedDuration) -> Result<(), QueueError> {
         let answer = self
-            .client
+            .client()
             .change_message_visibility()
             .queue_url(&self.url)
             .receipt_handle(&receipt.0)

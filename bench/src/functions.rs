@@ -91,7 +91,7 @@ async fn everything(places: &Places<'_>) -> Result<Vec<Figure>> {
         figures.extend(measured.with_context(|| subject.name.clone())?);
     }
     figures.push(package::figure(&peers[0])?);
-    figures.extend(tls(places, (&counter, folder.path())).await?);
+    figures.extend(tls((places.binaries, slimmed), (&counter, folder.path())).await?);
     Ok(figures)
 }
 
@@ -181,17 +181,17 @@ async fn work(subject: &Subject) -> Result<Worked> {
 
 /// What cryptography adds: one hello by itself, and the start of a function whose connections are opened over TLS.
 async fn tls(
-    places: &Places<'_>,
+    (binaries, slimmed): (&std::path::Path, &std::path::Path),
     (counter, folder): (&Counter, &std::path::Path),
 ) -> Result<Vec<Figure>> {
-    let program = places.binaries.join("hello-tls");
+    let program = binaries.join("hello-tls");
     let without = counter.of_program(&program, "settings").await?;
     let with = counter.of_program(&program, "hello").await?;
     let name = "the first hello of TLS (rustls with ring)";
     let hello = Figure::new(SECTION, name, with - without, "M instructions");
     let mut figures = vec![hello.aimed(HELLO_INSTRUCTIONS)];
     let secured = Doubles::secured(folder).await?;
-    for subject in subject::ours(places.binaries, &secured)? {
+    for subject in subject::ours(slimmed, &secured)? {
         let name = |what: &str| {
             format!(
                 "{}, its connections to AWS opened over TLS: {what}",

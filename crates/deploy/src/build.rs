@@ -48,30 +48,10 @@ impl Workshop {
             Binaries::Arm64 => self.build_for_lambda("--arm64").await?,
             Binaries::X86 => self.build_for_lambda("--x86-64").await?,
         };
-        let bootstrap = matches!(binaries, Binaries::Arm64 | Binaries::X86);
-        let place = |function: Function| {
-            let binary = folder.join(function.short());
-            let binary = if bootstrap {
-                binary.join("bootstrap")
-            } else {
-                binary
-            };
-            (function, binary)
-        };
-        let all: Vec<_> = Function::ALL.into_iter().map(place).collect();
-        if let Some((_, binary)) = all.iter().find(|(_, binary)| !binary.is_file()) {
-            return Err(Error::stopped(
-                "building the functions",
-                format!("there is no {}", binary.display()),
-                "see what the build says, and deploy again",
-            ));
+        match binaries {
+            Binaries::Ready(_) | Binaries::Here => places(&folder, |it| it.short().into()),
+            Binaries::Arm64 | Binaries::X86 => slimmed(&folder),
         }
-        if bootstrap {
-            for (_, binary) in &all {
-                slim::slim(binary, binary)?;
-            }
-        }
-        Ok(all)
     }
 
     /// The command `cargo lambda`.
@@ -136,6 +116,32 @@ impl Workshop {
     }
 }
 
+/// The binary of each function in a folder.
+fn places(
+    folder: &Path,
+    of: impl Fn(Function) -> PathBuf,
+) -> Result<Vec<(Function, PathBuf)>, Error> {
+    let place = |function: Function| (function, folder.join(of(function)));
+    let all: Vec<_> = Function::ALL.into_iter().map(place).collect();
+    match all.iter().find(|(_, binary)| !binary.is_file()) {
+        None => Ok(all),
+        Some((_, binary)) => Err(Error::stopped(
+            "building the functions",
+            format!("there is no {}", binary.display()),
+            "see what the build says, and deploy again",
+        )),
+    }
+}
+
+/// The binaries that cargo-lambda has built, without what nobody reads on Lambda.
+fn slimmed(folder: &Path) -> Result<Vec<(Function, PathBuf)>, Error> {
+    let all = places(folder, |it| Path::new(it.short()).join("bootstrap"))?;
+    for (_, binary) in &all {
+        slim::slim(binary, binary)?;
+    }
+    Ok(all)
+}
+
 fn packages() -> impl Iterator<Item = &'static str> {
     Function::ALL
         .into_iter()
@@ -152,4 +158,30 @@ pub(crate) fn no_start(doing: &str, error: &std::io::Error) -> Error {
 pub fn workspace() -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     package.ancestors().nth(2).unwrap_or(package).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn what_cargo_lambda_built_is_uploaded_slim() {
+        let folder = tempfile::tempdir().unwrap();
+        let this = fs::read(std::env::current_exe().unwrap()).unwrap();
+        for (at, function) in Function::ALL.into_iter().enumerate() {
+            let missing = slimmed(folder.path()).unwrap_err();
+            assert!(missing.to_string().contains(function.short()), "{at}");
+            let place = folder.path().join(function.short());
+            fs::create_dir(&place).unwrap();
+            fs::write(place.join("bootstrap"), &this).unwrap();
+        }
+        let all = slimmed(folder.path()).unwrap();
+        assert_eq!(all.len(), Function::ALL.len());
+        for (_, binary) in all {
+            let slim = fs::read(binary).unwrap();
+            assert!(slim.len() == this.len() && slim != this);
+        }
+    }
 }

@@ -33,7 +33,7 @@ pub enum Error {
         /// What to do.
         next: String,
     },
-    /// A binary that was built is no program.
+    /// A binary that was built could not be made ready.
     #[error(transparent)]
     Binary(#[from] slim::Error),
 }

@@ -31,15 +31,20 @@ pub struct Place {
     config: SdkConfig,
     settings: Settings,
     counters: Counters,
+    /// The queue of wake-ups, one for all who ask: what warms it warms it for them.
+    work: SqsQueue,
 }
 
 impl Place {
     /// The place that the settings name.
     pub fn new(config: SdkConfig, settings: Settings) -> Self {
+        let counters = Counters::default();
+        let work = sqs(&config, &settings.work, &counters);
         Self {
             config,
             settings,
-            counters: Counters::default(),
+            counters,
+            work,
         }
     }
 
@@ -76,18 +81,19 @@ impl Place {
 
     /// The queue of wake-ups.
     pub fn work(&self) -> Arc<dyn Queue> {
-        self.queue(&self.settings.work)
+        Arc::new(self.work.clone())
     }
 
     /// Opens the connection to the queue of wake-ups.
     pub async fn warm_work(&self) {
-        self.sqs(&self.settings.work).warm().await;
+        self.work.warm().await;
     }
 
     /// The queue of ticks.
     pub fn ticks(&self) -> Result<Arc<dyn Queue>, OpenError> {
         let ticks = self.settings.ticks.as_ref();
-        Ok(self.queue(ticks.ok_or(OpenError::Unnamed("the queue of ticks"))?))
+        let ticks = ticks.ok_or(OpenError::Unnamed("the queue of ticks"))?;
+        Ok(Arc::new(sqs(&self.config, ticks, &self.counters)))
     }
 
     /// Store, queue, time and ids. Reading which installation this is also opens the connection to the table before the first invocation needs it.
@@ -108,14 +114,10 @@ impl Place {
         );
         Ok(desk.observing(self.settings.observe_only))
     }
+}
 
-    fn queue(&self, address: &QueueAddress) -> Arc<dyn Queue> {
-        Arc::new(self.sqs(address))
-    }
-
-    fn sqs(&self, address: &QueueAddress) -> SqsQueue {
-        let addresses = (&address.url, &address.dead_url);
-        let counters = self.counters.clone();
-        SqsQueue::metered(&self.config, addresses, counters)
-    }
+/// A queue at its address, whose calls are counted.
+fn sqs(config: &SdkConfig, address: &QueueAddress, counters: &Counters) -> SqsQueue {
+    let addresses = (&address.url, &address.dead_url);
+    SqsQueue::metered(config, addresses, counters.clone())
 }

@@ -24,7 +24,7 @@ const DOOR: Allowed = Only(&[
 ]);
 
 /// Every crate of the workspace, those to come included.
-const ARROWS: [(&str, Allowed); 23] = [
+const ARROWS: [(&str, Allowed); 24] = [
     ("domain", Only(&[])),
     ("engine", Only(&["domain"])),
     // Adapters never see each other.
@@ -36,7 +36,9 @@ const ARROWS: [(&str, Allowed); 23] = [
     // What the functions share: it reads their environment and opens what they work on.
     ("lambda", Only(&["aws", "domain", "engine"])),
     // It puts the functions where they run and knows none of them: what they are told, they read themselves.
-    ("deploy", Only(&["aws", "engine"])),
+    ("deploy", Only(&["aws", "engine", "slim"])),
+    // It knows files only.
+    ("slim", Only(&[])),
     // The wire types carry the domain's ids.
     ("client", Only(&["domain"])),
     ("scaffold", Only(&["domain"])),

@@ -18,7 +18,7 @@ use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, Projection,
 };
 use aws_sdk_sqs::types::QueueAttributeName;
-use engine::ports::{Clock, Queue, Records, SecretName, Secrets};
+use engine::ports::{Clock, Queue, Records, SecretName, Secrets, SecretsError};
 use lambda::{Place, Settings};
 use secrecy::SecretString;
 use serde_norway::Value;
@@ -34,6 +34,9 @@ pub use gate::{Gate, LAMBDA, Trouble};
 
 /// Longest wait for a new table: real ones take ten seconds.
 const TABLE_WITHIN: Duration = Duration::from_secs(60);
+
+/// How often a parameter is changed anew where the store does not answer: an emulator beside other tests may be slow once.
+const CHANGE_TRIES_MAX: u32 = 5;
 
 /// What every client of the tests is made of.
 pub async fn config() -> SdkConfig {
@@ -82,6 +85,17 @@ pub async fn metered(counters: aws::Counters) -> (Table, SqsQueue) {
     (Table::metered(&config, name, counters), queue)
 }
 
+/// Changes a parameter; doing it twice is doing it once.
+async fn change(
+    parameters: &Parameters,
+    (name, value): (&SecretName, Option<&SecretString>),
+) -> Result<(), SecretsError> {
+    match value {
+        Some(value) => parameters.write(name, value).await,
+        None => parameters.remove(name).await,
+    }
+}
+
 async fn table_of(config: &SdkConfig, name: &str) -> Table {
     let client = aws_sdk_dynamodb::Client::new(config);
     let template = infra::properties(&infra::template("foundation.yaml"), "Table");
@@ -93,7 +107,11 @@ async fn table_of(config: &SdkConfig, name: &str) -> Table {
         .set_attribute_definitions(Some(attributes(&template)))
         .set_key_schema(Some(key(&template)))
         .set_global_secondary_indexes(Some(indexes.iter().map(index).collect()));
-    request.send().await.expect("a new table");
+    if let Err(error) = request.send().await {
+        // An emulator that was slow once was asked twice: nobody else calls a table so.
+        let error = error.into_service_error();
+        assert!(error.is_resource_in_use_exception(), "{error:?}");
+    }
     let there = client.wait_until_table_exists().table_name(name);
     there.wait(TABLE_WITHIN).await.expect("the new table");
     Table::new(config, name)
@@ -207,10 +225,13 @@ impl Cloud {
     pub(crate) async fn keep(&self, changes: Vec<(SecretName, Option<SecretString>)>) {
         let parameters = Parameters::new(&self.config, &self.name);
         for (name, value) in changes {
-            let kept = match value {
-                Some(value) => parameters.write(&name, &value).await,
-                None => parameters.remove(&name).await,
-            };
+            let mut kept = change(&parameters, (&name, value.as_ref())).await;
+            for _ in 1..CHANGE_TRIES_MAX {
+                if !matches!(kept, Err(SecretsError::Unreachable { .. })) {
+                    break;
+                }
+                kept = change(&parameters, (&name, value.as_ref())).await;
+            }
             kept.expect("a parameter store");
         }
     }

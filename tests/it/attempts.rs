@@ -5,9 +5,10 @@ use std::time::Duration;
 use domain::ids::JobId;
 use engine::jobs::adoption::{Adopted, Adoption};
 use engine::keys;
-use sandbox::{Fault, FaultKind, Scenario, Service};
+use sandbox::{Fault, FaultKind, Lags, Scenario, Service};
 use tests::world::{
-    MINUTE, REPO, SECOND, Setup, World, asking, green_checks, on_green, scenario, with_ci,
+    MINUTE, REPO, SECOND, Setup, World, asking, green_checks, on_green, progress, scenario, story,
+    with_ci,
 };
 
 async fn world_of(scenario: Scenario) -> World {
@@ -115,6 +116,72 @@ async fn a_create_that_was_called_off_before_it_began_leaves_the_next_attempt_al
         .await;
     assert_eq!(world.sandbox.counters().creates, 1);
     world.finish().await;
+}
+
+/// A session that is at work as long as anybody looks, whose list shows it so late, and a job whose first create goes unanswered.
+async fn made_unheard(hidden: jiff::SignedDuration) -> (World, JobId) {
+    let steps = [SECOND, MINUTE * 200].map(|after| progress(after, "Working"));
+    let played = Scenario {
+        lags: Lags {
+            list: hidden,
+            ..Lags::default()
+        },
+        ..scenario(vec![story("slow", steps.into())])
+    };
+    let world = world_of(played).await;
+    let cut = Fault::new(Service::Jules, "/sessions", FaultKind::CutAfterEffect);
+    world.sandbox.faults().add(cut.on("POST").next(1));
+    let job = world.submit("slow").await;
+    (world, job)
+}
+
+/// Calls the job off, and has it tried again.
+async fn tried_again(world: &World, job: &JobId) {
+    let named = world.named(job);
+    let cancelled = world.desk.cancel_job(&named, "a person").await;
+    cancelled.expect("the job is called off");
+    let again = world.desk.retry_job(&named, None).await;
+    again.expect("a second attempt");
+}
+
+/// Of the sessions that an attempt made, which are put away.
+fn put_away(world: &World, (job, attempt): (&JobId, u32)) -> Vec<bool> {
+    let marker = format!("{job}#{attempt}]");
+    let sessions = world.sandbox.jules().sessions().into_iter();
+    let made = sessions.filter(|it| it.title.contains(&marker));
+    made.map(|it| it.archived).collect()
+}
+
+#[tokio::test]
+async fn a_twin_that_turns_up_when_its_job_is_at_another_attempt_is_put_away() {
+    let (world, job) = made_unheard(MINUTE * 20).await;
+    world
+        .until(MINUTE * 15, "a second create", async |world| {
+            world.state(&job).await == "working"
+        })
+        .await;
+    tried_again(&world, &job).await;
+    world.pass(MINUTE * 10).await;
+    assert_eq!(put_away(&world, (&job, 2)), [false]);
+    world.pass(MINUTE * 60).await;
+    assert_eq!(put_away(&world, (&job, 1)), [true, true]);
+    assert_eq!(put_away(&world, (&job, 2)), [false]);
+    assert_eq!(world.sandbox.counters().archives, 2);
+}
+
+#[tokio::test]
+async fn a_session_whose_attempt_was_called_off_before_it_was_heard_of_is_put_away() {
+    let (world, job) = made_unheard(SECOND).await;
+    world
+        .until(MINUTE * 5, "a session", async |world| {
+            !world.sandbox.jules().sessions().is_empty()
+        })
+        .await;
+    assert_eq!(world.state(&job).await, "starting");
+    tried_again(&world, &job).await;
+    world.pass(MINUTE * 60).await;
+    assert_eq!(put_away(&world, (&job, 1)), [true]);
+    assert_eq!(put_away(&world, (&job, 2)), [false]);
 }
 
 fn wish(world: &World, session: &str) -> Adoption {

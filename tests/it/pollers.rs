@@ -1,6 +1,9 @@
 //! Who is read when not everybody can be, and several pollers at once.
 
 mod alone;
+mod calls;
+mod rows;
+mod twins;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -50,17 +53,20 @@ async fn watching(clock: &Arc<FakeClock>, jobs: (usize, usize)) -> Desk {
 async fn watching_in(
     records: Arc<dyn Records>,
     clock: &Arc<FakeClock>,
-    (high, low): (usize, usize),
+    jobs: (usize, usize),
 ) -> Desk {
-    let queue = Arc::new(MemoryQueue::new(clock.clone()));
+    let desk = desk_over(records, clock, Arc::new(MemoryQueue::new(clock.clone())));
+    settle_in(&desk, jobs).await;
+    desk
+}
+
+fn desk_over(records: Arc<dyn Records>, clock: &Arc<FakeClock>, queue: Arc<MemoryQueue>) -> Desk {
     let installation = "tests".parse().expect("an id");
-    let desk = Desk::new(
-        records,
-        queue,
-        clock.clone(),
-        Arc::new(RandomIds),
-        installation,
-    );
+    let ids = Arc::new(RandomIds);
+    Desk::new(records, queue, clock.clone(), ids, installation)
+}
+
+async fn settle_in(desk: &Desk, (high, low): (usize, usize)) {
     let account = Account {
         name: "default".parse().expect("a name"),
         limits: Limits::default(),
@@ -86,9 +92,8 @@ async fn watching_in(
     unit.put(keys::account(&account.name), &account, None, place);
     desk.commit(unit).await.expect("an account");
     for at in 0..high + low {
-        watch(&desk, at, if at < low { 0 } else { 9 }).await;
+        watch(desk, at, if at < low { 0 } else { 9 }).await;
     }
-    desk
 }
 
 async fn watch(desk: &Desk, at: usize, priority: u8) {

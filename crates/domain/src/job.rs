@@ -6,6 +6,7 @@ mod attention;
 mod command;
 mod completion;
 mod given;
+mod kin;
 mod log;
 mod observe;
 mod orders;
@@ -28,9 +29,10 @@ pub use again::{AGAIN_CHARS_MAX, Again, retry};
 pub use answered::{Order, answers};
 pub use command::{
     ATTEMPTS_MAX, NewJob, PROMPT_BYTES_MAX, REFUSALS_MAX, adopt, cancel, create, created,
-    creation_failed, linked, pull_settled, start, unwanted_twin,
+    creation_failed, linked, pull_settled, start,
 };
 pub use given::{GIVEN_MAX, Given, given};
+pub use kin::{Kin, kin, turned_up};
 pub use log::ACTIVITY_OVERLAP;
 pub(crate) use observe::newest_pull;
 pub use observe::{Sight, Snapshot, observe};

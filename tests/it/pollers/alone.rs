@@ -1,82 +1,10 @@
 //! A poller that ticks alone: what it remembers, and what it puts right.
 
-use domain::job::{Ending, How, Phase};
-use domain::session::{SessionState, SessionView};
+use domain::job::Phase;
 use engine::poller::PROGRESS_KEPT;
 
+use super::rows::Rows;
 use super::*;
-
-/// A store that counts how often jobs are read.
-#[derive(Default)]
-struct Counting {
-    records: MemoryRecords,
-    jobs: AtomicUsize,
-    /// What was read by itself.
-    gets: Mutex<Vec<Key>>,
-}
-
-impl Counting {
-    fn note(&self, jobs: usize) {
-        self.jobs.fetch_add(jobs, Ordering::Relaxed);
-    }
-
-    fn take(&self) -> usize {
-        self.jobs.swap(0, Ordering::Relaxed)
-    }
-
-    /// How often a record was read by itself since the last call.
-    fn take_gets(&self, of: &Key) -> usize {
-        let gets = std::mem::take(&mut *self.gets.lock().expect("nobody panics"));
-        gets.iter().filter(|key| *key == of).count()
-    }
-}
-
-#[async_trait]
-impl Records for Counting {
-    async fn get(&self, key: &Key) -> Result<Option<Record>, RecordsError> {
-        self.note(usize::from(key.pk.starts_with("JOB#")));
-        self.gets.lock().expect("nobody panics").push(key.clone());
-        self.records.get(key).await
-    }
-
-    async fn query(
-        &self,
-        pk: &str,
-        prefix: &str,
-        after: Option<PageToken>,
-        limit: usize,
-    ) -> Result<Page, RecordsError> {
-        self.records.query(pk, prefix, after, limit).await
-    }
-
-    async fn list(
-        &self,
-        name: &str,
-        newest: bool,
-        after: Option<PageToken>,
-        limit: usize,
-    ) -> Result<Page, RecordsError> {
-        let page = self.records.list(name, newest, after, limit).await?;
-        self.note(page.records.len());
-        Ok(page)
-    }
-
-    async fn members(&self, name: &str, limit: usize) -> Result<Vec<Key>, RecordsError> {
-        self.records.members(name, limit).await
-    }
-
-    async fn due(&self, at: Timestamp, limit: usize) -> Result<Vec<DueRow>, RecordsError> {
-        self.records.due(at, limit).await
-    }
-
-    async fn next_due(&self) -> Result<Option<Timestamp>, RecordsError> {
-        self.records.next_due().await
-    }
-
-    async fn commit(&self, items: Vec<Write>) -> Result<(), CommitError> {
-        self.records.commit(items).await
-    }
-}
 
 /// Saves a job as somebody else would, and where it is looked at.
 async fn put(desk: &Desk, job: &Job, due: Option<Timestamp>) {
@@ -121,7 +49,7 @@ async fn a_row_that_stands_too_early_is_put_right_and_calls_nobody() {
 #[tokio::test]
 async fn whoever_ticks_alone_remembers_jobs_and_writes_over_nobody() {
     let clock = Arc::new(FakeClock::at(BEGIN));
-    let records = Arc::new(Counting::default());
+    let records = Arc::new(Rows::default());
     let desk = watching_in(records.clone(), &clock, (0, 6)).await;
     let poller = Poller::new(desk.clone(), Arc::new(Reader::default()));
     let tick = async || {
@@ -269,6 +197,8 @@ async fn progress_that_is_given_up_is_read_again_at_once() {
         .until(alone.clock.now() + SignedDuration::from_mins(3))
         .await;
     assert_eq!(alone.reader.logs(), logs + 1);
+    alone.tick().await;
+    assert_eq!(alone.reader.logs(), logs + 1, "once");
     assert_eq!(progress(&alone.desk).await, changed);
     alone.until(alone.clock.now() + PROGRESS_KEPT).await;
     assert_eq!(progress(&alone.desk).await, (seen, changed.1 + 1));
@@ -320,51 +250,62 @@ async fn a_row_whose_silence_was_broken_is_put_right_with_the_progress() {
     assert_eq!(stored(&desk, 0).await.due, Some(last + silent));
 }
 
+/// A store in which somebody else is quicker, once, to change the only job: whoever polls is about to.
+async fn with_a_rival(rows: &Rows, desk: &Desk) {
+    let found = stored(desk, 0).await;
+    let mut record = rows.get(&keys::job(&found.value.id)).await;
+    let row = record.as_mut().expect("a store").as_mut().expect("a row");
+    row.body = row.body.replace(&found.value.title, "Another");
+    rows.first(row.clone());
+}
+
 #[tokio::test]
-async fn a_session_that_ended_and_stays_listed_does_not_have_its_job_read_with_every_poll() {
+async fn what_a_log_told_is_read_again_where_somebody_else_was_quicker() {
     let clock = Arc::new(FakeClock::at(BEGIN));
-    let records = Arc::new(Counting::default());
-    let desk = watching_in(records.clone(), &clock, (0, 6)).await;
-    let account = "default".parse().expect("a name");
-    let found = desk.store.account(&account).await.expect("a store");
-    let mut found = found.expect("an account");
-    found.value.list = ListWeight::default();
-    let ended = Job {
-        id: JobId::of(ulid::Ulid(7)),
-        phase: Phase::Ended(Ending {
-            at: BEGIN,
-            session: Some(session(7)),
-            pull: None,
-            how: How::Completed,
-        }),
-        ..stored(&desk, 0).await.value
+    let rows = Arc::new(Rows::default());
+    let desk = watching_in(rows.clone(), &clock, (0, 1)).await;
+    let reader = Arc::new(Reader::default());
+    let poller = Poller::new(desk.clone(), reader.clone());
+    let tick = async || {
+        clock.advance(SignedDuration::from_secs(10));
+        assert_eq!(poller.tick().await.expect("a tick").polled, 1);
     };
-    let mut unit = desk.unit();
-    let place = Place::due(Some(BEGIN));
-    unit.put(
-        keys::account(&account),
-        &found.value,
-        Some(found.version),
-        place,
-    );
-    unit.put(keys::job(&ended.id), &ended, None, Place::default());
-    desk.commit(unit).await.expect("what is there");
-    let stays = SessionView {
-        title: ended.marker().to_string(),
-        state: SessionState::Completed,
-        ..working(&session(7))
-    };
-    let listed = (0..6).map(|at| working(&session(at)));
-    let reader = Arc::new(Reader::listing(listed.chain([stays]).collect()));
-    let poller = Poller::new(desk, reader.clone());
-    let (key, mut read) = (keys::job(&ended.id), Vec::new());
-    for wait in [10, 10, 30 * 60, 10] {
-        let tick = poller.tick_until(Timestamp::MAX, Others::None).await;
-        assert_eq!(tick.expect("a tick").polled, 1);
-        assert_eq!(reader.take_lists().len(), 1);
-        read.push(records.take_gets(&key));
-        clock.advance(SignedDuration::from_secs(wait));
+    tick().await;
+    let (at, logs) = (clock.now(), reader.logs());
+    reader.works(at);
+    with_a_rival(&rows, &desk).await;
+    while reader.logs() == logs {
+        tick().await;
     }
-    // It is not believed for ever.
-    assert_eq!(read, [1, 0, 0, 1]);
+    assert_eq!(stored(&desk, 0).await.value.title, "Another");
+    assert_ne!(progress(&desk).await.0, at, "it was not saved");
+    tick().await;
+    assert_eq!((reader.logs(), progress(&desk).await.0), (logs + 2, at));
+}
+
+#[tokio::test]
+async fn progress_that_was_not_written_with_its_row_is_read_again_at_once() {
+    let clock = Arc::new(FakeClock::at(BEGIN));
+    let rows = Arc::new(Rows::default());
+    let desk = watching_in(rows.clone(), &clock, (0, 1)).await;
+    let job = stored(&desk, 0).await.value;
+    let early = BEGIN + SignedDuration::from_secs(15);
+    put(&desk, &job, Some(early)).await;
+    let reader = Arc::new(Reader::default());
+    let poller = Poller::new(desk.clone(), reader.clone());
+    let tick = async || {
+        let tick = poller.tick_until(Timestamp::MAX, Others::None).await;
+        tick.expect("a tick");
+        clock.advance(SignedDuration::from_secs(10));
+    };
+    reader.works(BEGIN);
+    tick().await;
+    tick().await;
+    let logs = reader.logs();
+    assert_eq!(logs, 1);
+    with_a_rival(&rows, &desk).await;
+    tick().await;
+    assert_eq!(stored(&desk, 0).await.value.title, "Another");
+    tick().await;
+    assert_eq!(reader.logs(), logs + 1);
 }

@@ -189,22 +189,6 @@ pub fn created(job: &Job, view: &SessionView, now: Timestamp, timing: &Timing) -
     step
 }
 
-/// A second session with this job's marker turned up: it is put away. While the job's own is not known yet, the one that turned up may be it.
-pub fn unwanted_twin(job: &Job, twin: &SessionId, timing: &Timing) -> Step<Job> {
-    let mut step = Step::stay(job.clone());
-    let own_is_known = match &job.phase {
-        Phase::Queued { .. } | Phase::Creating { .. } => false,
-        Phase::Watching(_) | Phase::Ended(_) => true,
-    };
-    if own_is_known && job.session() != Some(twin) {
-        step.effects.push(Action::Archive {
-            session: twin.clone(),
-        });
-    }
-    step.due = deadline(job, timing);
-    step
-}
-
 fn watch(view: &SessionView, now: Timestamp) -> Watch {
     Watch {
         session: view.id.clone(),

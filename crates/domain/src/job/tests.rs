@@ -3,6 +3,7 @@
 mod commands;
 mod completions;
 mod creation;
+mod kin;
 mod lagging;
 mod lines;
 mod plans;
@@ -62,12 +63,20 @@ pub(super) fn view(session: &str, state: &str) -> SessionView {
     }
 }
 
+/// A job that waits for its turn.
+pub(super) fn queued() -> Job {
+    create(new_job(), at(0)).unwrap().aggregate
+}
+
+/// A job whose session is being created.
+pub(super) fn creating() -> Job {
+    start(&queued(), at(0)).unwrap().aggregate
+}
+
 /// A job whose session has just been created.
 pub(crate) fn watched_job() -> Job {
-    let queued = create(new_job(), at(0)).unwrap().aggregate;
-    let creating = start(&queued, at(0)).unwrap().aggregate;
     created(
-        &creating,
+        &creating(),
         &view(SESSION, "QUEUED"),
         at(0),
         &Timing::default(),

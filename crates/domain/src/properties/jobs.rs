@@ -6,7 +6,7 @@ use crate::event::{Audience, Event};
 use crate::job::{
     ATTEMPTS_MAX, Attention, Job, NUDGES_MAX, NewJob, Phase, REFUSALS_MAX, Sight, Snapshot, Topic,
     approve, cancel, create, created, creation_failed, linked, observe, order_failed, pull_settled,
-    retry, said, say, start, unwanted_twin,
+    retry, said, say, start, turned_up,
 };
 use crate::session::{
     Activity, ActivityKind, Originator, Plan, PlanStep, SessionState, SessionView,
@@ -188,7 +188,7 @@ fn happen(job: &Job, happening: &Happening, now: Timestamp, timing: &Timing) -> 
         Happening::Start => start(job, now).ok()?,
         Happening::Created(view) => created(job, view, now, timing),
         Happening::CreationFailed(failure) => creation_failed(job, failure, now),
-        Happening::Twin(n) => unwanted_twin(job, &SESSIONS[*n].parse().unwrap(), timing),
+        Happening::Twin(n) => turned_up(job, (&SESSIONS[*n].parse().unwrap(), job.attempt), timing),
         Happening::Say => say(job, None, ("hello", "c1"), (now, timing)).ok()?,
         Happening::Said => said(job, &session, now, timing),
         Happening::Approve => approve(job, None, (now, timing)).ok()?,

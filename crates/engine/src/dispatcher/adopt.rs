@@ -2,7 +2,7 @@
 
 use domain::failure::FailureClass;
 use domain::ids::{BranchName, JobId};
-use domain::job::{self, NewJob, NotNow, Phase};
+use domain::job::{self, Kin, NewJob, NotNow};
 use domain::marker::Marker;
 use domain::policy::{Source, Terms};
 use domain::priority::Priority;
@@ -24,8 +24,8 @@ const UNSETTLED_FOR: SignedDuration = SignedDuration::from_mins(5);
 enum Made {
     /// Its job waits to hear whether it was made.
     Unsettled,
-    /// Its job has another one, or wants none any more.
-    Twin(NotNow),
+    /// Its job has it, or has another one.
+    Superseded(NotNow),
 }
 
 impl Dispatcher {
@@ -81,11 +81,11 @@ impl Dispatcher {
             None => self.take(id, &asked, &view, &source).await,
             // Its creation settles who it is, and then the wish is fulfilled or refused.
             Some(Made::Unsettled) => self.later(id, &asked).await,
-            Some(Made::Twin(not_now)) => self.refuse(id, &asked, not_now).await,
+            Some(Made::Superseded(not_now)) => self.refuse(id, &asked, not_now).await,
         }
     }
 
-    /// What a session with our own marker is to its job, although that does not point to it: a second job would watch it beside the first. None if there is no such job.
+    /// What a session with our own marker is to its job, although that does not point to it: a second job would watch it beside the first. None if there is no such job, or it will never have that session.
     async fn made_by_us(&self, view: &SessionView) -> Result<Option<Made>, Error> {
         let marker = Marker::find(&view.title);
         let ours = marker.filter(|marker| marker.installation == self.desk.installation);
@@ -93,21 +93,18 @@ impl Dispatcher {
         let Some(job) = self.desk.store.job(&marker.job).await? else {
             return Ok(None);
         };
-        let awaits = match job.value.phase {
-            Phase::Queued { .. } | Phase::Creating { .. } => job.value.attempt == marker.attempt,
-            // Nobody has it, and nobody puts it away.
-            Phase::Ended(_) if job.value.session().is_none() => return Ok(None),
-            Phase::Watching(_) | Phase::Ended(_) => false,
-        };
-        if awaits {
-            return Ok(Some(Made::Unsettled));
+        match job::kin(&job.value, &view.id, marker.attempt) {
+            Kin::Unsettled => Ok(Some(Made::Unsettled)),
+            Kin::Nobodys => Ok(None),
+            Kin::Own | Kin::Twin => {
+                let sentence = format!(
+                    "session {} was made for job {}, which has it or puts it away for another: use that job",
+                    view.id, marker.job
+                );
+                let code = "superseded";
+                Ok(Some(Made::Superseded(NotNow { code, sentence })))
+            }
         }
-        let sentence = format!(
-            "session {} is a twin of one that job {} has, and is put away: use that job",
-            view.id, marker.job
-        );
-        let code = "superseded";
-        Ok(Some(Made::Twin(NotNow { code, sentence })))
     }
 
     async fn take(

@@ -60,7 +60,8 @@ impl Dispatcher {
             return Ok(());
         };
         if found.value.attempt != attempt {
-            return self.mean_late_create(unit, &found, outcome, source).await;
+            let late = (attempt, outcome);
+            return self.mean_late_create(unit, &found, late, source).await;
         }
         let now = self.desk.now();
         let slots = self.desk.store.slots(&found.value.account).await?;
@@ -114,13 +115,13 @@ impl Dispatcher {
         &self,
         unit: &mut Unit,
         found: &Versioned<job::Job>,
-        outcome: &Outcome,
+        (attempt, outcome): (u32, &Outcome),
         source: &Source,
     ) -> Result<(), Error> {
         let Outcome::Created(view) = outcome else {
             return Ok(());
         };
-        let step = job::unwanted_twin(&found.value, &view.id, &source.timing);
+        let step = job::turned_up(&found.value, (&view.id, attempt), &source.timing);
         self.desk.save_job(unit, Some(found), &step).await?;
         Ok(())
     }

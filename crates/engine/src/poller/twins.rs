@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use domain::effect::{Effect, EffectState};
 use domain::ids::SessionId;
-use domain::job::{self, Job};
+use domain::job::{self, Job, Kin};
 use domain::marker::Marker;
 use domain::step::Step;
 use jiff::{SignedDuration, Timestamp};
@@ -16,22 +16,23 @@ use crate::desk::{Desk, Error, ignore_conflict};
 use crate::keys;
 use crate::store::Versioned;
 
-/// For so long a session counts as what it was found to be. It stays that; but a store may be put back to how it was earlier.
+/// For so long a session counts as none to be put away: its job may be tried again, or the store be put back to how it was earlier.
 const REMEMBERED: SignedDuration = SignedDuration::from_mins(30);
 
-/// Sessions that are no twins and never will be: a session that failed stays in Jules's list for good, and its job need not be read with every poll.
+/// Sessions that are no twins: one that failed stays in Jules's list for good, and its job need not be read with every poll.
 #[derive(Default)]
 pub(super) struct Cleared(Mutex<BTreeMap<SessionId, Timestamp>>);
 
 impl Cleared {
     fn knows(&self, session: &SessionId, now: Timestamp) -> bool {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|_, found_at| now.duration_since(*found_at) < REMEMBERED);
-        all.contains_key(session)
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found_at = all.get(session);
+        found_at.is_some_and(|at| now.duration_since(*at) < REMEMBERED)
     }
 
     fn note(&self, session: &SessionId, now: Timestamp) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, found_at| now.duration_since(*found_at) < REMEMBERED);
         all.insert(session.clone(), now);
     }
 }
@@ -55,22 +56,27 @@ impl Poller {
                 continue;
             };
             let Some(found) = self.desk.store.job(&marker.job).await? else {
+                self.cleared.note(&view.id, now);
                 continue;
             };
-            let own = found.value.session();
-            if found.value.attempt != marker.attempt || own == Some(&view.id) {
-                self.cleared.note(&view.id, now);
-            } else if own.is_some() {
-                self.put_away(&found, &view.id).await?;
+            match job::kin(&found.value, &view.id, marker.attempt) {
+                Kin::Twin => self.put_away(&found, (&view.id, marker.attempt)).await?,
+                Kin::Own | Kin::Nobodys => self.cleared.note(&view.id, now),
+                // It may become a twin when it is known which one the job has.
+                Kin::Unsettled => {}
             }
         }
         Ok(())
     }
 
-    /// Puts a job's second session away, once.
-    async fn put_away(&self, found: &Versioned<Job>, twin: &SessionId) -> Result<(), Error> {
+    /// Puts a job's second session away, once; not one that somebody has had adopted.
+    async fn put_away(&self, found: &Versioned<Job>, twin: (&SessionId, u32)) -> Result<(), Error> {
+        let owner = self.desk.store.job_of(twin.0).await?;
+        if owner.is_some_and(|owner| owner != found.value.id) {
+            return Ok(());
+        }
         let rules = self.rules(&found.value).await?;
-        let step = job::unwanted_twin(&found.value, twin, &rules.timing);
+        let step = job::turned_up(&found.value, twin, &rules.timing);
         if self.is_wished_for(&found.value, &step).await? {
             return Ok(());
         }

@@ -7,14 +7,6 @@ use crate::event::ErrorCause;
 use crate::facts::PullState;
 use crate::failure::{Failure, FailureClass};
 
-fn queued() -> Job {
-    create(new_job(), at(0)).unwrap().aggregate
-}
-
-fn creating() -> Job {
-    start(&queued(), at(0)).unwrap().aggregate
-}
-
 fn archive(session: &str) -> Vec<Action> {
     vec![Action::Archive {
         session: session.parse().unwrap(),
@@ -93,24 +85,8 @@ fn a_session_of_an_earlier_attempt_is_not_taken_for_the_present_one() {
 }
 
 #[test]
-fn twins_are_put_away_but_never_the_one_that_may_be_our_own() {
+fn a_session_that_is_created_twice_over_changes_nothing() {
     let timing = Timing::default();
-    let twin: SessionId = "222222222222".parse().unwrap();
-    assert_eq!(
-        unwanted_twin(&watched_job(), &twin, &timing).effects,
-        archive("222222222222")
-    );
-    assert!(
-        unwanted_twin(&watched_job(), &SESSION.parse().unwrap(), &timing)
-            .effects
-            .is_empty()
-    );
-    assert!(
-        unwanted_twin(&creating(), &twin, &timing)
-            .effects
-            .is_empty()
-    );
-    // The same session created twice over: the second report changes nothing.
     let again = created(&watched_job(), &view(SESSION, "QUEUED"), at(9), &timing);
     assert_eq!((again.effects, again.aggregate), (vec![], watched_job()));
 }

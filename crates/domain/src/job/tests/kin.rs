@@ -1,0 +1,64 @@
+//! Sessions with a job's marker that turn up beside its own.
+
+use super::*;
+
+const OTHER: &str = "222222222222";
+
+fn is(job: &Job, session: &str, attempt: u32) -> Kin {
+    kin(job, &session.parse().unwrap(), attempt)
+}
+
+/// The same job after its session failed and somebody wanted another.
+fn tried_again(job: &Job) -> Job {
+    let ended = cancel(job, "me", at(1)).unwrap().aggregate;
+    retry(&ended, None, at(2)).unwrap().aggregate
+}
+
+#[test]
+fn a_session_beside_the_one_that_a_job_has_is_a_twin_also_when_it_has_ended() {
+    let watched = watched_job();
+    let ended = cancel(&watched, "me", at(1)).unwrap().aggregate;
+    for job in [watched, ended] {
+        assert_eq!(is(&job, SESSION, 1), Kin::Own);
+        assert_eq!(is(&job, OTHER, 1), Kin::Twin);
+        assert_eq!(is(&job, OTHER, 2), Kin::Nobodys, "the store was put back");
+    }
+}
+
+#[test]
+fn while_the_own_one_is_not_known_the_one_that_turned_up_may_be_it() {
+    for job in [creating(), queued()] {
+        assert_eq!(is(&job, OTHER, 1), Kin::Unsettled);
+    }
+    let cancelled = cancel(&creating(), "me", at(1)).unwrap().aggregate;
+    assert_eq!(is(&cancelled, OTHER, 1), Kin::Nobodys);
+}
+
+#[test]
+fn of_an_earlier_attempt_only_the_session_that_the_job_had_is_its_own() {
+    let again = tried_again(&watched_job());
+    let started = start(&again, at(3)).unwrap().aggregate;
+    for job in [again, started] {
+        assert_eq!(is(&job, SESSION, 1), Kin::Own);
+        assert_eq!(is(&job, OTHER, 1), Kin::Twin);
+        assert_eq!(is(&job, OTHER, 2), Kin::Unsettled);
+    }
+    let called_off = tried_again(&creating());
+    assert_eq!(is(&called_off, SESSION, 1), Kin::Twin);
+}
+
+#[test]
+fn only_a_twin_is_put_away() {
+    let archived = |session: &str, attempt| {
+        let session = session.parse().unwrap();
+        let step = turned_up(&watched_job(), (&session, attempt), &Timing::default());
+        assert_eq!(step.aggregate, watched_job());
+        step.effects
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(archived(OTHER, 1), ["archive:222222222222"]);
+    assert!(archived(SESSION, 1).is_empty());
+    assert!(archived(OTHER, 2).is_empty());
+}

@@ -1,0 +1,175 @@
+//! Sessions that are listed besides those that are watched: which are put away, and which have their job read no more.
+
+use domain::effect::Action;
+use domain::job::{Ending, How, Phase};
+use domain::session::{SessionState, SessionView};
+
+use super::rows::Rows;
+use super::*;
+
+/// The job whose sessions are listed.
+const OF: usize = 7;
+
+/// A poller that ticks alone and lists sessions: six that are watched, and these of another job, by their attempts.
+struct Listed {
+    clock: Arc<FakeClock>,
+    rows: Arc<Rows>,
+    desk: Desk,
+    reader: Arc<Reader>,
+    poller: Poller,
+}
+
+impl Listed {
+    async fn with(job: &Job, besides: &[(usize, u32)]) -> Self {
+        let clock = Arc::new(FakeClock::at(BEGIN));
+        let rows = Arc::new(Rows::default());
+        let desk = watching_in(rows.clone(), &clock, (0, 6)).await;
+        let account = "default".parse().expect("a name");
+        let found = desk.store.account(&account).await.expect("a store");
+        let mut found = found.expect("an account");
+        found.value.list = ListWeight::default();
+        let mut unit = desk.unit();
+        unit.put(
+            keys::account(&account),
+            &found.value,
+            Some(found.version),
+            Place::due(Some(BEGIN)),
+        );
+        unit.put(keys::job(&job.id), job, None, Place::default());
+        desk.commit(unit).await.expect("what is there");
+        let watched = (0..6).map(|at| working(&session(at)));
+        let besides = besides.iter().map(|(at, attempt)| SessionView {
+            title: Job {
+                attempt: *attempt,
+                ..job.clone()
+            }
+            .marker()
+            .to_string(),
+            state: SessionState::Completed,
+            ..working(&session(*at))
+        });
+        let reader = Arc::new(Reader::listing(watched.chain(besides).collect()));
+        let poller = Poller::new(desk.clone(), reader.clone());
+        Self {
+            clock,
+            rows,
+            desk,
+            reader,
+            poller,
+        }
+    }
+
+    /// Polls, and answers how often the job was read by itself.
+    async fn tick(&self) -> usize {
+        let tick = self.poller.tick_until(Timestamp::MAX, Others::None).await;
+        assert_eq!(tick.expect("a tick").polled, 1);
+        assert_eq!(self.reader.take_lists().len(), 1);
+        self.clock.advance(SignedDuration::from_secs(10));
+        self.rows
+            .take_gets(&keys::job(&JobId::of(ulid::Ulid(OF as u128))))
+    }
+
+    /// Whether a session is to be put away.
+    async fn puts_away(&self, at: usize) -> bool {
+        let wished = Action::Archive {
+            session: session(at),
+        };
+        let pk = keys::job_pk(&JobId::of(ulid::Ulid(OF as u128)));
+        let found = self.desk.store.effect(&pk, &Desk::effect_id(&wished)).await;
+        found.expect("a store").is_some()
+    }
+}
+
+/// A job of this phase.
+async fn job(phase: Phase) -> Job {
+    let desk = watching(&Arc::new(FakeClock::at(BEGIN)), (0, 0)).await;
+    let new = new_job(&desk, (OF, 0));
+    let adopted = job::adopt(new, &working(&session(OF)), BEGIN);
+    Job {
+        phase,
+        ..adopted.expect("a job").aggregate
+    }
+}
+
+/// The end of a job that had this session.
+fn ended(session: SessionId) -> Phase {
+    Phase::Ended(Ending {
+        at: BEGIN,
+        session: Some(session),
+        pull: None,
+        how: How::Completed,
+    })
+}
+
+#[tokio::test]
+async fn a_session_that_ended_and_stays_listed_does_not_have_its_job_read_with_every_poll() {
+    let failed = Job {
+        attempt: 2,
+        earlier: vec![session(8)],
+        ..job(ended(session(OF))).await
+    };
+    for own in [(OF, 2), (8, 1)] {
+        let listed = Listed::with(&failed, &[own]).await;
+        let mut read = Vec::new();
+        for wait in [0, 0, 30 * 60, 0] {
+            read.push(listed.tick().await);
+            listed.clock.advance(SignedDuration::from_secs(wait));
+        }
+        // It is not believed for ever.
+        assert_eq!(read, [1, 0, 0, 1], "{own:?}");
+        assert!(!listed.puts_away(own.0).await);
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_its_job_never_had_is_put_away_whichever_attempt_made_it() {
+    let failed = Job {
+        attempt: 2,
+        ..job(ended(session(OF))).await
+    };
+    let listed = Listed::with(&failed, &[(8, 1), (9, 2), (10, 3)]).await;
+    listed.tick().await;
+    assert!(listed.puts_away(8).await);
+    assert!(listed.puts_away(9).await);
+    assert!(!listed.puts_away(10).await, "the job has not come to it");
+}
+
+#[tokio::test]
+async fn a_session_that_may_be_the_one_is_put_away_as_soon_as_it_is_known_not_to_be() {
+    let creating = Phase::Creating {
+        since: BEGIN,
+        refusals: 0,
+    };
+    let listed = Listed::with(&job(creating).await, &[(8, 1)]).await;
+    listed.tick().await;
+    assert!(!listed.puts_away(8).await);
+    let has_another = job(ended(session(OF))).await;
+    let found = listed.desk.store.job(&has_another.id).await;
+    let version = found.expect("a store").map(|found| found.version);
+    let mut unit = listed.desk.unit();
+    unit.put(
+        keys::job(&has_another.id),
+        &has_another,
+        version,
+        Place::default(),
+    );
+    listed.desk.commit(unit).await.expect("it ends");
+    listed.tick().await;
+    assert!(listed.puts_away(8).await);
+}
+
+#[tokio::test]
+async fn a_session_that_somebody_had_adopted_is_left_to_them() {
+    let listed = Listed::with(&job(ended(session(OF))).await, &[(8, 1)]).await;
+    let mut unit = listed.desk.unit();
+    let somebody = JobId::of(ulid::Ulid(99));
+    unit.put(
+        keys::session(&session(8)),
+        &somebody,
+        None,
+        Place::default(),
+    );
+    listed.desk.commit(unit).await.expect("a pointer");
+    listed.tick().await;
+    assert!(!listed.puts_away(8).await);
+}

@@ -170,7 +170,6 @@ impl Known {
         let mut all = self.all();
         let key = keys::job(&before.value.id);
         let alone = step.looks.is_empty() && step.amended.is_empty();
-        all.unread.remove(&key);
         if let (Some(seen), true) = (all.jobs.get_mut(&key), alone) {
             seen.progress = None;
             seen.stored = Versioned {

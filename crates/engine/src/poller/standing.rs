@@ -21,8 +21,9 @@ impl Poller {
         if at <= self.desk.now() {
             return Ok(false);
         }
-        self.move_to(record, at).await?;
-        let written = decode::<Job>(record).ok().map(|written| written.value);
+        let is_written = self.move_to(record, at).await?;
+        let written = decode::<Job>(record).ok().filter(|_| is_written);
+        let written = written.map(|written| written.value);
         let now = self.desk.now();
         self.known.forget(&record.key, written.as_ref(), now);
         Ok(true)

@@ -277,6 +277,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_client_is_made_when_it_is_needed_and_once_for_all_who_have_the_queue() {
+        let config = SdkConfig::builder()
+            .behavior_version(aws_config::BehaviorVersion::latest())
+            .build();
+        let queue = SqsQueue::new(&config, "work", "work-dead");
+        let other = queue.clone();
+        assert!(queue.client.get().is_none());
+        other.client();
+        assert!(queue.client.get().is_some());
+    }
+
+    #[test]
     fn waits_are_whole_seconds_within_what_sqs_takes() {
         for (wait, expected) in [
             (SignedDuration::from_secs(-5), 0),

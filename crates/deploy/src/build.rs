@@ -163,11 +163,12 @@ pub fn workspace() -> PathBuf {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::PermissionsExt;
 
     use super::*;
 
     #[test]
-    fn what_cargo_lambda_built_is_uploaded_slim() {
+    fn a_function_that_was_not_built_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let this = fs::read(std::env::current_exe().unwrap()).unwrap();
         for (at, function) in Function::ALL.into_iter().enumerate() {
@@ -177,11 +178,53 @@ mod tests {
             fs::create_dir(&place).unwrap();
             fs::write(place.join("bootstrap"), &this).unwrap();
         }
-        let all = slimmed(folder.path()).unwrap();
-        assert_eq!(all.len(), Function::ALL.len());
-        for (_, binary) in all {
-            let slim = fs::read(binary).unwrap();
-            assert!(slim.len() == this.len() && slim != this);
+        slimmed(folder.path()).unwrap();
+    }
+
+    /// A workspace and, in the place of cargo-lambda, what builds each function of it as this very program.
+    async fn workshop(folder: &Path) -> Workshop {
+        let packages = folder.join("packages");
+        fs::create_dir_all(packages.join("bin")).unwrap();
+        fs::create_dir(folder.join("src")).unwrap();
+        fs::write(folder.join("src/lib.rs"), "").unwrap();
+        let package = "[package]\nname = \"small\"\nversion = \"0.1.0\"\n[workspace]\n";
+        fs::write(folder.join("Cargo.toml"), package).unwrap();
+        let workshop = Workshop {
+            root: folder.to_owned(),
+            cargo_lambda: Some(packages.clone()),
+        };
+        let built = workshop.target().await.unwrap().join("lambda");
+        let this = std::env::current_exe().unwrap();
+        let mut script = format!(
+            "#!/bin/sh\nset -e\necho \"$@\" > {}/asked\n",
+            folder.display()
+        );
+        for function in Function::ALL {
+            let place = built.join(function.short());
+            let (place, this) = (place.display(), this.display());
+            script += &format!("mkdir -p '{place}'\ncp '{this}' '{place}/bootstrap'\n");
+        }
+        let program = packages.join("bin/cargo-lambda");
+        fs::write(&program, script).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        workshop
+    }
+
+    #[tokio::test]
+    async fn what_cargo_lambda_built_is_uploaded_slim() {
+        let folder = tempfile::tempdir().unwrap();
+        let this = fs::read(std::env::current_exe().unwrap()).unwrap();
+        let workshop = workshop(folder.path()).await;
+        for (binaries, processor) in [(Binaries::Arm64, "--arm64"), (Binaries::X86, "--x86-64")] {
+            let all = workshop.build(&binaries).await.unwrap();
+            let asked = fs::read_to_string(folder.path().join("asked")).unwrap();
+            let wanted = format!("lambda build --release {processor} -p ");
+            assert!(asked.starts_with(&wanted), "{asked}");
+            assert_eq!(all.len(), Function::ALL.len());
+            for (_, binary) in all {
+                let slim = fs::read(binary).unwrap();
+                assert!(slim.len() == this.len() && slim != this);
+            }
         }
     }
 }

@@ -28,12 +28,12 @@ pub enum Error {
         error: std::io::Error,
     },
     /// It is no program, or a broken one.
-    #[error("taking the unwinder's tables out of {}: it is no program for Linux ({error}); build it again", path.display())]
+    #[error("taking the unwinder's tables out of {}: it is no program for Linux ({why}); build it again", path.display())]
     NoProgram {
         /// Which file.
         path: PathBuf,
         /// What is wrong with it.
-        error: object::Error,
+        why: String,
     },
 }
 
@@ -47,17 +47,17 @@ pub fn slim(from: &Path, to: &Path) -> Result<usize, Error> {
         |error| Error::File { path, error }
     };
     let mut program = fs::read(from).map_err(at(from))?;
-    let tables = tables(&program).map_err(|error| Error::NoProgram {
+    let broken = |why: String| Error::NoProgram {
         path: from.to_owned(),
-        error,
-    })?;
+        why,
+    };
+    let tables = tables(&program).map_err(|error| broken(error.to_string()))?;
     let mut blanked = 0;
     for table in tables {
-        // A section that is said to reach beyond the file's end was refused when it was read.
-        if let Some(bytes) = program.get_mut(table) {
-            bytes.fill(0);
-            blanked += bytes.len();
-        }
+        let beyond = || broken("a section reaches beyond the end of the file".to_owned());
+        let bytes = program.get_mut(table).ok_or_else(beyond)?;
+        bytes.fill(0);
+        blanked += bytes.len();
     }
     // Whoever is stopped here leaves no half of a program.
     let part = to.with_extension("part");
@@ -74,27 +74,23 @@ fn tables(program: &[u8]) -> Result<Vec<Range<usize>>, object::Error> {
     let sections = TABLES
         .iter()
         .filter_map(|name| parsed.section_by_name(name));
-    let mut found = Vec::new();
-    for section in sections {
-        // Reading it checks that all of it is in the file.
-        section.data()?;
-        let Some((begin, size)) = section.file_range() else {
-            continue;
-        };
-        let ends = begin
-            .checked_add(size)
-            .and_then(|end| usize::try_from(end).ok());
-        let begins = usize::try_from(begin).ok();
-        found.extend(begins.zip(ends).map(|(begin, end)| begin..end));
-    }
-    Ok(found)
+    let ranges = sections.filter_map(|section| section.file_range());
+    // What is too large to be a place in memory is beyond the end of the file as well.
+    let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+    Ok(ranges
+        .map(|(begin, size)| place(begin)..place(begin.saturating_add(size)))
+        .collect())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::ExitStatusExt;
     use std::process::Command;
 
     use super::*;
+
+    /// What a process is ended with that aborts.
+    const SIGABRT: i32 = 6;
 
     #[test]
     fn a_program_without_its_tables_still_runs() {
@@ -129,9 +125,51 @@ mod tests {
         assert_eq!(fs::read_to_string(&text).unwrap(), "no program");
         let missing = slim(&none, &text).unwrap_err();
         assert!(missing.to_string().contains("none"), "{missing}");
-        // One whose end is missing.
-        let this = fs::read(std::env::current_exe().unwrap()).unwrap();
-        fs::write(&text, &this[..this.len() / 2]).unwrap();
-        assert!(matches!(slim(&text, &text), Err(Error::NoProgram { .. })));
+    }
+
+    #[test]
+    fn a_program_whose_table_is_not_all_there_is_refused_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let broken = folder.path().join("broken");
+        let mut program = fs::read(std::env::current_exe().unwrap()).unwrap();
+        let number = |at: usize| u64::from_le_bytes(program[at..at + 8].try_into().unwrap());
+        // Where the headers of the sections begin, and in each of them its size: ELF-64 Object File Format, tables 1 and 8.
+        let headers = usize::try_from(number(0x28)).unwrap();
+        let parsed = File::parse(program.as_slice()).unwrap();
+        let section = parsed.section_by_name(TABLES[0]).unwrap().index().0;
+        let size = headers + section * 64 + 0x20;
+        for wrong in [u64::try_from(program.len()).unwrap(), u64::MAX] {
+            program[size..size + 8].copy_from_slice(&wrong.to_le_bytes());
+            fs::write(&broken, &program).unwrap();
+            let refused = slim(&broken, &broken).unwrap_err();
+            assert!(refused.to_string().contains("beyond the end"), "{refused}");
+            assert_eq!(fs::read(&broken).unwrap(), program);
+        }
+        fs::write(&broken, &program[..program.len() / 2]).unwrap();
+        assert!(matches!(
+            slim(&broken, &broken),
+            Err(Error::NoProgram { .. })
+        ));
+    }
+
+    #[test]
+    #[should_panic(expected = "it is told")]
+    fn whoever_panics_tells_it() {
+        panic!("it is told");
+    }
+
+    #[test]
+    fn a_slim_program_that_panics_tells_it_and_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let (this, slimmed) = (std::env::current_exe().unwrap(), folder.path().join("it"));
+        slim(&this, &slimmed).unwrap();
+        let ended = Command::new(&slimmed)
+            .args(["whoever_panics_tells_it", "--nocapture"])
+            .env("RUST_BACKTRACE", "1")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert!(said.contains("it is told"), "{said}");
+        assert_eq!(ended.status.signal(), Some(SIGABRT), "{said}");
     }
 }

@@ -225,14 +225,14 @@ impl Cloud {
     pub(crate) async fn keep(&self, changes: Vec<(SecretName, Option<SecretString>)>) {
         let parameters = Parameters::new(&self.config, &self.name);
         for (name, value) in changes {
-            let mut kept = change(&parameters, (&name, value.as_ref())).await;
-            for _ in 1..CHANGE_TRIES_MAX {
-                if !matches!(kept, Err(SecretsError::Unreachable { .. })) {
-                    break;
+            let mut tries = 0;
+            loop {
+                tries += 1;
+                match change(&parameters, (&name, value.as_ref())).await {
+                    Err(SecretsError::Unreachable { .. }) if tries < CHANGE_TRIES_MAX => {}
+                    kept => break kept.expect("a parameter store"),
                 }
-                kept = change(&parameters, (&name, value.as_ref())).await;
             }
-            kept.expect("a parameter store");
         }
     }
 

@@ -36,21 +36,24 @@ impl Workshop {
         &self,
         binaries: &Binaries,
     ) -> Result<Vec<(Function, PathBuf)>, Error> {
-        let folder = match binaries {
-            Binaries::Ready(folder) => folder.clone(),
+        match binaries {
+            Binaries::Ready(folder) => places(folder, |it| it.short().into()),
             Binaries::Here => {
                 let mut cargo = Command::new("cargo");
                 cargo.arg("build").args(packages());
                 self.run(cargo, "building the functions for this machine")
                     .await?;
-                self.target().await?.join("debug")
+                let folder = self.target().await?.join("debug");
+                places(&folder, |it| it.short().into())
             }
-            Binaries::Arm64 => self.build_for_lambda("--arm64").await?,
-            Binaries::X86 => self.build_for_lambda("--x86-64").await?,
-        };
-        match binaries {
-            Binaries::Ready(_) | Binaries::Here => places(&folder, |it| it.short().into()),
-            Binaries::Arm64 | Binaries::X86 => slimmed(&folder),
+            Binaries::Arm64 => {
+                self.build_for_lambda("--arm64", &self.target().await?)
+                    .await
+            }
+            Binaries::X86 => {
+                self.build_for_lambda("--x86-64", &self.target().await?)
+                    .await
+            }
         }
     }
 
@@ -67,12 +70,17 @@ impl Workshop {
         cargo
     }
 
-    async fn build_for_lambda(&self, processor: &str) -> Result<PathBuf, Error> {
+    /// What cargo-lambda builds below `target`, without what nobody reads on Lambda.
+    async fn build_for_lambda(
+        &self,
+        processor: &str,
+        target: &Path,
+    ) -> Result<Vec<(Function, PathBuf)>, Error> {
         let mut cargo = self.lambda("build");
         cargo.args(["--release", processor]).args(packages());
         self.run(cargo, "building the functions with cargo-lambda")
             .await?;
-        Ok(self.target().await?.join("lambda"))
+        slimmed(&target.join("lambda"))
     }
 
     /// The folder that cargo builds in, wherever people have put it.
@@ -170,61 +178,50 @@ mod tests {
     #[test]
     fn a_function_that_was_not_built_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        let this = fs::read(std::env::current_exe().unwrap()).unwrap();
-        for (at, function) in Function::ALL.into_iter().enumerate() {
+        for function in Function::ALL {
             let missing = slimmed(folder.path()).unwrap_err();
-            assert!(missing.to_string().contains(function.short()), "{at}");
+            assert!(missing.to_string().contains(function.short()), "{missing}");
             let place = folder.path().join(function.short());
             fs::create_dir(&place).unwrap();
-            fs::write(place.join("bootstrap"), &this).unwrap();
+            fs::write(place.join("bootstrap"), "no program").unwrap();
         }
-        slimmed(folder.path()).unwrap();
+        let refused = slimmed(folder.path()).unwrap_err();
+        assert!(refused.to_string().contains("no program"), "{refused}");
     }
 
-    /// A workspace and, in the place of cargo-lambda, what builds each function of it as this very program.
-    async fn workshop(folder: &Path) -> Workshop {
-        let packages = folder.join("packages");
-        fs::create_dir_all(packages.join("bin")).unwrap();
-        fs::create_dir(folder.join("src")).unwrap();
-        fs::write(folder.join("src/lib.rs"), "").unwrap();
-        let package = "[package]\nname = \"small\"\nversion = \"0.1.0\"\n[workspace]\n";
-        fs::write(folder.join("Cargo.toml"), package).unwrap();
-        let workshop = Workshop {
-            root: folder.to_owned(),
-            cargo_lambda: Some(packages.clone()),
-        };
-        let built = workshop.target().await.unwrap().join("lambda");
+    /// In the place of cargo-lambda, what builds each function as this very program.
+    fn workshop(folder: &Path) -> Workshop {
+        let bin = folder.join("bin");
+        fs::create_dir(&bin).unwrap();
         let this = std::env::current_exe().unwrap();
-        let mut script = format!(
-            "#!/bin/sh\nset -e\necho \"$@\" > {}/asked\n",
-            folder.display()
-        );
+        let mut script = "#!/bin/sh\nset -e\necho \"$@\" > asked\n".to_owned();
         for function in Function::ALL {
-            let place = built.join(function.short());
-            let (place, this) = (place.display(), this.display());
-            script += &format!("mkdir -p '{place}'\ncp '{this}' '{place}/bootstrap'\n");
+            let (name, this) = (function.short(), this.display());
+            script += &format!("mkdir -p lambda/{name}\ncp '{this}' lambda/{name}/bootstrap\n");
         }
-        let program = packages.join("bin/cargo-lambda");
+        let program = bin.join("cargo-lambda");
         fs::write(&program, script).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        workshop
+        Workshop {
+            root: folder.to_owned(),
+            cargo_lambda: Some(folder.to_owned()),
+        }
     }
 
     #[tokio::test]
     async fn what_cargo_lambda_built_is_uploaded_slim() {
         let folder = tempfile::tempdir().unwrap();
         let this = fs::read(std::env::current_exe().unwrap()).unwrap();
-        let workshop = workshop(folder.path()).await;
-        for (binaries, processor) in [(Binaries::Arm64, "--arm64"), (Binaries::X86, "--x86-64")] {
-            let all = workshop.build(&binaries).await.unwrap();
-            let asked = fs::read_to_string(folder.path().join("asked")).unwrap();
-            let wanted = format!("lambda build --release {processor} -p ");
-            assert!(asked.starts_with(&wanted), "{asked}");
-            assert_eq!(all.len(), Function::ALL.len());
-            for (_, binary) in all {
-                let slim = fs::read(binary).unwrap();
-                assert!(slim.len() == this.len() && slim != this);
-            }
+        let workshop = workshop(folder.path());
+        let built = workshop.build_for_lambda("--arm64", folder.path()).await;
+        let asked = fs::read_to_string(folder.path().join("asked")).unwrap();
+        let wanted = "lambda build --release --arm64 -p ";
+        assert!(asked.starts_with(wanted), "{asked}");
+        let built = built.unwrap();
+        assert_eq!(built.len(), Function::ALL.len());
+        for (_, binary) in built {
+            let slim = fs::read(binary).unwrap();
+            assert!(slim.len() == this.len() && slim != this);
         }
     }
 }

@@ -16,8 +16,10 @@ pub enum Kin {
     Unsettled,
     /// A second one, or one of an attempt that was called off before it was known: it is put away.
     Twin,
-    /// Nobody's, and left alone: the job ended without one, or has not come to that attempt yet, as in a store that was put back to how it was earlier.
+    /// Nobody's, and left alone: the job ended without one.
     Nobodys,
+    /// Of an attempt that the job has not come to, as in a store that was put back to how it was earlier: left alone, since the job finds it when it comes there.
+    Ahead,
 }
 
 /// What a session is to the job in whose marker of this attempt it was made.
@@ -27,7 +29,7 @@ pub fn kin(job: &Job, session: &SessionId, attempt: u32) -> Kin {
     }
     match attempt.cmp(&job.attempt) {
         std::cmp::Ordering::Less => return Kin::Twin,
-        std::cmp::Ordering::Greater => return Kin::Nobodys,
+        std::cmp::Ordering::Greater => return Kin::Ahead,
         std::cmp::Ordering::Equal => {}
     }
     match &job.phase {
@@ -45,7 +47,7 @@ pub fn turned_up(job: &Job, (session, attempt): (&SessionId, u32), timing: &Timi
         Kin::Twin => step.effects.push(Action::Archive {
             session: session.clone(),
         }),
-        Kin::Own | Kin::Unsettled | Kin::Nobodys => {}
+        Kin::Own | Kin::Unsettled | Kin::Nobodys | Kin::Ahead => {}
     }
     step.due = deadline(job, timing);
     step

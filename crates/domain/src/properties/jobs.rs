@@ -26,7 +26,7 @@ enum Happening {
     Start,
     Created(Box<SessionView>),
     CreationFailed(Failure),
-    Twin(usize),
+    Twin(usize, u32),
     Say,
     Said,
     Approve,
@@ -148,7 +148,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         4 => Just(Happening::Start),
         4 => view().prop_map(|view| Happening::Created(Box::new(view))),
         2 => failure().prop_map(Happening::CreationFailed),
-        1 => (0usize..3).prop_map(Happening::Twin),
+        1 => (0usize..3, 1..=ATTEMPTS_MAX + 1).prop_map(|(n, attempt)| Happening::Twin(n, attempt)),
         1 => Just(Happening::Say),
         2 => Just(Happening::Said),
         1 => Just(Happening::Approve),
@@ -188,7 +188,9 @@ fn happen(job: &Job, happening: &Happening, now: Timestamp, timing: &Timing) -> 
         Happening::Start => start(job, now).ok()?,
         Happening::Created(view) => created(job, view, now, timing),
         Happening::CreationFailed(failure) => creation_failed(job, failure, now),
-        Happening::Twin(n) => turned_up(job, (&SESSIONS[*n].parse().unwrap(), job.attempt), timing),
+        Happening::Twin(n, attempt) => {
+            turned_up(job, (&SESSIONS[*n].parse().unwrap(), *attempt), timing)
+        }
         Happening::Say => say(job, None, ("hello", "c1"), (now, timing)).ok()?,
         Happening::Said => said(job, &session, now, timing),
         Happening::Approve => approve(job, None, (now, timing)).ok()?,
@@ -222,6 +224,9 @@ fn check(before: &Job, step: &Step<Job>, happening: &Happening) {
             .as_ref()
             .is_some_and(|pull| pull.repo == known.repo && pull.number >= known.number);
         assert!(kept, "{known} was forgotten");
+    }
+    if let (Happening::Twin(..), [Action::Archive { session }]) = (happening, &step.effects[..]) {
+        assert!(before.session() != Some(session) && !before.earlier.contains(session));
     }
     for event in step.events.iter().chain(&step.amended) {
         assert_eq!(event.job.as_ref(), Some(&before.id));

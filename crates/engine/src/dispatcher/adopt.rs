@@ -24,7 +24,7 @@ const UNSETTLED_FOR: SignedDuration = SignedDuration::from_mins(5);
 enum Made {
     /// Its job waits to hear whether it was made.
     Unsettled,
-    /// Its job has it, or has another one.
+    /// Its job has it, finds it later, or does not want it.
     Superseded(NotNow),
 }
 
@@ -85,7 +85,7 @@ impl Dispatcher {
         }
     }
 
-    /// What a session with our own marker is to its job, although that does not point to it: a second job would watch it beside the first. None if there is no such job, or it will never have that session.
+    /// What a session with our own marker is to its job, although that does not point to it: a second job would watch it beside the first. None if there is no such job, or it ended without a session.
     async fn made_by_us(&self, view: &SessionView) -> Result<Option<Made>, Error> {
         let marker = Marker::find(&view.title);
         let ours = marker.filter(|marker| marker.installation == self.desk.installation);
@@ -96,14 +96,16 @@ impl Dispatcher {
         match job::kin(&job.value, &view.id, marker.attempt) {
             Kin::Unsettled => Ok(Some(Made::Unsettled)),
             Kin::Nobodys => Ok(None),
-            Kin::Own | Kin::Twin => {
-                let sentence = format!(
-                    "session {} was made for job {}, which has it or puts it away for another: use that job",
-                    view.id, marker.job
-                );
-                let code = "superseded";
-                Ok(Some(Made::Superseded(NotNow { code, sentence })))
-            }
+            Kin::Own | Kin::Twin => Ok(Some(superseded(
+                view,
+                &marker,
+                "which has it or puts it away: use that job",
+            ))),
+            Kin::Ahead => Ok(Some(superseded(
+                view,
+                &marker,
+                "which finds it at its next attempt: retry that job",
+            ))),
         }
     }
 
@@ -186,4 +188,13 @@ impl Dispatcher {
         unit.delete(keys::adoption(id), asked);
         ignore_conflict(self.desk.commit(unit).await)
     }
+}
+
+fn superseded(view: &SessionView, marker: &Marker, what: &str) -> Made {
+    let sentence = format!(
+        "session {} was made for job {}, {what}",
+        view.id, marker.job
+    );
+    let code = "superseded";
+    Made::Superseded(NotNow { code, sentence })
 }

@@ -121,6 +121,10 @@ impl Dispatcher {
         let Outcome::Created(view) = outcome else {
             return Ok(());
         };
+        // Somebody had it adopted meanwhile.
+        if self.desk.store.job_of(&view.id).await?.is_some() {
+            return Ok(());
+        }
         let step = job::turned_up(&found.value, (&view.id, attempt), &source.timing);
         self.desk.save_job(unit, Some(found), &step).await?;
         Ok(())

@@ -61,7 +61,7 @@ impl Poller {
             };
             match job::kin(&found.value, &view.id, marker.attempt) {
                 Kin::Twin => self.put_away(&found, (&view.id, marker.attempt)).await?,
-                Kin::Own | Kin::Nobodys => self.cleared.note(&view.id, now),
+                Kin::Own | Kin::Nobodys | Kin::Ahead => self.cleared.note(&view.id, now),
                 // It may become a twin when it is known which one the job has.
                 Kin::Unsettled => {}
             }
@@ -73,6 +73,7 @@ impl Poller {
     async fn put_away(&self, found: &Versioned<Job>, twin: (&SessionId, u32)) -> Result<(), Error> {
         let owner = self.desk.store.job_of(twin.0).await?;
         if owner.is_some_and(|owner| owner != found.value.id) {
+            self.cleared.note(twin.0, self.desk.now());
             return Ok(());
         }
         let rules = self.rules(&found.value).await?;

@@ -21,7 +21,7 @@ fn a_session_beside_the_one_that_a_job_has_is_a_twin_also_when_it_has_ended() {
     for job in [watched, ended] {
         assert_eq!(is(&job, SESSION, 1), Kin::Own);
         assert_eq!(is(&job, OTHER, 1), Kin::Twin);
-        assert_eq!(is(&job, OTHER, 2), Kin::Nobodys, "the store was put back");
+        assert_eq!(is(&job, OTHER, 2), Kin::Ahead, "the store was put back");
     }
 }
 

@@ -185,6 +185,81 @@ async fn a_session_whose_attempt_was_called_off_before_it_was_heard_of_is_put_aw
     assert_eq!(put_away(&world, (&job, 2)), [false]);
 }
 
+#[tokio::test]
+async fn a_session_that_turns_up_long_after_its_job_was_called_off_is_put_away() {
+    let (world, job) = made_unheard(MINUTE * 20).await;
+    world
+        .until(MINUTE * 5, "a session", async |world| {
+            !world.sandbox.jules().sessions().is_empty()
+        })
+        .await;
+    let cancelled = world.desk.cancel_job(&world.named(&job), "a person").await;
+    cancelled.expect("the job is called off");
+    world.pass(MINUTE * 15).await;
+    assert_eq!(put_away(&world, (&job, 1)), [false]);
+    world.pass(MINUTE * 60).await;
+    assert_eq!(put_away(&world, (&job, 1)), [true]);
+    assert_eq!(world.sandbox.counters().archives, 1);
+}
+
+#[tokio::test]
+async fn an_unheard_session_that_is_adopted_when_its_job_was_called_off_stays_with_whoever_has_it()
+{
+    let (world, job) = made_unheard(SECOND).await;
+    world
+        .until(MINUTE * 5, "a session", async |world| {
+            !world.sandbox.jules().sessions().is_empty()
+        })
+        .await;
+    let cancelled = world.desk.cancel_job(&world.named(&job), "a person").await;
+    cancelled.expect("the job is called off");
+    let session = world.sandbox.jules().sessions()[0].id.clone();
+    let asked = world
+        .desk
+        .adopt(wish(&world, &session), Duration::ZERO)
+        .await;
+    let Ok(Adopted::Later(new)) = asked else {
+        panic!("{asked:?}")
+    };
+    // Its create is settled after three minutes, and what is listed is looked at after fifteen.
+    world.pass(MINUTE * 60).await;
+    assert_eq!(put_away(&world, (&job, 1)), [false]);
+    assert_eq!(world.state(&new).await, "working");
+    assert_eq!(world.sandbox.counters().archives, 0);
+}
+
+#[tokio::test]
+async fn a_twin_is_not_given_to_whoever_wants_to_adopt_it() {
+    let (world, job) = made_unheard(MINUTE * 20).await;
+    world
+        .until(MINUTE * 15, "a second create", async |world| {
+            world.state(&job).await == "working"
+        })
+        .await;
+    let has = world.desk.must_job(&job).await.expect("a job").value;
+    let mut sessions = world.sandbox.jules().sessions().into_iter();
+    let twin = sessions.find(|it| has.session().is_some_and(|had| *had.as_str() != *it.id));
+    let twin = twin.expect("a twin").id;
+    let asked = world.desk.adopt(wish(&world, &twin), Duration::ZERO).await;
+    let Ok(Adopted::Later(new)) = asked else {
+        panic!("{asked:?}")
+    };
+    world.pass(MINUTE).await;
+    let session = twin.parse().expect("a session id");
+    let answered = world.desk.adopted(&new, &session).await;
+    let Ok(Adopted::Refused(code, sentence)) = answered else {
+        panic!("{answered:?}")
+    };
+    assert_eq!(code, "superseded");
+    assert_eq!(
+        sentence,
+        format!(
+            "session {twin} was made for job {job}, which has it or puts it away: use that job"
+        )
+    );
+    assert_eq!(jobs(&world).await, [job]);
+}
+
 fn wish(world: &World, session: &str) -> Adoption {
     Adoption {
         session: session.parse().expect("a session id"),

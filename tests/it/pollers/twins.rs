@@ -1,6 +1,7 @@
 //! Sessions that are listed besides those that are watched: which are put away, and which have their job read no more.
 
-use domain::effect::Action;
+use domain::effect::{ATTEMPTS_MAX, Action, Effect, EffectState};
+use domain::failure::{Failure, FailureClass};
 use domain::job::{Ending, How, Phase};
 use domain::session::{SessionState, SessionView};
 
@@ -172,4 +173,41 @@ async fn a_session_that_somebody_had_adopted_is_left_to_them() {
     listed.desk.commit(unit).await.expect("a pointer");
     listed.tick().await;
     assert!(!listed.puts_away(8).await);
+}
+
+#[tokio::test]
+async fn a_session_that_cannot_be_put_away_is_no_reason_to_write_with_every_poll() {
+    let failed = job(ended(session(OF))).await;
+    let listed = Listed::with(&failed, &[(8, 1)]).await;
+    listed.tick().await;
+    let wish = Desk::effect_id(&Action::Archive {
+        session: session(8),
+    });
+    let pk = keys::job_pk(&failed.id);
+    let found = listed.desk.store.effect(&pk, &wish).await;
+    let found = found.expect("a store").expect("a wish");
+    let given_up = Effect {
+        state: EffectState::Failed {
+            at: BEGIN,
+            attempt: ATTEMPTS_MAX,
+            failure: Failure::new(FailureClass::NotFound, "gone"),
+        },
+        ..found.value
+    };
+    let mut unit = listed.desk.unit();
+    let version = Some(found.version);
+    unit.put(
+        keys::effect(&pk, &wish),
+        &given_up,
+        version,
+        Place::default(),
+    );
+    listed.desk.commit(unit).await.expect("it is given up");
+    let row = async || {
+        let found = listed.desk.store.job(&failed.id).await;
+        found.expect("a store").expect("a job").version
+    };
+    let before = row().await;
+    listed.tick().await;
+    assert_eq!(row().await, before);
 }

@@ -1,7 +1,9 @@
 //! What a session that has a job's marker is to the job: a create whose answer was lost may have been repeated.
 
+use std::cmp::Ordering;
+
 use crate::effect::Action;
-use crate::ids::SessionId;
+use crate::ids::{JobId, SessionId};
 use crate::policy::Timing;
 use crate::step::Step;
 
@@ -16,8 +18,8 @@ pub enum Kin {
     Unsettled,
     /// A second one, or one of an attempt that was called off before it was known: it is put away.
     Twin,
-    /// Nobody's, and left alone: the job ended without one.
-    Nobodys,
+    /// The job ended without one, and did not wait to hear of it: it is put away too, but whoever wants to adopt it first may.
+    Stray,
     /// Of an attempt that the job has not come to, as in a store that was put back to how it was earlier: left alone, since the job finds it when it comes there.
     Ahead,
 }
@@ -28,26 +30,36 @@ pub fn kin(job: &Job, session: &SessionId, attempt: u32) -> Kin {
         return Kin::Own;
     }
     match attempt.cmp(&job.attempt) {
-        std::cmp::Ordering::Less => return Kin::Twin,
-        std::cmp::Ordering::Greater => return Kin::Ahead,
-        std::cmp::Ordering::Equal => {}
-    }
-    match &job.phase {
-        Phase::Queued { .. } | Phase::Creating { .. } => Kin::Unsettled,
-        Phase::Watching(_) => Kin::Twin,
-        Phase::Ended(ending) if ending.session.is_some() => Kin::Twin,
-        Phase::Ended(_) => Kin::Nobodys,
+        Ordering::Less => Kin::Twin,
+        Ordering::Equal => kin_of_this_attempt(&job.phase),
+        Ordering::Greater => Kin::Ahead,
     }
 }
 
-/// A session of this job's making turned up, of this attempt: it is put away if it is a twin.
-pub fn turned_up(job: &Job, (session, attempt): (&SessionId, u32), timing: &Timing) -> Step<Job> {
+/// What a session of the job's present attempt is to it, if it is not the one that it has.
+fn kin_of_this_attempt(phase: &Phase) -> Kin {
+    match phase {
+        Phase::Queued { .. } | Phase::Creating { .. } => Kin::Unsettled,
+        Phase::Watching(_) => Kin::Twin,
+        Phase::Ended(ending) if ending.session.is_some() => Kin::Twin,
+        Phase::Ended(_) => Kin::Stray,
+    }
+}
+
+/// A session of this job's making turned up, of this attempt: one that the job has no use for is put away, unless somebody has had it adopted, whose it is then.
+pub fn turned_up(
+    job: &Job,
+    (session, attempt): (&SessionId, u32),
+    owner: Option<&JobId>,
+    timing: &Timing,
+) -> Step<Job> {
     let mut step = Step::stay(job.clone());
+    let adopted = owner.is_some_and(|owner| *owner != job.id);
     match kin(job, session, attempt) {
-        Kin::Twin => step.effects.push(Action::Archive {
+        Kin::Twin | Kin::Stray if !adopted => step.effects.push(Action::Archive {
             session: session.clone(),
         }),
-        Kin::Own | Kin::Unsettled | Kin::Nobodys | Kin::Ahead => {}
+        Kin::Twin | Kin::Stray | Kin::Own | Kin::Unsettled | Kin::Ahead => {}
     }
     step.due = deadline(job, timing);
     step

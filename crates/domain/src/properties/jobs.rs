@@ -189,7 +189,8 @@ fn happen(job: &Job, happening: &Happening, now: Timestamp, timing: &Timing) -> 
         Happening::Created(view) => created(job, view, now, timing),
         Happening::CreationFailed(failure) => creation_failed(job, failure, now),
         Happening::Twin(n, attempt) => {
-            turned_up(job, (&SESSIONS[*n].parse().unwrap(), *attempt), timing)
+            let session = SESSIONS[*n].parse().unwrap();
+            turned_up(job, (&session, *attempt), None, timing)
         }
         Happening::Say => say(job, None, ("hello", "c1"), (now, timing)).ok()?,
         Happening::Said => said(job, &session, now, timing),

@@ -95,7 +95,7 @@ impl Dispatcher {
         };
         match job::kin(&job.value, &view.id, marker.attempt) {
             Kin::Unsettled => Ok(Some(Made::Unsettled)),
-            Kin::Nobodys => Ok(None),
+            Kin::Stray => Ok(None),
             Kin::Own | Kin::Twin => Ok(Some(superseded(
                 view,
                 &marker,

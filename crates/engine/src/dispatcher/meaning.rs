@@ -67,14 +67,20 @@ impl Dispatcher {
         let slots = self.desk.store.slots(&found.value.account).await?;
         let (step, next) = match outcome {
             Outcome::Created(view) => {
-                if self.desk.store.job_of(&view.id).await?.is_none() {
+                let owner = self.desk.store.job_of(&view.id).await?;
+                if owner.is_none() {
                     unit.put(keys::session(&view.id), id, None, Place::default());
                 }
                 self.wake_up(unit, id, &found.value.account).await?;
-                (
-                    job::created(&found.value, view, now, &source.timing),
-                    slots.value.created(id, now),
-                )
+                let step = match &owner {
+                    // Somebody had it adopted when this job was over.
+                    Some(other) if other != id => {
+                        let made = (&view.id, attempt);
+                        job::turned_up(&found.value, made, Some(other), &source.timing)
+                    }
+                    Some(_) | None => job::created(&found.value, view, now, &source.timing),
+                };
+                (step, slots.value.created(id, now))
             }
             Outcome::Failed(failure) if failure.happened == Happened::Maybe => return Ok(()),
             Outcome::Failed(failure) => {
@@ -121,11 +127,9 @@ impl Dispatcher {
         let Outcome::Created(view) = outcome else {
             return Ok(());
         };
-        // Somebody had it adopted meanwhile.
-        if self.desk.store.job_of(&view.id).await?.is_some() {
-            return Ok(());
-        }
-        let step = job::turned_up(&found.value, (&view.id, attempt), &source.timing);
+        let owner = self.desk.store.job_of(&view.id).await?;
+        let made = (&view.id, attempt);
+        let step = job::turned_up(&found.value, made, owner.as_ref(), &source.timing);
         self.desk.save_job(unit, Some(found), &step).await?;
         Ok(())
     }

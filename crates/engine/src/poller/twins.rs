@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-use domain::effect::{Effect, EffectState};
+use domain::effect::Effect;
 use domain::ids::SessionId;
 use domain::job::{self, Job, Kin};
 use domain::marker::Marker;
@@ -60,8 +60,10 @@ impl Poller {
                 continue;
             };
             match job::kin(&found.value, &view.id, marker.attempt) {
-                Kin::Twin => self.put_away(&found, (&view.id, marker.attempt)).await?,
-                Kin::Own | Kin::Nobodys | Kin::Ahead => self.cleared.note(&view.id, now),
+                Kin::Twin | Kin::Stray => {
+                    self.put_away(&found, (&view.id, marker.attempt)).await?;
+                }
+                Kin::Own | Kin::Ahead => self.cleared.note(&view.id, now),
                 // It may become a twin when it is known which one the job has.
                 Kin::Unsettled => {}
             }
@@ -69,15 +71,15 @@ impl Poller {
         Ok(())
     }
 
-    /// Puts a job's second session away, once; not one that somebody has had adopted.
+    /// Puts a session away that its job has no use for, once.
     async fn put_away(&self, found: &Versioned<Job>, twin: (&SessionId, u32)) -> Result<(), Error> {
         let owner = self.desk.store.job_of(twin.0).await?;
-        if owner.is_some_and(|owner| owner != found.value.id) {
+        let rules = self.rules(&found.value).await?;
+        let step = job::turned_up(&found.value, twin, owner.as_ref(), &rules.timing);
+        if step.effects.is_empty() {
             self.cleared.note(twin.0, self.desk.now());
             return Ok(());
         }
-        let rules = self.rules(&found.value).await?;
-        let step = job::turned_up(&found.value, twin, &rules.timing);
         if self.is_wished_for(&found.value, &step).await? {
             return Ok(());
         }
@@ -91,9 +93,10 @@ impl Poller {
         for action in &step.effects {
             let id = Desk::effect_id(action);
             let found = self.desk.store.effect(&keys::job_pk(&job.id), &id).await?;
-            let on_its_way = |effect: &Versioned<Effect>| {
-                !matches!(effect.value.state, EffectState::Failed { .. })
-            };
+            // One that is tried no more is no reason to write either.
+            let now = self.desk.now();
+            let on_its_way =
+                |effect: &Versioned<Effect>| effect.value.wished_again(now) == effect.value;
             if !found.as_ref().is_some_and(on_its_way) {
                 return Ok(false);
             }

@@ -31,7 +31,7 @@ fn while_the_own_one_is_not_known_the_one_that_turned_up_may_be_it() {
         assert_eq!(is(&job, OTHER, 1), Kin::Unsettled);
     }
     let cancelled = cancel(&creating(), "me", at(1)).unwrap().aggregate;
-    assert_eq!(is(&cancelled, OTHER, 1), Kin::Nobodys);
+    assert_eq!(is(&cancelled, OTHER, 1), Kin::Stray);
 }
 
 #[test]
@@ -48,17 +48,26 @@ fn of_an_earlier_attempt_only_the_session_that_the_job_had_is_its_own() {
 }
 
 #[test]
-fn only_a_twin_is_put_away() {
-    let archived = |session: &str, attempt| {
+fn what_a_job_has_no_use_for_is_put_away_unless_somebody_has_had_it_adopted() {
+    let archived = |job: &Job, session: &str, attempt: u32, owner: Option<&JobId>| {
         let session = session.parse().unwrap();
-        let step = turned_up(&watched_job(), (&session, attempt), &Timing::default());
-        assert_eq!(step.aggregate, watched_job());
+        let step = turned_up(job, (&session, attempt), owner, &Timing::default());
+        assert_eq!(step.aggregate, *job);
         step.effects
             .iter()
             .map(ToString::to_string)
             .collect::<Vec<_>>()
     };
-    assert_eq!(archived(OTHER, 1), ["archive:222222222222"]);
-    assert!(archived(SESSION, 1).is_empty());
-    assert!(archived(OTHER, 2).is_empty());
+    let watched = watched_job();
+    let cancelled = cancel(&creating(), "me", at(1)).unwrap().aggregate;
+    let somebody = JobId::of(ulid::Ulid(99));
+    for job in [&watched, &cancelled] {
+        for owner in [None, Some(&job.id)] {
+            assert_eq!(archived(job, OTHER, 1, owner), ["archive:222222222222"]);
+        }
+        assert!(archived(job, OTHER, 1, Some(&somebody)).is_empty());
+        assert!(archived(job, OTHER, 2, None).is_empty());
+    }
+    assert!(archived(&watched, SESSION, 1, None).is_empty());
+    assert!(archived(&creating(), OTHER, 1, None).is_empty());
 }

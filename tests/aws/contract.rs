@@ -16,6 +16,23 @@ macro_rules! on_tables {
     };
 }
 
+/// The same of records that share the item of their aggregate.
+macro_rules! on_shared_items {
+    ($($check:ident),* $(,)?) => {
+        mod shared {
+            use std::sync::Arc;
+
+            use tests::contract::shared::Shared;
+
+            $(#[tokio::test]
+            async fn $check() {
+                let table = Shared(tests::cloud::table().await);
+                tests::contract::records::$check(Arc::new(table)).await;
+            })*
+        }
+    };
+}
+
 /// Makes a test of each check of the queue contract, over a queue of its own.
 macro_rules! on_queues {
     ($($check:ident),* $(,)?) => {
@@ -29,6 +46,7 @@ macro_rules! on_queues {
 }
 
 tests::every_check_of_records!(on_tables);
+tests::every_check_of_records!(on_shared_items);
 tests::every_check_of_queues!(on_queues);
 
 #[expect(

@@ -3,6 +3,7 @@
 
 mod chaos;
 mod contract;
+mod homes;
 mod moving;
 mod permissions;
 mod secrets;

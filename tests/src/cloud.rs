@@ -18,6 +18,7 @@ use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, Projection,
 };
 use aws_sdk_sqs::types::QueueAttributeName;
+use aws_smithy_runtime_api::client::interceptors::Intercept;
 use engine::ports::{Clock, Queue, Records, SecretName, Secrets, SecretsError};
 use lambda::{Place, Settings};
 use secrecy::SecretString;
@@ -62,6 +63,11 @@ pub async fn new_table() -> Table {
     table_of(&config().await, &name("table")).await
 }
 
+/// The same table as another process calls it.
+pub async fn again(table: &Table) -> Table {
+    Table::new(&config().await, table.name())
+}
+
 /// The table and the queues of a stack, called as the foundation calls them; answers its name.
 pub async fn new_stack() -> String {
     let (config, name) = (config().await, name("stack"));
@@ -75,6 +81,22 @@ pub async fn new_stack() -> String {
 
 /// An empty table and an empty queue whose calls are counted.
 pub async fn metered(counters: aws::Counters) -> (Table, SqsQueue) {
+    /// Looks at nothing.
+    #[derive(Debug)]
+    struct Nobody;
+    impl Intercept for Nobody {
+        fn name(&self) -> &'static str {
+            "Nobody"
+        }
+    }
+    watched(counters, Nobody).await
+}
+
+/// The same, and somebody else who watches what the table is asked.
+pub async fn watched(
+    counters: aws::Counters,
+    watcher: impl Intercept + 'static,
+) -> (Table, SqsQueue) {
     let (config, name) = (config().await, name("table"));
     table_of(&config, &name).await;
     let client = aws_sdk_sqs::Client::new(&config);
@@ -82,7 +104,10 @@ pub async fn metered(counters: aws::Counters) -> (Table, SqsQueue) {
     let dead = made(&client, &dead, None).await;
     let url = made(&client, &url, None).await;
     let queue = SqsQueue::metered(&config, (url, dead), counters.clone());
-    (Table::metered(&config, name, counters), queue)
+    let settings = aws_sdk_dynamodb::config::Builder::from(&config)
+        .interceptor(watcher)
+        .interceptor(aws::OfTable(counters));
+    (Table::of(settings, name), queue)
 }
 
 /// Changes a parameter; doing it twice is doing it once.

@@ -13,6 +13,7 @@ pub mod dead;
 pub mod pollers;
 pub mod queue;
 pub mod records;
+pub mod shared;
 
 /// Hands the name of every check of the record contract to a macro.
 #[macro_export]

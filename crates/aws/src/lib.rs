@@ -13,7 +13,7 @@ mod trace;
 
 pub use connect::{ATTEMPT_WITHIN, ATTEMPTS_MAX, CALL_WITHIN, CONNECT_WITHIN, connect};
 pub use inside::{Surroundings, connect_inside};
-pub use meter::Counters;
+pub use meter::{Counters, OfTable};
 pub use queue::{DELAY_MAX, SqsQueue, VISIBILITY_MAX};
 pub use records::Table;
 pub use secrets::Parameters;

@@ -64,7 +64,7 @@ impl Meter for Counters {
 
 /// Asks DynamoDB what each call took, and counts it.
 #[derive(Debug, Clone)]
-pub(crate) struct OfTable(pub(crate) Counters);
+pub struct OfTable(pub Counters);
 
 /// Counts requests to SQS, those that are tried again included.
 #[derive(Debug, Clone)]

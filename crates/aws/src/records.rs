@@ -3,8 +3,10 @@
 use async_trait::async_trait;
 use aws_config::SdkConfig;
 use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::Builder;
 use engine::ports::{
-    CommitError, DueRow, Key, Page, PageToken, Record, Records, RecordsError, Write, check_limits,
+    CommitError, DueRow, Key, Member, Page, PageToken, Record, Records, RecordsError, Write,
+    check_limits,
 };
 use jiff::Timestamp;
 
@@ -12,12 +14,18 @@ use crate::meter::{Counters, OfTable};
 
 mod batch;
 mod doubt;
+mod expression;
 mod failure;
+mod home;
+mod homes;
 mod item;
+mod packed;
+mod parts;
 mod read;
 mod token;
 mod write;
 
+use homes::Homes;
 use read::Question;
 
 /// The record store.
@@ -28,30 +36,34 @@ use read::Question;
 pub struct Table {
     client: Client,
     name: String,
+    homes: Homes,
 }
 
 impl Table {
     /// The table of this name.
     pub fn new(config: &SdkConfig, name: impl Into<String>) -> Self {
-        let settings = aws_sdk_dynamodb::config::Builder::from(config)
-            .retry_classifier(failure::Contention)
-            .build();
-        Self {
-            client: Client::from_conf(settings),
-            name: name.into(),
-        }
+        Self::of(Builder::from(config), name)
     }
 
     /// The table of this name, whose calls are counted.
     pub fn metered(config: &SdkConfig, name: impl Into<String>, counters: Counters) -> Self {
-        let settings = aws_sdk_dynamodb::config::Builder::from(config)
-            .retry_classifier(failure::Contention)
-            .interceptor(OfTable(counters))
-            .build();
+        let settings = Builder::from(config).interceptor(OfTable(counters));
+        Self::of(settings, name)
+    }
+
+    /// The table of this name, called with these settings.
+    pub fn of(settings: Builder, name: impl Into<String>) -> Self {
+        let settings = settings.retry_classifier(failure::Contention).build();
         Self {
             client: Client::from_conf(settings),
             name: name.into(),
+            homes: Homes::default(),
         }
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Every record in no particular order, page by page. For exports: a use case asks for what it names.
@@ -75,8 +87,7 @@ impl Records for Table {
         limit: usize,
     ) -> Result<Page, RecordsError> {
         let after = after.as_ref().map(token::open_query).transpose()?;
-        let question = Question::partition(pk, prefix, after);
-        read::partition(self, &question, limit).await
+        read::partition(self, (pk, prefix), after, limit).await
     }
 
     /// Records at the same place come in no particular order, and a page may hold fewer than there are when some have just left the list. A limit of 0 is taken as 1.
@@ -93,8 +104,14 @@ impl Records for Table {
     }
 
     /// Rows due at the same time come in no particular order.
-    async fn members(&self, name: &str, limit: usize) -> Result<Vec<Key>, RecordsError> {
+    async fn members(&self, name: &str, limit: usize) -> Result<Vec<Member>, RecordsError> {
         read::members(self, name, limit).await
+    }
+
+    /// Half of what it costs to read them as of their last commit.
+    async fn glance(&self, keys: &[Key]) -> Result<Vec<Record>, RecordsError> {
+        let keys: Vec<&Key> = keys.iter().collect();
+        Ok(batch::get(self, &keys).await?.into_values().collect())
     }
 
     async fn due(&self, at: Timestamp, limit: usize) -> Result<Vec<DueRow>, RecordsError> {

@@ -10,7 +10,7 @@ pub(crate) const LIST_INDEX: &str = "list";
 pub(crate) const PK: &str = "pk";
 /// Sort key of the table, text.
 pub(crate) const SK: &str = "sk";
-/// The JSON body, text.
+/// The JSON body: text, or deflated.
 pub(crate) const BODY: &str = "body";
 /// How often the record was put, a number.
 pub(crate) const VERSION: &str = "version";
@@ -26,6 +26,13 @@ pub(crate) const DUE_AT: &str = "due_at";
 pub(crate) const LIST: &str = "list";
 /// Sort key of the list index, text.
 pub(crate) const PLACE: &str = "place";
+
+/// The small records that share the item, by sort key: JSON as text, or deflated. Only items that may be shared have it.
+pub(crate) const KIN: &str = "kin";
+/// When the record itself is due, where the item is shared: the index has it when the first of all is.
+pub(crate) const OWN_AT: &str = "own_at";
+/// Whether some records that would share the item are items of their own.
+pub(crate) const APART: &str = "apart";
 
 /// What stands in every row of the due index: one partition takes a thousand writes a second, and there are few accounts and deadlines.
 pub(crate) const ALL: &str = "all";

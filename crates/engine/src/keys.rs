@@ -29,6 +29,10 @@ pub const EVENTS: &str = "events";
 /// The list of logs of webhook deliveries.
 pub const HOOK_LOGS: &str = "hook-logs";
 
+/// Begins the partition of a job.
+const JOB: &str = "JOB#";
+/// Begins the partition of a pull request.
+const PULL: &str = "PR#";
 /// The sort key of an aggregate itself.
 pub const META: &str = "META";
 /// Begins the partition of an account.
@@ -69,14 +73,37 @@ fn key(pk: impl Into<String>, sk: impl Into<String>) -> Key {
     }
 }
 
+/// What the sort keys of small records begin with: see [`home`].
+pub const SMALL: [&str; 3] = [EFFECT, EVENT_COUNT, OUT];
+
+/// The record that a small one is mostly written with: a store that charges for each item may keep both in one. None for records that stand alone.
+pub fn home(of: &Key) -> Option<Key> {
+    let small = SMALL.iter().any(|begin| of.sk.starts_with(begin));
+    (small && is_home(&aggregate(of))).then(|| aggregate(of))
+}
+
+/// Whether a record may share its item with small ones.
+pub fn is_home(of: &Key) -> bool {
+    of.sk == META && [JOB, PULL].iter().any(|begin| of.pk.starts_with(begin))
+}
+
+fn aggregate(of: &Key) -> Key {
+    key(of.pk.as_str(), META)
+}
+
 /// Partition of a job.
 pub fn job_pk(job: &JobId) -> String {
-    format!("JOB#{job}")
+    format!("{JOB}{job}")
 }
 
 /// A job.
 pub fn job(id: &JobId) -> Key {
     key(job_pk(id), META)
+}
+
+/// The job that a record is, or belongs to.
+pub(crate) fn job_of(key: &Key) -> Option<JobId> {
+    key.pk.strip_prefix(JOB)?.parse().ok()
 }
 
 /// How many events of a job were recorded.
@@ -136,7 +163,7 @@ pub fn stamp(at: Timestamp) -> String {
 
 /// Partition of a pull request.
 pub fn pull_pk(pull: &PullRef) -> String {
-    format!("PR#{}#{}", pull.repo.key(), pull.number)
+    format!("{PULL}{}#{}", pull.repo.key(), pull.number)
 }
 
 /// A pull request.

@@ -24,7 +24,7 @@ pub use pulls::{
 pub use queue::{Delivery, Queue, QueueError, Receipt};
 pub use records::{
     BODY_BYTES_MAX, COMMIT_BYTES_MAX, COMMIT_ITEMS_MAX, CommitError, DueRow, Expect, Key, ListKey,
-    Page, PageToken, Record, Records, RecordsError, Write, check_limits,
+    Member, Page, PageToken, Record, Records, RecordsError, Write, check_limits,
 };
 pub use secrets::{SecretName, Secrets, SecretsError};
 pub use sessions::{Artifacts, NewSession, SessionPage, SessionsRead, SessionsWrite, SourceView};

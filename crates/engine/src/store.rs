@@ -25,7 +25,7 @@ pub use body::{BODY_SCHEMA, Versioned, leave_out_nothings};
 pub(crate) use body::{decode, encode, refuse_newer};
 
 use crate::keys;
-use crate::ports::{Key, PageToken, Records, RecordsError};
+use crate::ports::{Key, Member, PageToken, Records, RecordsError};
 use crate::settings::{
     Agent, AppSetup, Budgets, Installation, Lane, Merges, Switches, TrackedPull, Upstreams,
 };
@@ -151,7 +151,7 @@ impl Store {
     pub(crate) async fn watched_keys(
         &self,
         account: &AccountName,
-    ) -> Result<Option<Vec<Key>>, RecordsError> {
+    ) -> Result<Option<Vec<Member>>, RecordsError> {
         let list = keys::jobs_of("watched", account);
         let found = self.records.members(&list, PAGE).await?;
         Ok((found.len() < PAGE).then_some(found))

@@ -1,6 +1,6 @@
 //! A store as pollers are watched by.
 
-use engine::ports::Expect;
+use engine::ports::{Expect, Member};
 
 use super::*;
 
@@ -68,7 +68,7 @@ impl Records for Rows {
         Ok(page)
     }
 
-    async fn members(&self, name: &str, limit: usize) -> Result<Vec<Key>, RecordsError> {
+    async fn members(&self, name: &str, limit: usize) -> Result<Vec<Member>, RecordsError> {
         self.records.members(name, limit).await
     }
 

@@ -16,6 +16,18 @@ pub(super) async fn get(
     table: &Table,
     keys: &[&Key],
 ) -> Result<BTreeMap<Key, Record>, RecordsError> {
+    let found = items(table, keys).await?;
+    let there = found.into_iter().filter(|(_, item)| item::is_record(item));
+    there
+        .map(|(key, item)| Ok((key, item::record(&item)?)))
+        .collect()
+}
+
+/// The items at these keys, likewise.
+pub(super) async fn items(
+    table: &Table,
+    keys: &[&Key],
+) -> Result<BTreeMap<Key, Item>, RecordsError> {
     let mut found = BTreeMap::new();
     // A row that moves while its list is read stands there twice, and DynamoDB refuses a key that comes twice.
     let keys: Vec<&Key> = keys
@@ -28,12 +40,8 @@ pub(super) async fn get(
         let mut left: Vec<Item> = some.iter().map(|key| item::key(key)).collect();
         while !left.is_empty() {
             let before = left.len();
-            let (records, unread) = ask(table, left).await?;
-            found.extend(
-                records
-                    .into_iter()
-                    .map(|record| (record.key.clone(), record)),
-            );
+            let (items, unread) = ask(table, left).await?;
+            found.extend(items.into_iter().map(|item| (item::key_of(&item), item)));
             // An answer may hold less than was asked for, but then it holds something.
             if unread.len() >= before {
                 return Err(RecordsError::Unavailable {
@@ -49,7 +57,7 @@ pub(super) async fn get(
 
 const DOING: &str = "getting several records";
 
-async fn ask(table: &Table, keys: Vec<Item>) -> Result<(Vec<Record>, Vec<Item>), RecordsError> {
+async fn ask(table: &Table, keys: Vec<Item>) -> Result<(Vec<Item>, Vec<Item>), RecordsError> {
     let asked = KeysAndAttributes::builder().set_keys(Some(keys)).build();
     let asked = asked.map_err(|error| RecordsError::Unavailable {
         doing: DOING.to_owned(),
@@ -60,8 +68,7 @@ async fn ask(table: &Table, keys: Vec<Item>) -> Result<(Vec<Record>, Vec<Item>),
     let answer = answer.map_err(|error| failure::of_read(DOING, &error))?;
     let mut responses = answer.responses.unwrap_or_default();
     let items = responses.remove(&table.name).unwrap_or_default();
-    let records: Result<_, _> = items.iter().map(item::record).collect();
     let mut unread = answer.unprocessed_keys.unwrap_or_default();
     let unread = unread.remove(&table.name).map(|left| left.keys);
-    Ok((records?, unread.unwrap_or_default()))
+    Ok((items, unread.unwrap_or_default()))
 }

@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_smithy_runtime_api::client::interceptors::context::InterceptorContext;
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::client::retries::classifiers::{ClassifyRetry, RetryAction};
-use engine::ports::{CommitError, Key, RecordsError, Write};
+use engine::ports::{CommitError, Key, RecordsError};
 
 use super::doubt::Doubt;
 
@@ -49,14 +49,14 @@ where
 
 /// Why a transaction was not carried out, or may have been.
 pub(super) fn of_transaction(
-    items: &[&Write],
+    keys: &[&Key],
     error: &SdkError<TransactWriteItemsError, HttpResponse>,
     doubt: &Doubt,
 ) -> CommitError {
     let codes = reasons(error.as_service_error());
     let first = |code: &str| {
         let at = codes.iter().position(|found| found == code)?;
-        items.get(at).map(|item| item.key().clone())
+        keys.get(at).map(|key| (*key).clone())
     };
     // The token of a transaction tells a try that it was carried out before, so a refused condition is one of somebody else.
     match first(CONDITION).or_else(|| first(CONTENTION)) {

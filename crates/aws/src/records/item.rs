@@ -6,8 +6,9 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use engine::ports::{DueRow, Key, ListKey, Record, RecordsError};
 use jiff::Timestamp;
 
+use super::packed;
 use super::token::ListPlace;
-use crate::setup::{BODY, DUE_AT, FORGET_AT, LIST, PK, PLACE, SK, VERSION};
+use crate::setup::{BODY, DUE_AT, FORGET_AT, KIN, LIST, OWN_AT, PK, PLACE, SK, VERSION};
 
 /// Attributes by name.
 pub(super) type Item = HashMap<String, AttributeValue>;
@@ -31,15 +32,21 @@ pub(super) fn key(key: &Key) -> Item {
     ])
 }
 
+/// The record that an item is, or is called by.
 pub(super) fn record(item: &Item) -> Result<Record, RecordsError> {
     let key = key_of(item);
+    let due_at = if item.contains_key(KIN) {
+        OWN_AT
+    } else {
+        DUE_AT
+    };
     let read = || {
         let list = string(item, LIST).zip(string(item, PLACE));
         Some(Record {
             key: key.clone(),
             version: version_of(item)?,
-            body: string(item, BODY)?,
-            due: match item.get(DUE_AT) {
+            body: packed::unpack(item.get(BODY)?)?,
+            due: match item.get(due_at) {
                 Some(value) => Some(time_of(value)?),
                 None => None,
             },
@@ -51,6 +58,11 @@ pub(super) fn record(item: &Item) -> Result<Record, RecordsError> {
         })
     };
     read().ok_or_else(|| unreadable(&key))
+}
+
+/// Whether an item is a record, and not only what small ones share.
+pub(super) fn is_record(item: &Item) -> bool {
+    item.contains_key(BODY) || !item.contains_key(KIN)
 }
 
 pub(super) fn due_row(item: &Item) -> Result<DueRow, RecordsError> {
@@ -70,7 +82,7 @@ pub(super) fn string(item: &Item, name: &str) -> Option<String> {
     item.get(name)?.as_s().ok().cloned()
 }
 
-fn key_of(item: &Item) -> Key {
+pub(super) fn key_of(item: &Item) -> Key {
     Key {
         pk: string(item, PK).unwrap_or_default(),
         sk: string(item, SK).unwrap_or_default(),
@@ -89,7 +101,7 @@ fn second_of(value: &AttributeValue) -> Option<Timestamp> {
     Timestamp::from_second(value.as_n().ok()?.parse().ok()?).ok()
 }
 
-fn unreadable(key: &Key) -> RecordsError {
+pub(super) fn unreadable(key: &Key) -> RecordsError {
     RecordsError::Unreadable {
         key: key.clone(),
         message: "an attribute that every record has is missing or of another type".to_owned(),

@@ -1,9 +1,13 @@
 //! Reading: one record, a partition, the indexes, everything.
 
+use std::collections::BTreeMap;
+
 use aws_sdk_dynamodb::operation::query::QueryOutput;
-use engine::ports::{DueRow, Key, Page, PageToken, Record, RecordsError};
+use engine::keys;
+use engine::ports::{DueRow, Key, Member, Page, PageToken, Record, RecordsError};
 use jiff::Timestamp;
 
+use super::home::Home;
 use super::item::{self, Item, text};
 use super::token::{self, ListPlace};
 use super::{Table, batch, failure};
@@ -133,7 +137,27 @@ fn count(limit: usize) -> i32 {
     i32::try_from(limit.clamp(1, LIMIT_MAX)).unwrap_or(i32::MAX)
 }
 
+/// A record; one that shares its aggregate's item is looked for there.
 pub(super) async fn get(table: &Table, key: &Key) -> Result<Option<Record>, RecordsError> {
+    if let Some(home) = keys::home(key) {
+        let found = home_at(table, &home).await?;
+        if let Some(home) = found.filter(|home| !home.is_apart || home.record(key).is_some()) {
+            return Ok(home.record(key));
+        }
+    }
+    if keys::is_home(key) {
+        let item = item(table, key).await?;
+        return match item.as_ref().map(Home::of).transpose()?.flatten() {
+            Some(home) => Ok(remembered(table, home).record(key)),
+            None => item.as_ref().map(item::record).transpose(),
+        };
+    }
+    let item = item(table, key).await?;
+    item.as_ref().map(item::record).transpose()
+}
+
+/// The item at a key, as of its last commit.
+pub(super) async fn item(table: &Table, key: &Key) -> Result<Option<Item>, RecordsError> {
     let answer = table
         .client
         .get_item()
@@ -143,19 +167,82 @@ pub(super) async fn get(table: &Table, key: &Key) -> Result<Option<Record>, Reco
         .send()
         .await;
     let answer = answer.map_err(|error| failure::of_read("getting a record", &error))?;
-    answer.item.as_ref().map(item::record).transpose()
+    Ok(answer.item)
 }
 
-/// One record more than the page holds tells whether there is another page.
+/// The home of an aggregate as of its last commit; none where there is nothing, or an item of a version that kept every record by itself.
+async fn home_at(table: &Table, key: &Key) -> Result<Option<Home>, RecordsError> {
+    let item = item(table, key).await?;
+    let home = item.as_ref().map(Home::of).transpose()?.flatten();
+    Ok(home.map(|home| remembered(table, home)))
+}
+
+fn remembered(table: &Table, home: Home) -> Home {
+    table.homes.keep(home.clone());
+    home
+}
+
+/// The records of a partition, those that share an item among them.
 pub(super) async fn partition(
     table: &Table,
-    question: &Question,
+    (pk, prefix): (&str, &str),
+    after: Option<String>,
     limit: usize,
 ) -> Result<Page, RecordsError> {
-    let (items, more) = first(question, table, limit).await?;
-    let records: Vec<Record> = items.iter().map(item::record).collect::<Result<_, _>>()?;
+    let limit = limit.max(1);
+    let home = match shares(pk, prefix) {
+        Shares::Nothing => None,
+        Shares::Some | Shares::All => home_at(table, &home_key(pk)).await?,
+    };
+    let mut found = BTreeMap::new();
+    let all_here = home.as_ref().is_some_and(|home| !home.is_apart);
+    if !(all_here && shares(pk, prefix) == Shares::All) {
+        let question = Question::partition(pk, prefix, after.clone());
+        // One more than the page holds tells whether there is another page; an item may hold none of them but what small ones share.
+        let items = question.items(table, limit.saturating_add(2)).await?;
+        for item in items.iter().filter(|item| item::is_record(item)) {
+            let record = item::record(item)?;
+            found.insert(record.key.sk.clone(), record);
+        }
+    }
+    let small = home.iter().flat_map(|home| home.small(prefix));
+    let ahead = small.filter(|record| after.as_ref().is_none_or(|after| record.key.sk > *after));
+    found.extend(ahead.map(|record| (record.key.sk.clone(), record)));
+    let more = found.len() > limit;
+    let records: Vec<Record> = found.into_values().take(limit).collect();
     let next = records.last().filter(|_| more).map(token::of_query);
     Ok(Page { records, next })
+}
+
+/// How many of the records that a question is about may share an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shares {
+    Nothing,
+    Some,
+    All,
+}
+
+fn shares(pk: &str, prefix: &str) -> Shares {
+    let (home, key) = (home_key(pk), |sk: &str| Key {
+        pk: pk.to_owned(),
+        sk: sk.to_owned(),
+    });
+    if !keys::is_home(&home) {
+        Shares::Nothing
+    } else if keys::home(&key(prefix)).is_some() {
+        Shares::All
+    } else if keys::SMALL.iter().any(|small| small.starts_with(prefix)) {
+        Shares::Some
+    } else {
+        Shares::Nothing
+    }
+}
+
+fn home_key(pk: &str) -> Key {
+    Key {
+        pk: pk.to_owned(),
+        sk: keys::META.to_owned(),
+    }
 }
 
 /// The index knows who stands in the list, and the table what they are: whoever has left the list since is left out.
@@ -180,12 +267,12 @@ pub(super) async fn members(
     table: &Table,
     name: &str,
     limit: usize,
-) -> Result<Vec<Key>, RecordsError> {
+) -> Result<Vec<Member>, RecordsError> {
     let items = Question::list(name, false, None)
         .items(table, limit)
         .await?;
     let places = items.iter().take(limit).map(item::place);
-    Ok(places.map(|(_, key)| key).collect())
+    Ok(places.map(|(sort, key)| Member { key, sort }).collect())
 }
 
 /// What a page holds at most, and whether there is more.
@@ -210,7 +297,41 @@ pub(super) async fn due(
         return Ok(Vec::new());
     }
     let items = Question::due(until).items(table, limit).await?;
-    items.iter().take(limit).map(item::due_row).collect()
+    let rows: Vec<DueRow> = items
+        .iter()
+        .take(limit)
+        .map(item::due_row)
+        .collect::<Result<_, _>>()?;
+    let Some(until) = until else {
+        return Ok(rows);
+    };
+    // Of an aggregate the index knows when the first of its records is due, and not which one it is.
+    let homes: Vec<&Key> = rows.iter().map(|row| &row.key).collect();
+    let homes: Vec<&Key> = homes.into_iter().filter(|key| keys::is_home(key)).collect();
+    let mut found = batch::items(table, &homes).await?;
+    let mut due = Vec::with_capacity(rows.len());
+    for row in rows {
+        match found.remove(&row.key).map(|item| Home::of(&item)) {
+            Some(home) => due.extend(of_home(home?, row, until)),
+            None if keys::is_home(&row.key) => {}
+            None => due.push(row),
+        }
+    }
+    due.sort_by_key(|row| row.due);
+    due.truncate(limit);
+    Ok(due)
+}
+
+/// What is due of an aggregate; an item of a version that kept every record by itself is one row.
+fn of_home(home: Option<Home>, row: DueRow, until: Timestamp) -> Vec<DueRow> {
+    let Some(home) = home else {
+        return vec![row];
+    };
+    let all = home.records().into_iter();
+    let due = all.filter_map(|record| Some((record.due?, record.key)));
+    due.filter(|(due, _)| *due <= until)
+        .map(|(due, key)| DueRow { key, due })
+        .collect()
 }
 
 pub(super) async fn scan(
@@ -230,8 +351,17 @@ pub(super) async fn scan(
         .await;
     let answer = answer.map_err(|error| failure::of_read("reading all records", &error))?;
     let items = answer.items.unwrap_or_default();
-    let records: Vec<Record> = items.iter().map(item::record).collect::<Result<_, _>>()?;
-    let more = answer.last_evaluated_key.is_some();
-    let next = records.last().filter(|_| more).map(token::of_scan);
-    Ok(Page { records, next })
+    let mut records = Vec::with_capacity(items.len());
+    for item in &items {
+        match Home::of(item)? {
+            Some(home) => records.extend(home.records()),
+            None => records.push(item::record(item)?),
+        }
+    }
+    let last = items.last().map(item::key_of);
+    let next = answer.last_evaluated_key.and(last);
+    Ok(Page {
+        records,
+        next: next.as_ref().map(token::of_scan),
+    })
 }

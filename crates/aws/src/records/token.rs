@@ -15,8 +15,8 @@ pub(super) fn of_list((sort, key): &ListPlace) -> PageToken {
     PageToken::after(sort, key)
 }
 
-pub(super) fn of_scan(last: &Record) -> PageToken {
-    seal(&serde_json::json!([last.key.pk, last.key.sk]))
+pub(super) fn of_scan(last: &Key) -> PageToken {
+    seal(&serde_json::json!([last.pk, last.sk]))
 }
 
 pub(super) fn open_query(token: &PageToken) -> Result<String, RecordsError> {

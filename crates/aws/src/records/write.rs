@@ -1,116 +1,60 @@
-//! Writing: one item as an update, several as a transaction, each under its condition.
+//! Writing: which items of the table a commit comes to, by what they hold.
 
-use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
-use aws_sdk_dynamodb::types::{
-    ConditionCheck, Delete, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
-};
-use engine::ports::{CommitError, Expect, Key, Record, Write};
+use std::collections::BTreeMap;
+
+use engine::keys;
+use engine::ports::{CommitError, Expect, Key, Write};
 use ulid::Ulid;
 
-use super::doubt::Doubt;
-use super::item::{self, Item, number, text};
-use super::{Table, failure};
-use crate::setup::{ALL, BODY, DUE_AT, DUE_IN, FORGET_AT, LIST, PK, PLACE, VERSION, WRITER};
+use super::home::{Home, Verdict};
+use super::parts::{Part, send};
+use super::{Table, read};
 
-/// An expression with what its names and values stand for.
-#[derive(Default)]
-struct Expression {
-    names: Vec<(&'static str, &'static str)>,
-    values: Vec<(&'static str, aws_sdk_dynamodb::types::AttributeValue)>,
-}
+/// How often an item is read again that somebody else has written meanwhile, before it is said to be contended: each time somebody got on.
+const READ_AGAIN_MAX: u32 = 24;
 
-impl Expression {
-    /// The condition under which an item is written; none when it may be whatever it is.
-    fn condition(&mut self, expect: Expect) -> Option<&'static str> {
-        match expect {
-            Expect::Absent => {
-                self.names.push(("#pk", PK));
-                Some("attribute_not_exists(#pk)")
-            }
-            Expect::Version(version) => {
-                self.names.push(("#found", VERSION));
-                self.values.push((":found", number(version)));
-                Some("#found = :found")
-            }
-            Expect::Any => None,
-        }
-    }
-
-    /// Sets what the record has and takes away what it has not; the version counts up from whatever it was.
-    fn update(&mut self, record: &Record, writer: Ulid) -> String {
-        self.names = vec![
-            ("#body", BODY),
-            ("#version", VERSION),
-            ("#writer", WRITER),
-            ("#due_in", DUE_IN),
-            ("#due_at", DUE_AT),
-            ("#list", LIST),
-            ("#place", PLACE),
-            ("#forget_at", FORGET_AT),
-        ];
-        self.values = vec![
-            (":body", text(&record.body)),
-            (":writer", text(writer.to_string())),
-            (":none", number(0)),
-            (":one", number(1)),
-        ];
-        let mut set =
-            "SET #body = :body, #writer = :writer, #version = if_not_exists(#version, :none) + :one"
-                .to_owned();
-        let mut remove = Vec::new();
-        match record.due {
-            Some(due) => {
-                set.push_str(", #due_in = :due_in, #due_at = :due_at");
-                self.values.push((":due_in", text(ALL)));
-                self.values.push((":due_at", item::time(due)));
-            }
-            None => remove.push("#due_in, #due_at"),
-        }
-        match &record.list {
-            Some(list) => {
-                set.push_str(", #list = :list, #place = :place");
-                self.values.push((":list", text(&list.name)));
-                self.values.push((":place", text(&list.sort)));
-            }
-            None => remove.push("#list, #place"),
-        }
-        match record.forget {
-            Some(at) => {
-                set.push_str(", #forget_at = :forget_at");
-                self.values.push((":forget_at", number(at.as_second())));
-            }
-            None => remove.push("#forget_at"),
-        }
-        if remove.is_empty() {
-            return set;
-        }
-        format!("{set} REMOVE {}", remove.join(", "))
-    }
-}
-
-/// Names and values of an expression, put into a request of any kind.
-macro_rules! explained {
-    ($builder:expr, $expression:expr) => {{
-        let mut builder = $builder;
-        for (name, attribute) in $expression.names {
-            builder = builder.expression_attribute_names(name, attribute);
-        }
-        for (name, value) in $expression.values {
-            builder = builder.expression_attribute_values(name, value);
-        }
-        builder
-    }};
+/// What a commit comes to.
+enum Plan<'a> {
+    Parts(Vec<Part<'a>>),
+    /// A condition does not hold by what was read.
+    Refused(&'a Key),
+    /// Nor by what was remembered, which may be old.
+    Doubtful,
 }
 
 /// Writes all items or none.
 pub(super) async fn commit(table: &Table, items: &[Write]) -> Result<(), CommitError> {
     // What would be checked for nothing needs no asking.
     let items: Vec<&Write> = items.iter().filter(|item| !is_idle(item)).collect();
-    match items.as_slice() {
-        [] => Ok(()),
-        [Write::Put { record, expect }] => put(table, record, *expect).await,
-        [Write::Delete { key, expect }] => delete(table, key, *expect).await,
-        [Write::Check { .. }] | [_, _, ..] => transact(table, &items).await,
+    let mut contended = None;
+    for _ in 0..READ_AGAIN_MAX {
+        let parts = match plan(table, &items).await? {
+            Plan::Parts(parts) => parts,
+            Plan::Refused(key) => return Err(CommitError::Conflict { key: key.clone() }),
+            Plan::Doubtful => continue,
+        };
+        let writer = Ulid::generate();
+        let sent = send(table, &parts, writer).await;
+        let Err(error) = sent else {
+            remember(table, parts, writer);
+            return Ok(());
+        };
+        parts.iter().for_each(|it| table.homes.forget(it.key()));
+        // What it rests on was changed meanwhile, and not necessarily what it is about.
+        match error {
+            CommitError::Conflict { key } if parts.iter().any(|it| it.rests_on(&key)) => {
+                contended = Some(key);
+            }
+            CommitError::Conflict { .. }
+            | CommitError::TooLarge { .. }
+            | CommitError::Unavailable(_)
+            | CommitError::Unknown(_) => return Err(error),
+        }
+    }
+    let key = contended.or_else(|| items.first().map(|item| item.key().clone()));
+    match key {
+        Some(key) => Err(CommitError::Conflict { key }),
+        None => Ok(()),
     }
 }
 
@@ -124,116 +68,107 @@ fn is_idle(item: &Write) -> bool {
     )
 }
 
-/// One record needs no transaction, which would cost twice. What another try finds there may be what an earlier one wrote: its writer tells.
-async fn put(table: &Table, record: &Record, expect: Expect) -> Result<(), CommitError> {
-    let writer = Ulid::generate();
-    let mut expression = Expression::default();
-    let update = expression.update(record, writer);
-    let condition = expression.condition(expect);
-    let doubt = Doubt::default();
-    let request = table
-        .client
-        .update_item()
-        .table_name(&table.name)
-        .set_key(Some(item::key(&record.key)))
-        .update_expression(update)
-        .set_condition_expression(condition.map(str::to_owned))
-        .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-    let answer = explained!(request, expression)
-        .customize()
-        .interceptor(doubt.clone())
-        .send()
-        .await;
-    let Err(error) = answer else {
-        return Ok(());
-    };
-    let found = match error.as_service_error() {
-        Some(UpdateItemError::ConditionalCheckFailedException(refused)) => refused.item(),
-        Some(_) | None => None,
-    };
-    if found.is_some_and(|found| is_by(found, writer)) {
-        return Ok(());
+/// The home of an aggregate as it becomes.
+struct Becoming {
+    home: Home,
+    is_remembered: bool,
+    is_changed: bool,
+}
+
+async fn plan<'a>(table: &Table, items: &[&'a Write]) -> Result<Plan<'a>, CommitError> {
+    let mut homes: BTreeMap<Key, Option<Becoming>> = BTreeMap::new();
+    let mut parts = Vec::new();
+    for item in items {
+        let alone = |expect, base| Part::Record {
+            write: item,
+            expect,
+            base,
+        };
+        let Some(key) = home_of(item.key()) else {
+            parts.push(alone(item.expect(), 0));
+            continue;
+        };
+        if !homes.contains_key(&key) {
+            homes.insert(key.clone(), load(table, &key).await?);
+        }
+        let Some(Some(becoming)) = homes.get_mut(&key) else {
+            parts.push(alone(item.expect(), 0));
+            continue;
+        };
+        match becoming.home.apply(item) {
+            Verdict::Done { changed } => becoming.is_changed |= changed,
+            Verdict::Apart { base, changed } => {
+                becoming.is_changed |= changed;
+                // What was here until now is not there yet.
+                let expect = if changed {
+                    Expect::Absent
+                } else {
+                    item.expect()
+                };
+                parts.push(alone(expect, base));
+            }
+            Verdict::Refused => {
+                let remembered = homes.iter().filter(|(_, home)| {
+                    let home = home.as_ref();
+                    home.is_some_and(|home| home.is_remembered)
+                });
+                let remembered: Vec<&Key> = remembered.map(|(key, _)| key).collect();
+                remembered.iter().for_each(|key| table.homes.forget(key));
+                return Ok(match remembered.is_empty() {
+                    true => Plan::Refused(item.key()),
+                    false => Plan::Doubtful,
+                });
+            }
+        }
     }
-    Err(failure::of_write(&record.key, &error, &doubt))
+    parts.extend(
+        homes
+            .into_values()
+            .flatten()
+            .map(|becoming| match becoming.is_changed {
+                true => Part::Home(becoming.home),
+                false => Part::Unchanged(becoming.home),
+            }),
+    );
+    Ok(Plan::Parts(parts))
 }
 
-fn is_by(found: &Item, writer: Ulid) -> bool {
-    item::string(found, WRITER).is_some_and(|found| found == writer.to_string())
+/// The item that a record may be in, or is.
+fn home_of(key: &Key) -> Option<Key> {
+    match keys::is_home(key) {
+        true => Some(key.clone()),
+        false => keys::home(key),
+    }
 }
 
-async fn delete(table: &Table, key: &Key, expect: Expect) -> Result<(), CommitError> {
-    let mut expression = Expression::default();
-    let condition = expression.condition(expect);
-    let doubt = Doubt::default();
-    let request = table
-        .client
-        .delete_item()
-        .table_name(&table.name)
-        .set_key(Some(item::key(key)))
-        .set_condition_expression(condition.map(str::to_owned));
-    let answer = explained!(request, expression)
-        .customize()
-        .interceptor(doubt.clone())
-        .send()
-        .await;
-    answer
-        .map(drop)
-        .map_err(|error| failure::of_write(key, &error, &doubt))
-}
-
-/// The SDK sends the same token with every try, and DynamoDB answers a transaction that it has done already as done, for ten minutes.
-async fn transact(table: &Table, items: &[&Write]) -> Result<(), CommitError> {
-    let writer = Ulid::generate();
-    let parts: Result<Vec<_>, _> = items.iter().map(|item| part(table, item, writer)).collect();
-    let parts = parts.map_err(|error| CommitError::Unavailable(error.to_string()))?;
-    let doubt = Doubt::default();
-    let answer = table
-        .client
-        .transact_write_items()
-        .set_transact_items(Some(parts))
-        .customize()
-        .interceptor(doubt.clone())
-        .send()
-        .await;
-    answer
-        .map(drop)
-        .map_err(|error| failure::of_transaction(items, &error, &doubt))
-}
-
-fn part(
-    table: &Table,
-    item: &Write,
-    writer: Ulid,
-) -> Result<TransactWriteItem, aws_sdk_dynamodb::error::BuildError> {
-    let whole = TransactWriteItem::builder();
-    let mut expression = Expression::default();
-    let whole = match item {
-        Write::Put { record, expect } => {
-            let update = expression.update(record, writer);
-            let condition = expression.condition(*expect);
-            let part = Update::builder()
-                .table_name(&table.name)
-                .set_key(Some(item::key(&record.key)))
-                .update_expression(update)
-                .set_condition_expression(condition.map(str::to_owned));
-            whole.update(explained!(part, expression).build()?)
-        }
-        Write::Delete { key, expect } => {
-            let condition = expression.condition(*expect);
-            let part = Delete::builder()
-                .table_name(&table.name)
-                .set_key(Some(item::key(key)))
-                .set_condition_expression(condition.map(str::to_owned));
-            whole.delete(explained!(part, expression).build()?)
-        }
-        Write::Check { key, expect } => {
-            let condition = expression.condition(*expect);
-            let part = ConditionCheck::builder()
-                .table_name(&table.name)
-                .set_key(Some(item::key(key)))
-                .set_condition_expression(condition.map(str::to_owned));
-            whole.condition_check(explained!(part, expression).build()?)
-        }
+/// The home of an aggregate, as it is remembered or as it is; none for an item of a version that kept every record by itself.
+async fn load(table: &Table, key: &Key) -> Result<Option<Becoming>, CommitError> {
+    let becoming = |home, is_remembered| {
+        Some(Becoming {
+            home,
+            is_remembered,
+            is_changed: false,
+        })
     };
-    Ok(whole.build())
+    if let Some(home) = table.homes.get(key) {
+        return Ok(becoming(home, true));
+    }
+    let item = read::item(table, key).await;
+    let item = item.map_err(|error| CommitError::Unavailable(error.to_string()))?;
+    let Some(item) = item else {
+        return Ok(becoming(Home::new(key.clone()), false));
+    };
+    let home = Home::of(&item).map_err(|error| CommitError::Unavailable(error.to_string()))?;
+    Ok(home.and_then(|home| becoming(home, false)))
+}
+
+fn remember(table: &Table, parts: Vec<Part<'_>>, writer: Ulid) {
+    for part in parts {
+        match part {
+            Part::Record { .. } => {}
+            Part::Unchanged(home) => table.homes.keep(home),
+            Part::Home(home) if home.is_empty() => table.homes.forget(&home.key),
+            Part::Home(home) => table.homes.keep(home.by(writer)),
+        }
+    }
 }

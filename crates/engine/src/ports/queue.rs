@@ -36,6 +36,11 @@ pub trait Queue: Send + Sync {
     /// Sends a message that becomes visible after `delay`.
     async fn send(&self, body: &str, delay: SignedDuration) -> Result<(), QueueError>;
 
+    /// Sends a message at once that a stored row asks for as well, when it is due: whoever handles messages in this process may take it without the queue.
+    async fn nudge(&self, body: &str) -> Result<(), QueueError> {
+        self.send(body, SignedDuration::ZERO).await
+    }
+
     /// Receives up to `limit` visible messages and hides them for `visibility`; answers at once, also with none.
     async fn receive(
         &self,

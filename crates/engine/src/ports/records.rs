@@ -92,6 +92,15 @@ impl Write {
             Self::Delete { key, .. } | Self::Check { key, .. } => key,
         }
     }
+
+    /// Its condition.
+    pub fn expect(&self) -> Expect {
+        match self {
+            Self::Put { expect, .. } | Self::Delete { expect, .. } | Self::Check { expect, .. } => {
+                *expect
+            }
+        }
+    }
 }
 
 /// Where a listing goes on; opaque to callers.
@@ -124,6 +133,15 @@ pub struct Page {
     pub records: Vec<Record>,
     /// Where to go on; none on the last page.
     pub next: Option<PageToken>,
+}
+
+/// Who stands in a list, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// The record.
+    pub key: Key,
+    /// Its place there.
+    pub sort: String,
 }
 
 /// One row of the due index. Index reads may be stale: the row is claimed by a conditional write, never trusted.
@@ -206,9 +224,23 @@ pub trait Records: Send + Sync {
     ) -> Result<Page, RecordsError>;
 
     /// Who stands in a list, ascending by place, at most `limit`: the index alone is asked, so some may have left the list since.
-    async fn members(&self, name: &str, limit: usize) -> Result<Vec<Key>, RecordsError> {
+    async fn members(&self, name: &str, limit: usize) -> Result<Vec<Member>, RecordsError> {
         let page = self.list(name, false, None, limit).await?;
-        Ok(page.records.into_iter().map(|record| record.key).collect())
+        let member = |record: Record| {
+            let sort = record.list?.sort;
+            let key = record.key;
+            Some(Member { key, sort })
+        };
+        Ok(page.records.into_iter().filter_map(member).collect())
+    }
+
+    /// Records at some keys, in no particular order, as they are or were a moment ago: for whoever decides nothing that they would not save under a condition. Those that are not there are left out.
+    async fn glance(&self, keys: &[Key]) -> Result<Vec<Record>, RecordsError> {
+        let mut found = Vec::with_capacity(keys.len());
+        for key in keys {
+            found.extend(self.get(key).await?);
+        }
+        Ok(found)
     }
 
     /// Rows that were due before or at a time, the longest due first.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::ports::{Expect, Key, ListKey, PageToken, Record, Records, Write};
+use engine::ports::{Expect, ListKey, Member, PageToken, Record, Records, Write};
 
 use super::{commit_one, key, put, put_new, record};
 
@@ -175,7 +175,11 @@ pub async fn the_members_of_a_list_come_in_its_order(store: Arc<dyn Records>) {
     for limit in 1..6 {
         let members = store.members("jobs", limit).await.unwrap();
         let all = listed(&*store, "jobs", false, 10).await;
-        let first: Vec<Key> = all.into_iter().take(limit).map(|it| it.key).collect();
+        let first = all.into_iter().take(limit).map(|it| Member {
+            sort: it.list.unwrap().sort,
+            key: it.key,
+        });
+        let first: Vec<Member> = first.collect();
         assert_eq!(first.len(), limit.min(4));
         assert_eq!(members, first);
     }
@@ -217,13 +221,13 @@ pub async fn a_list_is_read_page_by_page(store: Arc<dyn Records>) {
 }
 
 pub async fn a_list_goes_on_after_a_place_where_nothing_stands(store: Arc<dyn Records>) {
-    for (pk, sort) in [("1", "a"), ("2", "c"), ("3", "c"), ("4", "e")] {
+    for (pk, sort) in [("1", "a"), ("2", "c1"), ("3", "c2"), ("4", "e")] {
         put_new(&*store, in_list(pk, "jobs", sort)).await;
     }
     for (sort, pk, newest, expected) in [
         ("d", "9", true, ["3", "2", "1"].as_slice()),
-        ("c", "3", true, &["2", "1"]),
-        ("c", "2", false, &["3", "4"]),
+        ("c2", "3", true, &["2", "1"]),
+        ("c1", "2", false, &["3", "4"]),
         ("b", "0", false, &["2", "3", "4"]),
         ("a", "0", true, &[]),
     ] {

@@ -1,0 +1,308 @@
+//! What an aggregate keeps in one item: the record itself and the small ones that are mostly written with it.
+//!
+//! A unit of writing is a kilobyte of one item, and a transaction takes two for each: most steps of an aggregate are one write this way.
+//! The item is read, changed here, and written under the condition that nobody has written it since.
+
+use std::collections::BTreeMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use engine::ports::{Expect, Key, ListKey, Record, RecordsError, Write};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use ulid::Ulid;
+
+use super::item::{self, Item};
+use super::packed;
+use crate::setup::{APART, BODY, FORGET_AT, KIN, OWN_AT, VERSION, WRITER};
+
+/// Longest body that shares an item, in bytes: a long one would be paid for with every step of its aggregate.
+const BODY_BYTES_MAX: usize = 4 * 1024;
+
+/// Most bytes of all bodies that share an item, for the same reason.
+const ALL_BYTES_MAX: usize = 16 * 1024;
+
+/// The item of an aggregate.
+#[derive(Debug, Clone)]
+pub(super) struct Home {
+    /// The record that it is called by.
+    pub(super) key: Key,
+    own: Option<Own>,
+    /// The small ones, by their sort key.
+    kin: BTreeMap<String, Kin>,
+    /// Whether some that would share it are items of their own: they did not fit, or no longer.
+    pub(super) is_apart: bool,
+    /// Who wrote the item as it was read; none where nothing was.
+    pub(super) writer: Option<String>,
+}
+
+/// The record itself.
+#[derive(Debug, Clone)]
+struct Own {
+    version: u64,
+    body: String,
+    due: Option<Timestamp>,
+    list: Option<ListKey>,
+    forget: Option<Timestamp>,
+}
+
+/// A small record.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Kin {
+    #[serde(rename = "v")]
+    version: u64,
+    #[serde(rename = "d", default, skip_serializing_if = "Option::is_none")]
+    due: Option<Timestamp>,
+    #[serde(rename = "b")]
+    body: Box<RawValue>,
+}
+
+/// What became of one write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is done here; whether that changed anything.
+    Done { changed: bool },
+    /// It is about an item of its own, which counts its versions on from this one; whether anything changed here all the same.
+    Apart { base: u64, changed: bool },
+    /// Its condition does not hold.
+    Refused,
+}
+
+const KEPT: Verdict = Verdict::Done { changed: false };
+const CHANGED: Verdict = Verdict::Done { changed: true };
+
+impl Home {
+    /// The home of an aggregate that has nothing yet.
+    pub(super) fn new(key: Key) -> Self {
+        Self {
+            key,
+            own: None,
+            kin: BTreeMap::new(),
+            is_apart: false,
+            writer: None,
+        }
+    }
+
+    /// The home that an item is; none for an item of a version that kept every record by itself.
+    pub(super) fn of(item: &Item) -> Result<Option<Self>, RecordsError> {
+        let key = item::key_of(item);
+        let Some(kin) = item.get(KIN) else {
+            return Ok(None);
+        };
+        let kin = packed::unpack(kin).and_then(|kin| serde_json::from_str(&kin).ok());
+        let Some(kin) = kin else {
+            return Err(item::unreadable(&key));
+        };
+        let own = match item.contains_key(BODY) {
+            true => Some(Own::of(&item::record(item)?)),
+            false => None,
+        };
+        Ok(Some(Self {
+            own,
+            kin,
+            is_apart: item.contains_key(APART),
+            writer: item::string(item, WRITER),
+            key,
+        }))
+    }
+
+    /// The same as somebody has written it.
+    pub(super) fn by(self, writer: Ulid) -> Self {
+        Self {
+            writer: Some(writer.to_string()),
+            ..self
+        }
+    }
+
+    /// The record at a key, if it is here.
+    pub(super) fn record(&self, key: &Key) -> Option<Record> {
+        if *key == self.key {
+            return Some(self.own.as_ref()?.record(key));
+        }
+        let kin = self.kin.get(&key.sk)?;
+        Some(Record {
+            key: key.clone(),
+            version: kin.version,
+            body: kin.body.get().to_owned(),
+            due: kin.due,
+            list: None,
+            forget: None,
+        })
+    }
+
+    /// All that is here, in order of sort keys.
+    pub(super) fn records(&self) -> Vec<Record> {
+        let small = self.kin.keys().map(|sk| Key {
+            pk: self.key.pk.clone(),
+            sk: sk.clone(),
+        });
+        let mut keys: Vec<Key> = small.chain([self.key.clone()]).collect();
+        keys.sort();
+        keys.iter().filter_map(|key| self.record(key)).collect()
+    }
+
+    /// The small ones whose sort key begins so, in its order.
+    pub(super) fn small(&self, prefix: &str) -> Vec<Record> {
+        let all = self.records().into_iter();
+        all.filter(|record| record.key != self.key && record.key.sk.starts_with(prefix))
+            .collect()
+    }
+
+    /// Whether nothing is here, and nothing elsewhere.
+    pub(super) fn is_empty(&self) -> bool {
+        self.own.is_none() && self.kin.is_empty() && !self.is_apart
+    }
+
+    /// Does one write to what is here, if its condition holds.
+    pub(super) fn apply(&mut self, write: &Write) -> Verdict {
+        if *write.key() == self.key {
+            self.apply_own(write)
+        } else {
+            self.apply_kin(write)
+        }
+    }
+
+    fn apply_own(&mut self, write: &Write) -> Verdict {
+        let found = self.own.as_ref().map(|own| own.version);
+        match write {
+            Write::Put { expect, .. }
+            | Write::Delete { expect, .. }
+            | Write::Check { expect, .. }
+                if !holds(*expect, found) =>
+            {
+                Verdict::Refused
+            }
+            Write::Put { record, .. } => {
+                self.own = Some(Own {
+                    version: next(found),
+                    ..Own::of(record)
+                });
+                CHANGED
+            }
+            Write::Delete { .. } => Verdict::Done {
+                changed: self.own.take().is_some(),
+            },
+            Write::Check { .. } => KEPT,
+        }
+    }
+
+    fn apply_kin(&mut self, write: &Write) -> Verdict {
+        let sk = write.key().sk.as_str();
+        let found = self.kin.get(sk).map(|kin| kin.version);
+        if found.is_none() && self.is_apart {
+            return Verdict::Apart {
+                base: 0,
+                changed: false,
+            };
+        }
+        match write {
+            Write::Put { expect, .. }
+            | Write::Delete { expect, .. }
+            | Write::Check { expect, .. }
+                if !holds(*expect, found) =>
+            {
+                Verdict::Refused
+            }
+            Write::Put { record, .. } => match self.fitting(record) {
+                Some(body) => {
+                    let kin = Kin {
+                        version: next(found),
+                        due: record.due,
+                        body,
+                    };
+                    self.kin.insert(sk.to_owned(), kin);
+                    CHANGED
+                }
+                None => {
+                    self.kin.remove(sk);
+                    self.is_apart = true;
+                    Verdict::Apart {
+                        base: found.unwrap_or(0),
+                        changed: true,
+                    }
+                }
+            },
+            Write::Delete { .. } => Verdict::Done {
+                changed: self.kin.remove(sk).is_some(),
+            },
+            Write::Check { .. } => KEPT,
+        }
+    }
+
+    /// The body of a record that may be kept here.
+    fn fitting(&self, record: &Record) -> Option<Box<RawValue>> {
+        let others = self.kin.iter().filter(|(sk, _)| **sk != record.key.sk);
+        let all: usize = others.map(|(_, kin)| kin.body.get().len()).sum();
+        let fits = record.list.is_none()
+            && record.forget.is_none()
+            && record.body.len() <= BODY_BYTES_MAX
+            && all + record.body.len() <= ALL_BYTES_MAX;
+        let body = fits.then(|| RawValue::from_string(record.body.clone()).ok());
+        // White space around it would be lost.
+        body.flatten().filter(|body| body.get() == record.body)
+    }
+
+    /// When something of it is due first.
+    pub(super) fn due(&self) -> Option<Timestamp> {
+        let own = self.own.as_ref().and_then(|own| own.due);
+        let kin = self.kin.values().filter_map(|kin| kin.due);
+        kin.chain(own).min()
+    }
+
+    /// The list that the record itself stands in.
+    pub(super) fn list(&self) -> Option<&ListKey> {
+        self.own.as_ref()?.list.as_ref()
+    }
+
+    /// What the item has besides its key, its writer and its places in the indexes; none for what it must not have.
+    pub(super) fn attributes(&self) -> Vec<(&'static str, Option<AttributeValue>)> {
+        let own = self.own.as_ref();
+        // Our own records are plain data with text keys.
+        let kin = serde_json::to_string(&self.kin).unwrap_or_default();
+        let is_apart = self.is_apart.then_some(AttributeValue::Bool(true));
+        let forget = own.and_then(|own| own.forget);
+        vec![
+            (BODY, own.map(|own| packed::pack(&own.body))),
+            (VERSION, own.map(|own| item::number(own.version))),
+            (OWN_AT, own.and_then(|own| own.due).map(item::time)),
+            (FORGET_AT, forget.map(|at| item::number(at.as_second()))),
+            (KIN, Some(packed::pack(&kin))),
+            (APART, is_apart),
+        ]
+    }
+}
+
+impl Own {
+    fn of(record: &Record) -> Self {
+        Self {
+            version: record.version,
+            body: record.body.clone(),
+            due: record.due,
+            list: record.list.clone(),
+            forget: record.forget,
+        }
+    }
+
+    fn record(&self, key: &Key) -> Record {
+        Record {
+            key: key.clone(),
+            version: self.version,
+            body: self.body.clone(),
+            due: self.due,
+            list: self.list.clone(),
+            forget: self.forget,
+        }
+    }
+}
+
+fn holds(expect: Expect, found: Option<u64>) -> bool {
+    match expect {
+        Expect::Absent => found.is_none(),
+        Expect::Version(version) => found == Some(version),
+        Expect::Any => true,
+    }
+}
+
+fn next(found: Option<u64>) -> u64 {
+    found.unwrap_or(0) + 1
+}

@@ -72,6 +72,9 @@ async fn add(args: AddArgs, desk: &Desk) -> Result<Answer> {
         )
         .into());
     }
+    desk.listen_to_more()
+        .await
+        .context("having its webhook deliveries watched")?;
     Ok(answer(&source, "is added"))
 }
 

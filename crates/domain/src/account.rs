@@ -32,10 +32,10 @@ pub const UNAUTHORIZED_GAP: SignedDuration = SignedDuration::from_secs(60);
 pub const NOTHING_GAP: SignedDuration = SignedDuration::from_mins(15);
 
 /// For so long the row of an account that is polled at every tick may stay as it is.
-pub const LEFT_OVERDUE: SignedDuration = SignedDuration::from_secs(180);
+pub const LEFT_OVERDUE: SignedDuration = SignedDuration::from_mins(10);
 
 /// What is overdue for longer than this is late: a row that was left, and the two ticks and the poll until it is written.
-pub const OVERDUE_MAX: SignedDuration = SignedDuration::from_secs(240);
+pub const OVERDUE_MAX: SignedDuration = SignedDuration::from_mins(12);
 
 /// How often the account is polled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{AccountName, JobId};
+use crate::job::{Job, Phase};
 use crate::when::plus;
 
 /// The window of Jules's daily quota: it rolls, it is no calendar day.
@@ -48,9 +49,9 @@ pub struct Slots {
     pub account: AccountName,
     /// Who holds one, and since when.
     pub taken: BTreeMap<JobId, Timestamp>,
-    /// Creates in the last 24 hours, oldest first, to the second.
+    /// Creates in the last 24 hours, oldest first, to the second. One counts from when it is begun.
     pub created: Vec<Timestamp>,
-    /// The job whose session is being created.
+    /// The job whose session is being created, or was created last.
     pub creating: Option<JobId>,
     /// A lower limit that a refusal has taught.
     pub learned: Option<Learned>,
@@ -101,23 +102,56 @@ impl Slots {
         slots
     }
 
-    /// The slots after a job's session was created.
+    /// The slots after a job's session was created: it counts in the day from then on.
     pub fn created(&self, job: &JobId, now: Timestamp) -> Self {
-        let mut slots = self.clone();
+        let mut slots = self.uncounted(job);
         slots.creating = slots.creating.filter(|creating| creating != job);
         slots.created.retain(|at| now.duration_since(*at) < DAY);
         slots.created.push(whole(now));
+        slots.created.sort();
         slots
+    }
+
+    /// The slots after it turned out that a job's session was not created.
+    pub fn not_created(&self, job: &JobId) -> Self {
+        self.uncounted(job).release(job)
     }
 
     /// The slots after Jules said "later" to a create although we thought there was room: other doors draw on the same account.
     pub fn refused(&self, job: &JobId, now: Timestamp) -> Self {
-        let mut slots = self.release(job);
+        let mut slots = self.not_created(job);
         let running = u32::try_from(slots.taken.len()).unwrap_or(u32::MAX);
         slots.learned = Some(Learned {
             concurrent: running.max(1),
             until: plus(now, LEARNED_FOR),
         });
+        slots
+    }
+
+    /// The slots as the job shows whose session is being created: that it was is noted by whoever wants a slot next.
+    pub fn seeing(&self, creating: &Job) -> Self {
+        let is_it = self.creating.as_ref() == Some(&creating.id);
+        let since = match &creating.phase {
+            Phase::Watching(watch) if is_it => watch.since,
+            // Called off since; whether it was created before that is not known where it has no session.
+            Phase::Ended(ending) if is_it && ending.session.is_some() => {
+                let begun = self.taken.get(&creating.id);
+                begun.copied().unwrap_or(ending.at)
+            }
+            Phase::Watching(_)
+            | Phase::Ended(_)
+            | Phase::Queued { .. }
+            | Phase::Creating { .. } => return self.clone(),
+        };
+        self.created(&creating.id, since)
+    }
+
+    /// The slots without the create of a job that has just begun.
+    fn uncounted(&self, job: &JobId) -> Self {
+        let mut slots = self.clone();
+        let begun = slots.taken.get(job);
+        let counted = begun.and_then(|begun| slots.created.iter().rposition(|at| at == begun));
+        counted.map(|at| slots.created.remove(at));
         slots
     }
 }
@@ -157,12 +191,9 @@ pub fn admit(slots: &Slots, job: &JobId, limits: Limits, now: Timestamp) -> Admi
             ),
         );
     }
-    let mut created: Vec<Timestamp> = slots
-        .created
-        .iter()
-        .copied()
-        .filter(|at| now.duration_since(*at) < DAY)
-        .collect();
+    // Its own, if it was begun and lost, is no other one.
+    let mut created = slots.uncounted(job).created;
+    created.retain(|at| now.duration_since(*at) < DAY);
     created.sort();
     if created.len() >= limits.per_day as usize {
         let at = created
@@ -184,8 +215,11 @@ pub fn admit(slots: &Slots, job: &JobId, limits: Limits, now: Timestamp) -> Admi
             "Creates of one account keep a small distance.".to_owned(),
         );
     }
-    let mut granted = slots.clone();
-    granted.created = created;
+    let mut granted = Slots {
+        created,
+        ..slots.clone()
+    };
+    granted.created.push(whole(now));
     granted.taken.insert(job.clone(), whole(now));
     granted.creating = Some(job.clone());
     Admission::Granted(granted)

@@ -46,4 +46,16 @@ impl<A> Step<A> {
             due: None,
         }
     }
+
+    /// Whether it changes anything of what was there before, or says or wants anything.
+    pub fn does_anything(&self, before: &A) -> bool
+    where
+        A: PartialEq,
+    {
+        self.aggregate != *before
+            || !self.events.is_empty()
+            || !self.amended.is_empty()
+            || !self.effects.is_empty()
+            || !self.looks.is_empty()
+    }
 }

@@ -15,6 +15,9 @@ pub const TICK_WITHIN: SignedDuration = SignedDuration::from_secs(50);
 /// A message may come this much late before its chain counts as broken: queues delay to the second, and a function may have to start.
 pub const LATE: SignedDuration = SignedDuration::from_secs(15);
 
+/// A row waits so long for a poll that comes anyway: each tick costs as much as handling a row.
+pub const PATIENCE: SignedDuration = SignedDuration::from_secs(15);
+
 /// Who may tick next.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
@@ -23,6 +26,9 @@ pub struct Lease {
     pub generation: u64,
     /// When the chain goes on at the latest; none while only the schedule ticks.
     pub next_at: Option<Timestamp>,
+    /// When the last tick was begun; unknown where an older version began it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
 }
 
 /// Who asks for a tick.
@@ -56,6 +62,7 @@ pub fn continued(generation: u64, now: Timestamp) -> Lease {
     Lease {
         generation: generation.saturating_add(1),
         next_at: Some(now + TICK_WITHIN),
+        at: Some(now),
     }
 }
 
@@ -66,6 +73,25 @@ pub enum Next {
     Soon,
     /// The earliest row that is due; none if there is none.
     Due(Option<Timestamp>),
+}
+
+/// When there is something to do next, for rows that are due and for polls.
+pub fn together(row: Option<Timestamp>, poll: Option<Timestamp>) -> Option<Timestamp> {
+    match (row, poll) {
+        (Some(row), Some(poll)) if poll <= row || poll.duration_since(row) <= PATIENCE => {
+            Some(poll)
+        }
+        (Some(row), _) => Some(row),
+        (None, poll) => poll,
+    }
+}
+
+/// When a tick that passed rows on is followed by another: whoever handles them may make anything due, which a tick that comes soon anyway finds.
+pub fn after_passing_on(next: Option<Timestamp>, now: Timestamp) -> Next {
+    match next {
+        Some(next) if next < now + TICK_WITHIN => Next::Due(Some(next)),
+        Some(_) | None => Next::Soon,
+    }
 }
 
 /// Whether something is due before the schedule comes again: nobody need tick for anything else.
@@ -99,6 +125,7 @@ pub fn end(begun: &Lease, next: Next, now: Timestamp) -> Left {
     let lease = Lease {
         generation: begun.generation,
         next_at,
+        at: begun.at,
     };
     Left {
         lease: (!is_covered).then_some(lease),
@@ -181,7 +208,27 @@ mod tests {
     }
 
     #[test]
+    fn a_row_waits_a_moment_for_a_poll() {
+        let next = |row: Option<i64>, poll: Option<i64>| together(row.map(at), poll.map(at));
+        assert_eq!(next(Some(5), Some(20)), Some(at(20)));
+        assert_eq!(next(Some(4), Some(20)), Some(at(4)));
+        assert_eq!(next(Some(30), Some(20)), Some(at(20)));
+        assert_eq!(
+            (next(Some(5), None), next(None, Some(7))),
+            (Some(at(5)), Some(at(7)))
+        );
+        assert_eq!(next(None, None), None);
+    }
+
+    #[test]
     fn what_was_passed_on_is_followed_by_another_tick() {
+        for (next, expected) in [
+            (None, Next::Soon),
+            (Some(at(50)), Next::Soon),
+            (Some(at(49)), Next::Due(Some(at(49)))),
+        ] {
+            assert_eq!(after_passing_on(next, at(0)), expected);
+        }
         let left = end(&chain(), Next::Soon, at(30));
         assert_eq!((left.lease, left.wait), (None, Some(TICK_EVERY)));
     }

@@ -1,5 +1,7 @@
 //! What every role works with: the store, the queue, the time and new ids; and the unit of work that saves a decision whole.
 
+mod telling;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -16,12 +18,10 @@ use crate::ports::{
 use crate::store::{Store, Versioned, encode};
 use crate::work::Work;
 use crate::{forget, keys};
+use telling::Telling;
 
 /// An outbox row that was not published by then was left by a crash; the poller publishes it.
 pub const OUTBOX_GRACE: SignedDuration = SignedDuration::from_secs(5);
-
-/// The version of a row that was just put for the first time.
-const NEW_ROW: u64 = 1;
 
 /// How often a decision is made again after somebody else changed what it rests on.
 pub const DECIDE_AGAIN_MAX: u32 = 8;
@@ -114,6 +114,12 @@ impl Desk {
         self
     }
 
+    /// The same desk for somebody who sends messages in a way of their own.
+    pub fn sending_by(mut self, queue: Arc<dyn Queue>) -> Self {
+        self.queue = queue;
+        self
+    }
+
     /// Now.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
@@ -130,32 +136,38 @@ impl Desk {
             now: self.now(),
             writes: Vec::new(),
             messages: Vec::new(),
-            freed: Vec::new(),
+            ahead: Vec::new(),
+            telling: Telling::default(),
             standing: BTreeMap::new(),
         }
     }
 
-    /// Saves a unit of work whole, then publishes its messages. What cannot be published now is published by the poller; a call for a free slot that is lost is made up for by whoever waits.
+    /// Saves a unit of work whole, then publishes its messages. What cannot be published now is published by the poller; a call for a free slot that is lost is made up for by whoever waits, and a hint by whatever it hints at.
+    ///
+    /// What is written ahead of it is written by itself: without the rest it means nothing.
     pub async fn commit(&self, unit: Unit) -> Result<(), Error> {
         if unit.is_empty() {
             return Ok(());
         }
         let Unit {
-            writes,
+            mut writes,
             messages,
-            freed,
+            ahead,
+            mut telling,
             standing,
             now,
         } = unit;
+        for write in ahead {
+            self.store.records().commit(vec![write]).await?;
+        }
         let soon = now + OUTBOX_GRACE;
         let (kept, told): (Vec<_>, Vec<_>) = messages
             .into_iter()
             .partition(|(_, work)| !writes.iter().any(|write| asks_for(write, work, soon)));
-        let mut all = writes;
-        for write in &mut all {
+        telling.told = told.into_iter().map(|(_, work)| work).collect();
+        for write in &mut writes {
             leave_standing(write, &standing, now);
         }
-        let mut rows = Vec::new();
         for (pk, work) in kept {
             let key = keys::out(&pk, &self.ids.ulid(now));
             let record = Record {
@@ -166,70 +178,18 @@ impl Desk {
                 list: None,
                 forget: None,
             };
-            all.push(Write::Put {
+            writes.push(Write::Put {
                 record,
                 expect: Expect::Absent,
             });
-            rows.push((key, work));
+            telling.rows.push((key, work));
         }
-        if !all.is_empty() {
-            self.store.records().commit(all).await?;
+        if !writes.is_empty() {
+            self.store.records().commit(writes).await?;
             self.bell.notify_waiters();
         }
-        for (_, work) in told {
-            if let Err(error) = self.send(&work).await {
-                tracing::warn!(%error, ?work, "a message is sent when its row is due");
-            }
-        }
-        for (key, work) in rows {
-            if let Err(error) = self.publish(&key, NEW_ROW, &work).await {
-                tracing::warn!(%error, key = ?key, "a message stays in the outbox");
-            }
-        }
-        for account in freed {
-            if let Err(error) = self.call_the_next(&account).await {
-                tracing::warn!(%error, %account, "whoever waits for a slot looks for one by itself");
-            }
-        }
+        self.tell(telling).await;
         Ok(())
-    }
-
-    /// Has the slots of an account given to whoever waits for one; nobody is called where nobody does. It needs no row: whoever waits is due every two minutes.
-    async fn call_the_next(&self, account: &AccountName) -> Result<(), Error> {
-        let queue = keys::jobs_of("queued", account);
-        if !self.store.records().members(&queue, 1).await?.is_empty() {
-            let account = account.clone();
-            self.send(&Work::Slots { account }).await?;
-        }
-        Ok(())
-    }
-
-    async fn send(&self, work: &Work) -> Result<(), Error> {
-        Ok(self
-            .queue
-            .send(&work.to_body(), SignedDuration::ZERO)
-            .await?)
-    }
-
-    /// Sends an outbox row's message and then forgets the row: a crash between the two sends it twice, which changes nothing.
-    pub(crate) async fn publish(&self, key: &Key, version: u64, work: &Work) -> Result<(), Error> {
-        self.send(work).await?;
-        self.store
-            .records()
-            .commit(vec![Write::Delete {
-                key: key.clone(),
-                expect: Expect::Version(version),
-            }])
-            .await
-            .map_err(Error::from)
-            // A row that was written again meanwhile asks for another look, and one that is gone was sent by somebody else.
-            .or_else(|error| {
-                if error.is_conflict() {
-                    Ok(())
-                } else {
-                    Err(error)
-                }
-            })
     }
 
     /// A new id.
@@ -282,8 +242,9 @@ pub struct Unit {
     now: Timestamp,
     writes: Vec<Write>,
     messages: Vec<(String, Work)>,
-    /// Accounts that may have a slot free.
-    freed: Vec<AccountName>,
+    /// What is written first, one after the other.
+    ahead: Vec<Write>,
+    telling: Telling,
     /// When rows are looked at as they are stored, of those that may be looked at too early.
     standing: BTreeMap<Key, Timestamp>,
 }
@@ -369,14 +330,39 @@ impl Unit {
 
     /// Once everything is saved a slot of an account may be free.
     pub(crate) fn frees(&mut self, account: &AccountName) {
-        if !self.freed.contains(account) {
-            self.freed.push(account.clone());
+        if !self.telling.freed.contains(account) {
+            self.telling.freed.push(account.clone());
         }
+    }
+
+    /// Puts a value before anything else and by itself: that costs half of what it would in a transaction. Only for what means nothing without the rest.
+    pub(crate) fn put_ahead<T: Serialize>(
+        &mut self,
+        key: Key,
+        value: &T,
+        found: Option<u64>,
+        place: Place,
+    ) {
+        let before = self.writes.len();
+        self.put(key, value, found, place);
+        self.ahead.extend(self.writes.drain(before..));
+    }
+
+    /// Sends a message once everything is saved that may be lost: what it is about is found without it.
+    pub(crate) fn hint(&mut self, work: Work) {
+        if !self.telling.hints.contains(&work) {
+            self.telling.hints.push(work);
+        }
+    }
+
+    /// Once everything is saved a create of an account has ended.
+    pub(crate) fn ends_create(&mut self, account: &AccountName) {
+        self.telling.ended.push(account.clone());
     }
 
     /// Whether nothing would be done.
     pub fn is_empty(&self) -> bool {
-        self.writes.is_empty() && self.messages.is_empty() && self.freed.is_empty()
+        self.writes.is_empty() && self.messages.is_empty() && self.telling.is_empty()
     }
 }
 

@@ -225,15 +225,25 @@ impl Dispatcher {
             return Ok(());
         };
         let source = self.source(&found.value.repo).await?;
-        self.run_effects(&pk, &source, None).await?;
-        let Some(found) = self.desk.store.job(id).await? else {
+        let found = if self.run_effects(&pk, &source, None).await? {
+            self.desk.store.job(id).await?
+        } else {
+            Some(found)
+        };
+        let Some(found) = found else {
             return Ok(());
         };
         match &found.value.phase {
             Phase::Queued { .. } => self.slots(&found.value.account).await,
+            Phase::Watching(_) if found.value.pull().is_none() => {
+                self.observe_if_due(found, &source).await
+            }
             Phase::Watching(_) => {
                 self.settle_with_pull(id).await?;
-                self.observe_if_due(id, &source).await
+                match self.desk.store.job(id).await? {
+                    Some(found) => self.observe_if_due(found, &source).await,
+                    None => Ok(()),
+                }
             }
             Phase::Creating { .. } => self.recreate_if_lost(&found, &source).await,
             Phase::Ended(_) => Ok(()),

@@ -37,6 +37,18 @@ impl Desk {
         ignore_conflict(self.commit(unit).await)
     }
 
+    /// A source came: where webhook deliveries are watched, its log is looked for soon.
+    pub async fn listen_to_more(&self) -> Result<(), Error> {
+        let key = keys::hook_logs();
+        let Some(found) = self.store.read::<HookLogs>(&key).await? else {
+            return Ok(());
+        };
+        let mut unit = self.unit();
+        let place = Place::due(Some(self.now()));
+        unit.put(key, &found.value, Some(found.version), place);
+        ignore_conflict(self.commit(unit).await)
+    }
+
     async fn look_soon(&self, found: Versioned<Repair>) -> Result<(), Error> {
         let now = self.now();
         let repair = found.value;

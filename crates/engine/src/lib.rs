@@ -35,6 +35,7 @@ pub mod machine;
 pub mod readings;
 mod resume;
 pub mod settings;
+mod slots;
 pub mod status;
 mod tokens;
 pub mod usage;

@@ -7,6 +7,7 @@ mod learned;
 mod listing;
 mod money;
 mod poll;
+mod rules;
 mod standing;
 mod sweep;
 mod turn;
@@ -15,6 +16,7 @@ mod twins;
 use std::sync::Arc;
 
 use domain::account::Account;
+use domain::tick::{self, SCHEDULE_EVERY};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::desk::{Desk, Error};
@@ -43,6 +45,8 @@ pub struct Tick {
     pub passed_on: u32,
     /// Rows whose handling failed; they come again.
     pub failed: u32,
+    /// When something is due next, as far as a tick of somebody who ticks alone knows; none for nothing before the schedule calls again.
+    pub next: Option<Timestamp>,
 }
 
 /// Who else may tick at the same time.
@@ -62,6 +66,7 @@ pub struct Poller {
     known: known::Known,
     cleared: twins::Cleared,
     money: money::Money,
+    remembered: rules::Rules,
 }
 
 impl Poller {
@@ -74,6 +79,7 @@ impl Poller {
             known: known::Known::default(),
             cleared: twins::Cleared::default(),
             money: money::Money::default(),
+            remembered: rules::Rules::default(),
         }
     }
 
@@ -84,15 +90,27 @@ impl Poller {
 
     /// The same, by somebody whose time is limited: nothing is begun any more at `until`, and what is left is due still.
     pub async fn tick_until(&self, until: Timestamp, others: Others) -> Result<Tick, Error> {
+        let began = self.desk.now();
+        // Whoever ticks alone has to know how soon to tick again, and learns it with the same question.
+        let ahead = match others {
+            Others::Maybe => began,
+            Others::None => began + SCHEDULE_EVERY,
+        };
+        let records = self.desk.store.records();
+        let rows = records.due(ahead, ROWS_PER_TICK).await?;
+        let is_cut = rows.len() == ROWS_PER_TICK;
+        let (rows, later): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.due <= began);
         let mut tick = Tick::default();
-        let rows = self
-            .desk
-            .store
-            .records()
-            .due(self.desk.now(), ROWS_PER_TICK)
-            .await?;
+        let mut next = Soonest {
+            row: is_cut.then_some(began),
+            poll: None,
+        };
+        for row in &later {
+            next.note(row.due, is_account(row));
+        }
         for some in rows.chunks(ROWS_AT_ONCE) {
             if self.desk.now() >= until {
+                next.note(began, false);
                 break;
             }
             let mut handling = Vec::with_capacity(some.len());
@@ -101,9 +119,12 @@ impl Poller {
             }
             let outcomes = futures::future::join_all(handling).await;
             for (row, outcome) in some.iter().zip(outcomes) {
-                tick.count(row, outcome);
+                if let Some(due) = tick.count(row, outcome) {
+                    next.note(due, is_account(row));
+                }
             }
         }
+        tick.next = tick::together(next.row, next.poll);
         Ok(tick)
     }
 
@@ -112,14 +133,18 @@ impl Poller {
         row: &DueRow,
         (until, others): (Timestamp, Others),
     ) -> Result<Handled, Error> {
-        let Some(record) = self.found_due(row).await? else {
+        let is_account = is_account(row);
+        let is_remembered = is_account && others == Others::None;
+        let Some(record) = self.found_due(row, is_remembered).await? else {
             return Ok(Handled::Lost);
         };
-        if self.put_right(&record).await? {
-            return Ok(Handled::Lost);
+        if let Some(until) = self.put_right(&record).await? {
+            return Ok(Handled::Waits { until });
         }
-        let is_account = row.key.pk.starts_with(keys::ACCOUNT) && row.key.sk == keys::META;
         let is_claimed = !is_account || others == Others::Maybe;
+        if !is_claimed && let Some(until) = self.rests(&record)? {
+            return Ok(Handled::Waits { until });
+        }
         if is_claimed && !self.claim(&record).await? {
             return Ok(Handled::Lost);
         }
@@ -127,9 +152,10 @@ impl Poller {
             let polled = self.poll_row(&record, (until, others)).await;
             if polled.is_err() && !is_claimed {
                 // It would be tried again with every tick.
+                self.learned.forget(&row.key);
                 self.claim(&record).await?;
             }
-            return polled.map(|()| Handled::Polled);
+            return polled.map(|next| Handled::Polled { next });
         }
         if row.key.sk.starts_with(keys::OUT) {
             let work: Work = decode(&record)?.value;
@@ -156,23 +182,36 @@ impl Poller {
         &self,
         record: &Record,
         (until, others): (Timestamp, Others),
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Timestamp>, Error> {
         let mut found: Versioned<Account> = decode(record)?;
         // Whoever claimed it wrote it once more.
         found.version += u64::from(others == Others::Maybe);
         self.poll(found, (until, others)).await
     }
 
-    /// The row as it is; the index is never trusted.
-    async fn found_due(&self, row: &DueRow) -> Result<Option<Record>, Error> {
+    /// Until when an account is not polled whose row was left overdue.
+    fn rests(&self, record: &Record) -> Result<Option<Timestamp>, Error> {
+        let account = self.learned.recalled(&decode(record)?);
+        Ok(Some(account.next_poll).filter(|next| *next > self.desk.now()))
+    }
+
+    /// The row as it is, or is remembered; the index is never trusted.
+    async fn found_due(&self, row: &DueRow, is_remembered: bool) -> Result<Option<Record>, Error> {
+        let now = self.desk.now();
+        let known = self.learned.row(&row.key, now).filter(|_| is_remembered);
+        if known.is_some() {
+            return Ok(known);
+        }
         let Some(record) = self.desk.store.records().get(&row.key).await? else {
             return Ok(None);
         };
-        let now = self.desk.now();
         if record.due.is_none_or(|due| due > now) {
             return Ok(None);
         }
         refuse_newer(&record)?;
+        if is_remembered {
+            self.learned.read(&record, now);
+        }
         Ok(Some(record))
     }
 
@@ -200,21 +239,58 @@ impl Poller {
 }
 
 impl Tick {
-    fn count(&mut self, row: &DueRow, outcome: Result<Handled, Error>) {
+    /// Counts one row, and answers when it is due again, if that is known.
+    fn count(&mut self, row: &DueRow, outcome: Result<Handled, Error>) -> Option<Timestamp> {
         match outcome {
-            Ok(Handled::Polled) => self.polled += 1,
-            Ok(Handled::PassedOn) => self.passed_on += 1,
-            Ok(Handled::Lost) => {}
+            Ok(Handled::Polled { next }) => {
+                self.polled += 1;
+                next
+            }
+            Ok(Handled::PassedOn) => {
+                self.passed_on += 1;
+                None
+            }
+            Ok(Handled::Waits { until }) => Some(until),
+            Ok(Handled::Lost) => None,
             Err(error) => {
                 self.failed += 1;
                 tracing::error!(%error, key = ?row.key, "a due row could not be handled; it comes again");
+                None
             }
         }
     }
 }
 
+/// What is due first, as far as a tick knows.
+struct Soonest {
+    row: Option<Timestamp>,
+    poll: Option<Timestamp>,
+}
+
+impl Soonest {
+    fn note(&mut self, due: Timestamp, is_poll: bool) {
+        let soonest = if is_poll {
+            &mut self.poll
+        } else {
+            &mut self.row
+        };
+        *soonest = Some(soonest.map_or(due, |known| known.min(due)));
+    }
+}
+
+fn is_account(row: &DueRow) -> bool {
+    row.key.pk.starts_with(keys::ACCOUNT) && row.key.sk == keys::META
+}
+
 enum Handled {
-    Polled,
+    /// An account was polled, and is polled again then.
+    Polled {
+        next: Option<Timestamp>,
+    },
     PassedOn,
+    /// There is nothing to do before that.
+    Waits {
+        until: Timestamp,
+    },
     Lost,
 }

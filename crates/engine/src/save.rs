@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use domain::effect::{Action, Effect, EffectState};
 use domain::event::Event;
-use domain::ids::{AgentName, EffectId, JobId, RepoName};
+use domain::ids::{AgentName, EffectId, JobId, PullRef, RepoName};
 use domain::job::{Job, Phase};
 use domain::policy::{Policy, Source};
 use domain::step::{Look, Step};
@@ -48,6 +48,8 @@ struct Rest<'a> {
     amended: &'a [Event],
     effects: &'a [Action],
     looks: &'a [Look],
+    /// The pull request that polls ask for by themselves, should the message be lost.
+    swept: Option<&'a PullRef>,
 }
 
 impl Desk {
@@ -96,6 +98,7 @@ impl Desk {
             amended: &step.amended,
             effects: &step.effects,
             looks: &step.looks,
+            swept: swept(job),
         };
         let changed = found.is_none_or(|found| found.value != *job)
             || !step.events.is_empty()
@@ -118,19 +121,18 @@ impl Desk {
                 found.map(|found| found.version),
                 place,
             );
-            unit.may_stand(keys::job(&job.id), found.and_then(|found| found.due));
+            // One that begins to be watched is put where it stays for long.
+            if !begins_to_be_watched(found.map(|found| &found.value), job) {
+                unit.may_stand(keys::job(&job.id), found.and_then(|found| found.due));
+            }
         }
         if found.is_none() {
             let list = keys::listed(keys::JOBS, keys::job_place(job.created_at, &job.id));
-            unit.put(
-                keys::job_listed(&job.id),
-                &job.id,
-                None,
-                Place {
-                    list,
-                    ..Place::default()
-                },
-            );
+            let place = Place {
+                list,
+                ..Place::default()
+            };
+            unit.put_ahead(keys::job_listed(&job.id), &job.id, None, place);
         }
         // Most steps have nothing to tell.
         let route = match step.events.is_empty() {
@@ -172,6 +174,7 @@ impl Desk {
             amended: &step.amended,
             effects: &step.effects,
             looks: &step.looks,
+            swept: None,
         };
         Box::pin(self.save_rest(unit, rest, route, None)).await
     }
@@ -217,6 +220,7 @@ impl Desk {
             match look {
                 Look::Job(id) => unit.tell(&rest.pk, Work::Job { id: id.clone() }),
                 Look::Pull(pull) => {
+                    let is_swept = rest.swept == Some(pull);
                     let (pull, job) = (pull.clone(), job.cloned());
                     let received_at = None;
                     let look = Work::Pull {
@@ -224,7 +228,11 @@ impl Desk {
                         job,
                         received_at,
                     };
-                    unit.tell(&rest.pk, look);
+                    if is_swept {
+                        unit.hint(look);
+                    } else {
+                        unit.tell(&rest.pk, look);
+                    }
                 }
                 Look::Slots(account) => unit.frees(account),
             }
@@ -304,14 +312,33 @@ impl Desk {
     }
 }
 
+fn begins_to_be_watched(before: Option<&Job>, job: &Job) -> bool {
+    let is_watched = |job: &Job| matches!(job.phase, Phase::Watching(_));
+    is_watched(job) && !before.is_some_and(is_watched)
+}
+
+/// The pull request of which polls find now and then that nobody follows it: that of a job that they watch.
+fn swept(job: &Job) -> Option<&PullRef> {
+    let is_watched = matches!(job.phase, Phase::Watching(_));
+    job.pull().filter(|_| is_watched)
+}
+
 /// Watched jobs and queued ones stand in lists of their account; ended ones in none.
-fn job_list(job: &Job) -> Option<crate::ports::ListKey> {
+///
+/// The place of a job to whose session something was said tells so: whoever remembers the job and asks the list alone reads it again.
+pub(crate) fn job_list(job: &Job) -> Option<crate::ports::ListKey> {
     let sort = keys::job_place(job.created_at, &job.id);
     match &job.phase {
         Phase::Queued { .. } | Phase::Creating { .. } => {
             keys::listed(keys::jobs_of("queued", &job.account), sort)
         }
-        Phase::Watching(_) => keys::listed(keys::jobs_of("watched", &job.account), sort),
+        Phase::Watching(watch) => {
+            let sort = match watch.unconfirmed_since {
+                Some(at) => format!("{sort}:{}", keys::stamp(at)),
+                None => sort,
+            };
+            keys::listed(keys::jobs_of("watched", &job.account), sort)
+        }
         Phase::Ended(_) => None,
     }
 }

@@ -8,13 +8,18 @@ use domain::hooks::{self, Log, Repair};
 use domain::ids::{AccountName, RepoName};
 use domain::job::{Attention, How, Job, Phase};
 use domain::session::SessionState;
-use jiff::Timestamp;
+use domain::tick::Lease;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::desk::{Desk, Error};
+use crate::keys;
 use crate::ports::{Budget, Usage};
 use crate::usage::Spending;
 use crate::why::Reasoned;
+
+/// Where nobody has ticked for so long, nobody does.
+const TICKS_WITHIN: SignedDuration = SignedDuration::from_mins(4);
 
 /// What is going on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,7 +42,7 @@ pub struct Status {
     pub oldest: Option<Timestamp>,
     /// Since when the row is due that waits longest for being claimed; none when nothing is due. It shows whether anybody ticks, also where the queue tells no age.
     pub overdue_since: Option<Timestamp>,
-    /// When an account was last polled.
+    /// When somebody last looked at what is due.
     pub last_tick: Option<Timestamp>,
     /// How news of each source reaches us.
     pub feeds: Vec<FeedStatus>,
@@ -149,6 +154,12 @@ impl From<Repair> for HookStatus {
     }
 }
 
+/// How long a row may be overdue. Who ticks alone leaves the row of a busy account due for a while.
+fn patience(last_tick: Option<Timestamp>, now: Timestamp) -> SignedDuration {
+    let ticks = last_tick.is_some_and(|at| now.duration_since(at) < TICKS_WITHIN);
+    if ticks { OVERDUE_MAX } else { TICKS_WITHIN }
+}
+
 impl Desk {
     async fn hook_status(&self) -> Result<Vec<HookStatus>, Error> {
         let repairs = self.store.repairs().await?;
@@ -188,6 +199,9 @@ impl Desk {
         let sources = self.store.sources().await?;
         let next_due = self.store.records().next_due().await?;
         let now = self.now();
+        let ticked = self.store.read::<Lease>(&keys::tick()).await?;
+        let polled = accounts.iter().filter_map(|it| it.tally.last).max();
+        let last_tick = ticked.and_then(|lease| lease.value.at).max(polled);
         let mut feeds = Vec::new();
         for source in &sources {
             let repo = source.value.repo.clone();
@@ -199,11 +213,10 @@ impl Desk {
             paused_since: self.store.switches().await?.value.paused_since,
             observe_only: self.observe_only,
             jobs,
-            last_tick: accounts.iter().filter_map(|it| it.tally.last).max(),
+            last_tick,
             feeds,
             oldest: self.queue.oldest().await?,
-            // Who ticks alone leaves the row of a busy account due for a while.
-            overdue_since: next_due.filter(|due| *due <= now - OVERDUE_MAX),
+            overdue_since: next_due.filter(|due| *due <= now - patience(last_tick, now)),
             accounts,
             paused_sources: sources
                 .into_iter()

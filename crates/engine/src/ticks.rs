@@ -9,7 +9,7 @@ use crate::desk::{Desk, Error, Place};
 use crate::keys;
 use crate::poller::{Others, Poller, Tick};
 use crate::ports::Queue;
-use crate::store::Versioned;
+use crate::store::{Versioned, decode};
 
 /// Answers calls for a tick.
 pub struct Ticks {
@@ -42,12 +42,12 @@ impl Ticks {
 
     /// Leaves a message for the next tick; should somebody else have begun one since, it names a chain that is over. A crash before it is sent breaks the chain, which the schedule mends.
     async fn end(&self, begun: &Versioned<Lease>, done: Tick) -> Result<(), Error> {
-        let next = if done.passed_on > 0 {
-            Next::Soon
-        } else {
-            Next::Due(self.turns.desk.store.records().next_due().await?)
+        let now = self.turns.desk.now();
+        let next = match done.passed_on {
+            0 => Next::Due(done.next),
+            _ => tick::after_passing_on(done.next, now),
         };
-        let left = tick::end(&begun.value, next, self.turns.desk.now());
+        let left = tick::end(&begun.value, next, now);
         let mut version = begun.version;
         if let Some(lease) = left.lease {
             if !self.turns.put(&lease, version).await? {
@@ -150,19 +150,23 @@ impl Turns {
 
     /// The lease that would be begun, and the version of the one that it replaces.
     async fn begin_anew(&self, call: Call) -> Result<Option<(Lease, u64)>, Error> {
+        let found = self.lease().await?;
+        let Some(begun) = tick::begin(&found.value, call, self.desk.now()) else {
+            return Ok(None);
+        };
         if call == Call::Schedule {
             let due = self.desk.store.records().next_due().await?;
             if !tick::is_soon(due, self.desk.now()) {
                 return Ok(None);
             }
         }
-        let found = self.lease().await?;
-        let begun = tick::begin(&found.value, call, self.desk.now());
-        Ok(begun.map(|begun| (begun, found.version)))
+        Ok(Some((begun, found.version)))
     }
 
+    /// The lease, as it was a moment ago: whoever begins by an old one loses.
     async fn lease(&self) -> Result<Versioned<Lease>, Error> {
-        let found = self.desk.store.read(&keys::tick()).await?;
+        let found = self.desk.store.records().glance(&[keys::tick()]).await?;
+        let found = found.first().map(decode).transpose()?;
         Ok(found.unwrap_or(Versioned {
             value: Lease::default(),
             version: 0,

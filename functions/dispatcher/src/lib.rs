@@ -1,18 +1,22 @@
 //! The dispatcher as a function: a batch of wake-ups is decided and performed. It is the one hand that writes to Jules, GitHub and agents.
 
 mod hands;
+mod own;
+
+use std::sync::Arc;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use engine::desk::Desk;
 use engine::dispatcher::{Attended, Dispatcher, Eyes, Hands, TRY_AGAIN};
 use engine::machine::SystemClock;
-use engine::ports::{Clock, Delivery, Receipt};
+use engine::ports::{Clock, Delivery, Queue, Receipt};
 use engine::usage::Recorder;
 use engine::work::Work;
 use futures::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use lambda::{Place, Unit};
 use lambda_runtime::{Error, LambdaEvent};
+use own::Own;
 use tokio::sync::OnceCell;
 use tracing::Instrument;
 
@@ -25,6 +29,7 @@ const AT_ONCE: usize = 4;
 /// The dispatcher.
 pub struct Function {
     desk: Desk,
+    own: Arc<Own>,
     dispatcher: Dispatcher,
     /// That webhook deliveries are watched since this process began. It is not needed for the first answer, so it waits for the first batch.
     listening: OnceCell<()>,
@@ -45,9 +50,12 @@ enum Fate {
 impl Function {
     /// The dispatcher over a desk.
     pub fn new(desk: Desk, eyes: Eyes, hands: Hands) -> Self {
+        let own = Arc::new(Own::over(Arc::clone(&desk.queue)));
+        let desk = desk.sending_by(Arc::<Own>::clone(&own));
         let dispatcher = Dispatcher::new(desk.clone(), eyes, hands);
         Self {
             desk,
+            own,
             dispatcher,
             listening: OnceCell::new(),
             stack: String::new(),
@@ -79,6 +87,7 @@ impl Function {
         let began = self.desk.now();
         let until = lambda::until(&context, (SystemClock.now(), began), KEPT);
         self.listen().await;
+        self.own.begin();
         let handling = by_subject(event.records)
             .into_iter()
             .map(|messages| self.in_turn(messages, until));
@@ -86,6 +95,7 @@ impl Function {
             .buffer_unordered(AT_ONCE)
             .collect()
             .await;
+        Box::pin(self.go_on(until)).await;
         let mut answer = SqsBatchResponse::default();
         let mut handled = 0;
         for fate in fates.into_iter().flatten() {
@@ -108,6 +118,42 @@ impl Function {
         let listening = self.listening.get_or_try_init(|| self.desk.listen());
         if let Err(error) = listening.await {
             tracing::warn!(%error, "webhook deliveries are looked at no sooner than they are due");
+        }
+    }
+
+    /// Does what handling the batch has asked for, while there is time; the rest goes through the queue.
+    async fn go_on(&self, until: Timestamp) {
+        loop {
+            let kept = self.own.take();
+            if kept.is_empty() {
+                break;
+            }
+            for body in kept {
+                self.one_of_ours(&body, until).await;
+            }
+        }
+        for body in self.own.end() {
+            self.pass_on(&body, SignedDuration::ZERO).await;
+        }
+    }
+
+    async fn one_of_ours(&self, body: &str, until: Timestamp) {
+        if self.desk.now() >= until {
+            return self.pass_on(body, SignedDuration::ZERO).await;
+        }
+        let Some(work) = Work::from_body(body) else {
+            return;
+        };
+        if let Err(error) = self.dispatcher.handle(&work).await {
+            tracing::warn!(%error, ?work, "what follows could not be done at once; it comes again");
+            self.pass_on(body, TRY_AGAIN).await;
+        }
+    }
+
+    /// A message that is lost here is made up for by the row that asks for the same.
+    async fn pass_on(&self, body: &str, delay: SignedDuration) {
+        if let Err(error) = self.own.send(body, delay).await {
+            tracing::warn!(%error, "a message is sent when its row is due");
         }
     }
 

@@ -36,13 +36,13 @@ async fn a_row_that_stands_too_early_is_put_right_and_calls_nobody() {
     unit.delete(keys::account(&account), &found.expect("an account"));
     desk.commit(unit).await.expect("nobody polls");
     let job = stored(&desk, 0).await.value;
-    let deadline = job::deadline(&job, &Timing::default()).expect("a deadline");
+    let looked_at = job::looked_at(&job, &Timing::default()).expect("a time");
     put(&desk, &job, Some(BEGIN)).await;
 
     let poller = Poller::new(desk.clone(), Arc::new(Reader::default()));
     assert_eq!(poller.tick().await.expect("a tick").passed_on, 0);
-    assert_eq!(stored(&desk, 0).await.due, Some(deadline));
-    clock.set(deadline);
+    assert_eq!(stored(&desk, 0).await.due, Some(looked_at));
+    clock.set(looked_at);
     assert_eq!(poller.tick().await.expect("a tick").passed_on, 1);
 }
 
@@ -87,8 +87,38 @@ async fn whoever_ticks_alone_remembers_jobs_and_writes_over_nobody() {
     assert_eq!(title, "Another");
 
     // What is remembered is read again before long, whoever has changed it.
-    clock.advance(SignedDuration::from_mins(3));
+    clock.advance(SignedDuration::from_mins(5));
     assert!(tick().await >= 6);
+}
+
+#[tokio::test]
+async fn whoever_was_spoken_to_is_read_with_the_next_tick() {
+    let clock = Arc::new(FakeClock::at(BEGIN));
+    let records = Arc::new(Rows::default());
+    let desk = watching_in(records.clone(), &clock, (0, 6)).await;
+    let poller = Poller::new(desk.clone(), Arc::new(Reader::default()));
+    let tick = async || {
+        clock.advance(SignedDuration::from_secs(10));
+        let tick = poller.tick_until(Timestamp::MAX, Others::None).await;
+        assert_eq!(tick.expect("a tick").polled, 1);
+        records.take()
+    };
+    tick().await;
+    assert_eq!(tick().await, 0);
+    // Whoever records that something was said moves the job in the list of those who are watched.
+    let found = stored(&desk, 3).await;
+    let mut unit = desk.unit();
+    let place = Place {
+        due: found.due,
+        list: keys::listed(keys::jobs_of("watched", &found.value.account), "elsewhere"),
+        forget: None,
+    };
+    let key = keys::job(&found.value.id);
+    unit.put(key, &found.value, Some(found.version), place);
+    desk.commit(unit).await.expect("a job");
+    records.take();
+    assert_eq!(tick().await, 1);
+    assert_eq!(tick().await, 0);
 }
 
 /// What is stored of the only session's progress, and how often its row has been written.
@@ -155,8 +185,15 @@ impl Alone {
 async fn progress_is_remembered_and_written_after_a_while() {
     let alone = Alone::over(1).await;
     let before = progress(&alone.desk).await;
-    let seen = alone.works().await;
+    let mut seen = alone.works().await;
     let written = alone.clock.now() + PROGRESS_KEPT;
+    // It goes on, and is not silent for long.
+    for minutes in [12, 24] {
+        alone
+            .until(BEGIN + SignedDuration::from_mins(minutes))
+            .await;
+        seen = alone.works().await;
+    }
     alone.until(written - SignedDuration::from_secs(10)).await;
     assert_eq!(progress(&alone.desk).await, before);
     // Nothing more came, and whoever looks has to see what did.
@@ -194,13 +231,16 @@ async fn progress_that_is_given_up_is_read_again_at_once() {
     let (logs, changed) = (alone.reader.logs(), progress(&alone.desk).await);
     // It is remembered as it was for so long.
     alone
-        .until(alone.clock.now() + SignedDuration::from_mins(3))
+        .until(alone.clock.now() + SignedDuration::from_mins(5))
         .await;
     assert_eq!(alone.reader.logs(), logs + 1);
     alone.tick().await;
     assert_eq!(alone.reader.logs(), logs + 1, "once");
     assert_eq!(progress(&alone.desk).await, changed);
-    alone.until(alone.clock.now() + PROGRESS_KEPT).await;
+    // It is written with what comes next, which is that nothing comes.
+    alone
+        .until(seen + Timing::default().stuck_after * 3 / 2)
+        .await;
     assert_eq!(progress(&alone.desk).await, (seen, changed.1 + 1));
 }
 
@@ -247,7 +287,9 @@ async fn a_row_whose_silence_was_broken_is_put_right_with_the_progress() {
     }
     assert_eq!(passed_on, 0, "nobody is called");
     assert_eq!(progress(&desk).await.0, last);
-    assert_eq!(stored(&desk, 0).await.due, Some(last + silent));
+    let row = stored(&desk, 0).await;
+    assert!(row.due > Some(last + silent), "polls tell of the silence");
+    assert_eq!(row.due, job::looked_at(&row.value, &Timing::default()));
 }
 
 /// A store in which somebody else is quicker, once, to change the only job: whoever polls is about to.

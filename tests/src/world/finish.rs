@@ -45,9 +45,9 @@ fn it<T: DeserializeOwned>(record: &Record) -> T {
 impl World {
     /// Ends a story: checks what must hold at the end of every one.
     pub async fn finish(&self) {
-        self.step().await;
+        Box::pin(self.step()).await;
         let before = self.ledger.written().len();
-        self.step().await;
+        Box::pin(self.step()).await;
         let written = self.ledger.written();
         assert_eq!(
             &written[before..],

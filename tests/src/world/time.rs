@@ -20,7 +20,7 @@ impl World {
         while self.clock.now() < until {
             let next = self.next_moment().await.min(until);
             self.clock.advance(next.duration_since(self.clock.now()));
-            self.step().await;
+            Box::pin(self.step()).await;
         }
     }
 
@@ -60,7 +60,7 @@ impl World {
             );
             let next = self.next_look().await.min(end);
             self.clock.advance(next.duration_since(self.clock.now()));
-            self.step().await;
+            Box::pin(self.step()).await;
         }
     }
 

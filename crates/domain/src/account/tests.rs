@@ -150,8 +150,8 @@ fn an_account_is_busy_from_a_poll_that_saw_work_until_its_row_is_old() {
         bustle,
     };
     let busy = polled(&account(), &answered(Bustle::Active), at(0)).aggregate;
-    assert!(busy.is_busy(at(0)) && busy.is_busy(at(240)));
-    assert!(!busy.is_busy(at(251)));
+    assert!(busy.is_busy(at(0)) && busy.is_busy(at(720)));
+    assert!(!busy.is_busy(at(731)));
     for bustle in [Bustle::Resting, Bustle::Nothing] {
         let rests = polled(&account(), &answered(bustle), at(0)).aggregate;
         assert!(!rests.is_busy(at(0)) && !rests.is_busy(at(59)));

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::observe::{end, event, newest_pull};
 use super::orders::{NotNow, not_now};
-use super::silence::deadline;
+use super::silence::looked_at;
 use super::tally::Tally;
 use super::watch::{Announced, Attention, Talk, Watch};
 use super::{Ending, How, Job, Origin, Phase};
@@ -144,7 +144,7 @@ pub fn adopt(new: NewJob, view: &SessionView, now: Timestamp) -> Result<Step<Job
     let mut step = create(new, now)?;
     step.aggregate.origin = Origin::Adopted;
     step.aggregate.phase = Phase::Watching(Box::new(watch(view, now)));
-    step.due = deadline(&step.aggregate, &Timing::default());
+    step.due = looked_at(&step.aggregate, &Timing::default());
     Ok(step)
 }
 
@@ -165,7 +165,7 @@ pub fn start(job: &Job, now: Timestamp) -> Result<Step<Job>, NotNow> {
         job: job.id.clone(),
         attempt: job.attempt,
     });
-    step.due = deadline(&step.aggregate, &Timing::default());
+    step.due = looked_at(&step.aggregate, &Timing::default());
     Ok(step)
 }
 
@@ -185,7 +185,7 @@ pub fn created(job: &Job, view: &SessionView, now: Timestamp, timing: &Timing) -
             });
         }
     }
-    step.due = deadline(&step.aggregate, timing);
+    step.due = looked_at(&step.aggregate, timing);
     step
 }
 
@@ -212,7 +212,7 @@ fn watch(view: &SessionView, now: Timestamp) -> Watch {
 pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job> {
     let mut step = Step::stay(job.clone());
     let Phase::Creating { refusals, .. } = job.phase else {
-        step.due = deadline(job, &Timing::default());
+        step.due = looked_at(job, &Timing::default());
         return step;
     };
     let later = match failure.class {
@@ -298,7 +298,7 @@ pub fn linked(job: &Job, session: &SessionId, pull: &PullRef, timing: &Timing) -
             step.looks.push(Look::Pull(pull.clone()));
         }
     }
-    step.due = deadline(&step.aggregate, timing);
+    step.due = looked_at(&step.aggregate, timing);
     step
 }
 
@@ -310,7 +310,7 @@ pub fn pull_settled(
     now: Timestamp,
 ) -> Step<Job> {
     let mut step = Step::stay(job.clone());
-    step.due = deadline(job, &Timing::default());
+    step.due = looked_at(job, &Timing::default());
     let Phase::Watching(watch) = &job.phase else {
         return step;
     };

@@ -7,7 +7,7 @@ use crate::ids::{JobId, SessionId};
 use crate::policy::Timing;
 use crate::step::Step;
 
-use super::{Job, Phase, deadline};
+use super::{Job, Phase, looked_at};
 
 /// What a session with a job's marker is to the job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +61,6 @@ pub fn turned_up(
         }),
         Kin::Twin | Kin::Stray | Kin::Own | Kin::Unsettled | Kin::Ahead => {}
     }
-    step.due = deadline(job, timing);
+    step.due = looked_at(job, timing);
     step
 }

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::attention::{self, Context};
-use super::silence::{deadline, reminded, stuck};
+use super::silence::{looked_at, reminded, stuck};
 use super::watch::{Attention, Watch};
 use super::whole::whole;
 use super::{Ending, How, Job, Phase, completion, log, turns};
@@ -59,7 +59,7 @@ pub fn observe(
             Sight::Seen(_) => {}
         }
     }
-    step.due = deadline(&step.aggregate, timing);
+    step.due = looked_at(&step.aggregate, timing);
     step
 }
 

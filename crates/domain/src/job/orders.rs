@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::attention::approval;
 use super::observe::event;
-use super::silence::deadline;
+use super::silence::looked_at;
 use super::tally::{self, Topic};
 use super::watch::{Attention, Watch};
 use super::{Job, Phase, turns};
@@ -116,7 +116,7 @@ fn ordered(job: &Job, action: Action, now: Timestamp, timing: &Timing) -> Step<J
         turns::answered(watch, now);
     }
     step.effects.push(action);
-    step.due = deadline(&step.aggregate, timing);
+    step.due = looked_at(&step.aggregate, timing);
     step
 }
 
@@ -131,7 +131,7 @@ pub fn said(job: &Job, session: &SessionId, now: Timestamp, timing: &Timing) -> 
         let echoed = watch.talk.user_at.is_some_and(|at| at >= sent_at);
         watch.unconfirmed_since = (!echoed).then_some(now);
     }
-    step.due = deadline(&step.aggregate, timing);
+    step.due = looked_at(&step.aggregate, timing);
     step
 }
 
@@ -165,7 +165,7 @@ pub fn approve(
 /// A message or an approval failed for good: whoever wished for it has to know, once for each of its tries from the start.
 pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestamp) -> Step<Job> {
     let mut step = Step::stay(job.clone());
-    step.due = deadline(job, &Timing::default());
+    step.due = looked_at(job, &Timing::default());
     let Phase::Watching(watch) = &job.phase else {
         return step;
     };
@@ -187,7 +187,7 @@ pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestam
         tally::announce(&mut step, &mut watch, (Topic::Order, failed));
     }
     step.aggregate.phase = Phase::Watching(watch);
-    step.due = deadline(&step.aggregate, &Timing::default());
+    step.due = looked_at(&step.aggregate, &Timing::default());
     step
 }
 

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::silence::deadline;
+use super::silence::looked_at;
 use super::watch::Watch;
 use super::{Job, Phase};
 use crate::ids::SessionId;
@@ -41,7 +41,7 @@ pub fn pushed(
             return None;
         }
     }
-    step.due = deadline(&step.aggregate, timing);
+    step.due = looked_at(&step.aggregate, timing);
     Some(step)
 }
 
@@ -60,7 +60,7 @@ mod tests {
         let timing = Timing::default();
         pushed(job, &session, (after(job, second), &timing)).map(|step| {
             assert!(step.events.is_empty() && step.effects.is_empty());
-            assert_eq!(step.due, deadline(&step.aggregate, &timing));
+            assert_eq!(step.due, looked_at(&step.aggregate, &timing));
             step.aggregate
         })
     }

@@ -120,6 +120,29 @@ pub(crate) fn silence_deadline(watch: &Watch, timing: &Timing) -> Option<Timesta
     }
 }
 
+/// How much later than it is news the silence of a session is looked for in its row. Polls, which read each watched session's log once it is silent, tell of it in time; the row makes up for polls that no longer come, and is not moved with every sign of life.
+pub const POLLED_SLACK: SignedDuration = SignedDuration::from_mins(30);
+
+/// When a job's row is looked at: at its deadline, but for a silence, which polls find. That of a session that has just begun and that of one at work are looked for after as long, so that the row stays where it is.
+pub fn looked_at(job: &Job, timing: &Timing) -> Option<Timestamp> {
+    let deadline = deadline(job, timing)?;
+    let Phase::Watching(watch) = &job.phase else {
+        return Some(deadline);
+    };
+    let is_silence = watch.missing_since.is_none()
+        && completion::announced_alone_at(watch, timing).is_none()
+        && silence_deadline(watch, timing) == Some(deadline);
+    let latest = plus(
+        silent_since(watch),
+        timing.stuck_after.max(timing.stuck_after_queued),
+    );
+    Some(if is_silence {
+        plus(deadline.max(latest), POLLED_SLACK)
+    } else {
+        deadline
+    })
+}
+
 /// When the job must be looked at again whatever Jules shows.
 pub fn deadline(job: &Job, timing: &Timing) -> Option<Timestamp> {
     match &job.phase {

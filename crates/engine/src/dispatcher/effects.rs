@@ -49,34 +49,42 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Settles and performs the effects of one aggregate. A merge is only begun at the SHA that was judged just now.
+    /// Settles and performs the effects of one aggregate, and answers whether there was anything to do. A merge is only begun at the SHA that was judged just now.
     pub(super) async fn run_effects(
         &self,
         pk: &str,
         source: &Source,
         judged: Option<&CommitSha>,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
+        let effects = self.desk.store.effects(pk).await?;
+        if effects.iter().all(|found| found.value.is_settled()) {
+            return Ok(false);
+        }
         let held = self.hold(source).await?.is_some();
-        for found in self.desk.store.effects(pk).await? {
+        let mut any = false;
+        for found in effects {
             let now = self.desk.now();
-            match &found.value.state {
+            any |= match &found.value.state {
                 EffectState::Started { until, .. } if *until <= now => {
-                    self.expire(pk, &found, source).await?
+                    self.expire(pk, &found, source).await?;
+                    true
                 }
                 EffectState::Unknown { look_at, .. } if *look_at <= now => {
-                    self.settle(pk, &found, source).await?
+                    self.settle(pk, &found, source).await?;
+                    true
                 }
                 EffectState::Intent { not_before, .. } if *not_before <= now && !held => {
-                    self.begin(pk, &found, source, judged).await?
+                    self.begin(pk, &found, source, judged).await?;
+                    true
                 }
                 EffectState::Started { .. }
                 | EffectState::Unknown { .. }
                 | EffectState::Intent { .. }
                 | EffectState::Done { .. }
-                | EffectState::Failed { .. } => {}
-            }
+                | EffectState::Failed { .. } => false,
+            };
         }
-        Ok(())
+        Ok(any)
     }
 
     /// Whoever began it died: the outcome is unknown from now on.

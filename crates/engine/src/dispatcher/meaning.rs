@@ -1,10 +1,10 @@
 //! What the outcome of an effect means for its aggregate, saved in the same commit as the outcome.
 
 use domain::effect::{Action, Effect, EffectState};
-use domain::failure::{FailureClass, Happened};
+use domain::failure::{Failure, FailureClass, Happened};
 use domain::governor::Slots;
 use domain::ids::{JobId, SessionId};
-use domain::job;
+use domain::job::{self, Phase};
 use domain::policy::Source;
 use domain::pull::{self, Input};
 
@@ -64,56 +64,57 @@ impl Dispatcher {
             return self.mean_late_create(unit, &found, late, source).await;
         }
         let now = self.desk.now();
-        let slots = self.desk.store.slots(&found.value.account).await?;
-        let (step, next) = match outcome {
+        let step = match outcome {
             Outcome::Created(view) => {
                 let owner = self.desk.store.job_of(&view.id).await?;
                 if owner.is_none() {
-                    unit.put(keys::session(&view.id), id, None, Place::default());
+                    // Until the job is saved it is still to come to the session that is its own.
+                    unit.put_ahead(keys::session(&view.id), id, None, Place::default());
                 }
                 self.wake_up(unit, id, &found.value.account).await?;
-                let step = match &owner {
+                if matches!(found.value.phase, Phase::Creating { .. }) {
+                    unit.ends_create(&found.value.account);
+                } else {
+                    // Nobody sees by the job that its session was created.
+                    let slots = self.desk.store.slots(&found.value.account).await?;
+                    let next = slots.value.created(id, now);
+                    keep(unit, (&slots, &next));
+                }
+                match &owner {
                     // Somebody had it adopted when this job was over.
                     Some(other) if other != id => {
                         let made = (&view.id, attempt);
                         job::turned_up(&found.value, made, Some(other), &source.timing)
                     }
                     Some(_) | None => job::created(&found.value, view, now, &source.timing),
-                };
-                (step, slots.value.created(id, now))
+                }
             }
             Outcome::Failed(failure) if failure.happened == Happened::Maybe => return Ok(()),
             Outcome::Failed(failure) => {
-                let refused = failure.class == FailureClass::Precondition;
-                let slots = if refused {
-                    slots.value.refused(id, now)
-                } else {
-                    slots.value.release(id)
-                };
-                (job::creation_failed(&found.value, failure, now), slots)
+                self.give_back(unit, &found.value, failure).await?;
+                job::creation_failed(&found.value, failure, now)
             }
             Outcome::Merged(_) | Outcome::Done => return Ok(()),
         };
-        self.hand_on(
-            unit,
-            (&slots, &next),
-            matches!(outcome, Outcome::Created(_)),
-        );
         self.desk.save_job(unit, Some(&found), &step).await?;
         Ok(())
     }
 
-    /// Keeps what became of the slots, and lets the next job have its turn. After a create that went well nobody is called who does not wait: a slot was taken, and whoever waits for the create to end has left a time at the slots.
-    fn hand_on(&self, unit: &mut Unit, (found, next): (&Versioned<Slots>, &Slots), well: bool) {
-        let key = keys::slots(&next.account);
-        let nobody_waits = well && found.due.is_none();
-        let soon = unit.now() + OUTBOX_GRACE;
-        let place = Place::due((!nobody_waits).then_some(soon));
-        unit.put(key, next, Some(found.version), place);
-        if !nobody_waits {
-            let account = next.account.clone();
-            unit.tell(&keys::account_pk(&next.account), Work::Slots { account });
-        }
+    /// A create failed: its slot is free, and the next job has its turn.
+    async fn give_back(
+        &self,
+        unit: &mut Unit,
+        job: &job::Job,
+        failure: &Failure,
+    ) -> Result<(), Error> {
+        let found = self.desk.store.slots(&job.account).await?;
+        let next = if failure.class == FailureClass::Precondition {
+            found.value.refused(&job.id, unit.now())
+        } else {
+            found.value.not_created(&job.id)
+        };
+        keep(unit, (&found, &next));
+        Ok(())
     }
 
     /// An earlier attempt's create came to an end: the job has moved on, and a session that nobody waits for is put away.
@@ -263,4 +264,12 @@ impl Dispatcher {
         );
         Ok(())
     }
+}
+
+/// Keeps what became of the slots, and lets the next job have its turn.
+fn keep(unit: &mut Unit, (found, next): (&Versioned<Slots>, &Slots)) {
+    let place = Place::due(Some(unit.now() + OUTBOX_GRACE));
+    unit.put(keys::slots(&next.account), next, Some(found.version), place);
+    let account = next.account.clone();
+    unit.tell(&keys::account_pk(&next.account), Work::Slots { account });
 }

@@ -267,7 +267,8 @@ impl Dispatcher {
             source,
             judged.as_ref(),
         )
-        .await
+        .await?;
+        Ok(())
     }
 
     /// Before anything is done to a pull request, its session is read back: by now Jules may list another one as what it made.

@@ -16,6 +16,9 @@ use crate::keys;
 use crate::store::Versioned;
 use crate::work::Work;
 
+/// How often it is asked which logs there are: they come and go with what people set up, and then it is asked at once.
+const FIND_EVERY: SignedDuration = SignedDuration::from_mins(60);
+
 /// A log that was looked at so short a time ago is not looked at again: the message came twice.
 const JUST_LOOKED: SignedDuration = SignedDuration::from_secs(30);
 
@@ -67,7 +70,7 @@ impl Dispatcher {
             looked_at: Some(now),
         };
         let mut unit = self.desk.unit();
-        let place = Place::due(Some(plus(now, LOOK_EVERY)));
+        let place = Place::due(Some(plus(now, FIND_EVERY)));
         unit.put(key, &logs, Some(found.version), place);
         ignore_conflict(self.desk.commit(unit).await)
     }

@@ -23,18 +23,17 @@ const PUSH_SHOWN_AFTER: SignedDuration = SignedDuration::from_secs(2);
 
 impl Dispatcher {
     /// A deadline came: the session is looked at whatever the last poll said.
-    pub(super) async fn observe_if_due(&self, id: &JobId, source: &Source) -> Result<(), Error> {
-        let record = self.desk.store.records().get(&keys::job(id)).await?;
-        let claimed_until = record.and_then(|record| record.due);
-        let Some(found) = self.desk.store.job(id).await? else {
-            return Ok(());
-        };
+    pub(super) async fn observe_if_due(
+        &self,
+        found: Versioned<job::Job>,
+        source: &Source,
+    ) -> Result<(), Error> {
         let Phase::Watching(watch) = &found.value.phase else {
             return Ok(());
         };
         let now = self.desk.now();
         let deadline = job::deadline(&found.value, &source.timing);
-        if claimed_until.is_none() || deadline.is_none_or(|deadline| deadline > now) {
+        if found.due.is_none() || deadline.is_none_or(|deadline| deadline > now) {
             return Ok(());
         }
         let account = self.desk.store.account(&found.value.account).await?;
@@ -45,7 +44,7 @@ impl Dispatcher {
         match self.sight(&found.value, watch).await {
             // The account's own polls tell about trouble with the account.
             Err(failure) => {
-                tracing::debug!(%failure, job.id = %id, "the session could not be read at its deadline");
+                tracing::debug!(%failure, job.id = %found.value.id, "the session could not be read at its deadline");
                 Ok(())
             }
             Ok(sight) => self.save_sight(&found, &sight, source).await,

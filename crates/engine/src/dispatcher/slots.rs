@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::governor::{self, Admission, CREATE_GAP, CREATE_HOLD, SLOTS_TAKEN, Slots};
+use domain::governor::{self, Admission, CREATE_GAP, CREATE_HOLD, Limits, SLOTS_TAKEN, Slots};
 use domain::ids::{AccountName, JobId};
 use domain::job::{self, Job, Phase};
 use domain::when::plus;
@@ -17,10 +17,23 @@ use crate::work::Work;
 /// Whose word is taken that it holds a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Doubt {
+    /// Of whoever is said to hold one, and of whoever stands in the list of watched jobs; the others are asked.
+    Gone,
     /// Whoever the list of watched jobs shows with one holds it; the others are asked. A list may be a moment old.
     Absent,
     /// Nobody's: each is asked.
     All,
+}
+
+impl Doubt {
+    /// Whom to doubt next, when a job would be kept waiting.
+    fn more(self) -> Option<Self> {
+        match self {
+            Self::Gone => Some(Self::Absent),
+            Self::Absent => Some(Self::All),
+            Self::All => None,
+        }
+    }
 }
 
 impl Dispatcher {
@@ -48,7 +61,8 @@ impl Dispatcher {
         }
         // Whoever else waits goes on when the one that begins now is done.
         let waits = (queued.len() > 1).then(|| plus(now, CREATE_HOLD));
-        let mut slots = self.free_the_finished(account, Doubt::Absent).await?;
+        let mut doubt = Doubt::Gone;
+        let mut slots = self.free_the_gone(account).await?;
         let mut next: Option<Timestamp> = None;
         for found in in_turn(queued, now) {
             let Phase::Queued { not_before, .. } = found.value.phase else {
@@ -65,24 +79,21 @@ impl Dispatcher {
                 next = earliest(next, not_before);
                 continue;
             }
-            let admit = |slots: &Versioned<Slots>| {
-                governor::admit(&slots.value, &found.value.id, limits, now)
-            };
-            let mut admission = admit(&slots);
-            if matches!(
-                admission,
-                Admission::Later {
-                    code: SLOTS_TAKEN,
-                    ..
-                }
-            ) {
-                // Before a job is kept waiting, whoever is said to hold a slot is asked.
-                slots = self.free_the_finished(account, Doubt::All).await?;
-                admission = admit(&slots);
+            let mut admission = admit(&slots, &found.value.id, (limits, now));
+            // Before a job is kept waiting, whoever is said to hold a slot is asked.
+            while is_taken(&admission)
+                && let Some(more) = doubt.more()
+            {
+                doubt = more;
+                slots = (
+                    self.free_the_finished(account, doubt).await?,
+                    BTreeSet::new(),
+                );
+                admission = admit(&slots, &found.value.id, (limits, now));
             }
             match admission {
                 Admission::Granted(granted) => {
-                    return self.begin_job(&found, &slots, &granted, waits).await;
+                    return self.begin_job(&found, &slots.0, &granted, waits).await;
                 }
                 Admission::Later { at, .. } => {
                     next = at.map_or(next, |at| earliest(next, at));
@@ -90,7 +101,42 @@ impl Dispatcher {
                 }
             }
         }
-        self.keep_slots(&slots, next).await
+        self.keep_slots(&slots.0, next).await
+    }
+
+    /// The slots without those of jobs that are over, and who may hold one besides. The list is asked for names only: while there is room for all of them, it does not matter what they do.
+    async fn free_the_gone(
+        &self,
+        account: &AccountName,
+    ) -> Result<(Versioned<Slots>, BTreeSet<JobId>), Error> {
+        let store = &self.desk.store;
+        let Some(watched) = store.watched_keys(account).await? else {
+            let found = self.free_the_finished(account, Doubt::Absent).await?;
+            return Ok((found, BTreeSet::new()));
+        };
+        let found = store.slots_now(account).await?;
+        let watched: BTreeSet<JobId> = watched
+            .iter()
+            .filter_map(|it| keys::job_of(&it.key))
+            .collect();
+        let mut slots = found.value.clone();
+        for id in found.value.taken.keys().filter(|id| !watched.contains(id)) {
+            if !self.holds(id).await? {
+                slots = slots.release(id);
+            }
+        }
+        Ok((
+            Versioned {
+                value: slots,
+                ..found
+            },
+            watched,
+        ))
+    }
+
+    async fn holds(&self, id: &JobId) -> Result<bool, Error> {
+        let job = self.desk.store.job(id).await?;
+        Ok(job.is_some_and(|job| job.value.holds_slot()))
     }
 
     /// Keeps what was learned of the slots, and when to look again; nothing is written when neither is new.
@@ -121,7 +167,7 @@ impl Dispatcher {
         account: &AccountName,
         doubt: Doubt,
     ) -> Result<Versioned<Slots>, Error> {
-        let found = self.desk.store.slots(account).await?;
+        let found = self.desk.store.slots_now(account).await?;
         let mut slots = found.value.clone();
         let watched = self.desk.store.watched(account).await?;
         let holding = watched.iter().filter(|job| job.value.holds_slot());
@@ -130,13 +176,7 @@ impl Dispatcher {
             if doubt == Doubt::Absent && known.contains(id) {
                 continue;
             }
-            let holds = self
-                .desk
-                .store
-                .job(id)
-                .await?
-                .is_some_and(|job| job.value.holds_slot());
-            if !holds {
+            if !self.holds(id).await? {
                 slots = slots.release(id);
             }
         }
@@ -151,7 +191,7 @@ impl Dispatcher {
         })
     }
 
-    /// Takes the slot and decides the start in one commit; then the next job is looked at.
+    /// Takes the slot, and then decides the start. A slot that is taken for a job which does not begin keeps others waiting for a moment, and is the job's own when its turn comes again.
     async fn begin_job(
         &self,
         found: &Versioned<Job>,
@@ -161,7 +201,7 @@ impl Dispatcher {
     ) -> Result<(), Error> {
         let step = job::start(&found.value, self.desk.now())?;
         let mut unit = self.desk.unit();
-        unit.put(
+        unit.put_ahead(
             keys::slots(&granted.account),
             granted,
             Some(slots.version),
@@ -188,6 +228,29 @@ impl Dispatcher {
             }
             outcome => outcome,
         }
+    }
+}
+
+/// Whether a job may start, by the slots and whoever may hold one besides.
+fn admit(
+    (slots, others): &(Versioned<Slots>, BTreeSet<JobId>),
+    job: &JobId,
+    (limits, now): (Limits, Timestamp),
+) -> Admission {
+    let mut all = slots.value.clone();
+    for other in others {
+        all.taken.entry(other.clone()).or_insert(now);
+    }
+    match governor::admit(&all, job, limits, now) {
+        Admission::Granted(_) => governor::admit(&slots.value, job, limits, now),
+        later @ Admission::Later { .. } => later,
+    }
+}
+
+fn is_taken(admission: &Admission) -> bool {
+    match admission {
+        Admission::Later { code, .. } => *code == SLOTS_TAKEN,
+        Admission::Granted(_) => false,
     }
 }
 

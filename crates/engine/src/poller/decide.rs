@@ -1,32 +1,16 @@
 //! What a sight of a session means by the rules of its source, decided and saved.
 
-use std::sync::Arc;
-
 use domain::job::{self, Job, Sight};
 use domain::policy::Source;
+use domain::step::Step;
 
 use super::Poller;
 use super::poll::Gathered;
 use crate::desk::{DECIDE_AGAIN_MAX, Error};
-use crate::jobs::bare;
 use crate::keys;
 use crate::store::Versioned;
 
 impl Poller {
-    /// The rules of a job's source, which one poll reads once.
-    pub(super) async fn known_rules(
-        &self,
-        job: &Job,
-        gathered: &mut Gathered,
-    ) -> Result<Arc<Source>, Error> {
-        if let Some(known) = gathered.rules.get(&job.repo) {
-            return Ok(Arc::clone(known));
-        }
-        let rules = Arc::new(self.rules(job).await?);
-        gathered.rules.insert(job.repo.clone(), Arc::clone(&rules));
-        Ok(rules)
-    }
-
     /// Whether a job's agent, its own or its source's, can be woken, which one poll reads once.
     async fn known_awake(
         &self,
@@ -45,9 +29,23 @@ impl Poller {
         Ok(is_awake)
     }
 
-    pub(super) async fn rules(&self, job: &Job) -> Result<Source, Error> {
-        let source = self.desk.store.source(&job.repo).await?;
-        Ok(source.map_or_else(|| bare(job), |source| source.value))
+    /// What a sight means by some rules.
+    async fn means(
+        &self,
+        found: &Versioned<Job>,
+        sight: &Sight,
+        (rules, gathered): (&Source, &mut Gathered),
+    ) -> Result<Step<Job>, Error> {
+        let can_be_woken = self.known_awake(&found.value, rules, gathered).await?;
+        let policy = rules.policy_for(can_be_woken, &found.value.terms);
+        let now = self.desk.now();
+        Ok(job::observe(
+            &found.value,
+            sight,
+            now,
+            &policy,
+            &rules.timing,
+        ))
     }
 
     /// Decides and saves, unless it is nothing but progress and can wait. Whoever lost a race leaves it to the next poll, unless only the row was moved and not the job.
@@ -57,14 +55,18 @@ impl Poller {
         sight: &Sight,
         (rules, gathered): (&Source, &mut Gathered),
     ) -> Result<(), Error> {
-        let can_be_woken = self.known_awake(&found.value, rules, gathered).await?;
-        let policy = rules.policy_for(can_be_woken, &found.value.terms);
         let now = self.desk.now();
-        let step = job::observe(&found.value, sight, now, &policy, &rules.timing);
-        let mut found = self.known.stored(found);
-        if self.known.keeps(&found, &step, now) {
+        let mut step = self.means(found, sight, (rules, gathered)).await?;
+        let stored = self.known.stored(found);
+        if self.known.keeps(&stored, &step, now) {
             return Ok(());
         }
+        if step.does_anything(&found.value) {
+            // Something is decided, so it is by the rules as they are.
+            let rules = self.rules_now(&found.value, gathered).await?;
+            step = self.means(found, sight, (&rules, gathered)).await?;
+        }
+        let mut found = stored;
         for _ in 0..DECIDE_AGAIN_MAX {
             let mut unit = self.desk.unit();
             if !self.desk.save_job(&mut unit, Some(&found), &step).await? {

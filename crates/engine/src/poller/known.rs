@@ -15,20 +15,18 @@ use jiff::{SignedDuration, Timestamp};
 use super::{Others, Poller};
 use crate::desk::{Error, left};
 use crate::keys;
-use crate::ports::{Key, Record};
-use crate::store::{Versioned, encode};
+use crate::ports::{Key, Member, Record};
+use crate::save::job_list;
+use crate::store::{Versioned, decode, encode};
 
 /// For so long a job is taken as it was read. Somebody else may change it so that the same sight of its session means something new: that is seen after this.
-const REMEMBERED: SignedDuration = SignedDuration::from_mins(3);
+const REMEMBERED: SignedDuration = SignedDuration::from_mins(5);
 
 /// For so long progress may be remembered only: as much later whoever reads the row sees it. What is found silent is not decided from the row alone: the session is looked at once more.
-pub const PROGRESS_KEPT: SignedDuration = SignedDuration::from_mins(10);
+pub const PROGRESS_KEPT: SignedDuration = SignedDuration::from_mins(30);
 
 /// What was not asked for so long belongs to nobody who is watched here.
 const FORGOTTEN: SignedDuration = SignedDuration::from_mins(30);
-
-/// A record that is read by itself, as of its last commit, is charged like so many that are read with their list, as they were a moment ago.
-const LISTED_FOR_ONE: usize = 2;
 
 /// What was read.
 #[derive(Default)]
@@ -47,6 +45,8 @@ struct Seen {
     at: Timestamp,
     /// As it is stored.
     stored: Versioned<Job>,
+    /// Its place in the list of those who are watched: another one means that somebody has said something since.
+    place: String,
     /// What has been seen since, that nobody has to know at once.
     progress: Option<Progress>,
 }
@@ -96,23 +96,26 @@ impl Known {
     fn recall(
         &self,
         account: &AccountName,
-        asked: &[Key],
+        asked: &[Member],
         now: Timestamp,
     ) -> Vec<Option<Versioned<Job>>> {
         let mut all = self.all();
-        let wanted: BTreeSet<&Key> = asked.iter().collect();
+        let wanted: BTreeSet<&Key> = asked.iter().map(|member| &member.key).collect();
         let of_others = |seen: &Seen| seen.stored.value.account != *account;
         all.jobs.retain(|key, seen| {
             let fresh = now.duration_since(seen.at) < FORGOTTEN;
             fresh && (wanted.contains(key) || of_others(seen))
         });
         let fresh = |seen: &&Seen| now.duration_since(seen.at) < REMEMBERED;
-        let of = |key: &Key| all.jobs.get(key).filter(fresh).map(Seen::job);
+        let of = |member: &Member| {
+            let seen = all.jobs.get(&member.key).filter(fresh);
+            seen.filter(|seen| seen.place == member.sort).map(Seen::job)
+        };
         asked.iter().map(of).collect()
     }
 
     /// Remembers what was read, and answers it with the progress that has been seen since it was written.
-    fn remember(&self, stored: Versioned<Job>, at: Timestamp) -> Versioned<Job> {
+    fn remember(&self, (stored, place): (Versioned<Job>, String), at: Timestamp) -> Versioned<Job> {
         let mut all = self.all();
         let key = keys::job(&stored.value.id);
         if all.at(&key, stored.version).is_none() {
@@ -122,6 +125,7 @@ impl Known {
         let seen = Seen {
             at,
             stored,
+            place,
             progress,
         };
         let job = seen.job();
@@ -172,6 +176,7 @@ impl Known {
         let alone = step.looks.is_empty() && step.amended.is_empty();
         if let (Some(seen), true) = (all.jobs.get_mut(&key), alone) {
             seen.progress = None;
+            seen.place = job_list(&step.aggregate).map_or_else(String::new, |list| list.sort);
             seen.stored = Versioned {
                 value: step.aggregate.clone(),
                 version: before.version + 1,
@@ -224,15 +229,22 @@ impl Poller {
         };
         let now = self.desk.now();
         let mut recalled = self.known.recall(account, &asked, now);
-        let missing = recalled.iter().filter(|job| job.is_none()).count();
-        if missing * LISTED_FOR_ONE > asked.len() {
-            let jobs = store.watched(account).await?.into_iter();
-            return Ok(jobs.map(|job| self.known.remember(job, now)).collect());
+        let missing = asked.iter().zip(&recalled);
+        let missing = missing.filter(|(_, job)| job.is_none());
+        let missing: Vec<Key> = missing.map(|(member, _)| member.key.clone()).collect();
+        if missing.is_empty() {
+            return Ok(recalled.into_iter().flatten().collect());
         }
-        for (key, job) in asked.iter().zip(&mut recalled) {
-            if job.is_none() {
-                let read = store.read(key).await?;
-                *job = read.map(|read| self.known.remember(read, now));
+        let list = keys::jobs_of("watched", account);
+        for record in store.records().glance(&missing).await? {
+            // The index may name somebody who has left since.
+            let Some(place) = record.list.as_ref().filter(|place| place.name == list) else {
+                continue;
+            };
+            let at = asked.iter().position(|member| member.key == record.key);
+            if let Some(job) = at.and_then(|at| recalled.get_mut(at)) {
+                let found = (decode(&record)?, place.sort.clone());
+                *job = Some(self.known.remember(found, now));
             }
         }
         Ok(recalled.into_iter().flatten().collect())

@@ -6,14 +6,21 @@ use std::sync::{Mutex, PoisonError};
 use domain::account::{Account, LEFT_OVERDUE, Poll};
 use domain::ids::AccountName;
 use domain::step::Step;
-use domain::tick::TICK_EVERY;
-use jiff::Timestamp;
+use domain::tick;
+use jiff::{SignedDuration, Timestamp};
 
+use crate::ports::{Key, Record};
 use crate::store::Versioned;
+
+/// For so long an account's row is taken as it was read, by whoever ticks alone: what people change of an account is seen after this. It is written under its version all the same.
+const ROW_REMEMBERED: SignedDuration = SignedDuration::from_mins(1);
 
 /// The accounts as their last polls left them. Whoever starts anew begins with their rows, and reads some logs once more than it had to.
 #[derive(Default)]
-pub(super) struct Learned(Mutex<BTreeMap<AccountName, Kept>>);
+pub(super) struct Learned {
+    accounts: Mutex<BTreeMap<AccountName, Kept>>,
+    rows: Mutex<BTreeMap<Key, (Timestamp, Record)>>,
+}
 
 struct Kept {
     /// The version of the row that it goes beyond.
@@ -25,14 +32,15 @@ struct Kept {
 impl Learned {
     /// The account with what was learned of it since its row was written.
     pub(super) fn recalled(&self, found: &Versioned<Account>) -> Account {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.accounts.lock();
+        let all = all.unwrap_or_else(PoisonError::into_inner);
         match all.get(&found.value.name) {
             Some(kept) if kept.version == found.version => kept.account.clone(),
             Some(_) | None => found.value.clone(),
         }
     }
 
-    /// Keeps what a poll learned, if it need not be written: the row stays due, so that the next tick polls again.
+    /// Keeps what a poll learned, if it need not be written: the row stays due, so that whoever ticks without this memory polls at once.
     pub(super) fn keeps(
         &self,
         row: &Versioned<Account>,
@@ -44,7 +52,7 @@ impl Learned {
             && matches!(outcome, Poll::Answered { .. })
             && row.value.health == account.health
             && row.value.next_poll <= now
-            && account.next_poll.duration_since(now) <= TICK_EVERY;
+            && tick::is_soon(Some(account.next_poll), now);
         let written = row.value.tally.last;
         let is_fresh = written.is_some_and(|at| now.duration_since(at) < LEFT_OVERDUE);
         if !(is_quiet && is_fresh) {
@@ -54,8 +62,28 @@ impl Learned {
             version: row.version,
             account: account.clone(),
         };
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.accounts.lock();
+        let mut all = all.unwrap_or_else(PoisonError::into_inner);
         all.insert(account.name.clone(), kept);
         true
+    }
+
+    /// An account's row as it was read less than [`ROW_REMEMBERED`] ago, if it was left as it is since.
+    pub(super) fn row(&self, key: &Key, now: Timestamp) -> Option<Record> {
+        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, row) = rows.get(key)?;
+        (now.duration_since(*at) < ROW_REMEMBERED).then(|| row.clone())
+    }
+
+    /// An account's row was just read.
+    pub(super) fn read(&self, row: &Record, now: Timestamp) {
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        rows.insert(row.key.clone(), (now, row.clone()));
+    }
+
+    /// An account's row is no longer as it was read.
+    pub(super) fn forget(&self, key: &Key) {
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        rows.remove(key);
     }
 }

@@ -38,6 +38,8 @@ pub(super) struct Gathered {
     /// Requests to Jules; a log counts as one, however many pages it has.
     pub(super) asked: u64,
     pub(super) rules: BTreeMap<RepoName, Arc<Source>>,
+    /// Whether rules may be those of a moment ago, for what is not decided by them.
+    pub(super) alone: bool,
     /// Which agents can be woken.
     pub(super) awake: BTreeMap<AgentName, bool>,
     answered: usize,
@@ -45,12 +47,12 @@ pub(super) struct Gathered {
 }
 
 impl Poller {
-    /// Polls an account and saves how that went: one write to the account's row, and one for each job that changed.
+    /// Polls an account and saves how that went: one write to the account's row, and one for each job that changed. Answers when it is polled again; none for an account that is gone.
     pub(super) async fn poll(
         &self,
         found: Versioned<Account>,
         (until, others): (Timestamp, Others),
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Timestamp>, Error> {
         let account = &self.learned.recalled(&found);
         let jobs = self.watched(&account.name, others).await?;
         let mut gathered = Gathered {
@@ -58,6 +60,7 @@ impl Poller {
             passed_over: account.passed_over.clone(),
             until: Some(until),
             tally: account.tally.clone(),
+            alone: others == Others::None,
             ..Gathered::default()
         };
         let looked = self.look_at_all(account, &jobs, &mut gathered).await;
@@ -88,8 +91,9 @@ impl Poller {
         let step = account::polled(&learned, &outcome, self.desk.now());
         let seen = (&outcome, self.desk.now());
         if others == Others::None && self.learned.keeps(&found, &step, seen) {
-            return Ok(());
+            return Ok(Some(step.aggregate.next_poll));
         }
+        self.learned.forget(&keys::account(&account.name));
         self.save_poll(found.version, learned, &mut outcome).await
     }
 
@@ -98,7 +102,7 @@ impl Poller {
         mut version: u64,
         mut learned: Account,
         outcome: &mut Poll,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Timestamp>, Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
             let name = &learned.name;
             let step = account::polled(&learned, outcome, self.desk.now());
@@ -117,7 +121,7 @@ impl Poller {
             }
             match self.desk.commit(unit).await {
                 Err(error) if error.is_conflict() => {}
-                outcome => return outcome,
+                outcome => return outcome.map(|()| Some(step.aggregate.next_poll)),
             }
             // Somebody may have wanted this account polled.
             if let Poll::Answered { bustle, .. } = outcome
@@ -126,7 +130,9 @@ impl Poller {
                 *bustle = self.bustle(name).await?;
             }
             let again = self.desk.store.account(name).await?;
-            let Some(again) = again else { return Ok(()) };
+            let Some(again) = again else {
+                return Ok(None);
+            };
             version = again.version;
             learned = Account {
                 passed_over: learned.passed_over,
@@ -138,7 +144,7 @@ impl Poller {
                 ..again.value
             };
         }
-        Ok(())
+        Ok(None)
     }
 
     async fn look_at_all(

@@ -12,21 +12,21 @@ use crate::store::decode;
 use crate::work::Work;
 
 impl Poller {
-    /// Moves a row that is looked at too early to when it has to be; answers whether it was one. Whoever lost it to somebody else has nothing to do either.
-    pub(super) async fn put_right(&self, record: &Record) -> Result<bool, Error> {
+    /// Moves a row that is looked at too early to when it has to be, and answers when that is; none for one that has to be looked at now. Whoever lost it to somebody else has nothing to do either.
+    pub(super) async fn put_right(&self, record: &Record) -> Result<Option<Timestamp>, Error> {
         let record = &self.known.caught_up(record);
         let Some(at) = self.wanted_at(record).await? else {
-            return Ok(false);
+            return Ok(None);
         };
         if at <= self.desk.now() {
-            return Ok(false);
+            return Ok(None);
         }
         let is_written = self.move_to(record, at).await?;
         let written = decode::<Job>(record).ok().filter(|_| is_written);
         let written = written.map(|written| written.value);
         let now = self.desk.now();
         self.known.forget(&record.key, written.as_ref(), now);
-        Ok(true)
+        Ok(Some(at))
     }
 
     /// When what a row holds has to be looked at; none for rows that never stand too early, and for those that nobody can read: whoever they are passed on to tells of that.
@@ -41,6 +41,6 @@ impl Poller {
             return Ok(None);
         };
         let rules = self.rules(&found.value).await?;
-        Ok(job::deadline(&found.value, &rules.timing))
+        Ok(job::looked_at(&found.value, &rules.timing))
     }
 }

@@ -82,7 +82,7 @@ impl Desk {
             found.because("queued", sentence);
         }
         if let Some(account) = self.store.account(&job.account).await? {
-            let slots = self.store.slots(&job.account).await?.value;
+            let slots = self.store.slots_now(&job.account).await?.value;
             match governor::admit(&slots, &job.id, account.value.limits, now) {
                 Admission::Granted(_) if ahead == 0 && refusals == 0 && !found.held => {
                     let sentence = format!(

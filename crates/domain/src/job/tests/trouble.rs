@@ -49,7 +49,7 @@ fn stuck_is_told_after_exactly_a_window_and_again_only_after_another() {
     let mut story = Story::new();
     story.log = vec![worked("w1", 0)];
     story.poll(0, "IN_PROGRESS");
-    assert_eq!(story.due, Some(at(20 * MINUTE)));
+    assert_eq!(story.due, Some(at(90 * MINUTE)));
     assert!(story.poll(20 * MINUTE - 1, "IN_PROGRESS").is_empty());
     assert_eq!(
         story.poll(20 * MINUTE, "IN_PROGRESS"),
@@ -62,6 +62,18 @@ fn stuck_is_told_after_exactly_a_window_and_again_only_after_another() {
         ["stuck: Running tests"]
     );
     assert_ne!(story.events[0].id, story.events[1].id);
+}
+
+#[test]
+fn the_row_of_a_session_stays_where_it_is_when_it_begins_to_work() {
+    let mut story = Story::new();
+    story.poll(0, "QUEUED");
+    let begun = story.due;
+    story.log = vec![worked("w1", MINUTE)];
+    story.poll(MINUTE, "IN_PROGRESS");
+    // It stands earlier than it has to, so it is left there.
+    assert_eq!(begun, Some(at(90 * MINUTE)));
+    assert_eq!(story.due, Some(at(91 * MINUTE)));
 }
 
 #[test]

@@ -69,6 +69,7 @@ pub(super) fn put(samples: &mut Samples) {
     for next_at in [Some(AT), None] {
         let lease = domain::tick::Lease {
             generation: 7,
+            at: Some(AT),
             next_at,
         };
         samples.put(keys::tick(), &lease);

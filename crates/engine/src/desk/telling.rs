@@ -1,0 +1,109 @@
+//! Who is told once a unit of work is saved.
+
+use domain::ids::AccountName;
+use jiff::SignedDuration;
+
+use super::{Desk, Error};
+use crate::keys;
+use crate::ports::{Expect, Key, Write};
+use crate::work::Work;
+
+/// The version of a row that was just put for the first time.
+const NEW_ROW: u64 = 1;
+
+/// What is said once a unit of work is saved.
+#[derive(Default)]
+pub(super) struct Telling {
+    /// Messages that a row asks for as well, when it is due.
+    pub(super) told: Vec<Work>,
+    /// Messages that something makes up for without a row.
+    pub(super) hints: Vec<Work>,
+    /// Messages with a row of their own.
+    pub(super) rows: Vec<(Key, Work)>,
+    /// Accounts of which a create has ended.
+    pub(super) ended: Vec<AccountName>,
+    /// Accounts that may have a slot free.
+    pub(super) freed: Vec<AccountName>,
+}
+
+impl Telling {
+    pub(super) fn is_empty(&self) -> bool {
+        self.told.is_empty()
+            && self.hints.is_empty()
+            && self.rows.is_empty()
+            && self.ended.is_empty()
+            && self.freed.is_empty()
+    }
+}
+
+impl Desk {
+    /// What cannot be said now is no failure of what was saved.
+    pub(super) async fn tell(&self, telling: Telling) {
+        for work in telling.told.iter().chain(&telling.hints) {
+            if let Err(error) = self.nudge(work).await {
+                tracing::warn!(%error, ?work, "a message is sent when its row is due, or what it hints at is found by itself");
+            }
+        }
+        for (key, work) in telling.rows {
+            if let Err(error) = self.publish(&key, NEW_ROW, &work).await {
+                tracing::warn!(%error, key = ?key, "a message stays in the outbox");
+            }
+        }
+        for account in telling.ended {
+            if let Err(error) = self.call_who_waited(&account).await {
+                tracing::warn!(%error, %account, "whoever waits for a create to end looks for that by itself");
+            }
+        }
+        for account in telling.freed {
+            if let Err(error) = self.call_the_next(&account).await {
+                tracing::warn!(%error, %account, "whoever waits for a slot looks for one by itself");
+            }
+        }
+    }
+
+    /// Has the slots of an account given to whoever waits for one; nobody is called where nobody does. It needs no row: whoever waits is due every two minutes.
+    async fn call_the_next(&self, account: &AccountName) -> Result<(), Error> {
+        let queue = keys::jobs_of("queued", account);
+        if !self.store.records().members(&queue, 1).await?.is_empty() {
+            let account = account.clone();
+            self.nudge(&Work::Slots { account }).await?;
+        }
+        Ok(())
+    }
+
+    /// A create of an account has ended: whoever waits for that has left a time at the slots.
+    async fn call_who_waited(&self, account: &AccountName) -> Result<(), Error> {
+        if self.store.slots(account).await?.due.is_some() {
+            let account = account.clone();
+            self.nudge(&Work::Slots { account }).await?;
+        }
+        Ok(())
+    }
+
+    async fn nudge(&self, work: &Work) -> Result<(), Error> {
+        Ok(self.queue.nudge(&work.to_body()).await?)
+    }
+
+    /// Sends an outbox row's message and then forgets the row: a crash between the two sends it twice, which changes nothing.
+    pub(crate) async fn publish(&self, key: &Key, version: u64, work: &Work) -> Result<(), Error> {
+        self.queue
+            .send(&work.to_body(), SignedDuration::ZERO)
+            .await?;
+        self.store
+            .records()
+            .commit(vec![Write::Delete {
+                key: key.clone(),
+                expect: Expect::Version(version),
+            }])
+            .await
+            .map_err(Error::from)
+            // A row that was written again meanwhile asks for another look, and one that is gone was sent by somebody else.
+            .or_else(|error| {
+                if error.is_conflict() {
+                    Ok(())
+                } else {
+                    Err(error)
+                }
+            })
+    }
+}

@@ -26,6 +26,9 @@ const MONTH_HOURS: f64 = 730.0;
 /// Dollars are shown in millionths where they are so few.
 const MILLIONTHS: f64 = 1e6;
 
+/// What the table charges for one kind of row is shown from so many millionths on.
+const SHOWN: f64 = 0.25;
+
 /// Of each trigger Lambda keeps so many receives open, each for twenty seconds.
 const RECEIVERS: f64 = 5.0;
 const RECEIVES_AN_HOUR: f64 = 180.0;
@@ -86,6 +89,17 @@ fn watched(ran: &Ran, prices: &Prices, (name, target): (&str, Target)) -> Result
     let part =
         |(what, dollars): (&str, f64)| figure(&format!("of this {what}"), dollars * share, "u$");
     figures.extend(cost.parts().map(part));
+    for (what, used) in &spent.table {
+        let (reads, writes) = prices.of_table(used)?;
+        for (verb, dollars) in [("reads", reads), ("writes", writes)] {
+            if dollars * share >= SHOWN {
+                figures.push(part((&format!("{verb}: {what}"), dollars)));
+            }
+        }
+    }
+    let called_off = prices.used(&spent.after)? / f64::from(spent.lives);
+    let name = "calling a job off, apart from it, each";
+    figures.push(figure(name, called_off * MILLIONTHS, "u$"));
     let logs = ran.log_gb * prices.dollars("log_gb")?;
     figures.push(figure("logs, apart from it", logs * share, "u$"));
     Ok(figures)

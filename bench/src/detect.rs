@@ -4,6 +4,7 @@ mod absent;
 mod charged;
 mod cloud;
 mod jules;
+mod kind;
 mod life;
 mod town;
 mod witness;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
+use engine::usage::Used;
 use serde_json::Value;
 
 use crate::detect::Spent;
@@ -32,6 +33,28 @@ impl Prices {
         let price = self.0.get(name).and_then(|it| it["dollars"].as_f64());
         price.with_context(|| format!("the price file has no {name}"))
     }
+
+    /// What reading and writing the table costs, in dollars.
+    pub(super) fn of_table(&self, used: &Used) -> Result<(f64, f64)> {
+        let price = |halves: u64, name| -> Result<f64> {
+            Ok(halves as f64 / MILLION_HALVES * self.dollars(name)?)
+        };
+        Ok((
+            price(used.read_halves, "million_read_units")?,
+            price(used.write_halves, "million_write_units")?,
+        ))
+    }
+}
+
+impl Prices {
+    /// What was used comes to, in dollars.
+    pub(super) fn used(&self, used: &Used) -> Result<f64> {
+        let spent = Spent {
+            used: *used,
+            ..Spent::default()
+        };
+        Ok(Cost::of(&spent, self)?.total())
+    }
 }
 
 /// Dollars by what they are for.
@@ -44,15 +67,10 @@ impl Cost {
             Ok(count as f64 / unit * prices.dollars(name)?)
         };
         let requests = "million_queue_requests";
+        let (reads, writes) = prices.of_table(used)?;
         Ok(Self([
-            (
-                "reads of the table",
-                price(used.read_halves, MILLION_HALVES, "million_read_units")?,
-            ),
-            (
-                "writes of the table",
-                price(used.write_halves, MILLION_HALVES, "million_write_units")?,
-            ),
+            ("reads of the table", reads),
+            ("writes of the table", writes),
             (
                 "messages sent",
                 price(used.queue_requests, MILLION, requests)?,

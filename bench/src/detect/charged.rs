@@ -4,9 +4,19 @@
 //! An index of keys takes one unit where a row comes or goes, and two where one moves; that this is not doubled in a transaction was seen on DynamoDB by the authors of dynoxide, in its pull request 188.
 
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use engine::ports::{Key, ListKey, Record, Write};
-use jiff::Timestamp;
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsInput;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
+use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
+use aws_smithy_runtime_api::box_error::BoxError;
+use aws_smithy_runtime_api::client::interceptors::Intercept;
+use aws_smithy_runtime_api::client::interceptors::context::{
+    BeforeSerializationInterceptorContextRef, FinalizerInterceptorContextRef, Input,
+};
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::config_bag::{ConfigBag, Storable, StoreReplace};
 
 /// Bytes that one unit writes.
 const UNIT: usize = 1_024;
@@ -17,73 +27,192 @@ const TRANSACTED: u64 = 2;
 /// Halves of a unit, which is what is counted.
 const HALVES: u64 = 2;
 
-/// Bytes of the names of what every item has, of its version, and of who wrote it.
-const OF_EVERY_ITEM: usize = 50;
+/// Values of an update that are no attributes: conditions, and what a version is counted with.
+const NO_ATTRIBUTES: [&str; 3] = [":one", ":seen", ":found"];
 
-/// Bytes of what makes it stand in an index, besides a list's name and the place there.
-const OF_DUE: usize = 26;
-const OF_LIST: usize = 9;
+/// Attributes by name, of a key or of an update.
+type Values = HashMap<String, AttributeValue>;
+
+/// Watches what is written to a table. Clones count together.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Charges(Arc<Mutex<Known>>);
 
 /// What is known of every item, and what was charged.
-#[derive(Default)]
-pub(super) struct Charges {
-    known: HashMap<Key, Stands>,
+#[derive(Debug, Default)]
+struct Known {
+    items: HashMap<String, Stands>,
     halves: u64,
 }
 
 /// How large an item is, and where it stands.
-#[derive(Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct Stands {
     bytes: usize,
-    due: Option<Timestamp>,
-    list: Option<ListKey>,
+    due: Option<AttributeValue>,
+    place: Option<(AttributeValue, AttributeValue)>,
 }
 
 impl Charges {
-    /// Notes what was committed. A single item is no transaction, and told rightly.
-    pub(super) fn note(&mut self, items: &[Write]) {
-        let units: u64 = items.iter().map(|item| self.one(item)).sum();
-        if items.len() > 1 {
+    /// What was charged since the last time, in halves of a unit.
+    pub(super) fn take(&self) -> u64 {
+        std::mem::take(&mut self.known().halves)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a request asks for: it is known before it is sent, and counts once it is answered.
+#[derive(Debug, Clone)]
+struct Asked {
+    changes: Vec<Change>,
+    is_transaction: bool,
+}
+
+/// What becomes of one item.
+#[derive(Debug, Clone)]
+enum Change {
+    Put(String, Stands),
+    Delete(String),
+    Check(String),
+}
+
+impl Storable for Asked {
+    type Storer = StoreReplace<Self>;
+}
+
+impl Intercept for Charges {
+    fn name(&self) -> &'static str {
+        "Charges"
+    }
+
+    fn read_before_serialization(
+        &self,
+        context: &BeforeSerializationInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        config: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        if let Some(asked) = Asked::of(context.input()) {
+            config.interceptor_state().store_put(asked);
+        }
+        Ok(())
+    }
+
+    fn read_after_execution(
+        &self,
+        context: &FinalizerInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        config: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let went_well = matches!(context.output_or_error(), Some(Ok(_)));
+        if let Some(asked) = config.load::<Asked>().filter(|_| went_well) {
+            self.known().note(asked);
+        }
+        Ok(())
+    }
+}
+
+impl Asked {
+    fn of(input: &Input) -> Option<Self> {
+        let one = |change| Self {
+            changes: vec![change],
+            is_transaction: false,
+        };
+        if let Some(update) = input.downcast_ref::<UpdateItemInput>() {
+            let (key, values) = (update.key(), update.expression_attribute_values());
+            Some(one(Change::Put(name(key), Stands::of(key, values))))
+        } else if let Some(delete) = input.downcast_ref::<DeleteItemInput>() {
+            Some(one(Change::Delete(name(delete.key()))))
+        } else {
+            let all = input.downcast_ref::<TransactWriteItemsInput>()?;
+            Some(Self {
+                changes: all.transact_items().iter().filter_map(Change::of).collect(),
+                is_transaction: true,
+            })
+        }
+    }
+}
+
+impl Change {
+    fn of(part: &TransactWriteItem) -> Option<Self> {
+        if let Some(update) = part.update() {
+            let (key, values) = (Some(update.key()), update.expression_attribute_values());
+            Some(Self::Put(name(key), Stands::of(key, values)))
+        } else if let Some(delete) = part.delete() {
+            Some(Self::Delete(name(Some(delete.key()))))
+        } else {
+            let check = part.condition_check()?;
+            Some(Self::Check(name(Some(check.key()))))
+        }
+    }
+}
+
+impl Known {
+    /// A single item is no transaction, and told rightly.
+    fn note(&mut self, asked: &Asked) {
+        let units: u64 = asked.changes.iter().map(|it| self.change(it)).sum();
+        if asked.is_transaction {
             self.halves += units * HALVES;
         }
     }
 
-    /// What was charged since the last time, in halves of a unit.
-    pub(super) fn take(&mut self) -> u64 {
-        std::mem::take(&mut self.halves)
-    }
-
-    fn one(&mut self, item: &Write) -> u64 {
-        let before = self.known.get(item.key()).cloned().unwrap_or_default();
-        let after = match item {
-            Write::Put { record, .. } => Stands::of(record),
-            Write::Delete { .. } => Stands::default(),
-            Write::Check { .. } => before.clone(),
+    /// The units of one change in a transaction.
+    fn change(&mut self, change: &Change) -> u64 {
+        let before = match change {
+            Change::Put(name, after) => self.items.insert(name.clone(), after.clone()),
+            Change::Delete(name) => self.items.remove(name),
+            Change::Check(name) => self.items.get(name).cloned(),
         };
-        let bytes = before.bytes.max(after.bytes);
-        let units = u64::try_from(bytes.div_ceil(UNIT).max(1)).unwrap_or(u64::MAX);
-        let moved = index(&before.due, &after.due) + index(&before.list, &after.list);
-        match item {
-            Write::Delete { key, .. } => self.known.remove(key),
-            Write::Put { record, .. } => self.known.insert(record.key.clone(), after),
-            Write::Check { .. } => None,
-        };
-        units * TRANSACTED + moved
+        let before = before.unwrap_or_default();
+        match change {
+            Change::Put(_, after) => charged(&before, after),
+            Change::Delete(_) => charged(&before, &Stands::default()),
+            Change::Check(_) => charged(&before, &before),
+        }
     }
 }
 
 impl Stands {
-    fn of(record: &Record) -> Self {
-        let Key { pk, sk } = &record.key;
-        let due = record.due.map_or(0, |_| OF_DUE);
-        let list = record.list.as_ref();
-        let list = list.map_or(0, |list| OF_LIST + list.name.len() + list.sort.len());
+    fn of(key: Option<&Values>, values: Option<&Values>) -> Self {
+        let value = |name: &str| values?.get(name).cloned();
+        let set = values.into_iter().flatten();
+        let set = set.filter(|(name, _)| !NO_ATTRIBUTES.contains(&name.as_str()));
+        // A placeholder is as long as the name that it stands for, and a colon.
+        let attributes = set.map(|(name, value)| name.len() - 1 + size(value));
+        let keys = key.into_iter().flatten();
+        let keys = keys.map(|(name, value)| name.len() + size(value));
         Self {
-            bytes: OF_EVERY_ITEM + pk.len() + sk.len() + record.body.len() + due + list,
-            due: record.due,
-            list: record.list.clone(),
+            bytes: attributes.chain(keys).sum(),
+            due: value(":due_at"),
+            place: value(":list").zip(value(":place")),
         }
     }
+}
+
+fn name(key: Option<&Values>) -> String {
+    let part = |name: &str| Some(key?.get(name)?.as_s().ok()?.as_str());
+    let of = |name| part(name).unwrap_or_default();
+    format!("{} {}", of("pk"), of("sk"))
+}
+
+/// Source: the same guide, "DynamoDB item sizes and formats".
+fn size(value: &AttributeValue) -> usize {
+    if let Ok(text) = value.as_s() {
+        text.len()
+    } else if let Ok(bytes) = value.as_b() {
+        bytes.as_ref().len()
+    } else if let Ok(number) = value.as_n() {
+        number.len().div_ceil(2) + 1
+    } else {
+        1
+    }
+}
+
+fn charged(before: &Stands, after: &Stands) -> u64 {
+    let bytes = before.bytes.max(after.bytes);
+    let units = u64::try_from(bytes.div_ceil(UNIT).max(1)).unwrap_or(u64::MAX);
+    units * TRANSACTED + index(&before.due, &after.due) + index(&before.place, &after.place)
 }
 
 fn index<T: PartialEq>(before: &Option<T>, after: &Option<T>) -> u64 {
@@ -98,41 +227,36 @@ fn index<T: PartialEq>(before: &Option<T>, after: &Option<T>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine::ports::Expect;
+    use aws_sdk_dynamodb::types::Update;
 
-    fn put(sk: &str, bytes: usize, due: Option<i64>) -> Write {
-        let key = Key {
-            pk: "A".to_owned(),
-            sk: sk.to_owned(),
-        };
-        Write::Put {
-            record: Record {
-                key,
-                version: 0,
-                body: "x".repeat(bytes),
-                due: due.map(|at| Timestamp::from_second(at).unwrap()),
-                list: None,
-                forget: None,
-            },
-            expect: Expect::Any,
+    fn put(sk: &str, bytes: usize, due: Option<i64>) -> TransactWriteItem {
+        let text = |text: &str| AttributeValue::S(text.to_owned());
+        let mut update = Update::builder()
+            .table_name("table")
+            .update_expression("")
+            .key("pk", text("A"))
+            .key("sk", text(sk))
+            .expression_attribute_values(":body", text(&"x".repeat(bytes)));
+        if let Some(due) = due {
+            update =
+                update.expression_attribute_values(":due_at", AttributeValue::N(due.to_string()));
         }
+        TransactWriteItem::builder()
+            .update(update.build().unwrap())
+            .build()
     }
 
     #[test]
     fn a_transaction_is_charged_by_what_its_items_were_and_become() {
-        let mut charges = Charges::default();
-        let charged = |charges: &mut Charges, items: &[Write]| {
-            charges.note(items);
-            charges.take()
-        };
-        // A single one is none.
-        assert_eq!(charged(&mut charges, &[put("1", 1_900, Some(1))]), 0);
-        // Four units for the old kilobytes, two for the new item, one for the row that goes.
-        let items = [put("1", 10, None), put("2", 10, None)];
-        assert_eq!(charged(&mut charges, &items), 2 * (4 + 2 + 1));
-        // A row comes, and one moves.
-        charged(&mut charges, &[put("1", 10, Some(1)), put("2", 10, None)]);
-        let items = [put("1", 10, Some(2)), put("2", 10, Some(2))];
-        assert_eq!(charged(&mut charges, &items), 2 * (2 + 2 + 2 + 1));
+        let mut known = Known::default();
+        let mut charged = |part| known.change(&Change::of(&part).unwrap());
+        // Two units for each kilobyte, and one for the row that comes.
+        assert_eq!(charged(put("1", 1_900, Some(1))), 4 + 1);
+        // The old kilobytes count, and the row that goes.
+        assert_eq!(charged(put("1", 10, None)), 4 + 1);
+        assert_eq!(charged(put("1", 10, Some(1))), 2 + 1);
+        // One moves, and one stays.
+        assert_eq!(charged(put("1", 10, Some(2))), 2 + 2);
+        assert_eq!(charged(put("1", 20, Some(2))), 2);
     }
 }

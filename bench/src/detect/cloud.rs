@@ -9,12 +9,12 @@ use async_trait::async_trait;
 use aws::{Counters, SqsQueue, Table};
 use domain::account::Pace;
 use domain::event::Occurrence;
-use domain::ids::JobId;
+use domain::ids::{AccountName, JobId};
 use engine::desk::Desk;
 use engine::dispatcher::{BATCH, VISIBILITY};
 use engine::machine::SystemClock;
 use engine::ports::{Clock, Delivery, Queue, QueueError, Receipt};
-use engine::usage::{Meter, Used};
+use engine::usage::Used;
 use engine::work::Work;
 use jiff::{SignedDuration, Timestamp};
 use lambda_runtime::{Context, LambdaEvent};
@@ -24,6 +24,7 @@ use tests::clock::FakeClock;
 use tests::memory::MemoryQueue;
 use tests::world::batch_event;
 
+use super::charged::Charges;
 use super::jules::MemoryJules;
 use super::life::Life;
 use super::town::{CountingIds, attend, hand_over, only_jules, settle_in};
@@ -48,14 +49,18 @@ const LIMIT_MS: i64 = 90_000;
 const REQUESTS_OF_A_BATCH: u64 = 2;
 
 /// What watching took.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Spent {
     /// What the adapters counted, and the invocations.
     pub(crate) used: Used,
+    /// What the table charged of it, by what that was for.
+    pub(crate) table: BTreeMap<String, Used>,
     /// Receives and deletes of the functions' triggers.
     pub(crate) trigger_requests: u64,
     /// Calls of the schedule.
     pub(crate) scheduled: u64,
+    /// What calling jobs off took.
+    pub(crate) after: Used,
     /// Hours of jobs that were watched.
     pub(crate) job_hours: f64,
     /// Jobs that were watched to the point where somebody attended to them.
@@ -101,6 +106,7 @@ impl Queue for Doubled {
 /// The functions and their world.
 pub(crate) struct CloudTown {
     clock: Arc<FakeClock>,
+    account: AccountName,
     began: Timestamp,
     records: Arc<Witness<Table>>,
     work: Arc<Doubled>,
@@ -110,7 +116,6 @@ pub(crate) struct CloudTown {
     poller: poller::Function,
     dispatcher: dispatcher::Function,
     jules: Arc<MemoryJules>,
-    counters: Counters,
     coming: VecDeque<(usize, Life)>,
     /// When each was attended to, since the beginning.
     attended: Vec<SignedDuration>,
@@ -125,7 +130,8 @@ impl CloudTown {
         let clock = Arc::new(FakeClock::default());
         let told: Arc<dyn Clock> = Arc::<FakeClock>::clone(&clock);
         let counters = Counters::without_transactions();
-        let (table, queue) = tests::cloud::metered(counters.clone()).await;
+        let charges = Charges::default();
+        let (table, queue) = tests::cloud::watched(counters.clone(), charges.clone()).await;
         let (_, tick_queue) = tests::cloud::metered(counters.clone()).await;
         let doubled = |real| {
             Arc::new(Doubled {
@@ -134,7 +140,7 @@ impl CloudTown {
             })
         };
         let (work, ticks) = (doubled(queue), doubled(tick_queue));
-        let records = Arc::new(Witness::of(table));
+        let records = Arc::new(Witness::of(table, (counters, charges)));
         let jules = Arc::new(MemoryJules::new(
             Arc::clone(&told),
             lives,
@@ -152,11 +158,11 @@ impl CloudTown {
             ..Pace::default()
         };
         settle_in(&desk, pace).await?;
-        counters.take();
         records.charged();
         let (eyes, hands) = only_jules(&jules);
         Ok(Self {
             began: clock.now(),
+            account: "default".parse()?,
             poller: poller::Function::new(
                 desk.clone(),
                 Arc::<MemoryJules>::clone(&jules),
@@ -174,23 +180,39 @@ impl CloudTown {
             work,
             ticks,
             jules,
-            counters,
         })
     }
 
     /// Plays until the last has come, so that as many are watched at the end as in the middle; answers how many seconds each that was attended to was not seen, and what it took.
+    ///
+    /// Those who are there from the beginning came before it: what is counted begins once all of them are watched.
     pub(crate) async fn play(mut self) -> Result<(Vec<f64>, Spent)> {
         let lives: Vec<Life> = self.coming.iter().map(|(_, life)| *life).collect();
+        while self.people.store.watched(&self.account).await?.len() < self.early(&lives) {
+            self.step().await?;
+        }
+        let counted_from = self.clock.now().duration_since(self.began);
+        self.records.charged();
+        self.spent = Spent::default();
+        self.attended.clear();
         while !self.coming.is_empty() {
             self.step().await?;
         }
         let now = self.clock.now().duration_since(self.began);
-        let since = lives.iter().map(|life| (now - life.comes).as_secs_f64());
+        let since = lives.iter().map(|life| now - life.comes.max(counted_from));
+        let since: f64 = since.map(|watched| watched.as_secs_f64()).sum();
         let mut spent = self.spent();
+        spent.hours = (now - counted_from).as_secs_f64() / SECONDS_OF_AN_HOUR;
         // Those who were attended to were no longer watched.
-        spent.job_hours = since.sum::<f64>() / SECONDS_OF_AN_HOUR - self.unwatched(now);
+        spent.job_hours = since / SECONDS_OF_AN_HOUR - self.unwatched(now);
         spent.lives = u32::try_from(self.attended.len()).unwrap_or(u32::MAX);
         Ok((self.delays.into_values().collect(), spent))
+    }
+
+    /// How many are there from the beginning, and were not attended to yet.
+    fn early(&self, lives: &[Life]) -> usize {
+        let all = lives.iter().filter(|life| life.comes.is_zero()).count();
+        all.saturating_sub(self.delays.len())
     }
 
     /// Hours since jobs were attended to.
@@ -211,7 +233,7 @@ impl CloudTown {
         let played = self.clock.now().duration_since(self.began);
         Spent {
             hours: played.as_secs_f64() / SECONDS_OF_AN_HOUR,
-            ..self.spent
+            ..self.spent.clone()
         }
     }
 
@@ -263,14 +285,23 @@ impl CloudTown {
             }
             let at = event.observed_at.duration_since(self.began);
             self.attended.push(at);
-            let before = self.used();
-            self.spent.used += before;
+            self.charge();
             let about = (&job, event.observed_at);
             let delay = attend(&self.people, &self.jules, about).await?;
-            // That somebody attends to it is not part of watching.
-            self.used();
             self.delays.insert(job, delay);
+            self.call_off().await?;
         }
+        Ok(())
+    }
+
+    /// That somebody attends to a job is no part of watching it: here they call it off, and its session is put away. What that takes is told apart.
+    async fn call_off(&mut self) -> Result<()> {
+        let watching = std::mem::take(&mut self.spent);
+        self.drain().await?;
+        self.charge();
+        let after = std::mem::replace(&mut self.spent, watching);
+        self.spent.after += after.used;
+        self.spent.after.queue_requests += after.trigger_requests;
         Ok(())
     }
 
@@ -311,11 +342,12 @@ impl CloudTown {
         }
     }
 
-    /// What was used since the last time.
-    fn used(&self) -> Used {
-        let mut used = self.counters.take();
-        used.write_halves += self.records.charged();
-        used
+    /// Notes what the table and the queues have charged since the last time.
+    fn charge(&mut self) {
+        for (what, used) in self.records.charged() {
+            self.spent.used += used;
+            *self.spent.table.entry(what).or_default() += used;
+        }
     }
 
     fn calls(&self) -> u64 {
@@ -327,7 +359,7 @@ impl CloudTown {
     fn note(&mut self, began: Instant, calls_before: u64, memory_mb: u64) {
         let answers = self.calls() - calls_before;
         let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.spent.used += self.used();
+        self.charge();
         self.spent.used += Used {
             invocations: 1,
             mb_ms: (took + 1 + answers * JULES_MS) * memory_mb,

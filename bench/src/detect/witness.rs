@@ -1,25 +1,34 @@
-//! Records that tell which events were saved, and when they were observed.
+//! Records that tell which events were saved and when they were observed, and which calls were charged for what.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
+
+use aws::Counters;
 
 use async_trait::async_trait;
 use domain::event::Event;
 use engine::keys;
 use engine::ports::{
-    CommitError, DueRow, Key, Page, PageToken, Record, Records, RecordsError, Write,
+    CommitError, DueRow, Key, Member, Page, PageToken, Record, Records, RecordsError, Write,
 };
+use engine::usage::{Meter, Used};
 use jiff::Timestamp;
 use serde::Deserialize;
 use tests::memory::MemoryRecords;
 
 use super::charged::Charges;
+use super::kind;
 
 /// The store of a simulation.
 #[derive(Default)]
 pub(super) struct Witness<R = MemoryRecords> {
     pub(super) records: R,
     events: Mutex<Vec<Event>>,
-    charges: Mutex<Charges>,
+    charges: Charges,
+    /// Who counts what calls are charged for; nobody where nothing is charged.
+    counters: Option<Counters>,
+    /// What was charged since the last time, by what it was for.
+    spent: Mutex<BTreeMap<String, Used>>,
 }
 
 #[derive(Deserialize)]
@@ -28,12 +37,14 @@ struct Body {
 }
 
 impl<R> Witness<R> {
-    /// A witness of what is written to these.
-    pub(super) fn of(records: R) -> Self {
+    /// A witness of what is written to these, and of what their calls are charged.
+    pub(super) fn of(records: R, (counters, charges): (Counters, Charges)) -> Self {
         Self {
             records,
             events: Mutex::default(),
-            charges: Mutex::default(),
+            charges,
+            counters: Some(counters),
+            spent: Mutex::default(),
         }
     }
 
@@ -42,12 +53,21 @@ impl<R> Witness<R> {
         std::mem::take(&mut self.events.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What DynamoDB would have charged for transactions since the last time, in halves of a unit.
-    pub(super) fn charged(&self) -> u64 {
-        self.charges
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+    /// What was charged since the last time, by what it was for.
+    pub(super) fn charged(&self) -> BTreeMap<String, Used> {
+        self.charge("others");
+        std::mem::take(&mut self.spent.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whatever was charged since the last time was for this. Calls that are made at once may be taken for each other, which the sum does not notice.
+    fn charge(&self, what: &str) {
+        let Some(counters) = &self.counters else {
+            return;
+        };
+        let mut used = counters.take();
+        used.write_halves += self.charges.take();
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        *spent.entry(what.to_owned()).or_default() += used;
     }
 
     fn note(&self, items: &[Write]) {
@@ -68,7 +88,9 @@ impl<R> Witness<R> {
 #[async_trait]
 impl<R: Records> Records for Witness<R> {
     async fn get(&self, key: &Key) -> Result<Option<Record>, RecordsError> {
-        self.records.get(key).await
+        let found = self.records.get(key).await;
+        self.charge(kind::of(key));
+        found
     }
 
     async fn query(
@@ -78,7 +100,9 @@ impl<R: Records> Records for Witness<R> {
         after: Option<PageToken>,
         limit: usize,
     ) -> Result<Page, RecordsError> {
-        self.records.query(pk, prefix, after, limit).await
+        let found = self.records.query(pk, prefix, after, limit).await;
+        self.charge(kind::of_partition(pk, prefix));
+        found
     }
 
     async fn list(
@@ -88,29 +112,40 @@ impl<R: Records> Records for Witness<R> {
         after: Option<PageToken>,
         limit: usize,
     ) -> Result<Page, RecordsError> {
-        self.records.list(name, newest, after, limit).await
+        let found = self.records.list(name, newest, after, limit).await;
+        self.charge(kind::of_list(name));
+        found
     }
 
-    async fn members(&self, name: &str, limit: usize) -> Result<Vec<Key>, RecordsError> {
-        self.records.members(name, limit).await
+    async fn members(&self, name: &str, limit: usize) -> Result<Vec<Member>, RecordsError> {
+        let found = self.records.members(name, limit).await;
+        self.charge(kind::of_list(name));
+        found
+    }
+
+    async fn glance(&self, keys: &[Key]) -> Result<Vec<Record>, RecordsError> {
+        let found = self.records.glance(keys).await;
+        self.charge(keys.first().map_or("others", kind::of));
+        found
     }
 
     async fn due(&self, at: Timestamp, limit: usize) -> Result<Vec<DueRow>, RecordsError> {
-        self.records.due(at, limit).await
+        let found = self.records.due(at, limit).await;
+        self.charge(kind::DUE);
+        found
     }
 
     async fn next_due(&self) -> Result<Option<Timestamp>, RecordsError> {
-        self.records.next_due().await
+        let found = self.records.next_due().await;
+        self.charge(kind::DUE);
+        found
     }
 
     async fn commit(&self, items: Vec<Write>) -> Result<(), CommitError> {
         let kept = items.clone();
         self.records.commit(items).await?;
         self.note(&kept);
-        self.charges
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .note(&kept);
+        self.charge(&kind::of_commit(&kept));
         Ok(())
     }
 }

@@ -348,6 +348,13 @@ impl Unit {
         self.ahead.extend(self.writes.drain(before..));
     }
 
+    /// The same of a row whose content is the same whoever writes it, and however often it is tried.
+    pub(crate) fn put_ahead_again<T: Serialize>(&mut self, key: Key, value: &T, place: Place) {
+        let before = self.writes.len();
+        self.put_if(key, value, Expect::Any, place);
+        self.ahead.extend(self.writes.drain(before..));
+    }
+
     /// Sends a message once everything is saved that may be lost: what it is about is found without it.
     pub(crate) fn hint(&mut self, work: Work) {
         if !self.telling.hints.contains(&work) {

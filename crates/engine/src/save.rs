@@ -132,7 +132,8 @@ impl Desk {
                 list,
                 ..Place::default()
             };
-            unit.put_ahead(keys::job_listed(&job.id), &job.id, None, place);
+            // An adoption that is decided again has the same job.
+            unit.put_ahead_again(keys::job_listed(&job.id), &job.id, place);
         }
         // Most steps have nothing to tell.
         let route = match step.events.is_empty() {

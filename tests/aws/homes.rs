@@ -1,5 +1,6 @@
 //! Records that share the item of their aggregate, and those that do not fit: whatever is done to them, the table is as a store in memory is.
 
+use aws::Table;
 use engine::ports::{CommitError, Expect, Key, ListKey, Record, Records, Write};
 use jiff::{SignedDuration, Timestamp};
 use rand::rngs::StdRng;
@@ -37,6 +38,8 @@ fn key((pk, sk): (&str, &str)) -> Key {
 
 struct Player {
     dice: StdRng,
+    /// The partition that a version before left, with each record by itself; what its records belong to is never deleted.
+    older: Option<&'static str>,
 }
 
 impl Player {
@@ -85,9 +88,10 @@ impl Player {
             (Some(version), _) => Expect::Version(version),
             (None, _) => Expect::Absent,
         };
+        let stays = self.older == Some(&*key.pk) && key.sk == "META";
         match self.dice.random_range(0..6) {
-            0 => Write::Delete { key, expect },
-            1 => Write::Check { key, expect },
+            0 if !stays => Write::Delete { key, expect },
+            0 | 1 => Write::Check { key, expect },
             _ => Write::Put {
                 record: self.record(key),
                 expect,
@@ -145,15 +149,11 @@ async fn told(store: &dyn Records) -> (Vec<Record>, Vec<(Timestamp, Key)>, Optio
     (records, due, store.next_due().await.expect("a store"))
 }
 
-#[tokio::test]
-async fn a_table_is_as_a_store_in_memory_is() {
-    let (table, memory) = (cloud::new_table().await, MemoryRecords::default());
-    let mut player = Player {
-        dice: StdRng::seed_from_u64(SEED),
-    };
+/// Does the same to a table and to a store in memory, and compares all that they tell.
+async fn play(table: &Table, memory: &MemoryRecords, mut player: Player) {
     let (mut written, mut refused) = (0, 0);
     for at in 0..COMMITS {
-        let writes = player.commit(&memory).await;
+        let writes = player.commit(memory).await;
         let (one, other) = (
             memory.commit(writes.clone()).await,
             table.commit(writes.clone()).await,
@@ -164,13 +164,46 @@ async fn a_table_is_as_a_store_in_memory_is() {
             (one, other) => panic!("commit {at}: {one:?}, but {other:?}: {writes:#?}"),
         }
         if at % 5 == 0 {
-            assert_eq!(told(&table).await, told(&memory).await, "after commit {at}");
+            assert_eq!(told(table).await, told(memory).await, "after commit {at}");
         }
     }
     assert!(
         written > COMMITS / 3 && refused > COMMITS / 10,
         "{written} and {refused}"
     );
+}
+
+fn player(older: Option<&'static str>) -> Player {
+    let dice = StdRng::seed_from_u64(SEED);
+    Player { dice, older }
+}
+
+#[tokio::test]
+async fn a_table_is_as_a_store_in_memory_is() {
+    let (table, memory) = (cloud::new_table().await, MemoryRecords::default());
+    play(&table, &memory, player(None)).await;
+}
+
+/// Also where a version before left each record as an item of its own.
+#[tokio::test]
+async fn so_is_a_table_that_a_version_before_left() {
+    let (table, memory) = (cloud::new_table().await, MemoryRecords::default());
+    let mut player = player(Some("JOB#1"));
+    let mut left = Vec::new();
+    for at in [("JOB#1", "META"), ("JOB#1", "FX#a"), ("JOB#1", "OUT#c")] {
+        let record = Record {
+            version: 1,
+            ..player.record(key(at))
+        };
+        let put = Write::Put {
+            record: record.clone(),
+            expect: Expect::Absent,
+        };
+        memory.commit(vec![put]).await.expect("a record");
+        left.push(record);
+    }
+    cloud::as_before(&table, "JOB#1", left).await;
+    play(&table, &memory, player).await;
 }
 
 /// What somebody else remembers of an item is not what is believed.

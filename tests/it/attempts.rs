@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use domain::ids::JobId;
+use engine::desk::Place;
 use engine::jobs::adoption::{Adopted, Adoption};
 use engine::keys;
-use sandbox::{Fault, FaultKind, Lags, Scenario, Service};
+use sandbox::{Fault, FaultKind, Foreign, ForeignSession, Lags, Scenario, Service};
 use tests::world::{
     MINUTE, REPO, SECOND, Setup, World, asking, green_checks, on_green, progress, scenario, story,
     with_ci,
@@ -269,6 +270,39 @@ fn wish(world: &World, session: &str) -> Adoption {
         asked_at: world.desk.now(),
         refused: None,
     }
+}
+
+#[tokio::test]
+async fn an_adoption_whose_first_try_got_nowhere_is_decided_again() {
+    let theirs = ForeignSession {
+        id: Some("77".to_owned()),
+        title: "A person's own session".to_owned(),
+        repo: Some(REPO.to_owned()),
+        state: "IN_PROGRESS".to_owned(),
+        steps: vec![progress(MINUTE, "Working")],
+        ..ForeignSession::default()
+    };
+    let world = world_of(Scenario {
+        foreign: vec![Foreign::Session(theirs)],
+        ..scenario(Vec::new())
+    })
+    .await;
+    let asked = world.desk.adopt(wish(&world, "77"), Duration::ZERO).await;
+    let Ok(Adopted::Later(new)) = asked else {
+        panic!("{asked:?}")
+    };
+    // The first try listed the job before it died.
+    let mut unit = world.desk.unit();
+    let list = keys::listed(keys::JOBS, keys::job_place(world.desk.now(), &new));
+    let place = Place {
+        list,
+        ..Place::default()
+    };
+    unit.put(keys::job_listed(&new), &new, None, place);
+    world.desk.commit(unit).await.expect("a place in the list");
+    world.pass(MINUTE * 2).await;
+    assert_eq!(world.state(&new).await, "working");
+    assert_eq!(jobs(&world).await, [new]);
 }
 
 /// Every job that there is.

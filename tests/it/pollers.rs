@@ -2,6 +2,7 @@
 
 mod alone;
 mod calls;
+mod remembered;
 mod rows;
 mod twins;
 

@@ -324,4 +324,66 @@ mod tests {
             "granted"
         );
     }
+
+    fn begun(slots: &Slots, job: &JobId, now: Timestamp) -> Slots {
+        let limits = Limits {
+            concurrent: 3,
+            per_day: 2,
+        };
+        match admit(slots, job, limits, now) {
+            Admission::Granted(granted) => granted,
+            Admission::Later { code, .. } => panic!("{code}"),
+        }
+    }
+
+    #[test]
+    fn a_create_counts_in_the_day_from_when_it_is_begun_and_once() {
+        let first = begun(&slots(), &job(1), at(0));
+        assert_eq!(first.created, [at(0)]);
+        // Whoever died before the create begins it again: that is no second one.
+        let again = begun(&first, &job(1), at(30));
+        assert_eq!(
+            (&again.created, &again.taken),
+            (&vec![at(30)], &[(job(1), at(30))].into())
+        );
+        assert_eq!(again.created(&job(1), at(33)).created, [at(33)]);
+        // It was not created, so it does not count, and what came before it does.
+        let second = begun(&again.created(&job(1), at(33)), &job(2), at(60));
+        assert_eq!(second.created, [at(33), at(60)]);
+        let failed = second.not_created(&job(2));
+        assert_eq!((&failed.created, failed.creating), (&vec![at(33)], None));
+        assert!(!failed.taken.contains_key(&job(2)));
+    }
+
+    #[test]
+    fn whoever_wants_a_slot_sees_by_the_job_that_its_session_was_created() {
+        let watched = crate::job::tests::watched_job();
+        let slots = begun(&slots(), &watched.id, at(-4));
+        let seen = slots.seeing(&watched);
+        assert_eq!((&seen.created, &seen.creating), (&vec![at(0)], &None));
+        assert_eq!(seen.taken, slots.taken, "it holds its slot still");
+        // Nobody else's, and nothing that is noted already.
+        let other = Slots {
+            creating: Some(job(9)),
+            ..slots.clone()
+        };
+        assert_eq!(other.seeing(&watched), other);
+        assert_eq!(seen.seeing(&watched), seen);
+        // Called off once it had a session: it counts from when it was begun.
+        let over = crate::job::cancel(&watched, "tests", at(50))
+            .unwrap()
+            .aggregate;
+        assert_eq!(slots.seeing(&over).created, [at(-4)]);
+    }
+
+    #[test]
+    fn a_job_whose_session_is_not_known_to_be_made_keeps_its_place() {
+        let creating = crate::job::tests::creating();
+        let slots = begun(&slots(), &creating.id, at(0));
+        assert_eq!(slots.seeing(&creating), slots);
+        let over = crate::job::cancel(&creating, "tests", at(9))
+            .unwrap()
+            .aggregate;
+        assert_eq!(slots.seeing(&over), slots);
+    }
 }

@@ -69,7 +69,7 @@ pub(super) fn queued() -> Job {
 }
 
 /// A job whose session is being created.
-pub(super) fn creating() -> Job {
+pub(crate) fn creating() -> Job {
     start(&queued(), at(0)).unwrap().aggregate
 }
 

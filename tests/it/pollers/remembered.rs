@@ -1,0 +1,155 @@
+//! What a poller that ticks alone takes as it was a moment ago, and for how long.
+
+use domain::policy::Source;
+use engine::desk::Unit;
+
+use super::rows::Rows;
+use super::*;
+
+/// A poller that ticks alone, six times a minute, over a store that counts.
+struct Counted {
+    clock: Arc<FakeClock>,
+    rows: Arc<Rows>,
+    desk: Desk,
+    reader: Arc<Reader>,
+    poller: Poller,
+}
+
+impl Counted {
+    async fn begin() -> Self {
+        let clock = Arc::new(FakeClock::at(BEGIN));
+        let rows = Arc::new(Rows::default());
+        let desk = watching_in(rows.clone(), &clock, (0, 1)).await;
+        let reader = Arc::new(Reader::default());
+        let poller = Poller::new(desk.clone(), reader.clone());
+        Self {
+            clock,
+            rows,
+            desk,
+            reader,
+            poller,
+        }
+    }
+
+    async fn tick(&self) {
+        let tick = self.poller.tick_until(Timestamp::MAX, Others::None).await;
+        assert_eq!(tick.expect("a tick").polled, 1);
+        self.clock.advance(SignedDuration::from_secs(10));
+    }
+
+    /// How often a record is read by itself in each of so many ticks.
+    async fn reads(&self, of: &Key, ticks: usize) -> Vec<usize> {
+        let mut reads = Vec::new();
+        self.rows.take_gets(of);
+        for _ in 0..ticks {
+            self.tick().await;
+            reads.push(self.rows.take_gets(of));
+        }
+        reads
+    }
+
+    async fn commit(&self, unit: Unit) {
+        self.desk.commit(unit).await.expect("nobody else writes");
+    }
+
+    async fn events(&self) -> usize {
+        let job = JobId::of(ulid::Ulid(0));
+        self.desk.store.events(&job).await.expect("events").len()
+    }
+}
+
+/// Rules by which the only session is silent after so long.
+fn rules(stuck_after: SignedDuration) -> Source {
+    Source {
+        repo: "acme/shop".parse().expect("a repository"),
+        account: "default".parse().expect("a name"),
+        agent: None,
+        paused: false,
+        branch: None,
+        policy: domain::policy::Policy::default(),
+        timing: Timing {
+            stuck_after,
+            ..Timing::default()
+        },
+    }
+}
+
+#[tokio::test]
+async fn rules_are_read_once_a_minute_and_what_is_new_in_them_is_seen_after_it() {
+    let counted = Counted::begin().await;
+    let key = keys::source(&"acme/shop".parse().expect("a repository"));
+    assert_eq!(
+        counted.reads(&key, 8).await,
+        [1, 0, 0, 0, 0, 0, 1, 0],
+        "a minute is over with the seventh"
+    );
+    let mut unit = counted.desk.unit();
+    let sooner = rules(SignedDuration::from_mins(1));
+    unit.put(key.clone(), &sooner, None, Place::default());
+    counted.commit(unit).await;
+    // By the old rules nobody is silent for long.
+    assert_eq!(counted.reads(&key, 4).await, [0; 4]);
+    assert_eq!(counted.events().await, 0);
+    counted.tick().await;
+    counted.tick().await;
+    assert_eq!(counted.events().await, 1);
+}
+
+#[tokio::test]
+async fn what_is_decided_is_decided_by_the_rules_as_they_are() {
+    let counted = Counted::begin().await;
+    let key = keys::source(&"acme/shop".parse().expect("a repository"));
+    let mut unit = counted.desk.unit();
+    let short = rules(SignedDuration::from_secs(75));
+    unit.put(key.clone(), &short, None, Place::default());
+    counted.commit(unit).await;
+    for _ in 0..7 {
+        counted.tick().await;
+    }
+    // By what is remembered it is silent with the next tick; somebody says that it may be so for longer.
+    let found = counted.desk.store.source(&short.repo).await;
+    let found = found.expect("a store").expect("rules");
+    let mut unit = counted.desk.unit();
+    let longer = rules(SignedDuration::from_mins(30));
+    unit.put(key, &longer, Some(found.version), Place::default());
+    counted.commit(unit).await;
+    for _ in 0..6 {
+        counted.tick().await;
+    }
+    assert_eq!(counted.events().await, 0);
+}
+
+#[tokio::test]
+async fn an_account_is_read_once_a_minute_and_what_is_new_in_it_is_seen_after_it() {
+    let counted = Counted::begin().await;
+    let name = "default".parse().expect("a name");
+    let key = keys::account(&name);
+    // The first poll is written, since none was before it.
+    assert_eq!(counted.reads(&key, 2).await, [1, 1]);
+    assert_eq!(counted.reads(&key, 7).await, [0, 0, 0, 0, 0, 1, 0]);
+    let found = counted.desk.store.account(&name).await.expect("a store");
+    let found = found.expect("an account");
+    let mut unit = counted.desk.unit();
+    let later = Account {
+        next_poll: BEGIN + SignedDuration::from_hours(1),
+        ..found.value
+    };
+    let place = Place {
+        due: found.due,
+        list: keys::listed(keys::ACCOUNTS, name.as_str()),
+        forget: None,
+    };
+    unit.put(key, &later, Some(found.version), place);
+    counted.commit(unit).await;
+    counted.reader.take_reads();
+    let mut polled = Vec::new();
+    for _ in 0..7 {
+        let tick = counted
+            .poller
+            .tick_until(Timestamp::MAX, Others::None)
+            .await;
+        polled.push(tick.expect("a tick").polled);
+        counted.clock.advance(SignedDuration::from_secs(10));
+    }
+    assert_eq!(polled, [1, 1, 1, 1, 0, 0, 0]);
+}

@@ -143,6 +143,7 @@ async fn answer(headers: HeaderMap, body: Bytes) -> Response {
     let target = headers.get(TARGET).and_then(|target| target.to_str().ok());
     let answered = match target.unwrap_or_default() {
         "DynamoDB_20120810.GetItem" => item(&body),
+        "DynamoDB_20120810.BatchGetItem" => json!({ "Responses": {}, "UnprocessedKeys": {} }),
         "DynamoDB_20120810.UpdateItem" | "DynamoDB_20120810.TransactWriteItems" => json!({}),
         "DynamoDB_20120810.Query" => json!({ "Items": [], "Count": 0, "ScannedCount": 0 }),
         "AmazonSQS.SendMessage" => json!({ "MessageId": "1", "MD5OfMessageBody": "" }),

@@ -161,7 +161,7 @@ async fn asked() -> BTreeSet<Asked> {
     let demo = Demo::begin(true, Some(storm)).await;
     demo.world.secrets.put("token", TOKEN);
     demo.merged().await;
-    begin_all(&demo.world, &demo.jobs[0]).await;
+    Box::pin(begin_all(&demo.world, &demo.jobs[0])).await;
     let functions = |asked: &Asked| asked.who != LAMBDA;
     let asked = demo.world.asked(&gate).into_iter().filter(functions);
     let by_lambda = BY_LAMBDA.map(|(who, action, on)| asking(who, action, on));

@@ -157,7 +157,7 @@ async fn a_poll_that_runs_out_of_time_keeps_what_it_read_and_goes_on_the_next_ti
     let mut polls = Vec::new();
     // One more than where there is room for everybody whose turn it is.
     for _ in 0..=INTERVALS_MAX {
-        let until = clock.now() + second * 25;
+        let until = clock.now() + second * 24;
         assert_eq!(
             poller
                 .tick_until(until, Others::Maybe)
@@ -169,7 +169,7 @@ async fn a_poll_that_runs_out_of_time_keeps_what_it_read_and_goes_on_the_next_ti
         polls.push(reader.take_reads());
         clock.advance(SignedDuration::from_secs(130));
     }
-    assert!(polls.iter().all(|reads| reads.len() == 25), "{polls:?}");
+    assert!(polls.iter().all(|reads| reads.len() == 24), "{polls:?}");
     assert_eq!(all(&polls).len(), 60);
 }
 
@@ -208,6 +208,15 @@ async fn a_poll_reads_the_highest_first_and_all_within_three() {
     assert_eq!(first, high);
     assert_eq!(all(&polls).len(), READS_MAX + 10);
     assert!(polls.iter().all(|reads| reads.len() <= READS_MAX));
+}
+
+#[tokio::test]
+async fn some_sessions_are_read_at_once() {
+    let clock = Arc::new(FakeClock::at(BEGIN));
+    let reader = Arc::new(Reader::default());
+    let poller = Poller::new(watching(&clock, (0, 10)).await, reader.clone());
+    assert_eq!(poller.tick().await.expect("a tick").polled, 1);
+    assert_eq!((reader.take_reads().len(), reader.most_at_once()), (10, 4));
 }
 
 #[tokio::test]

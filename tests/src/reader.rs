@@ -27,6 +27,9 @@ pub struct Reader {
     /// What every session has done last.
     worked: Mutex<Option<Timestamp>>,
     logs: AtomicUsize,
+    /// Reads of single sessions that are not answered yet, and the most that were at a time.
+    open: AtomicUsize,
+    most: AtomicUsize,
 }
 
 impl Reader {
@@ -62,6 +65,19 @@ impl Reader {
     /// How many logs were read.
     pub fn logs(&self) -> usize {
         self.logs.load(Ordering::Relaxed)
+    }
+
+    /// The most reads of single sessions that were waited for at a time.
+    pub fn most_at_once(&self) -> usize {
+        self.most.load(Ordering::Relaxed)
+    }
+
+    /// An answer takes its time, in which others may be asked for.
+    async fn wait(&self) {
+        let open = self.open.fetch_add(1, Ordering::Relaxed) + 1;
+        self.most.fetch_max(open, Ordering::Relaxed);
+        tokio::task::yield_now().await;
+        self.open.fetch_sub(1, Ordering::Relaxed);
     }
 
     fn worked(&self) -> Option<Timestamp> {
@@ -118,6 +134,7 @@ impl SessionsRead for Reader {
         _account: &AccountName,
         session: &SessionId,
     ) -> Result<SessionView, Failure> {
+        self.wait().await;
         let before = self.answered.fetch_add(1, Ordering::Relaxed);
         if self.answers.is_some_and(|answers| before >= answers) {
             return Err(Failure::new(FailureClass::Throttled, "too many requests"));

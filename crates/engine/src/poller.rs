@@ -8,6 +8,7 @@ mod listing;
 mod money;
 mod poll;
 mod rules;
+mod sight;
 mod standing;
 mod sweep;
 mod turn;
@@ -202,7 +203,13 @@ impl Poller {
         if known.is_some() {
             return Ok(known);
         }
-        let Some(record) = self.desk.store.records().get(&row.key).await? else {
+        let records = self.desk.store.records();
+        // Who writes an account under its version, and alone, may read it as it was a moment ago.
+        let found = match is_remembered {
+            true => records.glance(std::slice::from_ref(&row.key)).await?.pop(),
+            false => records.get(&row.key).await?,
+        };
+        let Some(record) = found else {
             return Ok(None);
         };
         if record.due.is_none_or(|due| due > now) {

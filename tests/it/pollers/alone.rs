@@ -87,7 +87,7 @@ async fn whoever_ticks_alone_remembers_jobs_and_writes_over_nobody() {
     assert_eq!(title, "Another");
 
     // What is remembered is read again before long, whoever has changed it.
-    clock.advance(SignedDuration::from_mins(5));
+    clock.advance(SignedDuration::from_mins(10));
     assert!(tick().await >= 6);
 }
 
@@ -222,17 +222,34 @@ async fn whoever_starts_anew_finds_progress_again_and_counts_silence_from_it() {
 #[tokio::test]
 async fn progress_that_is_given_up_is_read_again_at_once() {
     let alone = Alone::over(1).await;
-    let seen = alone.works().await;
-    let other = Job {
-        title: "Another".to_owned(),
-        ..stored(&alone.desk, 0).await.value
+    let change = async |title: &str| {
+        let found = stored(&alone.desk, 0).await;
+        let mut unit = alone.desk.unit();
+        let job = Job {
+            title: title.to_owned(),
+            ..found.value
+        };
+        let place = Place {
+            due: found.due,
+            list: keys::listed(keys::jobs_of("watched", &job.account), "elsewhere"),
+            forget: None,
+        };
+        unit.put(keys::job(&job.id), &job, Some(found.version), place);
+        alone.desk.commit(unit).await.expect("a job");
     };
-    put(&alone.desk, &other, None).await;
-    let (logs, changed) = (alone.reader.logs(), progress(&alone.desk).await);
+    // Whoever stands elsewhere is read with the next tick, and logs are read at other times.
+    alone.until(BEGIN + SignedDuration::from_secs(150)).await;
+    change("One").await;
+    alone.tick().await;
+    let read = alone.clock.now();
+    change("Another").await;
+    let seen = alone.works().await;
     // It is remembered as it was for so long.
-    alone
-        .until(alone.clock.now() + SignedDuration::from_mins(5))
-        .await;
+    let again = read + SignedDuration::from_mins(10);
+    alone.until(again - SignedDuration::from_secs(10)).await;
+    let (logs, changed) = (alone.reader.logs(), progress(&alone.desk).await);
+    assert_ne!(changed.0, seen);
+    alone.tick().await;
     assert_eq!(alone.reader.logs(), logs + 1);
     alone.tick().await;
     assert_eq!(alone.reader.logs(), logs + 1, "once");

@@ -27,8 +27,8 @@ pub(super) async fn commit(table: &Table, items: &[Write]) -> Result<(), CommitE
     // What would be checked for nothing needs no asking.
     let items: Vec<&Write> = items.iter().filter(|item| !is_idle(item)).collect();
     let mut contended = None;
-    for _ in 0..READ_AGAIN_MAX {
-        let parts = match plan(table, &items).await? {
+    for tried in 0..READ_AGAIN_MAX {
+        let parts = match plan(table, &items, tried).await? {
             Plan::Parts(parts) => parts,
             Plan::Refused(key) => return Err(CommitError::Conflict { key: key.clone() }),
             Plan::Doubtful => continue,
@@ -75,7 +75,30 @@ struct Becoming {
     is_changed: bool,
 }
 
-async fn plan<'a>(table: &Table, items: &[&'a Write]) -> Result<Plan<'a>, CommitError> {
+impl Becoming {
+    /// One that may be old, or never was: who finds that it is not so looks at the table.
+    fn guessed(home: Home) -> Self {
+        Self {
+            home,
+            is_remembered: true,
+            is_changed: false,
+        }
+    }
+}
+
+/// Whether a write is the first of an aggregate: nothing is there, if whoever writes is right, and that need not be read before.
+fn begins(write: &Write, home: &Key) -> bool {
+    write.key() == home
+        && matches!(
+            write,
+            Write::Put {
+                expect: Expect::Absent,
+                ..
+            }
+        )
+}
+
+async fn plan<'a>(table: &Table, items: &[&'a Write], tried: u32) -> Result<Plan<'a>, CommitError> {
     let mut homes: BTreeMap<Key, Option<Becoming>> = BTreeMap::new();
     let mut parts = Vec::new();
     for item in items {
@@ -89,7 +112,8 @@ async fn plan<'a>(table: &Table, items: &[&'a Write]) -> Result<Plan<'a>, Commit
             continue;
         };
         if !homes.contains_key(&key) {
-            homes.insert(key.clone(), load(table, &key).await?);
+            let is_new = tried == 0 && begins(item, &key);
+            homes.insert(key.clone(), load(table, &key, is_new).await?);
         }
         let Some(Some(becoming)) = homes.get_mut(&key) else {
             parts.push(alone(item.expect(), 0));
@@ -141,25 +165,26 @@ fn home_of(key: &Key) -> Option<Key> {
     }
 }
 
-/// The home of an aggregate, as it is remembered or as it is; none for an item of a version that kept every record by itself.
-async fn load(table: &Table, key: &Key) -> Result<Option<Becoming>, CommitError> {
-    let becoming = |home, is_remembered| {
-        Some(Becoming {
-            home,
-            is_remembered,
-            is_changed: false,
-        })
+/// The home of an aggregate, as it is remembered, said to be or is; none for an item of a version that kept every record by itself.
+async fn load(table: &Table, key: &Key, is_new: bool) -> Result<Option<Becoming>, CommitError> {
+    let read = |home| Becoming {
+        home,
+        is_remembered: false,
+        is_changed: false,
     };
     if let Some(home) = table.homes.get(key) {
-        return Ok(becoming(home, true));
+        return Ok(Some(Becoming::guessed(home)));
+    }
+    if is_new {
+        return Ok(Some(Becoming::guessed(Home::new(key.clone()))));
     }
     let item = read::item(table, key).await;
     let item = item.map_err(|error| CommitError::Unavailable(error.to_string()))?;
     let Some(item) = item else {
-        return Ok(becoming(Home::new(key.clone()), false));
+        return Ok(Some(read(Home::new(key.clone()))));
     };
     let home = Home::of(&item).map_err(|error| CommitError::Unavailable(error.to_string()))?;
-    Ok(home.and_then(|home| becoming(home, false)))
+    Ok(home.map(read))
 }
 
 fn remember(table: &Table, parts: Vec<Part<'_>>, writer: Ulid) {

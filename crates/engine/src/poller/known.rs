@@ -20,7 +20,7 @@ use crate::save::job_list;
 use crate::store::{Versioned, decode, encode};
 
 /// For so long a job is taken as it was read. Somebody else may change it so that the same sight of its session means something new: that is seen after this.
-const REMEMBERED: SignedDuration = SignedDuration::from_mins(5);
+const REMEMBERED: SignedDuration = SignedDuration::from_mins(10);
 
 /// For so long progress may be remembered only: as much later whoever reads the row sees it. What is found silent is not decided from the row alone: the session is looked at once more.
 pub const PROGRESS_KEPT: SignedDuration = SignedDuration::from_mins(30);

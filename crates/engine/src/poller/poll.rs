@@ -7,11 +7,13 @@ use domain::account::{self, Account, Budget, Bustle, ListWeight, Poll, Tally};
 use domain::cadence::{self, Look};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{AgentName, RepoName, SessionId};
-use domain::job::{Job, Sight, Snapshot, Watch};
+use domain::job::Job;
 use domain::policy::Source;
 use domain::session::SessionView;
 use jiff::Timestamp;
 
+use super::sight::{READ_AT_ONCE, Seen};
+use super::turn::Watched;
 use super::{Others, Poller, bustle};
 use crate::desk::{DECIDE_AGAIN_MAX, Error, Place};
 use crate::keys;
@@ -187,28 +189,25 @@ impl Poller {
         Ok(())
     }
 
-    /// Looks at every job. What is wrong with one session alone does not stop the others.
+    /// Looks at every job, at some of them at once. What is wrong with one session alone does not stop the others.
     async fn look_at_each(
         &self,
         account: &Account,
         jobs: &[Versioned<Job>],
         gathered: &mut Gathered,
     ) -> Result<(), LookError> {
-        for (found, watch) in self.in_turn(account, jobs, gathered).await? {
+        for some in self
+            .in_turn(account, jobs, gathered)
+            .await?
+            .chunks(READ_AT_ONCE)
+        {
             if gathered.until.is_some_and(|until| self.desk.now() >= until) {
                 break;
             }
-            match self.look_at(account, found, watch, gathered).await {
-                Err(LookError::Outside(failure)) if !is_about_the_account(failure.class) => {
-                    tracing::warn!(%failure, job.id = %found.value.id, "the session cannot be read now");
-                    gathered.unread.push(failure);
-                }
-                outcome => {
-                    outcome?;
-                    gathered.answered += 1;
-                }
+            let sights = self.see(account, some, gathered).await?;
+            for (watched, seen) in some.iter().zip(sights) {
+                self.take_in(*watched, seen, gathered).await?;
             }
-            gathered.passed_over.remove(&watch.session);
             if gathered.answered == 0 && gathered.unread.len() >= UNREADABLE_MAX {
                 break;
             }
@@ -219,69 +218,32 @@ impl Poller {
         }
     }
 
-    async fn look_at(
+    /// Decides by what was read of a session.
+    async fn take_in(
         &self,
-        account: &Account,
-        found: &Versioned<Job>,
-        watch: &Watch,
+        (found, watch): Watched<'_>,
+        seen: Result<Seen, Failure>,
         gathered: &mut Gathered,
     ) -> Result<(), LookError> {
-        let now = self.desk.now();
-        let rules = self.known_rules(&found.value, gathered).await?;
-        let timing = &rules.timing;
-        let view = match gathered.views.get(&watch.session) {
-            Some(view) => Ok(view.clone()),
-            None => {
-                gathered.asked += 1;
-                self.sessions.get(&account.name, &watch.session).await
+        match seen {
+            Err(failure) if !is_about_the_account(failure.class) => {
+                tracing::warn!(%failure, job.id = %found.value.id, "the session cannot be read now");
+                gathered.unread.push(failure);
             }
-        };
-        let sight = match view {
-            Err(failure) if failure.class == FailureClass::NotFound => Sight::NotFound,
-            Err(failure) => return Err(failure.into()),
-            Ok(view) => {
-                let last_read = account.activity_reads.get(&watch.session).copied();
-                let wanted = cadence::wants_activities(watch, &view, last_read, now, timing)
-                    || self.known.is_unread(&found.value);
-                gathered.asked += u64::from(wanted);
-                let activities = if wanted {
-                    self.activities(account, watch).await?
-                } else {
-                    None
-                };
-                if activities.is_some() {
+            seen => {
+                let seen = seen?;
+                let read_at = seen.read_at.map(|at| (watch.session.clone(), at));
+                gathered.reads.extend(read_at);
+                if seen.has_log() {
                     self.known.was_read(&found.value);
                 }
-                let read_at = if activities.is_some() {
-                    Some(now)
-                } else {
-                    last_read
-                };
-                gathered
-                    .reads
-                    .extend(read_at.map(|at| (watch.session.clone(), at)));
-                Sight::Seen(Box::new(Snapshot { view, activities }))
+                let rules = self.known_rules(&found.value, gathered).await?;
+                self.decide(found, &seen.sight, (&rules, gathered)).await?;
+                gathered.answered += 1;
             }
-        };
-        self.decide(found, &sight, (&rules, gathered)).await?;
-        Ok(())
-    }
-
-    /// A log that is not visible yet is no log; other failures end the poll.
-    async fn activities(
-        &self,
-        account: &Account,
-        watch: &Watch,
-    ) -> Result<Option<Vec<domain::session::Activity>>, Failure> {
-        match self
-            .sessions
-            .activities(&account.name, &watch.session, watch.talk.through)
-            .await
-        {
-            Ok(activities) => Ok(Some(activities)),
-            Err(failure) if failure.class == FailureClass::NotFound => Ok(None),
-            Err(failure) => Err(failure),
         }
+        gathered.passed_over.remove(&watch.session);
+        Ok(())
     }
 }
 
@@ -300,7 +262,7 @@ fn is_about_the_account(class: FailureClass) -> bool {
 }
 
 /// Why looking failed: Jules, or ourselves.
-enum LookError {
+pub(super) enum LookError {
     Outside(Failure),
     Inside(Error),
 }

@@ -14,7 +14,7 @@ use crate::desk::Error;
 use crate::store::Versioned;
 
 /// A job with what is known of its session.
-type Watched<'a> = (&'a Versioned<Job>, &'a Watch);
+pub(super) type Watched<'a> = (&'a Versioned<Job>, &'a Watch);
 
 impl Poller {
     /// The jobs to look at: first those that cost no request, then those whose turn it is. The others are passed over until a later poll.

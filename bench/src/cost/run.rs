@@ -69,10 +69,10 @@ impl Rhythm {
             Play::Idle => return None,
         };
         let (an_hour, at_once, secs) = match play {
-            Play::TenSeconds => (58, 20, 10),
-            Play::FortyFiveSeconds => (43, 15, 45),
-            Play::TenSecondsLong => (20, 20, 10),
-            Play::FortyFiveSecondsLong => (15, 15, 45),
+            Play::TenSeconds => (55, 20, 10),
+            Play::FortyFiveSeconds => (38, 15, 45),
+            Play::TenSecondsLong => (18, 20, 10),
+            Play::FortyFiveSecondsLong => (14, 15, 45),
             Play::Idle => return None,
         };
         Some(Self {

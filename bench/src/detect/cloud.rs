@@ -306,11 +306,11 @@ impl CloudTown {
     }
 
     async fn poll(&mut self, event: Value) -> Result<()> {
-        let calls = self.calls();
+        let waits = self.jules.calls().waits;
         let began = Instant::now();
         let handled = self.poller.handle(LambdaEvent::new(event, context())).await;
         handled.map_err(|error| anyhow::anyhow!("polling: {error}"))?;
-        self.note(began, calls, POLLER_MB);
+        self.note(began, waits, POLLER_MB);
         Ok(())
     }
 
@@ -326,12 +326,12 @@ impl CloudTown {
                 self.work.acknowledge(&absent.receipt).await?;
             }
             let event = serde_json::from_value(batch_event(&batch)).context("making a batch")?;
-            let (calls, began) = (self.calls(), Instant::now());
+            let (waits, began) = (self.jules.calls().waits, Instant::now());
             let answer = self
                 .dispatcher
                 .handle(LambdaEvent::new(event, context()))
                 .await;
-            self.note(began, calls, DISPATCHER_MB);
+            self.note(began, waits, DISPATCHER_MB);
             for (number, delivery) in batch.iter().enumerate() {
                 let left = &answer.batch_item_failures;
                 let id = number.to_string();
@@ -350,19 +350,14 @@ impl CloudTown {
         }
     }
 
-    fn calls(&self) -> u64 {
-        let calls = self.jules.calls();
-        calls.lists + calls.idle + calls.gets + calls.quiet_logs + calls.word_logs
-    }
-
-    /// One more invocation: the time of the machine, and that of Jules's answers.
-    fn note(&mut self, began: Instant, calls_before: u64, memory_mb: u64) {
-        let answers = self.calls() - calls_before;
+    /// One more invocation: the time of the machine, and that in which Jules is waited for.
+    fn note(&mut self, began: Instant, waits_before: u64, memory_mb: u64) {
+        let waits = self.jules.calls().waits - waits_before;
         let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.charge();
         self.spent.used += Used {
             invocations: 1,
-            mb_ms: (took + 1 + answers * JULES_MS) * memory_mb,
+            mb_ms: (took + 1 + waits * JULES_MS) * memory_mb,
             ..Used::default()
         };
     }

@@ -44,6 +44,8 @@ pub(crate) struct Calls {
     pub(crate) quiet_logs: u64,
     /// Logs of sessions that did.
     pub(crate) word_logs: u64,
+    /// How often an answer was waited for; those that are waited for at the same time count as one.
+    pub(crate) waits: u64,
 }
 
 /// The service.
@@ -59,6 +61,8 @@ struct Inner {
     /// By number; put away sessions are gone, since nobody asks for them.
     sessions: BTreeMap<u64, Session>,
     calls: Calls,
+    /// Questions that are not answered yet.
+    open: u64,
 }
 
 #[derive(Clone)]
@@ -90,6 +94,7 @@ impl MemoryJules {
             inner: Mutex::new(Inner {
                 sessions,
                 calls: Calls::default(),
+                open: 0,
             }),
         }
     }
@@ -103,6 +108,17 @@ impl MemoryJules {
     pub(super) fn wanted_at(&self, id: &SessionId) -> Option<Timestamp> {
         let found = self.inner().sessions.get(&number(id)?)?.clone();
         Some(found.created_at + found.life?.decides_after)
+    }
+
+    /// An answer takes its time, in which others may be asked for.
+    async fn wait(&self) {
+        {
+            let mut inner = self.inner();
+            inner.calls.waits += u64::from(inner.open == 0);
+            inner.open += 1;
+        }
+        tokio::task::yield_now().await;
+        self.inner().open -= 1;
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -226,6 +242,7 @@ impl SessionsRead for MemoryJules {
         page_size: u32,
         token: Option<&str>,
     ) -> Result<SessionPage, Failure> {
+        self.wait().await;
         let now = self.clock.now();
         let before = token.map(str::parse).transpose().map_err(garbled)?;
         let mut inner = self.inner();
@@ -249,6 +266,7 @@ impl SessionsRead for MemoryJules {
     }
 
     async fn get(&self, _: &AccountName, session: &SessionId) -> Result<SessionView, Failure> {
+        self.wait().await;
         self.inner().calls.gets += 1;
         self.found(session)?.view(self.clock.now())
     }
@@ -259,6 +277,7 @@ impl SessionsRead for MemoryJules {
         session: &SessionId,
         after: Option<Timestamp>,
     ) -> Result<Vec<Activity>, Failure> {
+        self.wait().await;
         let now = self.clock.now();
         let wants = self.wanted_at(session).is_some_and(|at| at <= now);
         {
@@ -297,6 +316,7 @@ impl SessionsRead for MemoryJules {
 #[async_trait]
 impl SessionsWrite for MemoryJules {
     async fn create(&self, _: &AccountName, session: &NewSession) -> Result<SessionView, Failure> {
+        self.wait().await;
         let now = self.clock.now();
         // The prompt says whose life it is.
         let place: usize = session.prompt.parse().map_err(garbled)?;

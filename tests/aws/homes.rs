@@ -1,6 +1,8 @@
 //! Records that share the item of their aggregate, and those that do not fit: whatever is done to them, the table is as a store in memory is.
 
 use aws::Table;
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
 use engine::ports::{CommitError, Expect, Key, ListKey, Record, Records, Write};
 use jiff::{SignedDuration, Timestamp};
 use rand::rngs::StdRng;
@@ -17,7 +19,7 @@ const SEED: u64 = 20_261_124;
 const LONG: usize = 5_000;
 
 /// Small records, records by themselves, and the ones that both belong to.
-const KEYS: [(&str, &str); 9] = [
+const KEYS: [(&str, &str); 10] = [
     ("JOB#1", "META"),
     ("JOB#1", "FX#a"),
     ("JOB#1", "FX#b"),
@@ -26,6 +28,7 @@ const KEYS: [(&str, &str); 9] = [
     ("JOB#1", "EV#d"),
     ("PR#acme/shop#7", "META"),
     ("PR#acme/shop#7", "FX#e"),
+    ("PR#acme/shop#7", "OUT#f"),
     ("RATE#slots#default", "META"),
 ];
 
@@ -137,6 +140,11 @@ async fn told(store: &dyn Records) -> (Vec<Record>, Vec<(Timestamp, Key)>, Optio
             assert_eq!(page.records, same, "{pk} {prefix}");
         }
     }
+    let mut glanced = store.glance(&KEYS.map(key)).await.expect("a store");
+    glanced.sort_by(|one, other| one.key.cmp(&other.key));
+    let mut all = records.clone();
+    all.sort_by(|one, other| one.key.cmp(&other.key));
+    assert_eq!(glanced, all);
     for at in KEYS {
         let found = store.get(&key(at)).await.expect("a store");
         let listed = records.iter().find(|record| record.key == key(at)).cloned();
@@ -190,7 +198,14 @@ async fn so_is_a_table_that_a_version_before_left() {
     let (table, memory) = (cloud::new_table().await, MemoryRecords::default());
     let mut player = player(Some("JOB#1"));
     let mut left = Vec::new();
-    for at in [("JOB#1", "META"), ("JOB#1", "FX#a"), ("JOB#1", "OUT#c")] {
+    // A message about a pull request that nobody could read stands there without it.
+    let alone = ("PR#acme/shop#7", "OUT#f");
+    for at in [
+        ("JOB#1", "META"),
+        ("JOB#1", "FX#a"),
+        ("JOB#1", "OUT#c"),
+        alone,
+    ] {
         let record = Record {
             version: 1,
             ..player.record(key(at))
@@ -204,6 +219,41 @@ async fn so_is_a_table_that_a_version_before_left() {
     }
     cloud::as_before(&table, "JOB#1", left).await;
     play(&table, &memory, player).await;
+}
+
+/// Whoever asks what is due is told of an item that nobody can read as well: it fails alone, when it is looked at.
+#[tokio::test]
+async fn an_item_that_cannot_be_read_hides_nothing_that_is_due() {
+    let table = cloud::new_table().await;
+    let due = |pk| Record {
+        key: key((pk, "META")),
+        version: 0,
+        body: "{}".to_owned(),
+        due: Some(begin()),
+        list: None,
+        forget: None,
+    };
+    for pk in ["JOB#1", "JOB#2"] {
+        let put = Write::Put {
+            record: due(pk),
+            expect: Expect::Absent,
+        };
+        table.commit(vec![put]).await.expect("a record");
+    }
+    let later_version = AttributeValue::B(Blob::new([9, 9]));
+    let client = aws_sdk_dynamodb::Client::new(&cloud::config().await);
+    let damage = client.update_item().table_name(table.name());
+    let damage = damage
+        .key("pk", AttributeValue::S("JOB#1".to_owned()))
+        .key("sk", AttributeValue::S("META".to_owned()))
+        .update_expression("SET kin = :kin")
+        .expression_attribute_values(":kin", later_version);
+    damage.send().await.expect("an item");
+    let rows = table.due(begin(), 10).await.expect("what is due");
+    let keys: Vec<Key> = rows.into_iter().map(|row| row.key).collect();
+    assert_eq!(keys.len(), 2, "{keys:?}");
+    assert!(table.get(&key(("JOB#1", "META"))).await.is_err());
+    assert!(table.get(&key(("JOB#2", "META"))).await.is_ok());
 }
 
 /// What somebody else remembers of an item is not what is believed.

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use aws_config::SdkConfig;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::Builder;
+use engine::keys;
 use engine::ports::{
     CommitError, DueRow, Key, Member, Page, PageToken, Record, Records, RecordsError, Write,
     check_limits,
@@ -110,8 +111,13 @@ impl Records for Table {
 
     /// Half of what it costs to read them as of their last commit.
     async fn glance(&self, keys: &[Key]) -> Result<Vec<Record>, RecordsError> {
-        let keys: Vec<&Key> = keys.iter().collect();
-        Ok(batch::get(self, &keys).await?.into_values().collect())
+        let (small, others): (Vec<&Key>, Vec<&Key>) =
+            keys.iter().partition(|key| keys::home(key).is_some());
+        let mut found: Vec<Record> = batch::get(self, &others).await?.into_values().collect();
+        for key in small {
+            found.extend(read::get(self, key).await?);
+        }
+        Ok(found)
     }
 
     async fn due(&self, at: Timestamp, limit: usize) -> Result<Vec<DueRow>, RecordsError> {

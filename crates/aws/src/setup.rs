@@ -16,6 +16,8 @@ pub(crate) const BODY: &str = "body";
 pub(crate) const VERSION: &str = "version";
 /// Which write put it last, text: what an answer that was lost is recognised by.
 pub(crate) const WRITER: &str = "writer";
+/// The ends of the writes before that one, text, newest first: an answer may be lost while others go on.
+pub(crate) const BEFORE: &str = "before";
 /// After when the table may forget the item: seconds since 1970, a number.
 pub(crate) const FORGET_AT: &str = "forget_at";
 /// Partition key of the due index, the same text in every row that is due.

@@ -117,6 +117,12 @@ impl Records for Shared {
         Ok(page_out(self.0.list(name, newest, after, limit).await?))
     }
 
+    async fn glance(&self, keys: &[Key]) -> Result<Vec<Record>, RecordsError> {
+        let keys: Vec<Key> = keys.iter().map(key_in).collect();
+        let found = self.0.glance(&keys).await?.into_iter();
+        Ok(found.map(record_out).collect())
+    }
+
     async fn members(&self, name: &str, limit: usize) -> Result<Vec<Member>, RecordsError> {
         let found = self.0.members(name, limit).await?.into_iter();
         let out = |member: Member| Member {

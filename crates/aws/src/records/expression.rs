@@ -9,14 +9,16 @@ use super::home::Home;
 use super::item::{self, number, text};
 use super::packed;
 use crate::setup::{
-    ALL, APART, BODY, DUE_AT, DUE_IN, FORGET_AT, KIN, LIST, OWN_AT, PK, PLACE, VERSION, WRITER,
+    ALL, APART, BEFORE, BODY, DUE_AT, DUE_IN, FORGET_AT, KIN, LIST, OWN_AT, PK, PLACE, VERSION,
+    WRITER,
 };
 
 /// What stands for each attribute that is set: its name, and its value.
-const PLACEHOLDERS: [(&str, &str, &str); 11] = [
+const PLACEHOLDERS: [(&str, &str, &str); 12] = [
     (BODY, "#body", ":body"),
     (VERSION, "#version", ":version"),
     (WRITER, "#writer", ":writer"),
+    (BEFORE, "#before", ":before"),
     (DUE_IN, "#due_in", ":due_in"),
     (DUE_AT, "#due_at", ":due_at"),
     (LIST, "#list", ":list"),
@@ -166,7 +168,7 @@ mod tests {
         ] {
             let all = expression.set.len() + expression.remove.len();
             let is_home = expression.names.contains(&("#kin", KIN));
-            assert_eq!(all, if is_home { 11 } else { 8 }, "{}", expression.update());
+            assert_eq!(all, if is_home { 12 } else { 8 }, "{}", expression.update());
         }
     }
 }

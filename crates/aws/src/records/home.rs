@@ -14,13 +14,19 @@ use ulid::Ulid;
 
 use super::item::{self, Item};
 use super::packed;
-use crate::setup::{APART, BODY, FORGET_AT, KIN, OWN_AT, VERSION, WRITER};
+use crate::setup::{APART, BEFORE, BODY, FORGET_AT, KIN, OWN_AT, VERSION, WRITER};
 
 /// Longest body that shares an item, in bytes: a long one would be paid for with every step of its aggregate.
 const BODY_BYTES_MAX: usize = 4 * 1024;
 
 /// Most bytes of all bodies that share an item, for the same reason.
 const ALL_BYTES_MAX: usize = 16 * 1024;
+
+/// How many writes before the last one are known by their ends: an answer that was lost is asked for again within seconds, in which others write.
+const WRITERS_KEPT: usize = 4;
+
+/// Bytes of such an end: forty drawn bits.
+const END_BYTES: usize = 8;
 
 /// The item of an aggregate.
 #[derive(Debug, Clone)]
@@ -34,6 +40,8 @@ pub(super) struct Home {
     pub(super) is_apart: bool,
     /// Who wrote the item as it was read; none where nothing was.
     pub(super) writer: Option<String>,
+    /// The ends of the writes before that, newest first, one after the other.
+    before: String,
 }
 
 /// The record itself.
@@ -80,6 +88,15 @@ impl Home {
             kin: BTreeMap::new(),
             is_apart: false,
             writer: None,
+            before: String::new(),
+        }
+    }
+
+    /// The same where small records of a version before are items of their own.
+    pub(super) fn beside_others(self) -> Self {
+        Self {
+            is_apart: true,
+            ..self
         }
     }
 
@@ -102,6 +119,7 @@ impl Home {
             kin,
             is_apart: item.contains_key(APART),
             writer: item::string(item, WRITER),
+            before: item::string(item, BEFORE).unwrap_or_default(),
             key,
         }))
     }
@@ -109,9 +127,18 @@ impl Home {
     /// The same as somebody has written it.
     pub(super) fn by(self, writer: Ulid) -> Self {
         Self {
+            before: self.writers(),
             writer: Some(writer.to_string()),
             ..self
         }
+    }
+
+    /// The ends of the last writes, as the next one leaves them.
+    fn writers(&self) -> String {
+        let last = self.writer.as_deref().map_or("", end);
+        let mut all = format!("{last}{}", self.before);
+        all.truncate(WRITERS_KEPT * END_BYTES);
+        all
     }
 
     /// The record at a key, if it is here.
@@ -261,7 +288,9 @@ impl Home {
         let kin = serde_json::to_string(&self.kin).unwrap_or_default();
         let is_apart = self.is_apart.then_some(AttributeValue::Bool(true));
         let forget = own.and_then(|own| own.forget);
+        let writers = Some(self.writers()).filter(|all| !all.is_empty());
         vec![
+            (BEFORE, writers.map(item::text)),
             (BODY, own.map(|own| packed::pack(&own.body))),
             (VERSION, own.map(|own| item::number(own.version))),
             (OWN_AT, own.and_then(|own| own.due).map(item::time)),
@@ -295,6 +324,21 @@ impl Own {
     }
 }
 
+/// Whether a write made an item what it is, or what it was a few writes ago.
+pub(super) fn is_by(found: &Item, writer: Ulid) -> bool {
+    let writer = writer.to_string();
+    let before = item::string(found, BEFORE).unwrap_or_default();
+    let mut ends = before.as_bytes().chunks(END_BYTES);
+    item::string(found, WRITER).is_some_and(|found| found == writer)
+        || ends.any(|one| one == end(&writer).as_bytes())
+}
+
+/// The last characters of a write's name, which are drawn for it alone.
+fn end(writer: &str) -> &str {
+    let from = writer.len().saturating_sub(END_BYTES);
+    writer.get(from..).unwrap_or_default()
+}
+
 fn holds(expect: Expect, found: Option<u64>) -> bool {
     match expect {
         Expect::Absent => found.is_none(),
@@ -305,4 +349,34 @@ fn holds(expect: Expect, found: Option<u64>) -> bool {
 
 fn next(found: Option<u64>) -> u64 {
     found.unwrap_or(0) + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(home: &Home, writer: Ulid) -> Item {
+        let attributes = home.attributes().into_iter();
+        let there = attributes.filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let writer = (WRITER.to_owned(), item::text(writer.to_string()));
+        there.chain([writer]).collect()
+    }
+
+    #[test]
+    fn a_write_is_known_by_its_end_for_a_few_others() {
+        let key = Key {
+            pk: "JOB#1".to_owned(),
+            sk: "META".to_owned(),
+        };
+        let writers: Vec<Ulid> = (0..8).map(|_| Ulid::generate()).collect();
+        let mut home = Home::new(key);
+        let mut last = Item::new();
+        for writer in &writers {
+            last = item(&home, *writer);
+            home = home.by(*writer);
+        }
+        let known: Vec<bool> = writers.iter().map(|writer| is_by(&last, *writer)).collect();
+        assert_eq!(known, [false, false, false, true, true, true, true, true]);
+        assert!(!is_by(&last, Ulid::generate()));
+    }
 }

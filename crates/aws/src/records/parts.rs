@@ -10,10 +10,9 @@ use ulid::Ulid;
 
 use super::doubt::Doubt;
 use super::expression::{Expression, explained};
-use super::home::Home;
-use super::item::{self, Item};
+use super::home::{self, Home};
+use super::item;
 use super::{Table, failure};
-use crate::setup::WRITER;
 
 /// What is done to one item of the table.
 pub(super) enum Part<'a> {
@@ -41,7 +40,8 @@ impl Part<'_> {
     /// Whether it rests on how an item was read.
     pub(super) fn rests_on(&self, key: &Key) -> bool {
         match self {
-            Self::Record { .. } => false,
+            // It was read that nothing is there, and not said.
+            Self::Record { write, expect, .. } => *expect != write.expect() && write.key() == key,
             Self::Home(home) | Self::Unchanged(home) => home.key == *key,
         }
     }
@@ -126,14 +126,10 @@ async fn update(
         Some(UpdateItemError::ConditionalCheckFailedException(refused)) => refused.item(),
         Some(_) | None => None,
     };
-    if found.is_some_and(|found| is_by(found, writer)) {
+    if found.is_some_and(|found| home::is_by(found, writer)) {
         return Ok(());
     }
     Err(failure::of_write(key, &error, &doubt))
-}
-
-fn is_by(found: &Item, writer: Ulid) -> bool {
-    item::string(found, WRITER).is_some_and(|found| found == writer.to_string())
 }
 
 async fn delete(

@@ -156,6 +156,12 @@ pub(super) async fn get(table: &Table, key: &Key) -> Result<Option<Record>, Reco
     item.as_ref().map(item::record).transpose()
 }
 
+/// Whether an aggregate that is not there has messages of its own: a version before left those of a pull request that nobody could read so.
+pub(super) async fn has_messages(table: &Table, aggregate: &Key) -> Result<bool, RecordsError> {
+    let question = Question::partition(&aggregate.pk, keys::OUT, None);
+    Ok(!question.items(table, 1).await?.is_empty())
+}
+
 /// The item at a key, as of its last commit.
 pub(super) async fn item(table: &Table, key: &Key) -> Result<Option<Item>, RecordsError> {
     let answer = table
@@ -311,27 +317,28 @@ pub(super) async fn due(
     let mut found = batch::items(table, &homes).await?;
     let mut due = Vec::with_capacity(rows.len());
     for row in rows {
-        match found.remove(&row.key).map(|item| Home::of(&item)) {
-            Some(home) => due.extend(of_home(home?, row, until)),
-            None if keys::is_home(&row.key) => {}
-            None => due.push(row),
-        }
+        let item = found.remove(&row.key);
+        due.extend(of_row(item.as_ref(), row, until));
     }
     due.sort_by_key(|row| row.due);
     due.truncate(limit);
     Ok(due)
 }
 
-/// What is due of an aggregate; an item of a version that kept every record by itself is one row.
-fn of_home(home: Option<Home>, row: DueRow, until: Timestamp) -> Vec<DueRow> {
-    let Some(home) = home else {
+/// What is due at a row of the index: of an aggregate each of its records that is.
+///
+/// The row stands for itself where nothing is known of it, be it no aggregate, an item of a version that kept every record by itself, one that nobody can read, or one that the index knows more of than the table's copy that was asked: whoever handles it looks again, and for itself.
+fn of_row(item: Option<&Item>, row: DueRow, until: Timestamp) -> Vec<DueRow> {
+    let Some(Ok(Some(home))) = item.map(Home::of) else {
         return vec![row];
     };
     let all = home.records().into_iter();
     let due = all.filter_map(|record| Some((record.due?, record.key)));
-    due.filter(|(due, _)| *due <= until)
+    let due: Vec<DueRow> = due
+        .filter(|(due, _)| *due <= until)
         .map(|(due, key)| DueRow { key, due })
-        .collect()
+        .collect();
+    if due.is_empty() { vec![row] } else { due }
 }
 
 pub(super) async fn scan(

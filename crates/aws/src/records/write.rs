@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use engine::keys;
-use engine::ports::{CommitError, Expect, Key, Write};
+use engine::ports::{CommitError, Expect, Key, RecordsError, Write};
 use ulid::Ulid;
 
 use super::home::{Home, Verdict};
@@ -86,7 +86,7 @@ impl Becoming {
     }
 }
 
-/// Whether a write is the first of an aggregate: nothing is there, if whoever writes is right, and that need not be read before.
+/// Whether a write is the first of an aggregate: it is not there, if whoever writes is right, and need not be read before.
 fn begins(write: &Write, home: &Key) -> bool {
     write.key() == home
         && matches!(
@@ -167,24 +167,33 @@ fn home_of(key: &Key) -> Option<Key> {
 
 /// The home of an aggregate, as it is remembered, said to be or is; none for an item of a version that kept every record by itself.
 async fn load(table: &Table, key: &Key, is_new: bool) -> Result<Option<Becoming>, CommitError> {
-    let read = |home| Becoming {
-        home,
-        is_remembered: false,
-        is_changed: false,
-    };
+    let unavailable = |error: RecordsError| CommitError::Unavailable(error.to_string());
     if let Some(home) = table.homes.get(key) {
         return Ok(Some(Becoming::guessed(home)));
     }
-    if is_new {
-        return Ok(Some(Becoming::guessed(Home::new(key.clone()))));
-    }
-    let item = read::item(table, key).await;
-    let item = item.map_err(|error| CommitError::Unavailable(error.to_string()))?;
-    let Some(item) = item else {
-        return Ok(Some(read(Home::new(key.clone()))));
+    let item = match is_new {
+        true => None,
+        false => read::item(table, key).await.map_err(unavailable)?,
     };
-    let home = Home::of(&item).map_err(|error| CommitError::Unavailable(error.to_string()))?;
-    Ok(home.map(read))
+    let read = |home| Becoming {
+        home,
+        is_remembered: is_new,
+        is_changed: false,
+    };
+    if let Some(item) = item {
+        return Ok(Home::of(&item).map_err(unavailable)?.map(read));
+    }
+    let becoming = read(Home::new(key.clone()));
+    let has_messages = read::has_messages(table, key).await.map_err(unavailable)?;
+    Ok(Some(match has_messages {
+        // It is written down at once: what comes beside them now may be there longer than they are.
+        true => Becoming {
+            home: becoming.home.beside_others(),
+            is_changed: true,
+            ..becoming
+        },
+        false => becoming,
+    }))
 }
 
 fn remember(table: &Table, parts: Vec<Part<'_>>, writer: Ulid) {

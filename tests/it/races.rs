@@ -1,7 +1,9 @@
 //! Deaths at every point, two hands at once, and webhooks doubled, reordered, repeated and lost: one effect outside each time.
 
 use domain::ids::JobId;
+use engine::desk::Place;
 use engine::dispatcher::Dispatcher;
+use engine::keys;
 use engine::work::Work;
 use jiff::SignedDuration;
 use sandbox::{Scenario, WebhookFaults};
@@ -285,4 +287,32 @@ async fn one_webhook_a_hundred_times_is_a_reading_or_two() {
     }
     world.pass(MINUTE * 5).await;
     once(&world, &job, "a storm").await;
+}
+
+#[tokio::test]
+async fn a_start_that_somebody_else_comes_before_counts_once_in_the_day() {
+    let world = begin(false).await;
+    let (job, desk) = (world.submit("ask me").await, world.desk.clone());
+    let id = job.clone();
+    // Its slot is taken ahead, and then the job is no longer as it was when its turn came.
+    let touch = async move {
+        let found = desk.must_job(&id).await.expect("a job");
+        let list = keys::jobs_of("queued", &found.value.account);
+        let place = Place {
+            due: found.due,
+            list: keys::listed(list, keys::job_place(found.value.created_at, &id)),
+            forget: None,
+        };
+        let mut unit = desk.unit();
+        unit.put(keys::job(&id), &found.value, Some(found.version), place);
+        desk.commit(unit).await.expect("a job");
+    };
+    world
+        .fate
+        .before_next("commit RATE#slots#default META", touch);
+    play(&world, &job).await;
+    let account = "default".parse().expect("a name");
+    let slots = world.desk.store.slots(&account).await.expect("a store");
+    assert_eq!(slots.value.created.len(), 1, "{slots:?}");
+    assert_eq!(world.sandbox.counters().creates, 1);
 }

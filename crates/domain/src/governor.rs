@@ -1,5 +1,8 @@
 //! When a queued job may start: an account's slots, its rolling day, and what refusals have taught.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
@@ -102,13 +105,43 @@ impl Slots {
         slots
     }
 
-    /// The slots after a job's session was created: it counts in the day from then on.
+    /// The slots as whoever is said to hold one is now: it is free where they do not.
+    ///
+    /// A slot is taken before its job is started, and whoever sees a job in between leaves it to it for a while. A start that got nowhere counts for nothing.
+    pub fn seen_with(&self, id: &JobId, job: Option<&Job>, now: Timestamp) -> Self {
+        let Some(job) = job else {
+            return self.release(id);
+        };
+        match &job.phase {
+            Phase::Queued { since, .. } => match self.taken_ahead(id, *since) {
+                Some(taken) if now < plus(taken, CREATE_HOLD) => self.clone(),
+                Some(_) => self.not_created(id),
+                None => self.release(id),
+            },
+            Phase::Creating { .. } | Phase::Watching(_) | Phase::Ended(_) => {
+                match job.holds_slot() {
+                    true => self.clone(),
+                    false => self.release(id),
+                }
+            }
+        }
+    }
+
+    /// When a slot was taken for a job that has waited since then and is still to begin.
+    fn taken_ahead(&self, id: &JobId, since: Timestamp) -> Option<Timestamp> {
+        let taken = self.taken.get(id).copied();
+        taken.filter(|at| self.creating.as_ref() == Some(id) && *at >= since)
+    }
+
+    /// The slots after a job's session was created: it counts in the day from then on. Of one whose slot was given up meanwhile it counts when it was begun.
     pub fn created(&self, job: &JobId, now: Timestamp) -> Self {
         let mut slots = self.uncounted(job);
         slots.creating = slots.creating.filter(|creating| creating != job);
         slots.created.retain(|at| now.duration_since(*at) < DAY);
-        slots.created.push(whole(now));
-        slots.created.sort();
+        if slots.taken.contains_key(job) {
+            slots.created.push(whole(now));
+            slots.created.sort();
+        }
         slots
     }
 
@@ -223,167 +256,4 @@ pub fn admit(slots: &Slots, job: &JobId, limits: Limits, now: Timestamp) -> Admi
     granted.taken.insert(job.clone(), whole(now));
     granted.creating = Some(job.clone());
     Admission::Granted(granted)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(1_800_000_000 + second).unwrap()
-    }
-
-    fn job(n: u128) -> JobId {
-        JobId::of(ulid::Ulid(n))
-    }
-
-    fn slots() -> Slots {
-        Slots::free("default".parse().unwrap())
-    }
-
-    fn code(admission: &Admission) -> &'static str {
-        match admission {
-            Admission::Granted(_) => "granted",
-            Admission::Later { code, .. } => code,
-        }
-    }
-
-    fn started(slots: &Slots, n: u128, now: Timestamp) -> Slots {
-        match admit(slots, &job(n), Limits::default(), now) {
-            Admission::Granted(granted) => granted.created(&job(n), now),
-            Admission::Later { code, .. } => panic!("{code}"),
-        }
-    }
-
-    #[test]
-    fn creates_go_one_at_a_time_with_a_gap() {
-        let limits = Limits::default();
-        let Admission::Granted(first) = admit(&slots(), &job(1), limits, at(0)) else {
-            panic!()
-        };
-        assert_eq!(
-            code(&admit(&first, &job(2), limits, at(0))),
-            "create_in_flight"
-        );
-        let first = first.created(&job(1), at(1));
-        assert_eq!(code(&admit(&first, &job(2), limits, at(1))), "create_gap");
-        assert_eq!(code(&admit(&first, &job(2), limits, at(3))), "granted");
-    }
-
-    #[test]
-    fn concurrency_and_the_rolling_day_are_kept() {
-        let limits = Limits::default();
-        let mut all = slots();
-        for n in 1..=3 {
-            all = started(&all, n, at(n as i64 * 10));
-        }
-        assert_eq!(code(&admit(&all, &job(4), limits, at(100))), "slots_taken");
-        assert_eq!(
-            code(&admit(&all.release(&job(2)), &job(4), limits, at(100))),
-            "granted"
-        );
-        for n in 4..=15 {
-            all = started(
-                &all.release(&job(n - 1)).release(&job(1)),
-                n,
-                at(n as i64 * 10),
-            );
-        }
-        let full = all.release(&job(15));
-        let Admission::Later {
-            at: again, code, ..
-        } = admit(&full, &job(16), limits, at(1000))
-        else {
-            panic!()
-        };
-        assert_eq!((code, again), ("daily_quota", Some(at(10) + DAY)));
-        assert_eq!(
-            self::code(&admit(&full, &job(16), limits, at(10) + DAY)),
-            "granted"
-        );
-    }
-
-    #[test]
-    fn a_refusal_teaches_a_lower_limit_for_a_while() {
-        let limits = Limits::default();
-        let two = started(&started(&slots(), 1, at(0)), 2, at(10));
-        let Admission::Granted(three) = admit(&two, &job(3), limits, at(20)) else {
-            panic!()
-        };
-        let taught = three.refused(&job(3), at(21));
-        assert_eq!(
-            code(&admit(&taught, &job(3), limits, at(60))),
-            "slots_taken"
-        );
-        assert_eq!(
-            code(&admit(&taught.release(&job(1)), &job(3), limits, at(60))),
-            "granted"
-        );
-        assert_eq!(
-            code(&admit(&taught, &job(3), limits, at(21) + LEARNED_FOR)),
-            "granted"
-        );
-    }
-
-    fn begun(slots: &Slots, job: &JobId, now: Timestamp) -> Slots {
-        let limits = Limits {
-            concurrent: 3,
-            per_day: 2,
-        };
-        match admit(slots, job, limits, now) {
-            Admission::Granted(granted) => granted,
-            Admission::Later { code, .. } => panic!("{code}"),
-        }
-    }
-
-    #[test]
-    fn a_create_counts_in_the_day_from_when_it_is_begun_and_once() {
-        let first = begun(&slots(), &job(1), at(0));
-        assert_eq!(first.created, [at(0)]);
-        // Whoever died before the create begins it again: that is no second one.
-        let again = begun(&first, &job(1), at(30));
-        assert_eq!(
-            (&again.created, &again.taken),
-            (&vec![at(30)], &[(job(1), at(30))].into())
-        );
-        assert_eq!(again.created(&job(1), at(33)).created, [at(33)]);
-        // It was not created, so it does not count, and what came before it does.
-        let second = begun(&again.created(&job(1), at(33)), &job(2), at(60));
-        assert_eq!(second.created, [at(33), at(60)]);
-        let failed = second.not_created(&job(2));
-        assert_eq!((&failed.created, failed.creating), (&vec![at(33)], None));
-        assert!(!failed.taken.contains_key(&job(2)));
-    }
-
-    #[test]
-    fn whoever_wants_a_slot_sees_by_the_job_that_its_session_was_created() {
-        let watched = crate::job::tests::watched_job();
-        let slots = begun(&slots(), &watched.id, at(-4));
-        let seen = slots.seeing(&watched);
-        assert_eq!((&seen.created, &seen.creating), (&vec![at(0)], &None));
-        assert_eq!(seen.taken, slots.taken, "it holds its slot still");
-        // Nobody else's, and nothing that is noted already.
-        let other = Slots {
-            creating: Some(job(9)),
-            ..slots.clone()
-        };
-        assert_eq!(other.seeing(&watched), other);
-        assert_eq!(seen.seeing(&watched), seen);
-        // Called off once it had a session: it counts from when it was begun.
-        let over = crate::job::cancel(&watched, "tests", at(50))
-            .unwrap()
-            .aggregate;
-        assert_eq!(slots.seeing(&over).created, [at(-4)]);
-    }
-
-    #[test]
-    fn a_job_whose_session_is_not_known_to_be_made_keeps_its_place() {
-        let creating = crate::job::tests::creating();
-        let slots = begun(&slots(), &creating.id, at(0));
-        assert_eq!(slots.seeing(&creating), slots);
-        let over = crate::job::cancel(&creating, "tests", at(9))
-            .unwrap()
-            .aggregate;
-        assert_eq!(slots.seeing(&over), slots);
-    }
 }

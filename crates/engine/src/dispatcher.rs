@@ -298,6 +298,7 @@ impl Dispatcher {
         let lost = Failure::new(FailureClass::Unavailable, "the create was lost").never_sent();
         let step = job::creation_failed(&found.value, &lost, now);
         let mut unit = self.desk.unit();
+        self.give_back(&mut unit, &found.value, &lost).await?;
         self.desk.save_job(&mut unit, Some(found), &step).await?;
         ignore_conflict(self.desk.commit(unit).await)
     }

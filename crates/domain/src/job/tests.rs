@@ -64,7 +64,7 @@ pub(super) fn view(session: &str, state: &str) -> SessionView {
 }
 
 /// A job that waits for its turn.
-pub(super) fn queued() -> Job {
+pub(crate) fn queued() -> Job {
     create(new_job(), at(0)).unwrap().aggregate
 }
 

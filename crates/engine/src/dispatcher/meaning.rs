@@ -101,7 +101,7 @@ impl Dispatcher {
     }
 
     /// A create failed: its slot is free, and the next job has its turn.
-    async fn give_back(
+    pub(super) async fn give_back(
         &self,
         unit: &mut Unit,
         job: &job::Job,

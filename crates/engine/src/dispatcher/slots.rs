@@ -64,7 +64,8 @@ impl Dispatcher {
         let mut doubt = Doubt::Gone;
         let mut slots = self.free_the_gone(account).await?;
         let mut next: Option<Timestamp> = None;
-        for found in in_turn(queued, now) {
+        let begins = slots.0.value.creating.clone();
+        for found in in_turn(queued, begins.as_ref(), now) {
             let Phase::Queued { not_before, .. } = found.value.phase else {
                 continue;
             };
@@ -101,7 +102,22 @@ impl Dispatcher {
                 }
             }
         }
-        self.keep_slots(&slots.0, next).await
+        self.keep_slots(&slots.0, next).await?;
+        self.look_again(&slots.0.value).await
+    }
+
+    /// A create may have ended while others were told to wait for it: whoever ended it saw nobody who waits.
+    async fn look_again(&self, slots: &Slots) -> Result<(), Error> {
+        let Some(waited_for) = &slots.creating else {
+            return Ok(());
+        };
+        let now = self.desk.store.slots_now(&slots.account).await?;
+        if now.value.creating.as_ref() != Some(waited_for) {
+            let account = slots.account.clone();
+            let work = Work::Slots { account }.to_body();
+            self.desk.queue.nudge(&work).await?;
+        }
+        Ok(())
     }
 
     /// The slots without those of jobs that are over, and who may hold one besides. The list is asked for names only: while there is room for all of them, it does not matter what they do.
@@ -121,9 +137,7 @@ impl Dispatcher {
             .collect();
         let mut slots = found.value.clone();
         for id in found.value.taken.keys().filter(|id| !watched.contains(id)) {
-            if !self.holds(id).await? {
-                slots = slots.release(id);
-            }
+            slots = self.seen_with(&slots, id).await?;
         }
         Ok((
             Versioned {
@@ -134,9 +148,10 @@ impl Dispatcher {
         ))
     }
 
-    async fn holds(&self, id: &JobId) -> Result<bool, Error> {
+    async fn seen_with(&self, slots: &Slots, id: &JobId) -> Result<Slots, Error> {
         let job = self.desk.store.job(id).await?;
-        Ok(job.is_some_and(|job| job.value.holds_slot()))
+        let job = job.as_ref().map(|job| &job.value);
+        Ok(slots.seen_with(id, job, self.desk.now()))
     }
 
     /// Keeps what was learned of the slots, and when to look again; nothing is written when neither is new.
@@ -176,9 +191,7 @@ impl Dispatcher {
             if doubt == Doubt::Absent && known.contains(id) {
                 continue;
             }
-            if !self.holds(id).await? {
-                slots = slots.release(id);
-            }
+            slots = self.seen_with(&slots, id).await?;
         }
         // A finished session that a message woke again draws on the account like any other.
         for job in holding.filter(|job| !found.value.taken.contains_key(&job.value.id)) {
@@ -191,7 +204,7 @@ impl Dispatcher {
         })
     }
 
-    /// Takes the slot, and then decides the start. A slot that is taken for a job which does not begin keeps others waiting for a moment, and is the job's own when its turn comes again.
+    /// Takes the slot, and then decides the start. A slot that is taken for a job which does not begin keeps others waiting for a moment, and is the job's own, whose turn it is next.
     async fn begin_job(
         &self,
         found: &Versioned<Job>,
@@ -254,9 +267,16 @@ fn is_taken(admission: &Admission) -> bool {
     }
 }
 
-/// The jobs that wait for a slot, whose turn it is first.
-fn in_turn(mut queued: Vec<Versioned<Job>>, now: Timestamp) -> Vec<Versioned<Job>> {
-    queued.sort_by_cached_key(|found| job::start_place(&found.value, now));
+/// The jobs that wait for a slot, whose turn it is first; before them one whose slot was taken already, since the others wait for it.
+fn in_turn(
+    mut queued: Vec<Versioned<Job>>,
+    begins: Option<&JobId>,
+    now: Timestamp,
+) -> Vec<Versioned<Job>> {
+    queued.sort_by_cached_key(|found| {
+        let waits = begins != Some(&found.value.id);
+        (waits, job::start_place(&found.value, now))
+    });
     queued
 }
 

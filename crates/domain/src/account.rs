@@ -157,6 +157,15 @@ impl Account {
         self.gap().is_some_and(|gap| gap <= self.pace.tick) && self.next_poll >= since
     }
 
+    /// The same with what somebody who has polled it knows to be spent beyond what is written.
+    pub fn with_spent(&self, polled: &Self) -> Self {
+        Self {
+            budget: self.budget.or_more(&polled.budget),
+            tally: self.tally.clone().or_longer(polled.tally.clone()),
+            ..self.clone()
+        }
+    }
+
     /// What the last poll has decided to wait for the next one; none before the first.
     fn gap(&self) -> Option<SignedDuration> {
         Some(self.next_poll.duration_since(self.tally.last?))

@@ -2,12 +2,14 @@
 
 mod events;
 
+mod places;
+
 use std::borrow::Cow;
 
 use domain::effect::{Action, Effect, EffectState};
 use domain::event::Event;
 use domain::ids::{AgentName, EffectId, JobId, PullRef, RepoName};
-use domain::job::{Job, Phase};
+use domain::job::Job;
 use domain::policy::{Policy, Source};
 use domain::step::{Look, Step};
 use domain::wake::Resume;
@@ -19,6 +21,9 @@ use crate::ports::Expect;
 use crate::settings::{Agent, TrackedPull};
 use crate::store::Versioned;
 use crate::work::Work;
+
+pub(crate) use places::job_list;
+use places::{begins_to_be_watched, swept};
 
 /// Whose events these are.
 #[derive(Debug, Clone, Default)]
@@ -310,37 +315,6 @@ impl Desk {
     /// The id of the effect that an action is.
     pub fn effect_id(action: &Action) -> EffectId {
         EffectId::of(&action.to_string())
-    }
-}
-
-fn begins_to_be_watched(before: Option<&Job>, job: &Job) -> bool {
-    let is_watched = |job: &Job| matches!(job.phase, Phase::Watching(_));
-    is_watched(job) && !before.is_some_and(is_watched)
-}
-
-/// The pull request of which polls find now and then that nobody follows it: that of a job that they watch.
-fn swept(job: &Job) -> Option<&PullRef> {
-    let is_watched = matches!(job.phase, Phase::Watching(_));
-    job.pull().filter(|_| is_watched)
-}
-
-/// Watched jobs and queued ones stand in lists of their account; ended ones in none.
-///
-/// The place of a job to whose session something was said tells so: whoever remembers the job and asks the list alone reads it again.
-pub(crate) fn job_list(job: &Job) -> Option<crate::ports::ListKey> {
-    let sort = keys::job_place(job.created_at, &job.id);
-    match &job.phase {
-        Phase::Queued { .. } | Phase::Creating { .. } => {
-            keys::listed(keys::jobs_of("queued", &job.account), sort)
-        }
-        Phase::Watching(watch) => {
-            let sort = match watch.unconfirmed_since {
-                Some(at) => format!("{sort}:{}", keys::stamp(at)),
-                None => sort,
-            };
-            keys::listed(keys::jobs_of("watched", &job.account), sort)
-        }
-        Phase::Ended(_) => None,
     }
 }
 

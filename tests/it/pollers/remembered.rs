@@ -153,3 +153,47 @@ async fn an_account_is_read_once_a_minute_and_what_is_new_in_it_is_seen_after_it
     }
     assert_eq!(polled, [1, 1, 1, 1, 0, 0, 0]);
 }
+
+/// An account of which it is counted what it asks, saved as somebody changes it.
+async fn change(counted: &Counted, change: impl FnOnce(&mut Account)) {
+    let name = "default".parse().expect("a name");
+    let found = counted.desk.store.account(&name).await.expect("a store");
+    let mut found = found.expect("an account");
+    change(&mut found.value);
+    let mut unit = counted.desk.unit();
+    let place = Place {
+        due: found.due,
+        list: keys::listed(keys::ACCOUNTS, name.as_str()),
+        forget: None,
+    };
+    let key = keys::account(&name);
+    unit.put(key, &found.value, Some(found.version), place);
+    counted.commit(unit).await;
+}
+
+#[tokio::test]
+async fn what_was_asked_counts_also_when_somebody_else_writes_the_account() {
+    let counted = Counted::begin().await;
+    change(&counted, |account| {
+        account.budget.requests_a_day = Some(100_000);
+    })
+    .await;
+    for _ in 0..30 {
+        counted.tick().await;
+    }
+    change(&counted, |account| account.limits.concurrent = 3).await;
+    let row = async || {
+        let name = "default".parse().expect("a name");
+        let found = counted.desk.store.account(&name).await.expect("a store");
+        found.expect("an account")
+    };
+    let changed = row().await.version;
+    // It is written after a while, with all that was asked since the beginning.
+    while row().await.version == changed {
+        counted.tick().await;
+    }
+    let asked = counted.reader.take_reads().len() + counted.reader.logs();
+    let asked = asked + counted.reader.take_lists().len();
+    let budget = row().await.value.budget;
+    assert_eq!(budget.requests(counted.clock.now()), asked as u64);
+}

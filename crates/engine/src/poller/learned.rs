@@ -36,7 +36,9 @@ impl Learned {
         let all = all.unwrap_or_else(PoisonError::into_inner);
         match all.get(&found.value.name) {
             Some(kept) if kept.version == found.version => kept.account.clone(),
-            Some(_) | None => found.value.clone(),
+            // Somebody else has written it, who knows nothing of what was spent since.
+            Some(kept) => found.value.with_spent(&kept.account),
+            None => found.value.clone(),
         }
     }
 
@@ -51,6 +53,8 @@ impl Learned {
         let is_quiet = step.events.is_empty()
             && matches!(outcome, Poll::Answered { .. })
             && row.value.health == account.health
+            // Others go by the row when they want the account polled soon.
+            && row.value.is_busy(now) == account.is_busy(now)
             && row.value.next_poll <= now
             && tick::is_soon(Some(account.next_poll), now);
         let written = row.value.tally.last;

@@ -90,8 +90,9 @@ impl Poller {
             budget: budget.with(asked, self.desk.now()),
             ..account.clone()
         };
-        let step = account::polled(&learned, &outcome, self.desk.now());
-        let seen = (&outcome, self.desk.now());
+        let now = self.desk.now();
+        let step = account::polled(&learned, &outcome, now);
+        let seen = (&outcome, now);
         if others == Others::None && self.learned.keeps(&found, &step, seen) {
             return Ok(Some(step.aggregate.next_poll));
         }

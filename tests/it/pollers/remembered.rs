@@ -52,6 +52,12 @@ impl Counted {
         self.desk.commit(unit).await.expect("nobody else writes");
     }
 
+    async fn account(&self) -> Versioned<Account> {
+        let name = "default".parse().expect("a name");
+        let found = self.desk.store.account(&name).await.expect("a store");
+        found.expect("an account")
+    }
+
     async fn events(&self) -> usize {
         let job = JobId::of(ulid::Ulid(0));
         self.desk.store.events(&job).await.expect("events").len()
@@ -156,17 +162,15 @@ async fn an_account_is_read_once_a_minute_and_what_is_new_in_it_is_seen_after_it
 
 /// An account of which it is counted what it asks, saved as somebody changes it.
 async fn change(counted: &Counted, change: impl FnOnce(&mut Account)) {
-    let name = "default".parse().expect("a name");
-    let found = counted.desk.store.account(&name).await.expect("a store");
-    let mut found = found.expect("an account");
+    let mut found = counted.account().await;
     change(&mut found.value);
     let mut unit = counted.desk.unit();
     let place = Place {
         due: found.due,
-        list: keys::listed(keys::ACCOUNTS, name.as_str()),
+        list: keys::listed(keys::ACCOUNTS, found.value.name.as_str()),
         forget: None,
     };
-    let key = keys::account(&name);
+    let key = keys::account(&found.value.name);
     unit.put(key, &found.value, Some(found.version), place);
     counted.commit(unit).await;
 }
@@ -182,18 +186,41 @@ async fn what_was_asked_counts_also_when_somebody_else_writes_the_account() {
         counted.tick().await;
     }
     change(&counted, |account| account.limits.concurrent = 3).await;
-    let row = async || {
-        let name = "default".parse().expect("a name");
-        let found = counted.desk.store.account(&name).await.expect("a store");
-        found.expect("an account")
-    };
-    let changed = row().await.version;
+    let changed = counted.account().await.version;
     // It is written after a while, with all that was asked since the beginning.
-    while row().await.version == changed {
+    while counted.account().await.version == changed {
         counted.tick().await;
     }
     let asked = counted.reader.take_reads().len() + counted.reader.logs();
     let asked = asked + counted.reader.take_lists().len();
-    let budget = row().await.value.budget;
+    let budget = counted.account().await.value.budget;
     assert_eq!(budget.requests(counted.clock.now()), asked as u64);
+}
+
+#[tokio::test]
+async fn an_account_that_comes_to_rest_is_written_at_once() {
+    let counted = Counted::begin().await;
+    // It rests for less than a minute, so that the next poll is soon all the same.
+    change(&counted, |account| {
+        account.pace.idle = SignedDuration::from_secs(30);
+    })
+    .await;
+    counted.tick().await;
+    counted.tick().await;
+    let (busy, now) = (counted.account().await, counted.clock.now());
+    assert!(busy.value.is_busy(now));
+    let key = keys::job(&JobId::of(ulid::Ulid(0)));
+    let found: Option<Versioned<Job>> = counted
+        .desk
+        .store
+        .job(&JobId::of(ulid::Ulid(0)))
+        .await
+        .expect("a store");
+    let mut unit = counted.desk.unit();
+    unit.delete(key, &found.expect("a job"));
+    counted.commit(unit).await;
+    counted.tick().await;
+    let rests = counted.account().await;
+    assert_eq!(rests.version, busy.version + 1);
+    assert!(!rests.value.is_busy(counted.clock.now()));
 }

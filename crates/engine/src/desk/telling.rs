@@ -80,7 +80,8 @@ impl Desk {
         Ok(())
     }
 
-    async fn nudge(&self, work: &Work) -> Result<(), Error> {
+    /// Sends a message that may be lost: what it asks for is found by itself.
+    pub(crate) async fn nudge(&self, work: &Work) -> Result<(), Error> {
         Ok(self.queue.nudge(&work.to_body()).await?)
     }
 

@@ -114,8 +114,7 @@ impl Dispatcher {
         let now = self.desk.store.slots_now(&slots.account).await?;
         if now.value.creating.as_ref() != Some(waited_for) {
             let account = slots.account.clone();
-            let work = Work::Slots { account }.to_body();
-            self.desk.queue.nudge(&work).await?;
+            self.desk.nudge(&Work::Slots { account }).await?;
         }
         Ok(())
     }

@@ -1,13 +1,18 @@
 //! Deaths at every point, two hands at once, and webhooks doubled, reordered, repeated and lost: one effect outside each time.
 
 use domain::ids::JobId;
+use domain::job;
+use domain::policy::Timing;
 use engine::desk::Place;
 use engine::dispatcher::Dispatcher;
 use engine::keys;
 use engine::work::Work;
 use jiff::SignedDuration;
-use sandbox::{Scenario, WebhookFaults};
-use tests::world::{MINUTE, Moment, Setup, WEBHOOK_SECRET, World, asking, on_green, scenario};
+use sandbox::{Fault, FaultKind, Scenario, Service, WebhookFaults};
+use tests::reader::working;
+use tests::world::{
+    MINUTE, Moment, SECOND, Setup, WEBHOOK_SECRET, World, asking, on_green, scenario,
+};
 
 async fn begin(webhooks: bool) -> World {
     let scenario = scenario(vec![asking("ask me", "Which database?")]);
@@ -315,4 +320,47 @@ async fn a_start_that_somebody_else_comes_before_counts_once_in_the_day() {
     let slots = world.desk.store.slots(&account).await.expect("a store");
     assert_eq!(slots.value.created.len(), 1, "{slots:?}");
     assert_eq!(world.sandbox.counters().creates, 1);
+}
+
+#[tokio::test]
+async fn whoever_waits_for_a_create_that_ends_just_then_begins_at_once() {
+    let world = begin(false).await;
+    let cut = Fault::new(Service::Jules, "/sessions", FaultKind::CutAfterEffect);
+    world.sandbox.faults().add(cut.on("POST").next(1));
+    let first = world.submit("ask me").await;
+    world
+        .until(MINUTE, "a session", async |world| {
+            !world.sandbox.jules().sessions().is_empty()
+        })
+        .await;
+    assert_eq!(world.state(&first).await, "starting");
+    let (desk, second) = (world.desk.clone(), world.submit("ask me too").await);
+    let made = world.sandbox.jules().sessions()[0].id.clone();
+    // The second has read that the first is being created, and says when it comes again.
+    let ends = async move {
+        let found = desk.must_job(&first).await.expect("a job");
+        let view = working(&made.parse().expect("a session"));
+        // Longer ago than creates keep apart.
+        let at = desk.now() - SECOND * 2;
+        let step = job::created(&found.value, &view, at, &Timing::default());
+        let mut unit = desk.unit();
+        let list = keys::jobs_of("watched", &found.value.account);
+        let place = Place {
+            due: found.due,
+            list: keys::listed(list, first.as_str()),
+            forget: None,
+        };
+        unit.put(
+            keys::job(&first),
+            &step.aggregate,
+            Some(found.version),
+            place,
+        );
+        desk.commit(unit).await.expect("a job");
+    };
+    world
+        .fate
+        .before_next("commit RATE#slots#default META", ends);
+    world.step().await;
+    assert_eq!(world.state(&second).await, "working");
 }

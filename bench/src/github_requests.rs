@@ -51,6 +51,32 @@ const RUNS: [Run; 3] = [
     },
 ];
 
+/// Pull requests that are ready at about the same time, without webhooks.
+struct Crowd {
+    name: &'static str,
+    repos: usize,
+    each: usize,
+}
+
+const CROWDS: [Crowd; 2] = [
+    Crowd {
+        name: "60 ready in one repository",
+        repos: 1,
+        each: 60,
+    },
+    Crowd {
+        name: "20 in each of three",
+        repos: 3,
+        each: 20,
+    },
+];
+
+/// Requests that one merge of a crowd may cost without webhooks.
+const CROWD_REQUESTS: Target = Target::AtMost(15.0);
+
+/// Merges a minute that one crowd has to come to.
+const CROWD_PACE: Target = Target::AtLeast(20.0);
+
 /// Requests that one merged pull request may cost with webhooks.
 const REQUESTS: Target = Target::AtMost(12.0);
 
@@ -73,6 +99,45 @@ pub(crate) fn measure() -> Result<Vec<Figure>> {
             averaged
         });
     }
+    for crowd in CROWDS {
+        figures.extend(runtime.block_on(crowded(&crowd))?);
+    }
+    Ok(figures)
+}
+
+/// What a crowd costs, and how many are merged a minute from the first merge to the last.
+async fn crowded(crowd: &Crowd) -> Result<Vec<Figure>> {
+    let names: Vec<String> = (0..crowd.repos).map(|n| format!("acme/r{n}")).collect();
+    let quick = CiSetup {
+        checks: vec![CheckSetup::new("build", Outcome::Success)],
+        ..CiSetup::default()
+    };
+    let repo = |name: &str| RepoSetup::new(name).with_ci(quick.clone());
+    let world = town_of(names.iter().map(|name| repo(name)).collect(), false).await?;
+    let mut jobs = Vec::new();
+    for at in 0..crowd.each {
+        for name in &names {
+            jobs.push(world.submit_to(name, &format!("add page {at}")).await);
+        }
+    }
+    let first = async |world: &World| world.sandbox.counters().merges > 0;
+    world.until(MINUTE * 30, "a merge", first).await;
+    let began = world.clock.now();
+    let merged = async |world: &World| world.all_merged(&jobs).await;
+    world.until(MINUTE * 60, "all merged", merged).await;
+    let minutes = world.clock.now().duration_since(began).as_secs_f64() / 60.0;
+    world.pass(MINUTE * 2).await;
+    let all = world.sandbox.requests().into_iter();
+    let log: Vec<Logged> = all.filter(|it| it.service == Service::GitHub).collect();
+    let count = Count::of(&log);
+    let pace = f64::from(count.merged()) / minutes.max(1.0 / 60.0);
+    let name = |what: &str| format!("{}: {what}", crowd.name);
+    let mut figures = count.averaged(crowd.name);
+    if let Some(requests) = figures.first_mut() {
+        *requests = requests.clone().aimed(CROWD_REQUESTS);
+    }
+    let pace = Figure::new("requests", name("merges a minute"), pace, "/min");
+    figures.insert(1, pace.aimed(CROWD_PACE));
     Ok(figures)
 }
 
@@ -122,11 +187,21 @@ async fn finish(world: &World, jobs: &[domain::ids::JobId]) {
     world.pass(MINUTE * 2).await;
 }
 
-/// Two repositories that merge on green, as often as it takes.
+/// Two repositories, of which one has a test that fails at first.
 async fn town(webhooks: bool, protection: Protection) -> Result<World> {
+    let repos = [(REPO, Outcome::Success), (RED, Outcome::FailsFirst(1))];
+    let repos = repos.map(|(name, test)| RepoSetup {
+        protection,
+        ..RepoSetup::new(name).with_ci(ci(test))
+    });
+    town_of(repos.to_vec(), webhooks).await
+}
+
+/// Repositories that merge on green, as often as it takes.
+async fn town_of(repos: Vec<RepoSetup>, webhooks: bool) -> Result<World> {
     let mut source = on_green();
     source.policy.merges_per_day = u32::MAX;
-    let repos = [(REPO, Outcome::Success), (RED, Outcome::FailsFirst(1))];
+    let names: Vec<String> = repos.iter().map(|repo| repo.full_name.clone()).collect();
     let world = World::with(Setup {
         scenario: Scenario {
             accounts: vec![AccountSetup {
@@ -134,12 +209,7 @@ async fn town(webhooks: bool, protection: Protection) -> Result<World> {
                 per_24h: 300,
                 ..AccountSetup::default()
             }],
-            repos: repos
-                .map(|(name, test)| RepoSetup {
-                    protection,
-                    ..RepoSetup::new(name).with_ci(ci(test))
-                })
-                .to_vec(),
+            repos,
             ..Scenario::default()
         },
         source: source.clone(),
@@ -147,8 +217,10 @@ async fn town(webhooks: bool, protection: Protection) -> Result<World> {
         ..Setup::default()
     })
     .await;
-    source.repo = RED.parse()?;
-    world.put_source(&source).await;
+    for name in names {
+        source.repo = name.parse()?;
+        world.put_source(&source).await;
+    }
     Ok(world)
 }
 

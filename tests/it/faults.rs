@@ -305,6 +305,12 @@ async fn nothing_is_merged_while_words_may_have_woken_its_session() {
             world.gives(&job, "settling").await
         })
         .await;
+    let pull = "acme/shop#1".parse().expect("a reference");
+    let found = world.desk.store.pull(&pull).await.expect("a store");
+    let ready = found.and_then(|found| found.value.pull.ready);
+    let ready = ready.expect("it is ready");
+    let left = ready.from.duration_since(world.clock.now());
+    world.pass(left - SECOND * 2).await;
     let fate = world.fate.clone();
     world.fate.before_next("say", async move {
         fate.kill_at(fate.acts().len() - 1, Moment::After);
@@ -328,7 +334,7 @@ async fn quickly_repaired() -> World {
     let check = CheckSetup::new("test", Outcome::FailsFirst(1));
     let mut source = on_green();
     let quick = SECOND * 5;
-    source.timing.settle = quick;
+    source.timing.settle = SECOND * 30;
     source.timing.pull_poll = quick;
     source.timing.ci_repair_after = quick;
     world_of(with_ci(ci(vec![check])), source).await

@@ -22,6 +22,7 @@ mod readings;
 mod repair;
 mod sessions;
 mod throttles;
+mod turns;
 mod wakes;
 mod why;
 

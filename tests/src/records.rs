@@ -12,6 +12,7 @@ use domain::ids::{JobId, RepoName};
 use domain::job::Job;
 use domain::notes::Notes;
 use domain::policy::Source;
+use domain::pull::Lane;
 use domain::reach::{Access, Reach};
 use domain::token::Token;
 use domain::wake::Wake;
@@ -23,7 +24,7 @@ use engine::keys;
 use engine::ports::Key;
 use engine::readings::{Looked, ReadMessages, Readings};
 use engine::settings::{
-    Agent, AppSetup, Budgets, Installation, Lane, Merges, PatchPage, ReadArtifacts, Switches,
+    Agent, AppSetup, Budgets, Installation, Merges, PatchPage, ReadArtifacts, Switches,
     TrackedPull, Upstreams,
 };
 use engine::usage::{Allowance, Consumption};

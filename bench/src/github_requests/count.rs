@@ -109,6 +109,11 @@ impl Count {
         }
     }
 
+    /// How many pull requests were merged.
+    pub(super) fn merged(&self) -> u32 {
+        self.merges
+    }
+
     fn counted(&self) -> u32 {
         self.all - self.free
     }

@@ -42,10 +42,8 @@ pub struct Standing {
     pub wanted_base: BranchName,
     /// The head that a person approved.
     pub approved: Option<CommitSha>,
-    /// When this head was first seen.
+    /// Since when checks of this head may have started: when it was first seen, marked ready or reopened.
     pub head_since: Timestamp,
-    /// Since when this head on this base has been green without a break.
-    pub green_since: Option<Timestamp>,
     /// What became of earlier attempts to merge this head.
     pub refused: Option<Refused>,
     /// Merges of this source in the last 24 hours.
@@ -61,7 +59,7 @@ pub struct Standing {
 pub struct Refused {
     /// What GitHub said last.
     pub why: String,
-    /// How often.
+    /// How often GitHub refused; 0 when only its budget did not allow the call.
     pub tries: u32,
     /// Not to be tried again earlier.
     pub again_at: Timestamp,
@@ -324,6 +322,14 @@ fn tried(reasons: &mut Vec<Reason>, standing: &Standing, now: Timestamp) {
         return;
     };
     let given_up = refused.tries >= TRIES_MAX;
+    if refused.tries == 0 {
+        let until = refused.again_at;
+        if now < until {
+            let why = outside(&refused.why);
+            reasons.push(Reason::MergeThrottled { why, until });
+        }
+        return;
+    }
     if given_up || now < refused.again_at {
         reasons.push(Reason::MergeRefused {
             why: outside(&refused.why),
@@ -337,14 +343,11 @@ fn outside(text: &str) -> String {
     presentable(text, OUTSIDE_CHARS_MAX)
 }
 
-/// A green that has just appeared may still be followed by a check that has not been created yet.
+/// A head that was just pushed may get a check that has not been created yet.
 fn settle(reasons: &mut Vec<Reason>, standing: &Standing, timing: &Timing, now: Timestamp) {
-    let settled = match standing.green_since {
-        Some(since) => now.duration_since(since) >= timing.settle,
-        None => timing.settle.is_zero(),
-    };
-    if reasons.is_empty() && !settled {
-        let until = plus(standing.green_since.unwrap_or(now), timing.settle);
+    // A clock that ran ahead for a while must not hold a head back.
+    let until = plus(standing.head_since.min(now), timing.settle);
+    if reasons.is_empty() && now < until {
         reasons.push(Reason::Settling { until });
     }
 }

@@ -207,7 +207,7 @@ pub struct Timing {
     /// How long a finished session is watched, since a message can wake it.
     #[serde(with = "duration")]
     pub watch_completed: SignedDuration,
-    /// How long a green head must stay green before it is merged.
+    /// How long a head is not merged after its push, since checks may appear late.
     #[serde(with = "duration")]
     pub settle: SignedDuration,
     /// How long checks may take to appear on a new head.

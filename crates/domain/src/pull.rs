@@ -4,6 +4,7 @@ mod alarm;
 mod apply;
 mod approval;
 mod ending;
+mod lane;
 mod news;
 mod repair;
 mod style;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 pub use apply::{Input, Outside, apply, track};
 pub use approval::{Word, approve};
 pub use ending::REOPEN_WAIT;
+pub use lane::{LANE_HOLD, Lane};
 pub use news::{
     Heard, Hearsay, News, hear, is_at, is_just_pushed, is_only_seen, is_young, unhurried,
     wants_clues,
@@ -25,7 +27,7 @@ pub use style::{MergeStyle, TITLE_CHARS_MAX};
 
 use crate::event::ErrorCause;
 use crate::facts::{Base, PullState};
-use crate::ids::{CommitSha, JobId, PullRef, RepoId, SessionId};
+use crate::ids::{BranchName, CommitSha, JobId, PullRef, RepoId, SessionId};
 use crate::merge::{Judgement, Refused};
 
 /// How many heads are remembered as told: beyond the repair cap none is told anyway.
@@ -49,8 +51,11 @@ pub struct Pull {
     pub phase: PullPhase,
     /// The head we last saw, and when we first saw it.
     pub head: Option<Seen>,
-    /// The head and base that have been green without a break, and since when.
-    pub green: Option<Green>,
+    /// The head that has been green without a break, and since when.
+    pub green: Option<Seen>,
+    /// Set while it lacks nothing but time and its turn to merge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ready: Option<Ready>,
     /// When checks of this head were first seen to have failed.
     pub failing: Option<Seen>,
     /// The head that somebody approved.
@@ -112,15 +117,13 @@ pub struct Seen {
     pub since: Timestamp,
 }
 
-/// A head that is green on a base.
+/// A pull request that is merged when its time and its turn have come. Until then it need not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Green {
-    /// The head.
-    pub sha: CommitSha,
-    /// The base's commit.
-    pub base: CommitSha,
-    /// Since when.
-    pub since: Timestamp,
+pub struct Ready {
+    /// The branch it goes to: merges into one branch go one after the other.
+    pub base: BranchName,
+    /// From when on it may be merged.
+    pub from: Timestamp,
 }
 
 /// Somebody's word that a head may be merged once it is green.

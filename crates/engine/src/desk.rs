@@ -362,6 +362,11 @@ impl Unit {
         }
     }
 
+    /// The same, after a delay.
+    pub(crate) fn hint_later(&mut self, work: Work, delay: SignedDuration) {
+        self.telling.later.push((work, delay));
+    }
+
     /// Once everything is saved a create of an account has ended.
     pub(crate) fn ends_create(&mut self, account: &AccountName) {
         self.telling.ended.push(account.clone());

@@ -140,15 +140,6 @@ pub struct Merges {
     pub at: BTreeMap<EffectId, Timestamp>,
 }
 
-/// Who may merge into a branch just now: keeps merges of one base in order. Safety is the judgement and the SHA.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lane {
-    /// Who.
-    pub holder: domain::ids::PullRef,
-    /// Until when, should they never give it back.
-    pub until: Timestamp,
-}
-
 /// What was last known of GitHub's budgets.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budgets {

@@ -16,6 +16,7 @@ use domain::ids::{
 };
 use domain::job::Job;
 use domain::policy::Source;
+use domain::pull::Lane;
 use domain::reach::{Access, Reach};
 use domain::token::Token;
 use domain::wake::Wake;
@@ -27,7 +28,7 @@ pub(crate) use body::{decode, encode, refuse_newer};
 use crate::keys;
 use crate::ports::{Key, Member, PageToken, Records, RecordsError};
 use crate::settings::{
-    Agent, AppSetup, Budgets, Installation, Lane, Merges, Switches, TrackedPull, Upstreams,
+    Agent, AppSetup, Budgets, Installation, Merges, Switches, TrackedPull, Upstreams,
 };
 
 /// Records read in one page.

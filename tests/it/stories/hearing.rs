@@ -80,6 +80,9 @@ async fn checks_of_a_head_that_is_pushed_later_are_read_once_too() {
 #[tokio::test]
 async fn a_push_that_is_told_of_another_head_than_there_is_puts_nothing_off() {
     let world = world_of(busy()).await;
+    let mut source = on_green();
+    source.timing.settle = MINUTE * 6;
+    world.put_source(&source).await;
     let job = world.submit("Add a test").await;
     let settling = async |world: &World| world.gives(&job, "settling").await;
     world.until(MINUTE * 20, "settling", settling).await;
@@ -97,7 +100,7 @@ async fn a_push_that_is_told_of_another_head_than_there_is_puts_nothing_off() {
     world.pass(SECOND * 5).await;
     assert_eq!((status, reads(&world)), (202, before + 1));
     let merged = async |world: &World| world.state(&job).await == "merged";
-    world.until(MINUTE, "merged", merged).await;
+    world.until(MINUTE * 6, "merged", merged).await;
     world.finish().await;
 }
 

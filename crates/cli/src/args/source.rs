@@ -236,7 +236,7 @@ pub(crate) struct TimingArgs {
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     pub(crate) watch_completed: Option<SignedDuration>,
 
-    /// How long a green head must stay green before it is merged [at first: 60s].
+    /// How long a head is not merged after its push, since checks may appear late [at first: 60s].
     #[arg(long, value_name = "DURATION", value_parser = value::wait)]
     pub(crate) settle: Option<SignedDuration>,
 

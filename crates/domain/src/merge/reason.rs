@@ -140,7 +140,14 @@ pub enum Reason {
         /// When it is tried again; none once it was tried often enough.
         until: Option<Timestamp>,
     },
-    /// Green, and being watched for a moment longer.
+    /// The budget of GitHub did not allow the merge call yet; nothing was sent.
+    MergeThrottled {
+        /// Which budget.
+        why: String,
+        /// From when on it is allowed.
+        until: Timestamp,
+    },
+    /// Green, but its head is so new that another check may still appear.
     Settling {
         /// Until when.
         until: Timestamp,
@@ -240,6 +247,7 @@ impl Reason {
             Self::Unknown { .. } => "unknown",
             Self::FactsStale => "facts_stale",
             Self::MergeRefused { .. } => "merge_refused",
+            Self::MergeThrottled { .. } => "merge_throttled",
             Self::Settling { .. } => "settling",
         }
     }
@@ -261,6 +269,7 @@ impl Reason {
             | Self::Unknown { .. }
             | Self::FactsStale
             | Self::MergeRefused { until: Some(_), .. }
+            | Self::MergeThrottled { .. }
             | Self::Settling { .. } => Weight::Wait,
             Self::NotOurs
             | Self::AdoptedMayNotMerge
@@ -296,6 +305,7 @@ impl Reason {
             | Self::DailyCap { .. }
             | Self::FactsStale
             | Self::MergeRefused { .. }
+            | Self::MergeThrottled { .. }
             | Self::Settling { .. } => true,
             Self::NotOurs
             | Self::Fork
@@ -325,9 +335,20 @@ impl Reason {
         }
     }
 
+    /// Whether it passes by itself within moments, so that a pull request without any other reason keeps its turn to merge.
+    pub(crate) fn is_brief(&self) -> bool {
+        matches!(
+            self,
+            Self::Settling { .. } | Self::MergeThrottled { .. } | Self::MergeableUnknown
+        )
+    }
+
     /// When it passes, if that is known.
     pub fn until(&self) -> Option<Timestamp> {
-        if let Self::NoChecksYet { until } | Self::Settling { until } = self {
+        if let Self::NoChecksYet { until }
+        | Self::Settling { until }
+        | Self::MergeThrottled { until, .. } = self
+        {
             return Some(*until);
         }
         if let Self::MergeRefused { until, .. } | Self::DailyCap { until, .. } = self {

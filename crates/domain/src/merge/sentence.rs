@@ -61,7 +61,8 @@ impl Reason {
             Self::MergeRefused { why, until: None } => {
                 format!("GitHub refused to merge it {TRIES_MAX} times ({why}); mend that, then `gaffer job merge ID` tries again.")
             }
-            Self::Settling { until } => format!("Everything is green; it is watched until {until} in case another check starts."),
+            Self::MergeThrottled { why, until } => format!("It is ready, but {why}; Gaffer merges it from {until} on."),
+            Self::Settling { until } => format!("Everything is green; Gaffer waits until {until} in case another check starts on this new head."),
         }
     }
 }

@@ -61,6 +61,7 @@ impl Reason {
             | Self::Behind { .. }
             | Self::FactsStale
             | Self::MergeRefused { until: Some(_), .. }
+            | Self::MergeThrottled { .. }
             | Self::Settling { .. } => Telling::Moves,
             Self::NotOurs
             | Self::AdoptedMayNotMerge

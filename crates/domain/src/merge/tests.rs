@@ -39,7 +39,6 @@ impl Case {
             wanted_base: "main".parse().unwrap(),
             approved: None,
             head_since: at(-600),
-            green_since: Some(at(-60)),
             refused: None,
             merges_today: 0,
             merge_day_ends: None,
@@ -317,14 +316,14 @@ fn stale_facts_are_read_again() {
 }
 
 #[test]
-fn green_must_last_for_the_settle_window() {
-    let since = |green_since| verdict(|case| case.standing.green_since = green_since);
-    assert_eq!(since(None), "wait settling");
-    assert_eq!(since(Some(at(-59))), "wait settling");
-    assert_eq!(since(Some(at(5))), "wait settling");
-    assert_eq!(since(Some(at(-60))), "merge aaaa squash");
+fn a_head_settles_for_as_long_as_another_check_may_appear() {
+    let since = |head_since| verdict(|case| case.standing.head_since = at(head_since));
+    assert_eq!(since(-59), "wait settling");
+    assert_eq!(since(-60), "merge aaaa squash");
+    // Seen by a clock that ran an hour ahead.
+    assert_eq!(since(3_600), "wait settling");
     let at_once = verdict(|case| {
-        case.standing.green_since = None;
+        case.standing.head_since = at(0);
         case.timing.settle = SignedDuration::ZERO;
     });
     assert_eq!(at_once, "merge aaaa squash");
@@ -345,4 +344,20 @@ fn what_github_refused_is_tried_again_later_and_not_for_ever() {
     assert_eq!(refused(1, 1), "wait merge_refused");
     assert_eq!(refused(1, 0), "merge aaaa squash");
     assert_eq!(refused(TRIES_MAX, 0), "refuse merge_refused");
+}
+
+#[test]
+fn what_the_budget_did_not_allow_waits_until_it_does() {
+    let throttled = |again_at| {
+        let why = "writes to GitHub are a second apart".to_owned();
+        verdict(|case| {
+            case.standing.refused = Some(Refused {
+                why,
+                tries: 0,
+                again_at: at(again_at),
+            })
+        })
+    };
+    assert_eq!(throttled(1), "wait merge_throttled");
+    assert_eq!(throttled(0), "merge aaaa squash");
 }

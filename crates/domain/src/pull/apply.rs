@@ -6,7 +6,7 @@ use super::approval::as_wished;
 use super::ending;
 use super::news;
 use super::repair;
-use super::{Green, Hearsay, Pull, PullPhase, RefusedMerge, Repairs, Seen, Verdict};
+use super::{Hearsay, Pull, PullPhase, Ready, RefusedMerge, Repairs, Seen, Verdict};
 use crate::effect::{Action, doubling};
 use crate::event::FailedCheck;
 use crate::facts::{Depth, PullFacts, PullState};
@@ -27,6 +27,9 @@ const REFUSED_SLOWER: i32 = 5;
 
 /// Longest wait before a refused merge is tried again.
 const REFUSED_WAIT_MAX: SignedDuration = SignedDuration::from_mins(10);
+
+/// GitHub works out within seconds whether a pull request conflicts: it is read again this soon, then less and less often.
+const MERGEABLE_AGAIN: SignedDuration = SignedDuration::from_secs(3);
 
 /// Longest refusal that is kept, in characters.
 const REFUSAL_CHARS_MAX: usize = 200;
@@ -83,6 +86,7 @@ pub fn track(pull: PullRef, job: JobId, session: SessionId, now: Timestamp) -> P
         phase: PullPhase::Open,
         head: None,
         green: None,
+        ready: None,
         failing: None,
         approval: None,
         repairs: Repairs::default(),
@@ -137,14 +141,11 @@ pub fn apply(
 
 /// A merge that certainly did not happen: the pull request is read back, and the same head is tried again later, a few times.
 ///
-/// One that GitHub's budget does not allow yet was not refused: it is judged anew when it may be made.
+/// One that GitHub's budget does not allow yet counts as no attempt, and nothing is read before it may be sent.
 fn merge_failed(step: &mut Step<Pull>, failure: &Failure, now: Timestamp) {
     let pull = &mut step.aggregate;
-    if let (FailureClass::Throttled, Some(wait)) = (failure.class, failure.asked_wait()) {
-        pull.phase = PullPhase::Open;
-        step.due = Some(plus(now, wait));
-        return;
-    }
+    let is_throttled = failure.class == FailureClass::Throttled;
+    let throttled = failure.asked_wait().filter(|_| is_throttled);
     let tried = match &pull.phase {
         PullPhase::Merging { sha, .. } => Some(sha.clone()),
         PullPhase::Open | PullPhase::Closed { .. } | PullPhase::Settled { .. } => {
@@ -153,7 +154,8 @@ fn merge_failed(step: &mut Step<Pull>, failure: &Failure, now: Timestamp) {
     };
     if let Some(sha) = tried {
         let before = pull.refused.take().filter(|before| before.sha == sha);
-        let tries = before.map_or(1, |before| before.refused.tries.saturating_add(1));
+        let before = before.map_or(0, |before| before.refused.tries);
+        let tries = before.saturating_add(u32::from(throttled.is_none()));
         let growing = doubling(tries.saturating_add(2), REFUSED_WAIT_MAX);
         let refused = Refused {
             why: presentable(&failure.message, REFUSAL_CHARS_MAX),
@@ -163,7 +165,7 @@ fn merge_failed(step: &mut Step<Pull>, failure: &Failure, now: Timestamp) {
         pull.refused = Some(RefusedMerge { sha, refused });
     }
     pull.phase = PullPhase::Open;
-    step.due = Some(plus(now, READ_BACK));
+    step.due = Some(plus(now, throttled.unwrap_or(READ_BACK)));
 }
 
 /// A pull request of the same number in another repository, which bears the name now, is nothing to us.
@@ -194,8 +196,9 @@ fn open(
     let judged = merge::judge(facts, &standing, (policy, timing), now);
     let judgement = as_wished(judged, &step.aggregate, policy);
     keep_green(&mut step.aggregate, facts, &judgement, now);
+    step.aggregate.ready = ready(&step.aggregate, facts, &judgement, timing);
     step.aggregate.phase = PullPhase::Open;
-    let poll = news::patience(&step.aggregate, &judgement, (timing, now));
+    let poll = patience(&step.aggregate, &judgement, (timing, now));
     step.due = Some(next_look(&judgement, (timing, poll), now));
     if let Judgement::Merge { sha, method } = &judgement {
         merge_now(step, facts, (sha.clone(), *method), now);
@@ -212,6 +215,41 @@ fn open(
         repair::repair(step, &matter, &judgement);
     }
     keep_verdict(&mut step.aggregate, facts, judgement, now);
+}
+
+/// Whether it lacks nothing but time and its turn to merge, and from when on it may be merged.
+fn ready(pull: &Pull, facts: &PullFacts, judgement: &Judgement, timing: &Timing) -> Option<Ready> {
+    let brief = match judgement {
+        Judgement::Merge { .. } => true,
+        Judgement::Wait { reasons, .. } => reasons.iter().all(Reason::is_brief),
+        Judgement::Refuse { .. } | Judgement::Conflict { .. } => false,
+    };
+    let head = pull.head.as_ref().filter(|_| brief)?;
+    let throttled = pull
+        .refused
+        .as_ref()
+        .map(|refused| refused.refused.again_at);
+    let settled = plus(head.since, timing.settle);
+    Some(Ready {
+        base: facts.base.branch.clone(),
+        from: throttled.map_or(settled, |at| at.max(settled)),
+    })
+}
+
+/// How long it may go unread. GitHub's answer about conflicts is asked for soon, and the longer it takes the less often.
+fn patience(
+    pull: &Pull,
+    judgement: &Judgement,
+    (timing, now): (&Timing, Timestamp),
+) -> SignedDuration {
+    let usual = news::patience(pull, judgement, (timing, now));
+    if *reasons(judgement) != [Reason::MergeableUnknown] {
+        return usual;
+    }
+    let last = pull.verdict.as_ref();
+    let same = last.filter(|last| last.judgement == *judgement && news::is_at(pull, &last.sha));
+    let lasts = same.map_or(SignedDuration::ZERO, |last| now.duration_since(last.at));
+    lasts.max(MERGEABLE_AGAIN).min(usual)
 }
 
 /// Why it is not merged; nothing for a merge.
@@ -250,9 +288,16 @@ fn next_look(
     }
 }
 
+/// Checks of a head start when it is pushed, and once more when a draft is marked ready or a closed pull request is reopened.
 fn see_head(pull: &mut Pull, facts: &PullFacts, now: Timestamp) {
     let sha = &facts.head.sha;
-    if pull.head.as_ref().is_none_or(|seen| seen.sha != *sha) {
+    let was_draft = pull
+        .verdict
+        .as_ref()
+        .is_some_and(|last| reasons(&last.judgement).contains(&Reason::Draft));
+    let was_closed = matches!(pull.phase, PullPhase::Closed { .. });
+    let starts_again = was_closed || (was_draft && !facts.draft);
+    if starts_again || pull.head.as_ref().is_none_or(|seen| seen.sha != *sha) {
         pull.head = Some(Seen {
             sha: sha.clone(),
             since: now,
@@ -260,8 +305,7 @@ fn see_head(pull: &mut Pull, facts: &PullFacts, now: Timestamp) {
     }
     pull.failing = pull.failing.take().filter(|seen| seen.sha == *sha);
     pull.refused = pull.refused.take().filter(|refused| refused.sha == *sha);
-    let same = |green: &Green| green.sha == *sha && green.base == facts.base.sha;
-    pull.green = pull.green.take().filter(same);
+    pull.green = pull.green.take().filter(|seen| seen.sha == *sha);
 }
 
 fn standing(pull: &Pull, outside: &Outside, now: Timestamp) -> Standing {
@@ -271,7 +315,6 @@ fn standing(pull: &Pull, outside: &Outside, now: Timestamp) -> Standing {
         wanted_base: outside.wanted_base.clone(),
         approved: pull.approval.as_ref().map(|approval| approval.sha.clone()),
         head_since: pull.head.as_ref().map_or(now, |seen| seen.since),
-        green_since: pull.green.as_ref().map(|green| green.since),
         refused: pull.refused.as_ref().map(|refused| refused.refused.clone()),
         merges_today: outside.merges_today,
         merge_day_ends: outside.merge_day_ends,
@@ -285,9 +328,8 @@ fn keep_green(pull: &mut Pull, facts: &PullFacts, judgement: &Judgement, now: Ti
     if conflicts || !reasons(judgement).iter().all(Reason::leaves_green) {
         pull.green = None;
     } else if pull.green.is_none() && !is_stale(judgement) {
-        pull.green = Some(Green {
+        pull.green = Some(Seen {
             sha: facts.head.sha.clone(),
-            base: facts.base.sha.clone(),
             since: now,
         });
     }

@@ -36,6 +36,7 @@ pub(super) fn closed(step: &mut Step<Pull>, facts: &PullFacts, now: Timestamp) {
         since,
     };
     pull.green = None;
+    pull.ready = None;
     let reasons = vec![Reason::Closed];
     keep_verdict(pull, facts, Judgement::Refuse { reasons }, now);
     step.due = Some(plus(since, REOPEN_WAIT));
@@ -73,6 +74,7 @@ pub(super) fn settled(
         at: now,
     };
     pull.green = None;
+    pull.ready = None;
     step.looks.push(Look::Job(pull.job.clone()));
     let wished = pull.style_of(&facts.head.sha).delete_branch;
     let goes = policy.delete_branch && wished != Some(false);

@@ -18,6 +18,8 @@ pub(super) struct Telling {
     pub(super) told: Vec<Work>,
     /// Messages that something makes up for without a row.
     pub(super) hints: Vec<Work>,
+    /// The same, sent after a delay.
+    pub(super) later: Vec<(Work, SignedDuration)>,
     /// Messages with a row of their own.
     pub(super) rows: Vec<(Key, Work)>,
     /// Accounts of which a create has ended.
@@ -30,6 +32,7 @@ impl Telling {
     pub(super) fn is_empty(&self) -> bool {
         self.told.is_empty()
             && self.hints.is_empty()
+            && self.later.is_empty()
             && self.rows.is_empty()
             && self.ended.is_empty()
             && self.freed.is_empty()
@@ -42,6 +45,11 @@ impl Desk {
         for work in telling.told.iter().chain(&telling.hints) {
             if let Err(error) = self.nudge(work).await {
                 tracing::warn!(%error, ?work, "a message is sent when its row is due, or what it hints at is found by itself");
+            }
+        }
+        for (work, delay) in &telling.later {
+            if let Err(error) = self.queue.send(&work.to_body(), *delay).await {
+                tracing::warn!(%error, ?work, "a delayed message is lost; what it hints at is found by itself");
             }
         }
         for (key, work) in telling.rows {

@@ -262,6 +262,12 @@ impl Dispatcher {
     }
 }
 
+/// What the budget did not allow counts as no attempt.
+fn attempts_made(effect: &Effect, failure: &Failure) -> u32 {
+    let throttled = failure.class == FailureClass::Throttled && effect.action.is_on_github();
+    effect.attempt().saturating_sub(u32::from(throttled))
+}
+
 /// Creates and merges are tried again only by their aggregate's decision, never by the effect itself.
 fn failed(effect: &Effect, failure: &Failure, now: jiff::Timestamp) -> Effect {
     let next = effect.failed(failure, now);
@@ -270,7 +276,7 @@ fn failed(effect: &Effect, failure: &Failure, now: jiff::Timestamp) -> Effect {
             Effect {
                 state: EffectState::Failed {
                     at: now,
-                    attempt: effect.attempt(),
+                    attempt: attempts_made(effect, failure),
                     failure: failure.clone(),
                 },
                 ..next

@@ -254,14 +254,16 @@ impl Dispatcher {
                 &Route::default(),
             )
             .await?;
-        unit.tell(
-            &keys::pull_pk(reference),
-            Work::Pull {
-                pull: reference.clone(),
+        // A merge is read back at once; after any other outcome the row says when, and looking sooner would only ask again.
+        if matches!(input, Input::Merged { .. }) {
+            let pull = reference.clone();
+            let look = Work::Pull {
+                pull,
                 job: None,
                 received_at: None,
-            },
-        );
+            };
+            unit.tell(&keys::pull_pk(reference), look);
+        }
         Ok(())
     }
 }

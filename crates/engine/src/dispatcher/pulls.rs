@@ -1,5 +1,6 @@
 //! A pull request: read it whole, find out whose it is, decide, save, perform.
 
+mod lane;
 mod merging;
 mod news;
 mod standing;
@@ -23,8 +24,10 @@ use crate::keys;
 use crate::ports::{Reading, Share};
 use crate::settings::TrackedPull;
 use crate::store::Versioned;
-use merging::LANE_AGAIN;
 pub(super) use news::Wish;
+
+/// How soon to decide again after somebody else was quicker.
+const AFTER_CONFLICT: SignedDuration = SignedDuration::from_secs(3);
 
 /// A wake-up is answered by a reading that began this much after it was received.
 const READ_WELL_AFTER: SignedDuration = SignedDuration::from_secs(2);
@@ -74,6 +77,9 @@ impl Dispatcher {
             }
             if found.value.pull.is_settled() {
                 return self.finish_effects(reference, &source).await;
+            }
+            if self.waits_for_turn(found, wish).await? {
+                return Ok(());
             }
             // What was wished for earlier is begun only after the pull request was read and judged again.
             self.settle_effects(&pk, &source).await?;
@@ -240,7 +246,7 @@ impl Dispatcher {
             step = decide(&outside, self.desk.now());
         }
         let mut unit = self.desk.unit();
-        let judged = self.take_lane(&mut unit, &mut step, facts, source).await?;
+        let judged = self.take_turn(&mut unit, &mut step, facts, source).await?;
         let withdrawn = self
             .withdraw_merges(&mut unit, &step, judged.as_ref())
             .await?;
@@ -297,7 +303,11 @@ impl Dispatcher {
             job: None,
             received_at: None,
         };
-        Ok(self.desk.queue.send(&work.to_body(), LANE_AGAIN).await?)
+        Ok(self
+            .desk
+            .queue
+            .send(&work.to_body(), AFTER_CONFLICT)
+            .await?)
     }
 
     /// A job learns of its pull request from whoever saw it first.

@@ -44,6 +44,8 @@ fn one(found: &mut Found, effect: &Effect) {
             let sentence = format!("The world is read to find out whether `{name}` happened.");
             found.then(*look_at, sentence);
         }
+        // It was never begun: the aggregate says why.
+        EffectState::Failed { attempt: 0, .. } => {}
         EffectState::Failed { failure, .. } => {
             found.because("effect_failed", format!("`{name}` failed: {failure}"));
         }

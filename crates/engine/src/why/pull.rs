@@ -24,8 +24,7 @@ pub(super) fn state_of(pull: &Pull) -> &'static str {
         },
         PullPhase::Open => match pull.verdict.as_ref().map(|verdict| &verdict.judgement) {
             None => "unread",
-            Some(Judgement::Merge { .. }) => "merging",
-            Some(Judgement::Wait { .. }) => "waits",
+            Some(Judgement::Merge { .. } | Judgement::Wait { .. }) => "waits",
             Some(Judgement::Refuse { .. }) => "refused",
             Some(Judgement::Conflict { .. }) => "conflicts",
         },
@@ -64,17 +63,20 @@ impl Desk {
 
     /// Merges into one branch go one after the other.
     async fn lane_of(&self, found: &mut Found, pull: &Pull) -> Result<(), Error> {
-        let Some(job) = self.store.job(&pull.job).await? else {
+        let Some(ready) = &pull.ready else {
             return Ok(());
         };
-        let base = job.value.branch.as_str();
+        let base = ready.base.as_str();
         let lane = self.store.lane(&pull.pull.repo, base).await?;
-        let taken =
-            lane.filter(|lane| lane.value.holder != pull.pull && lane.value.until > self.now());
+        let taken = lane.filter(|lane| !lane.value.is_open_to(&pull.pull, self.now()));
         if let Some(lane) = taken {
             let (holder, until) = (&lane.value.holder, lane.value.until);
+            let place = match lane.value.ahead_of(&pull.pull) {
+                Some(ahead) => format!(", and this one is number {ahead} in the queue"),
+                None => String::new(),
+            };
             let sentence = format!(
-                "{holder} is being merged into `{base}`; merges into one branch go one after the other, and its turn ends at {until} at the latest."
+                "{holder} has its turn to merge into `{base}` until {until} at the latest; merges into one branch go one after the other{place}."
             );
             found.because("lane_taken", sentence);
         }
@@ -123,7 +125,13 @@ fn judged(found: &mut Found, tracked: &TrackedPull) {
     let head = &verdict.sha;
     match &verdict.judgement {
         Judgement::Merge { .. } => {
-            found.because("merge", format!("{head} is green and is being merged."));
+            let next = match tracked.pull.phase {
+                PullPhase::Merging { .. } => "is being merged",
+                PullPhase::Open | PullPhase::Closed { .. } | PullPhase::Settled { .. } => {
+                    "is merged when its turn comes"
+                }
+            };
+            found.because("merge", format!("{head} is green and {next}."));
         }
         Judgement::Conflict { .. } => {
             found.because("conflict", Reason::Conflict.sentence());

@@ -67,14 +67,14 @@ pub(crate) struct Short {
 pub(crate) struct Broker(Mutex<BTreeMap<Purse, Account>>);
 
 impl Broker {
-    /// Spends the price of one call, or tells when it can be paid.
+    /// Spends the price of one call, or tells when it can be paid. `what` is what the call does.
     pub(crate) fn spend(
         &self,
         purse: &Purse,
-        (resource, spend): (&str, Spend),
+        (resource, what, spend): (&str, &str, Spend),
         now: Timestamp,
     ) -> Result<(), Short> {
-        self.with(purse, |account| account.spend(resource, spend, now))
+        self.with(purse, |account| account.spend((resource, what), spend, now))
     }
 
     /// Remembers what an answer tells. When it is a limit, answers how long to stay away.

@@ -247,7 +247,9 @@ impl Client {
         } else {
             "core"
         };
-        let spent = self.broker().spend(&pass.purse, (resource, spend), now);
+        let spent = self
+            .broker()
+            .spend(&pass.purse, (resource, doing, spend), now);
         spent.map_err(|Short { until, why }| {
             let message = format!("{doing}: not asked now, since {why}; it is {until}");
             failure(FailureClass::Throttled, &message)

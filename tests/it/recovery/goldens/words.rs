@@ -80,7 +80,7 @@ words! {
         BlockingLabel, ProtectedPath, MergeableUnknown, Conflict, ChangesRequested,
         ApprovalsMissing, NoChecksYet, CiNeverStarted, ChecksPending, ChecksFailed, ActionRequired,
         TooFewChecks, RequiredMissing, Behind, MergeQueue, Forbidden, Unknown, FactsStale,
-        MergeRefused, Settling,
+        MergeRefused, MergeThrottled, Settling,
     }
     NeverStarted { Conflict, ActionsToken, ApprovalPending, NoWorkflow, Unknown }
     Thing { ChangedFiles, Mergeability, Reviews, Checks, BranchRules, Distance }

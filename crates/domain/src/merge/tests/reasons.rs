@@ -148,6 +148,10 @@ fn about_the_head() -> Vec<Reason> {
             why: "405".to_owned(),
             until: None,
         },
+        Reason::MergeThrottled {
+            why: "writes to GitHub are a second apart".to_owned(),
+            until,
+        },
         Reason::Settling { until },
     ]
 }

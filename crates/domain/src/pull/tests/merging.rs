@@ -1,5 +1,7 @@
 //! From green to merged, and everything that may come between.
 
+use jiff::SignedDuration;
+
 use super::*;
 use crate::facts::{Base, Demands, PullState};
 use crate::ids::RepoId;
@@ -88,14 +90,24 @@ fn settled_stays_settled() {
 }
 
 #[test]
-fn a_new_head_or_base_begins_a_new_green() {
-    for change in [
-        (|facts: &mut PullFacts| facts.head.sha = sha('c')) as fn(&mut PullFacts),
-        |facts: &mut PullFacts| facts.base.sha = sha('c'),
-    ] {
+fn what_starts_checks_again_settles_again() {
+    let starts: [fn(&mut World); 3] = [
+        |world| world.facts.head.sha = sha('c'),
+        |world| {
+            world.facts.draft = true;
+            world.read(65);
+            world.facts.draft = false;
+        },
+        |world| {
+            world.facts.state = PullState::Closed;
+            world.read(65);
+            world.facts.state = PullState::Open;
+        },
+    ];
+    for start in starts {
         let mut world = World::green();
         world.read(0);
-        change(&mut world.facts);
+        start(&mut world);
         assert!(world.read(70).is_empty());
         assert_eq!((world.verdict(), world.due()), (vec!["settling"], 130));
         assert_eq!(world.read(130).len(), 1);
@@ -103,7 +115,17 @@ fn a_new_head_or_base_begins_a_new_green() {
 }
 
 #[test]
-fn a_check_that_starts_late_breaks_the_green() {
+fn a_base_that_moves_restarts_nothing() {
+    let mut world = World::green();
+    world.read(0);
+    world.facts.base.sha = sha('c');
+    assert!(world.read(59).is_empty());
+    assert_eq!((world.verdict(), world.due()), (vec!["settling"], 60));
+    assert_eq!(world.read(60), ["merge:#7@A"]);
+}
+
+#[test]
+fn a_check_that_starts_late_is_waited_for_and_nothing_after_it() {
     let mut world = World::green();
     world.read(0);
     let green = world.facts.checks.clone();
@@ -111,11 +133,47 @@ fn a_check_that_starts_late_breaks_the_green() {
         CheckOutcome::Passed(crate::facts::Pass::Success),
         CheckOutcome::Pending,
     ]);
-    assert!(world.read(30).is_empty());
+    assert!(world.read(60).is_empty() && world.pull.ready.is_none());
     world.facts.checks = green;
-    assert!(world.read(60).is_empty());
-    assert_eq!(world.due(), 120);
-    assert_eq!(world.read(120), ["merge:#7@A"]);
+    assert_eq!(world.read(90), ["merge:#7@A"]);
+}
+
+#[test]
+fn a_merge_that_the_budget_does_not_allow_waits_and_counts_as_no_attempt() {
+    let mut world = World::green();
+    world.read(0);
+    for now in 60..160 {
+        assert_eq!(world.read(now), ["merge:#7@A"]);
+        let wait = Some(SignedDuration::from_secs(1));
+        let short = Failure::new(FailureClass::Throttled, "a second apart").after(wait);
+        world.take(now, &Input::MergeFailed(short));
+        assert_eq!(
+            (world.due(), &world.pull.phase),
+            (now + 1, &PullPhase::Open)
+        );
+        assert!(world.read(now).is_empty());
+        assert_eq!(
+            (world.verdict(), world.due()),
+            (vec!["merge_throttled"], now + 1)
+        );
+        assert_eq!(world.pull.ready.as_ref().unwrap().from, at(now + 1));
+    }
+}
+
+#[test]
+fn whether_it_conflicts_is_asked_soon_and_then_less_often() {
+    let mut world = World::green();
+    world.facts.mergeable = Fact::Unknown {
+        why: "null".to_owned(),
+    };
+    let (mut now, mut waits) = (0, Vec::new());
+    for _ in 0..7 {
+        world.read(now);
+        waits.push(world.due() - now);
+        now = world.due();
+    }
+    assert_eq!(waits, [3, 3, 6, 12, 24, 48, 60]);
+    assert_eq!(world.pull.ready.as_ref().unwrap().from, at(60));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The moment of a merge: its lane, its count, its evidence, and the withdrawal of what was decided earlier.
+//! The moment of a merge: its count, its evidence, and the withdrawal of what was decided earlier.
 
 use domain::effect::{Action, Effect, EffectState};
 use domain::facts::PullFacts;
@@ -6,9 +6,9 @@ use domain::failure::FailureClass;
 use domain::governor::DAY;
 use domain::ids::{CommitSha, EffectId};
 use domain::policy::Source;
-use domain::pull::{self, PullPhase};
+use domain::pull;
 use domain::step::Step;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::desk::{Error, Place, Unit};
@@ -16,14 +16,7 @@ use crate::dispatcher::Dispatcher;
 use crate::forget;
 use crate::keys;
 use crate::ports::{BODY_BYTES_MAX, Expect};
-use crate::settings::Lane;
-use crate::store::{Versioned, encode};
-
-/// How long a merge may hold its lane.
-const LANE_HOLD: SignedDuration = SignedDuration::from_secs(120);
-
-/// How soon to look again when another pull request holds the lane, or when somebody else was quicker.
-pub(super) const LANE_AGAIN: SignedDuration = SignedDuration::from_secs(3);
+use crate::store::encode;
 
 /// Changed files listed in the evidence of a merge.
 const EVIDENCE_FILES_MAX: usize = 300;
@@ -43,53 +36,6 @@ struct Evidence<'a> {
 }
 
 impl Dispatcher {
-    /// Merges into one branch go one after the other. Whoever finds the lane taken decides again a little later.
-    pub(super) async fn take_lane(
-        &self,
-        unit: &mut Unit,
-        step: &mut Step<pull::Pull>,
-        facts: &PullFacts,
-        source: &Source,
-    ) -> Result<Option<CommitSha>, Error> {
-        let now = self.desk.now();
-        let lane = self
-            .desk
-            .store
-            .lane(&source.repo, facts.base.branch.as_str())
-            .await?;
-        let key = keys::lane(&source.repo, facts.base.branch.as_str());
-        let mine = |lane: &Versioned<Lane>| lane.value.holder == facts.pull;
-        let wished = |action: &Action| matches!(action, Action::Merge { .. });
-        let decided = match &step.aggregate.phase {
-            PullPhase::Merging { sha, .. } => Some(sha.clone()),
-            PullPhase::Open | PullPhase::Closed { .. } | PullPhase::Settled { .. } => None,
-        };
-        // While an earlier merge is unsettled nothing is decided anew, and its evidence stays as it was.
-        let Some(sha) = decided.filter(|_| step.effects.iter().any(wished)) else {
-            if let Some(lane) = lane.filter(|lane| mine(lane) && step.aggregate.is_settled()) {
-                unit.delete(key, &lane);
-            }
-            return Ok(None);
-        };
-        if lane
-            .as_ref()
-            .is_some_and(|lane| !mine(lane) && now < lane.value.until)
-        {
-            step.aggregate.phase = PullPhase::Open;
-            step.effects
-                .retain(|action| !matches!(action, Action::Merge { .. }));
-            step.due = Some(now + LANE_AGAIN);
-            return Ok(None);
-        }
-        let held = Lane {
-            holder: facts.pull.clone(),
-            until: now + LANE_HOLD,
-        };
-        unit.put(key, &held, lane.map(|lane| lane.version), Place::default());
-        keep_evidence(unit, (step, &sha), facts, source);
-        Ok(Some(sha))
-    }
-
     /// Counts a merge that was decided against the source's day, once however often it is decided, and takes back what will not happen.
     pub(in crate::dispatcher) async fn count_merges(
         &self,
@@ -135,7 +81,8 @@ impl Dispatcher {
                     FailureClass::Conflict,
                     "the facts changed before it was begun",
                 );
-                let attempt = found.value.attempt();
+                // It was never begun, so the attempt is still to come.
+                let attempt = found.value.attempt().saturating_sub(1);
                 let state = EffectState::Failed {
                     at: unit.now(),
                     attempt,
@@ -158,7 +105,7 @@ impl Dispatcher {
 }
 
 /// Keeps what a merge was judged by: everything but the untrusted texts, with a bounded list of files.
-fn keep_evidence(
+pub(super) fn keep_evidence(
     unit: &mut Unit,
     (step, sha): (&Step<pull::Pull>, &CommitSha),
     facts: &PullFacts,

@@ -50,7 +50,12 @@ impl Dispatcher {
             .map_or(growing, |asked| asked.max(AGAIN_SOON))
     }
 
-    async fn put_off(&self, reference: &PullRef, wait: SignedDuration) -> Result<(), Error> {
+    /// Puts the next reading off by so long. A settled pull request, which has none, stays so.
+    pub(super) async fn put_off(
+        &self,
+        reference: &PullRef,
+        wait: SignedDuration,
+    ) -> Result<(), Error> {
         let records = self.desk.store.records();
         let Some(record) = records.get(&keys::pull(reference)).await? else {
             return Ok(());

@@ -36,6 +36,9 @@ const CALM: SignedDuration = SignedDuration::from_mins(15);
 /// GitHub asks for a second between writes, which also keeps them below 80 a minute.
 const BETWEEN_WRITES: SignedDuration = SignedDuration::from_secs(1);
 
+/// Longest time that a turn to write is kept ahead, and after it has come: a clock that was set back must not hold anything up.
+const TURN_KEPT: SignedDuration = SignedDuration::from_mins(2);
+
 /// GitHub allows 500 writes an hour that create content; all of ours are counted as such.
 const WRITES_PER_HOUR_MAX: usize = 500;
 
@@ -61,13 +64,15 @@ pub(super) struct Account {
     points: Option<(Timestamp, u32)>,
     /// When there were writes, in the last hour.
     writes: VecDeque<Timestamp>,
+    /// When each write that came too early may be made: several that wait come back one after the other, not all at once.
+    turns: BTreeMap<String, Timestamp>,
 }
 
 impl Account {
-    /// Spends, or tells when it can.
+    /// Spends, or tells when it can. `what` is what is to be done, by which a write finds its turn again.
     pub(super) fn spend(
         &mut self,
-        resource: &str,
+        (resource, what): (&str, &str),
         spend: Spend,
         now: Timestamp,
     ) -> Result<(), Short> {
@@ -78,7 +83,7 @@ impl Account {
         self.enough_requests(resource, spend, now)?;
         let points = self.enough_points(spend, now)?;
         if spend == Spend::Write {
-            self.pace(now)?;
+            self.pace(what, now)?;
             self.writes.push_back(now);
         }
         self.points = Some(points);
@@ -128,19 +133,42 @@ impl Account {
         })
     }
 
-    fn pace(&mut self, now: Timestamp) -> Result<(), Short> {
+    fn pace(&mut self, what: &str, now: Timestamp) -> Result<(), Short> {
         self.writes.retain(|at| is_within(*at, now, HOUR));
-        let short = |until, why| Err(Short { until, why });
-        match (self.writes.front(), self.writes.back()) {
-            (Some(first), _) if self.writes.len() >= WRITES_PER_HOUR_MAX => {
-                short(*first + HOUR, "this hour's writes to GitHub are used up")
-            }
-            (_, Some(last)) if is_within(*last, now, BETWEEN_WRITES) => short(
-                *last + BETWEEN_WRITES,
-                "writes to GitHub are a second apart",
-            ),
-            (_, _) => Ok(()),
+        if let Some(first) = self
+            .writes
+            .front()
+            .filter(|_| self.writes.len() >= WRITES_PER_HOUR_MAX)
+        {
+            let until = *first + HOUR;
+            let why = "this hour's writes to GitHub are used up";
+            return Err(Short { until, why });
         }
+        let until = self.turn_of(what, now);
+        if until <= now {
+            self.turns.remove(what);
+            return Ok(());
+        }
+        self.turns.insert(what.to_owned(), until);
+        let why = "writes to GitHub are a second apart";
+        Err(Short { until, why })
+    }
+
+    /// When a write may be made: at its turn, which comes after all that were given out, and a second after the last write.
+    fn turn_of(&mut self, what: &str, now: Timestamp) -> Timestamp {
+        let kept = |at: Timestamp| now.duration_since(at).abs() <= TURN_KEPT;
+        self.turns.retain(|_, at| kept(*at));
+        let after = |at: &Timestamp| *at + BETWEEN_WRITES;
+        let last = self
+            .writes
+            .back()
+            .filter(|last| is_within(**last, now, BETWEEN_WRITES));
+        let rested = last.map_or(now, after);
+        let turn = match self.turns.get(what) {
+            Some(turn) => Some(*turn),
+            None => self.turns.values().max().map(after),
+        };
+        turn.map_or(rested, |turn| turn.max(rested))
     }
 
     /// Remembers the budget that an answer tells.

@@ -28,7 +28,7 @@ fn told(remaining: u64) -> HeaderMap {
 const MINE: Purse = Purse::Installation(1);
 
 fn try_to(broker: &Broker, spend: Spend, millis: i64) -> Result<(), Timestamp> {
-    let spent = broker.spend(&MINE, ("core", spend), at(millis));
+    let spent = broker.spend(&MINE, ("core", "doing it", spend), at(millis));
     spent.map_err(|short| short.until)
 }
 
@@ -63,9 +63,21 @@ fn budgets_of_others_and_of_other_resources_are_their_own() {
     let broker = Broker::default();
     broker.note(&MINE, (StatusCode::OK, &told(0), ""), at(0));
     let other = Purse::Installation(2);
-    assert!(broker.spend(&other, ("core", Spend::Read), at(0)).is_ok());
-    assert!(broker.spend(&MINE, ("graphql", Spend::Read), at(0)).is_ok());
-    assert!(broker.spend(&MINE, ("core", Spend::Read), at(0)).is_err());
+    assert!(
+        broker
+            .spend(&other, ("core", "reading", Spend::Read), at(0))
+            .is_ok()
+    );
+    assert!(
+        broker
+            .spend(&MINE, ("graphql", "reading", Spend::Read), at(0))
+            .is_ok()
+    );
+    assert!(
+        broker
+            .spend(&MINE, ("core", "reading", Spend::Read), at(0))
+            .is_err()
+    );
     let owners: Vec<String> = broker.all().into_iter().map(|it| it.owner).collect();
     assert_eq!(owners, ["installation 1"]);
 }
@@ -85,9 +97,33 @@ fn writes_are_a_second_apart_and_five_hundred_an_hour() {
 }
 
 #[test]
+fn writes_that_wait_come_back_one_after_the_other() {
+    let broker = Broker::default();
+    let write = |what: &str, millis| {
+        let spent = broker.spend(&MINE, ("core", what, Spend::Write), at(millis));
+        spent.map_err(|short| short.until)
+    };
+    assert_eq!(write("a", 0), Ok(()));
+    for (what, turn) in [("b", 1_000), ("c", 2_000), ("d", 3_000)] {
+        assert_eq!(write(what, 10), Err(at(turn)));
+        assert_eq!(
+            write(what, 20),
+            Err(at(turn)),
+            "asking again keeps the turn"
+        );
+    }
+    assert_eq!(write("b", 1_000), Ok(()));
+    assert_eq!(write("d", 1_500), Err(at(3_000)));
+    // `c` does not come back: its second passes, and nobody waits for it.
+    assert_eq!(write("d", 3_000), Ok(()));
+    assert_eq!(write("e", 200_000), Ok(()));
+}
+
+#[test]
 fn a_clock_that_is_set_back_holds_nothing_up() {
     let broker = Broker::default();
     assert_eq!(try_to(&broker, Spend::Write, 3_600_000), Ok(()));
+    assert_eq!(try_to(&broker, Spend::Write, 3_600_000), Err(at(3_601_000)));
     assert_eq!(try_to(&broker, Spend::Write, 0), Ok(()));
 }
 
@@ -155,6 +191,10 @@ fn a_replaced_token_takes_nothing_over() {
     let old = Purse::Token("old".to_owned());
     let new = Purse::Token("new".to_owned());
     broker.note(&old, (StatusCode::OK, &told(0), ""), at(0));
-    assert!(broker.spend(&new, ("core", Spend::Read), at(0)).is_ok());
+    assert!(
+        broker
+            .spend(&new, ("core", "reading", Spend::Read), at(0))
+            .is_ok()
+    );
     assert_eq!(broker.all(), []);
 }

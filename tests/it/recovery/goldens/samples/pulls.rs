@@ -4,7 +4,7 @@ use domain::facts::PullState;
 use domain::merge::{Judgement, NeverStarted, Reason, Refused, Thing};
 use domain::policy::MergeMethod;
 use domain::pull::{
-    Alarm, Approval, Green, Hearsay, MergeStyle, Pull, PullPhase, RefusedMerge, Repairs, Seen,
+    Alarm, Approval, Hearsay, MergeStyle, Pull, PullPhase, Ready, RefusedMerge, Repairs, Seen,
     Verdict,
 };
 use engine::keys;
@@ -67,6 +67,7 @@ fn bare(phase: PullPhase) -> Pull {
         phase,
         head: None,
         green: None,
+        ready: None,
         failing: None,
         approval: None,
         repairs: Repairs::default(),
@@ -89,10 +90,10 @@ fn full() -> Pull {
     };
     Pull {
         head: Some(seen()),
-        green: Some(Green {
-            sha: sha('a'),
-            base: sha('b'),
-            since: AT,
+        green: Some(seen()),
+        ready: Some(Ready {
+            base: "main".parse().expect("a branch"),
+            from: AT,
         }),
         failing: Some(seen()),
         approval: Some(Approval {
@@ -199,6 +200,10 @@ fn about_the_head() -> Vec<Reason> {
         Reason::MergeRefused {
             why: "405".to_owned(),
             until: Some(AT),
+        },
+        Reason::MergeThrottled {
+            why: "429".to_owned(),
+            until: AT,
         },
         Reason::Settling { until: AT },
     ];

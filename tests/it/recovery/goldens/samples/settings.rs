@@ -10,6 +10,7 @@ use domain::governor::{Learned, Limits, Slots};
 use domain::hooks::{DeliveryId, Failed, HookId, Log, Mark, Repair, Standing};
 use domain::ids::{EffectId, RepoId};
 use domain::policy::{MergeMethod, MergePolicy, PlanApproval, Policy, Source, Timing};
+use domain::pull::Lane;
 use domain::reach::{Access, Lost, Obstacle, Reach, Renamed, Trouble};
 use domain::token::{Scope, Token};
 use domain::wake::Channel;
@@ -18,7 +19,7 @@ use engine::import::Importing;
 use engine::keys;
 use engine::ports::{Budget, Usage};
 use engine::settings::{
-    Agent, AppSetup, Budgets, Disabled, Installation, Lane, MadeApp, Merges, Switches, Upstreams,
+    Agent, AppSetup, Budgets, Disabled, Installation, MadeApp, Merges, Switches, Upstreams,
 };
 use engine::usage::{Allowance, Consumption, Used};
 
@@ -64,6 +65,7 @@ pub(super) fn put(samples: &mut Samples) {
     let lane = Lane {
         holder: pull_ref(),
         until: AT,
+        waiting: vec![pull_ref()],
     };
     samples.put(keys::lane(&pull_ref().repo, "main"), &lane);
     for next_at in [Some(AT), None] {

@@ -1,0 +1,159 @@
+//! Turns to merge into one branch: who is ready queues unread, and whoever leaves the lane wakes the next.
+
+use domain::effect::Action;
+use domain::facts::PullFacts;
+use domain::ids::{BranchName, CommitSha, RepoName};
+use domain::policy::Source;
+use domain::pull::{Lane, Pull, PullPhase};
+use domain::step::Step;
+use jiff::{SignedDuration, Timestamp};
+
+use super::Wish;
+use super::merging::keep_evidence;
+use crate::desk::{Error, Place, Unit};
+use crate::dispatcher::Dispatcher;
+use crate::keys;
+use crate::settings::TrackedPull;
+use crate::store::Versioned;
+use crate::work::Work;
+
+/// How often a pull request that waits for its turn looks whether the lane was given up without anybody saying so. Its turn wakes it sooner.
+const LANE_LOOK: SignedDuration = SignedDuration::from_secs(60);
+
+/// After a merge the next one is read this much later: GitHub asks for a second between writes, and a reading that comes sooner is repeated.
+const AFTER_MERGE: SignedDuration = SignedDuration::from_secs(1);
+
+/// A lane as it is stored; none while nobody merges into its branch.
+type Found = Option<Versioned<Lane>>;
+
+impl Dispatcher {
+    /// Whether a pull request is ready and another one has its turn: then it queues, and reading it now would decide nothing.
+    pub(super) async fn waits_for_turn(
+        &self,
+        found: &Versioned<TrackedPull>,
+        wish: &Wish<'_>,
+    ) -> Result<bool, Error> {
+        let pull = &found.value.pull;
+        let now = self.desk.now();
+        let is_quiet = wish.received_at.is_none() && matches!(pull.phase, PullPhase::Open);
+        let ready = pull
+            .ready
+            .as_ref()
+            .filter(|ready| is_quiet && now >= ready.from);
+        let Some(ready) = ready else {
+            return Ok(false);
+        };
+        let lane = self.lane(&pull.pull.repo, &ready.base).await?;
+        let Some(lane) = lane.filter(|lane| !lane.value.is_open_to(&pull.pull, now)) else {
+            return Ok(false);
+        };
+        let mut unit = self.desk.unit();
+        let queued = Lane::enter(Some(&lane.value), &pull.pull, now);
+        put(
+            &mut unit,
+            (&pull.pull.repo, &ready.base),
+            &queued,
+            &Some(lane),
+        );
+        match self.desk.commit(unit).await {
+            Err(error) if error.is_conflict() => self.again_soon(&pull.pull).await?,
+            outcome => outcome?,
+        }
+        self.put_off(&pull.pull, LANE_LOOK).await?;
+        Ok(true)
+    }
+
+    /// Takes the turn of a pull request that is to be merged, or queues it; one that is not ready any more leaves the lane. Answers the head that may be merged now.
+    pub(super) async fn take_turn(
+        &self,
+        unit: &mut Unit,
+        step: &mut Step<Pull>,
+        facts: &PullFacts,
+        source: &Source,
+    ) -> Result<Option<CommitSha>, Error> {
+        let now = self.desk.now();
+        let at = (&source.repo, &facts.base.branch);
+        let lane = self.lane(at.0, at.1).await?;
+        let pull = step.aggregate.pull.clone();
+        // While an earlier merge is unsettled nothing is decided anew, and its evidence stays as it was.
+        let Some(sha) = wished(step) else {
+            if !keeps_turn(&step.aggregate, lane.as_ref(), now) {
+                leave(unit, at, (&step.aggregate, lane), now);
+            }
+            return Ok(None);
+        };
+        let entered = Lane::enter(lane.as_ref().map(|lane| &lane.value), &pull, now);
+        put(unit, at, &entered, &lane);
+        if entered.holder != pull {
+            step.aggregate.phase = PullPhase::Open;
+            step.effects.retain(|action| !is_merge(action));
+            step.due = Some(now + LANE_LOOK);
+            return Ok(None);
+        }
+        keep_evidence(unit, (step, &sha), facts, source);
+        Ok(Some(sha))
+    }
+
+    async fn lane(&self, repo: &RepoName, base: &BranchName) -> Result<Found, Error> {
+        Ok(self.desk.store.lane(repo, base.as_str()).await?)
+    }
+}
+
+fn is_merge(action: &Action) -> bool {
+    matches!(action, Action::Merge { .. })
+}
+
+/// The head that was decided to be merged just now.
+fn wished(step: &Step<Pull>) -> Option<CommitSha> {
+    match &step.aggregate.phase {
+        PullPhase::Merging { sha, .. } if step.effects.iter().any(is_merge) => Some(sha.clone()),
+        PullPhase::Merging { .. }
+        | PullPhase::Open
+        | PullPhase::Closed { .. }
+        | PullPhase::Settled { .. } => None,
+    }
+}
+
+/// Whether a pull request that is not merged now stays in the lane: while its merge is unsettled, and while it is ready and its turn is not over.
+fn keeps_turn(pull: &Pull, lane: Option<&Versioned<Lane>>, now: Timestamp) -> bool {
+    let is_over =
+        |lane: &Versioned<Lane>| lane.value.holder == pull.pull && now >= lane.value.until;
+    let is_merging = matches!(pull.phase, PullPhase::Merging { .. });
+    is_merging || (pull.ready.is_some() && !lane.is_some_and(is_over))
+}
+
+fn put(unit: &mut Unit, (repo, base): (&RepoName, &BranchName), lane: &Lane, found: &Found) {
+    if found.as_ref().is_some_and(|found| found.value == *lane) {
+        return;
+    }
+    let version = found.as_ref().map(|found| found.version);
+    let key = keys::lane(repo, base.as_str());
+    unit.put(key, lane, version, Place::default());
+}
+
+/// The next one in the lane is looked at. Should that message be lost, it looks by itself.
+fn leave(
+    unit: &mut Unit,
+    (repo, base): (&RepoName, &BranchName),
+    (pull, found): (&Pull, Found),
+    now: Timestamp,
+) {
+    let Some(lane) = found.as_ref() else { return };
+    let Some(next) = lane.value.leave(&pull.pull, now) else {
+        return unit.delete(keys::lane(repo, base.as_str()), lane);
+    };
+    if next.holder != lane.value.holder {
+        let delay = if pull.is_settled() {
+            AFTER_MERGE
+        } else {
+            SignedDuration::ZERO
+        };
+        let look = Work::Pull {
+            pull: next.holder.clone(),
+            job: None,
+            received_at: None,
+        };
+        unit.hint_later(look, delay);
+    }
+    put(unit, (repo, base), &next, &found);
+}

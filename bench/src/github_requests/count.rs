@@ -154,6 +154,7 @@ impl Count {
         };
         let mut figures = vec![
             each("counted requests (a 304 is free)", self.counted()),
+            each("points (a read 1, also a 304; a write 5)", self.points()),
             plain("repeats answered 304", self.share(), "%"),
         ];
         for kind in Kind::ALL {
@@ -166,7 +167,6 @@ impl Count {
         }
         figures.extend([
             each("reads answered 304", self.free),
-            each("points (a read 1, also a 304; a write 5)", self.points()),
             plain("merged pull requests", f64::from(self.merges), "PRs"),
         ]);
         figures

@@ -58,6 +58,18 @@ pub struct Slots {
     pub creating: Option<JobId>,
     /// A lower limit that a refusal has taught.
     pub learned: Option<Learned>,
+    /// Set while Jules has asked the account to wait before another create.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<Throttled>,
+}
+
+/// A wait that Jules asked for, which holds for every job of the account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Throttled {
+    /// When Jules asked. A time in the future, from a clock that ran ahead, does not count.
+    pub at: Timestamp,
+    /// When the wait ends.
+    pub until: Timestamp,
 }
 
 /// A lower limit that a refusal has taught.
@@ -94,6 +106,7 @@ impl Slots {
             created: Vec::new(),
             creating: None,
             learned: None,
+            throttled: None,
         }
     }
 
@@ -161,6 +174,15 @@ impl Slots {
         slots
     }
 
+    /// The slots after Jules asked to wait so long before another create.
+    pub fn throttled(&self, job: &JobId, wait: SignedDuration, now: Timestamp) -> Self {
+        let until = plus(now, wait);
+        Self {
+            throttled: Some(Throttled { at: now, until }),
+            ..self.not_created(job)
+        }
+    }
+
     /// The slots as the job shows whose session is being created: that it was is noted by whoever wants a slot next.
     pub fn seeing(&self, creating: &Job) -> Self {
         let is_it = self.creating.as_ref() == Some(&creating.id);
@@ -207,6 +229,14 @@ pub fn admit(slots: &Slots, job: &JobId, limits: Limits, now: Timestamp) -> Admi
                 "Another session of the account is being created.".to_owned(),
             );
         }
+    }
+    let waits = |it: &Throttled| it.at <= now && now < it.until;
+    if let Some(throttled) = slots.throttled.filter(waits) {
+        let sentence = format!(
+            "Jules asked account `{}` to wait before it creates another session.",
+            slots.account
+        );
+        return later(Some(throttled.until), "throttled", sentence);
     }
     let learned = slots.learned.filter(|learned| now < learned.until);
     let concurrent = learned.map_or(limits.concurrent, |learned| {

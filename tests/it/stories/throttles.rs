@@ -212,3 +212,26 @@ async fn a_listing_that_breaks_does_not_stop_single_reads() {
     assert_eq!(world.sandbox.counters().creates, 3);
     world.finish().await;
 }
+
+#[tokio::test]
+async fn a_wait_that_jules_asks_for_holds_for_all_jobs_of_the_account() {
+    let world = World::with(Setup {
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
+    let refusal = status(429, Some(120)).on("POST").next(1);
+    world.sandbox.faults().add(refusal);
+    let mut jobs = Vec::new();
+    for n in 0..3 {
+        jobs.push(world.submit(&format!("Add page {n}")).await);
+    }
+    world.pass(SECOND * 100).await;
+    let calls = world.requests(Service::Jules, "POST", "/sessions").len();
+    assert_eq!((calls, world.gives(&jobs[1], "throttled").await), (1, true));
+    let merged = async |world: &World| world.all_merged(&jobs).await;
+    world.until(MINUTE * 20, "all merged", merged).await;
+    assert_eq!(world.sandbox.counters().creates, 3);
+    world.pass(MINUTE).await;
+    world.finish().await;
+}

@@ -45,6 +45,22 @@ fn creates_go_one_at_a_time_with_a_gap() {
 }
 
 #[test]
+fn a_wait_that_jules_asked_for_holds_for_every_job() {
+    let limits = Limits::default();
+    let Admission::Granted(first) = admit(&slots(), &id(1), limits, at(0)) else {
+        panic!()
+    };
+    let wait = SignedDuration::from_secs(60);
+    let refused = first.throttled(&id(1), wait, at(5));
+    assert!(refused.taken.is_empty() && refused.created.is_empty());
+    for (second, expected) in [(5, "throttled"), (64, "throttled"), (65, "granted")] {
+        assert_eq!(code(&admit(&refused, &id(2), limits, at(second))), expected);
+    }
+    // The clock had run ahead when Jules asked.
+    assert_eq!(code(&admit(&refused, &id(2), limits, at(4))), "granted");
+}
+
+#[test]
 fn concurrency_and_the_rolling_day_are_kept() {
     let limits = Limits::default();
     let mut all = slots();

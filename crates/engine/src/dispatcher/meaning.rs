@@ -108,10 +108,22 @@ impl Dispatcher {
         failure: &Failure,
     ) -> Result<(), Error> {
         let found = self.desk.store.slots(&job.account).await?;
-        let next = if failure.class == FailureClass::Precondition {
-            found.value.refused(&job.id, unit.now())
-        } else {
-            found.value.not_created(&job.id)
+        let (slots, now) = (&found.value, unit.now());
+        let next = match (failure.class, failure.asked_wait()) {
+            (FailureClass::Precondition, _) => slots.refused(&job.id, now),
+            (FailureClass::Throttled, Some(wait)) => slots.throttled(&job.id, wait, now),
+            (
+                FailureClass::Throttled
+                | FailureClass::Unauthorized
+                | FailureClass::Forbidden
+                | FailureClass::NotFound
+                | FailureClass::Conflict
+                | FailureClass::Invalid
+                | FailureClass::Unavailable
+                | FailureClass::Network
+                | FailureClass::Garbled,
+                _,
+            ) => slots.not_created(&job.id),
         };
         keep(unit, (&found, &next));
         Ok(())

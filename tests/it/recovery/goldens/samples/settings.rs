@@ -6,7 +6,7 @@ use domain::account::{self, Account, Health, ListWeight, Pace, Spent, Tally};
 use domain::effect::Gap;
 use domain::failure::FailureClass;
 use domain::feed::Feed;
-use domain::governor::{Learned, Limits, Slots};
+use domain::governor::{Learned, Limits, Slots, Throttled};
 use domain::hooks::{DeliveryId, Failed, HookId, Log, Mark, Repair, Standing};
 use domain::ids::{EffectId, RepoId};
 use domain::policy::{MergeMethod, MergePolicy, PlanApproval, Policy, Source, Timing};
@@ -213,6 +213,7 @@ fn put_accounts(samples: &mut Samples) {
             concurrent: 2,
             until: AT,
         }),
+        throttled: Some(Throttled { at: AT, until: AT }),
         ..Slots::free("default".parse().expect("a name"))
     };
     samples.put(keys::slots(&slots.account), &slots);

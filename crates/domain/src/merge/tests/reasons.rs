@@ -206,6 +206,7 @@ fn every_reason_has_the_code_it_is_stored_under_and_a_sentence() {
         facts_stale: What was read is too old to act on; it is read again.
         merge_refused: GitHub refused to merge it (405); Gaffer tries again at 2027-01-15T08:00:00Z.
         merge_refused: GitHub refused to merge it 5 times (405); mend that, then `gaffer job merge ID` tries again.
-        settling: Everything is green; it is watched until 2027-01-15T08:00:00Z in case another check starts.
+        merge_throttled: It is ready, but writes to GitHub are a second apart; Gaffer merges it from 2027-01-15T08:00:00Z on.
+        settling: Everything is green; Gaffer waits until 2027-01-15T08:00:00Z in case another check starts on this new head.
     "#]].assert_eq(&text);
 }

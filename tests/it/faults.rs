@@ -473,6 +473,7 @@ async fn a_draft_marked_ready_and_a_branch_brought_up_to_date_survive_lost_answe
             required: vec![RequiredCheck::any("build")],
             strict: true,
             on_base: false,
+            again_on_ready: false,
         };
         let world = world_of(
             Scenario {

@@ -21,6 +21,7 @@ mod quotas;
 mod readings;
 mod repair;
 mod sessions;
+mod stacks;
 mod throttles;
 mod turns;
 mod wakes;

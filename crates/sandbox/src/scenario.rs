@@ -1,5 +1,7 @@
 //! A scenario: who has accounts and repositories, what the stories are, and what was there before.
 
+mod playable;
+
 use std::path::Path;
 
 use jiff::SignedDuration;
@@ -239,75 +241,7 @@ impl Scenario {
         scenario.check()?;
         Ok(scenario)
     }
-
-    /// Refuses what can be written down but cannot be played.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        let wrong = |field: &str, problem: &str| {
-            Err(Error::Scenario {
-                field: field.to_owned(),
-                problem: problem.to_owned(),
-            })
-        };
-        if !self.pace.is_finite() || !(0.0..=MAX_PACE).contains(&self.pace) {
-            return wrong("pace", "must be between 0 and 1000");
-        }
-        if self.accounts.is_empty() {
-            return wrong("accounts", "must name at least one account");
-        }
-        for (at, account) in self.accounts.iter().enumerate() {
-            let earlier = self.accounts.iter().take(at);
-            if earlier
-                .clone()
-                .any(|it| it.name == account.name || it.key == account.key)
-            {
-                return wrong(
-                    &format!("accounts[{at}]"),
-                    "has the name or key of an earlier account",
-                );
-            }
-        }
-        for (at, repo) in self.repos.iter().enumerate() {
-            if repo
-                .full_name
-                .split('/')
-                .filter(|part| !part.is_empty())
-                .count()
-                != 2
-            {
-                return wrong(&format!("repos[{at}].full_name"), "must be owner/name");
-            }
-        }
-        for (at, foreign) in self.foreign.iter().enumerate() {
-            self.check_foreign(at, foreign)?;
-        }
-        Ok(())
-    }
-
-    fn check_foreign(&self, at: usize, foreign: &Foreign) -> Result<(), Error> {
-        let (field, known) = match foreign {
-            Foreign::Session(it) => {
-                let known =
-                    it.account.is_empty() || self.accounts.iter().any(|a| a.name == it.account);
-                ("session.account", known)
-            }
-            Foreign::Pull(it) => {
-                let known = self.repos.iter().any(|repo| repo.full_name == it.repo);
-                ("pull.repo", known)
-            }
-        };
-        if known {
-            return Ok(());
-        }
-        let field = format!("foreign[{at}].{field}");
-        Err(Error::Scenario {
-            field,
-            problem: "is not in this scenario".to_owned(),
-        })
-    }
 }
-
-/// The slowest pace: a story of seconds then takes hours.
-const MAX_PACE: f64 = 1_000.0;
 
 /// Reads JSON and says at which field it is wrong: (field, problem).
 pub(crate) fn read_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, (String, String)> {
@@ -320,7 +254,7 @@ pub(crate) fn read_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, (String, 
     Ok(value)
 }
 
-/// `delay` multiplied by `pace`, which [`Scenario::check`] keeps small.
+/// `delay` multiplied by `pace`, which `Scenario::check` keeps small.
 pub(crate) fn paced(delay: SignedDuration, pace: f64) -> SignedDuration {
     SignedDuration::try_from_secs_f64(delay.as_secs_f64() * pace).unwrap_or(delay)
 }

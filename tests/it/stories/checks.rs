@@ -478,6 +478,7 @@ async fn a_branch_behind_a_strict_base_is_brought_up_to_date() {
         required: vec![RequiredCheck::any("build")],
         strict: true,
         on_base: false,
+        again_on_ready: false,
     };
     let (world, job) = world_of(with_ci(strict)).await;
     world

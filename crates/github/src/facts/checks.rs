@@ -1,6 +1,6 @@
 //! Check runs and commit statuses of one commit, as one list.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::facts::{Check, CheckOutcome, Fact, Pass};
 use domain::failure::{Failure, FailureClass};
@@ -50,6 +50,8 @@ async fn runs(client: &Client, pull: &PullRef, sha: &CommitSha) -> Result<Vec<Ch
         doing: &doing,
     };
     let mut latest = BTreeMap::new();
+    let mut newest: BTreeMap<(String, u64), u64> = BTreeMap::new();
+    let mut cancelled = BTreeSet::new();
     for run in client.list::<wire::CheckRuns>(&listing).await? {
         if run.head_sha != sha.as_str() {
             return Err(failure(
@@ -63,6 +65,13 @@ async fn runs(client: &Client, pull: &PullRef, sha: &CommitSha) -> Result<Vec<Ch
         let suite = run.check_suite.as_ref().map(|suite| suite.id);
         let is_ours = app.is_some() && app == client.app_id();
         let outcome = outcome(&run, &doing)?;
+        if run.conclusion.as_deref() == Some("cancelled") {
+            cancelled.insert(run.id);
+        }
+        if let Some(app) = app {
+            let known = newest.entry((run.name.clone(), app)).or_default();
+            *known = run.id.max(*known);
+        }
         let check = Check {
             name: run.name,
             app,
@@ -73,7 +82,16 @@ async fn runs(client: &Client, pull: &PullRef, sha: &CommitSha) -> Result<Vec<Ch
             keep_newest(&mut latest, (check.name.clone(), app, suite), run.id, check);
         }
     }
-    Ok(latest.into_values().map(|(_, check)| check).collect())
+    // `cancel-in-progress` cancels a run for the sake of a newer one of the same head, which is what then counts.
+    let replaced = |id: u64, check: &Check| {
+        let app = check.app.map(|app| (check.name.clone(), app));
+        cancelled.contains(&id) && app.is_some_and(|key| newest.get(&key) > Some(&id))
+    };
+    Ok(latest
+        .into_values()
+        .filter(|(id, check)| !replaced(*id, check))
+        .map(|(_, check)| check)
+        .collect())
 }
 
 async fn statuses(client: &Client, pull: &PullRef, sha: &CommitSha) -> Result<Vec<Check>, Failure> {

@@ -688,3 +688,48 @@ async fn which_repository_answered_is_told_by_its_number() {
     assert!(!glance(fork).await);
     assert!(glance(renamed).await);
 }
+
+/// `cancel-in-progress` cancels an older run of the same head for the sake of a newer one.
+#[tokio::test]
+async fn a_cancelled_check_run_is_replaced_by_a_newer_one_of_its_name_and_app() {
+    let in_suite = |suite: u64, mut run: Value| {
+        run["check_suite"] = json!({ "id": suite });
+        run
+    };
+    let outcomes = async |list: Vec<Value>| {
+        let facts = facts_with(RUNS, Reply::ok(&runs(&list))).await.unwrap();
+        let known = facts.checks.known().unwrap().clone();
+        known.iter().map(|it| it.outcome).collect::<Vec<_>>()
+    };
+    let old = |word| in_suite(1, run(1, "build", "completed", Some(word)));
+    let new = |status, word| in_suite(2, run(2, "build", status, word));
+    let (passed, failed) = (CheckOutcome::Passed(Pass::Success), CheckOutcome::Failed);
+    let green = new("completed", Some("success"));
+    assert_eq!(
+        outcomes(vec![green.clone(), old("cancelled")]).await,
+        [passed]
+    );
+    let runs_again = vec![old("cancelled"), new("in_progress", None)];
+    assert_eq!(outcomes(runs_again).await, [CheckOutcome::Pending]);
+    let red = vec![old("cancelled"), new("completed", Some("failure"))];
+    assert_eq!(outcomes(red).await, [failed]);
+    // What failed stays, and so does a newer run that was cancelled.
+    assert_eq!(
+        outcomes(vec![old("failure"), green.clone()]).await,
+        [failed, passed]
+    );
+    let newer = in_suite(3, run(3, "build", "completed", Some("cancelled")));
+    assert_eq!(outcomes(vec![newer, green.clone()]).await, [passed, failed]);
+    // Another App's run of that name, one of an unknown App, and another name replace nothing.
+    let mut foreign = green.clone();
+    foreign["app"] = json!({ "id": 666 });
+    let mut nameless = green.clone();
+    nameless["app"] = Value::Null;
+    let mut other = green;
+    other["name"] = json!("lint");
+    for beside in [foreign, nameless, other] {
+        let mut both = outcomes(vec![old("cancelled"), beside]).await;
+        both.sort_by_key(|outcome| *outcome == failed);
+        assert_eq!(both, [passed, failed]);
+    }
+}

@@ -1,5 +1,7 @@
 //! Checks moved by somebody instead of by the clock: set, finished, run again.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use super::checks::{Check, Conclusion, Phase};
@@ -105,8 +107,8 @@ impl World {
         let seen = found
             .heads_seen
             .get(&(old.branch.clone(), old.name.clone()))
-            .copied();
-        let ends_as = conclusion_of(outcome, seen.unwrap_or(1).saturating_sub(1), attempt);
+            .map_or(1, BTreeSet::len);
+        let ends_as = conclusion_of(outcome, seen.saturating_sub(1), attempt);
         let begins_at = plus(now, setup.queued_for);
         let ends_at = (outcome != Outcome::Hangs).then(|| plus(begins_at, setup.takes));
         let fresh = Check {

@@ -1,9 +1,11 @@
 //! The CI engine: checks appear when a head appears and move with the clock.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use super::checks::{App, Check, Conclusion, Phase, Run, Status, Suite};
-use super::setup::{CheckKind, CheckSetup, Outcome};
+use super::setup::{ACTIONS_APP_SLUG, CheckKind, CheckSetup, Outcome};
 use super::world::{Refusal, User, World};
 use crate::clock::plus;
 
@@ -14,15 +16,36 @@ impl World {
         if found.without_ci.contains(sha) {
             return;
         }
+        let of_commit = found.checks.iter().filter(|check| check.sha == sha);
+        let known: BTreeSet<String> = of_commit.map(|check| check.name.clone()).collect();
         for setup in found.ci().checks.clone() {
-            let known = self.repo(repo).is_ok_and(|repo| {
-                repo.checks
-                    .iter()
-                    .any(|check| check.sha == sha && check.name == setup.name)
-            });
-            if !known && setup.outcome != Outcome::Never {
+            if !known.contains(&setup.name) && setup.outcome != Outcome::Never {
                 self.plan_check(now, repo, (branch, sha), &setup);
             }
+        }
+    }
+
+    /// Runs the workflows of a head a second time and cancels what still runs of the first, as `cancel-in-progress` does.
+    pub(crate) fn restart_ci(&mut self, now: Timestamp, repo: &str, branch: &str, sha: &str) {
+        let Ok(found) = self.repo(repo) else { return };
+        let open = |check: &&Check| {
+            check.sha == sha
+                && check.app.is_actions()
+                && check.kind == CheckKind::CheckRun
+                && !matches!(check.phase, Phase::Completed(_))
+        };
+        let running: Vec<u64> = found.checks.iter().filter(open).map(|it| it.id).collect();
+        let setups = found.ci().checks.clone();
+        for id in running {
+            self.set_phase(now, repo, id, Phase::Completed(Conclusion::Cancelled));
+        }
+        let of_actions = |setup: &&CheckSetup| {
+            setup.app_slug == ACTIONS_APP_SLUG
+                && setup.kind == CheckKind::CheckRun
+                && setup.outcome != Outcome::Never
+        };
+        for setup in setups.iter().filter(of_actions) {
+            self.plan_check(now, repo, (branch, sha), setup);
         }
     }
 
@@ -46,8 +69,8 @@ impl World {
             .heads_seen
             .entry((branch.to_owned(), setup.name.clone()))
             .or_default();
-        let ends_as = conclusion_of(setup.outcome, *seen, 1);
-        *seen += 1;
+        seen.insert(sha.to_owned());
+        let ends_as = conclusion_of(setup.outcome, seen.len() - 1, 1);
         let appears_at = plus(now, setup.starts_after);
         let begins_at = plus(appears_at, setup.queued_for);
         let ends_at = (setup.outcome != Outcome::Hangs).then(|| plus(begins_at, setup.takes));
@@ -72,7 +95,7 @@ impl World {
         });
     }
 
-    /// The suite of an app (for Actions: of a workflow) on a commit, made when it is missing.
+    /// The suite of an app (for Actions: of a workflow) on a commit, made when it is missing or has a check of that name.
     fn suite_for(
         &mut self,
         now: Timestamp,
@@ -90,7 +113,9 @@ impl World {
         };
         let same = |suite: &&Suite| {
             let named = suite.run.as_ref().map(|run| run.workflow.clone());
-            suite.sha == sha && suite.app == *app && named == workflow
+            let within = |check: &Check| check.suite == suite.id && check.name == setup.name;
+            let taken = found.checks.iter().any(within);
+            suite.sha == sha && suite.app == *app && named == workflow && !taken
         };
         if let Some(suite) = found.suites.iter().find(same) {
             return suite.id;
@@ -254,11 +279,11 @@ fn next_phase(check: &Check) -> Phase {
 }
 
 /// How a check ends on a branch that has had `seen` heads before, at its so-manieth attempt.
-pub(crate) fn conclusion_of(outcome: Outcome, seen: u32, attempt: u32) -> Conclusion {
+pub(crate) fn conclusion_of(outcome: Outcome, seen: usize, attempt: u32) -> Conclusion {
     match outcome {
         Outcome::Success | Outcome::Never | Outcome::Hangs => Conclusion::Success,
         Outcome::Failure => Conclusion::Failure,
-        Outcome::FailsFirst(heads) if seen < heads => Conclusion::Failure,
+        Outcome::FailsFirst(heads) if seen < heads as usize => Conclusion::Failure,
         Outcome::FailsFirst(_) => Conclusion::Success,
         Outcome::Flaky if attempt == 1 => Conclusion::Failure,
         Outcome::Flaky => Conclusion::Success,

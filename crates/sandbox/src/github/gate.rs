@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::clock::plus;
 
-use super::checks::{Check, Phase};
+use super::checks::{Check, Conclusion, Phase};
 use super::setup::{CheckKind, Protection, RequiredCheck};
 use super::world::{Pull, Repo, Review, World};
 
@@ -77,7 +77,7 @@ impl World {
     }
 
     fn all_green(&self, repo: &Repo, sha: &str) -> bool {
-        let checks = repo.checks.iter().filter(|check| is_run_on(check, sha));
+        let checks = runs_on(repo, sha);
         let statuses = repo.latest_statuses(sha);
         checks
             .map(verdict)
@@ -86,12 +86,22 @@ impl World {
     }
 }
 
-/// Whether a check run exists on a commit and no later attempt took its place.
-fn is_run_on(check: &Check, sha: &str) -> bool {
-    check.sha == sha
-        && check.kind == CheckKind::CheckRun
-        && !check.superseded
-        && check.phase != Phase::Planned
+/// The check runs of a commit that count: no later attempt took their place, nor were they cancelled for the sake of a newer one.
+fn runs_on<'a>(repo: &'a Repo, sha: &'a str) -> impl Iterator<Item = &'a Check> {
+    let is_there = move |check: &&Check| {
+        check.sha == sha
+            && check.kind == CheckKind::CheckRun
+            && !check.superseded
+            && check.phase != Phase::Planned
+    };
+    let all = repo.checks.iter().filter(is_there);
+    all.clone().filter(move |check| {
+        let newer = |other: &Check| {
+            other.name == check.name && other.app == check.app && other.id > check.id
+        };
+        let cancelled = check.phase == Phase::Completed(Conclusion::Cancelled);
+        !(cancelled && all.clone().any(newer))
+    })
 }
 
 fn verdict(check: &Check) -> Verdict {
@@ -161,10 +171,8 @@ fn check_violation(repo: &Repo, sha: &str) -> Option<String> {
 
 /// The worst of all results with the required name; none when there is no result at all.
 fn required_verdict(repo: &Repo, sha: &str, required: &RequiredCheck) -> Option<Verdict> {
-    let from_runs = repo
-        .checks
-        .iter()
-        .filter(|check| is_run_on(check, sha) && check.name == required.context)
+    let from_runs = runs_on(repo, sha)
+        .filter(|check| check.name == required.context)
         .filter(|check| required.app_id.is_none_or(|id| id == check.app.id))
         .map(verdict);
     let from_statuses = repo

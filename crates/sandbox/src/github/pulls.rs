@@ -322,6 +322,11 @@ impl World {
         if std::mem::take(&mut pull.draft) {
             self.issue_mut(repo, number)?.updated_at = now;
             self.tell_pull(now, repo, number, PullEvent::ReadyForReview);
+            if self.repo(repo)?.ci().again_on_ready {
+                let pull = self.pull(repo, number)?;
+                let (branch, sha) = (pull.head_ref.clone(), pull.head_sha.clone());
+                self.restart_ci(now, repo, &branch, &sha);
+            }
         }
         Ok(())
     }

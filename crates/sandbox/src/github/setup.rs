@@ -134,6 +134,8 @@ pub struct CiSetup {
     pub strict: bool,
     /// Whether the same checks also start on commits that reach the default branch.
     pub on_base: bool,
+    /// Whether marking a draft as ready runs the workflows again and cancels what still runs of them, as `cancel-in-progress` does.
+    pub again_on_ready: bool,
 }
 
 /// One required check of a branch.

@@ -57,8 +57,8 @@ pub(crate) struct Repo {
     pub(crate) suites: Vec<Suite>,
     pub(crate) checks: Vec<Check>,
     pub(crate) statuses: Vec<Status>,
-    /// How many heads each `(branch, check)` has seen, for outcomes that change with them.
-    pub(crate) heads_seen: BTreeMap<(String, String), u32>,
+    /// The heads each `(branch, check)` has seen, for outcomes that change with them.
+    pub(crate) heads_seen: BTreeMap<(String, String), BTreeSet<String>>,
     /// Shas that must get no checks: pushed with the Actions token.
     pub(crate) without_ci: BTreeSet<String>,
     pub(crate) next_number: u64,

@@ -59,6 +59,78 @@ fn a_wrong_field_is_named() {
     );
 }
 
+/// What would be left out or overwritten in silence.
+#[test]
+fn what_cannot_be_played_is_refused() {
+    let cases = [
+        (
+            r#"{ "repos": [{ "full_name": "a/b" }, { "full_name": "A/b" }] }"#,
+            "repos[1].full_name",
+        ),
+        (
+            r#"{ "repos": [{ "full_name": "a/b", "id": 3 }, { "full_name": "a/c", "id": 3 }] }"#,
+            "repos[1].id",
+        ),
+        (
+            r#"{ "repos": [{ "full_name": "a/b", "merge_methods": [] }] }"#,
+            "repos[0].merge_methods",
+        ),
+        (
+            r#"{ "repos": [{ "full_name": "a/b", "ci": { "checks": [{ "name": "" }] } }] }"#,
+            "repos[0].ci.checks[0].name",
+        ),
+        (
+            r#"{ "repos": [{ "full_name": "a/b", "ci": { "checks": [
+                { "name": "ci", "kind": "status" }, { "name": "ci" }, { "name": "ci", "kind": "status" }] } }] }"#,
+            "repos[0].ci.checks[2].name",
+        ),
+        (
+            r#"{ "repos": [{ "full_name": "a/b", "ci": { "checks": [
+                { "kind": "status", "outcome": "approval_pending" }] } }] }"#,
+            "repos[0].ci.checks[0].outcome",
+        ),
+        (
+            r#"{ "tokens": [{ "token": "t" }, { "token": "t" }] }"#,
+            "tokens[1].token",
+        ),
+        (
+            r#"{ "agents": [{ "name": "a" }, { "name": "a" }] }"#,
+            "agents[1].name",
+        ),
+        (
+            r#"{ "stories": [{ "match": "a" }, { "match": "a" }] }"#,
+            "stories[1].match",
+        ),
+        (
+            r#"{ "stories": [{ "match": "a", "steps": [{ "open_pull": {} }, { "open_pull": {} }] }] }"#,
+            "stories[0].steps[1].open_pull",
+        ),
+        (
+            r#"{ "default_story": { "steps": [{ "push": {} }, { "open_pull": {} }] } }"#,
+            "default_story.steps[0].push",
+        ),
+        (
+            r#"{ "foreign": [{ "session": { "count": 2, "id": "7" } }] }"#,
+            "foreign[0].session.id",
+        ),
+        (
+            r#"{ "foreign": [{ "pull": { "count": 2, "pull": { "head_branch": "a" } } }] }"#,
+            "foreign[0].pull.pull.head_branch",
+        ),
+        (
+            r#"{ "foreign": [{ "pull": { "pull": { "head_branch": "a" } } }, { "pull": { "pull": { "head_branch": "a" } } }] }"#,
+            "foreign[1].pull.pull.head_branch",
+        ),
+        (
+            r#"{ "foreign": [{ "pull": { "pull": { "head_branch": "a", "base_branch": "b" } } }] }"#,
+            "foreign[0].pull.pull.base_branch",
+        ),
+    ];
+    for (text, field) in cases {
+        assert_eq!(problem(text).0, field, "{text}");
+    }
+}
+
 #[test]
 fn a_scenario_goes_to_json_and_back() {
     let text = serde_json::to_string(&Scenario::default()).unwrap();

@@ -66,6 +66,7 @@ pub(super) fn scenario(lags: Lags, webhook_faults: WebhookFaults) -> Scenario {
             required: vec![RequiredCheck::any("build")],
             strict,
             on_base: false,
+            again_on_ready: false,
         })
     };
     Scenario {

@@ -444,3 +444,60 @@ async fn commits_that_reach_the_base_can_start_checks_too() {
         1
     );
 }
+
+#[tokio::test]
+async fn two_check_runs_of_one_name_are_two() {
+    let check = |outcome, takes| CheckSetup {
+        takes: secs(takes),
+        ..CheckSetup::new("build", outcome)
+    };
+    let stand = Stand::with_ci(ci(vec![
+        check(Outcome::Cancelled, 1),
+        check(Outcome::Success, 3),
+    ]))
+    .await;
+    let n = stand.open("a", "a.rs");
+    stand.clock.advance(secs(3));
+    let named = |word: &str| ("build".to_owned(), json!(word));
+    assert_eq!(
+        conclusions(&stand, n).await,
+        [named("cancelled"), named("success")]
+    );
+    let list = runs(&stand, n).await.body["check_runs"].clone();
+    assert_ne!(
+        list[0]["check_suite"]["id"], list[1]["check_suite"]["id"],
+        "each has a suite of its own"
+    );
+    let pull = stand.repo(&format!("/pulls/{n}")).await;
+    assert_eq!(pull.body["mergeable_state"], "clean");
+}
+
+#[tokio::test]
+async fn marking_a_draft_as_ready_may_cancel_its_checks_and_run_them_again() {
+    let slow = CheckSetup {
+        takes: secs(10),
+        ..CheckSetup::new("build", Outcome::Success)
+    };
+    let stand = Stand::with_ci(CiSetup {
+        again_on_ready: true,
+        ..ci(vec![slow])
+    })
+    .await;
+    let n = stand.open("a", "a.rs");
+    stand.github.set_draft(REPO, n, true);
+    stand.clock.advance(secs(5));
+    runs(&stand, n).await;
+    let now = stand.clock.now();
+    stand
+        .github
+        .world()
+        .mark_ready(now, REPO, n)
+        .expect("a draft");
+    stand.clock.advance(secs(10));
+    let words: Vec<Value> = conclusions(&stand, n)
+        .await
+        .into_iter()
+        .map(|it| it.1)
+        .collect();
+    assert_eq!(words, [json!("cancelled"), json!("success")]);
+}

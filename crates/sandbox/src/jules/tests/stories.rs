@@ -409,9 +409,10 @@ async fn the_ci_fixer_leaves_a_working_session_and_a_closed_pull_request_alone()
 
 #[tokio::test]
 async fn a_session_opens_one_pull_request() {
-    let open = json!({ "open_pull": {} });
-    let stand = Stand::playing(steps(json!([open, open]))).await;
-    stand.create().await;
+    let open = steps(json!([{ "open_pull": {} }]));
+    let stand = Stand::playing(open.clone()).await;
+    let id = stand.create().await;
+    assert!(stand.sandbox.jules().append_steps(&id, open));
     stand.pass(1_000);
     assert_eq!(stand.sandbox.github().pulls(DEFAULT_REPO), [1]);
 }

@@ -53,6 +53,9 @@ pub struct PullFacts {
     pub base: Base,
     /// Whether it is a draft.
     pub draft: bool,
+    /// Its position in a stack of pull requests, where 1 is the bottom; none when it is in no stack.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<u64>,
     /// GitHub's own word on conflicts; `Unknown` while it is null.
     pub mergeable: Fact<bool>,
     /// GraphQL node id, needed to mark it ready for review.

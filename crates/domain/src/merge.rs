@@ -226,6 +226,8 @@ fn shape(reasons: &mut Vec<Reason>, facts: &PullFacts, standing: &Standing, poli
             wanted: standing.wanted_base.clone(),
         });
     }
+    let above = facts.stack.filter(|position| *position > 1);
+    reasons.extend(above.map(|position| Reason::Stacked { position }));
     let blocks = |label: &&String| {
         policy
             .blocking_labels

@@ -41,6 +41,16 @@ pub(crate) struct Pull {
     pub(crate) changed_files: u64,
     #[serde(default)]
     pub(crate) created_at: Option<String>,
+    /// The stack it belongs to.
+    #[serde(default)]
+    pub(crate) stack: Option<Stack>,
+}
+
+/// A pull request's place in a stack, a preview that earlier came without a position.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Stack {
+    #[serde(default)]
+    pub(crate) position: Option<u64>,
 }
 
 /// One end of a pull request.

@@ -15,6 +15,7 @@ mod pen;
 mod pulls;
 mod routes;
 mod setup;
+mod stacks;
 mod suites;
 mod talk;
 #[cfg(test)]

@@ -55,6 +55,7 @@ pub(crate) fn green_facts() -> PullFacts {
             sha: sha('b'),
         },
         draft: false,
+        stack: None,
         mergeable: Fact::Known(true),
         node_id: "PR_1".to_owned(),
         author: Author {

@@ -48,6 +48,11 @@ pub enum Reason {
         /// Where it should.
         wanted: BranchName,
     },
+    /// It stands on others in a stack, which GitHub would merge with it.
+    Stacked {
+        /// Its position in the stack, where 1 is the bottom.
+        position: u64,
+    },
     /// It carries a label that forbids merging.
     BlockingLabel {
         /// Which.
@@ -228,6 +233,7 @@ impl Reason {
             Self::CalledOff => "called_off",
             Self::Draft => "draft",
             Self::WrongBase { .. } => "wrong_base",
+            Self::Stacked { .. } => "stacked",
             Self::BlockingLabel { .. } => "blocking_label",
             Self::ProtectedPath { .. } => "protected_path",
             Self::MergeableUnknown => "mergeable_unknown",
@@ -282,6 +288,7 @@ impl Reason {
             | Self::SessionFailed
             | Self::CalledOff
             | Self::WrongBase { .. }
+            | Self::Stacked { .. }
             | Self::BlockingLabel { .. }
             | Self::ProtectedPath { .. }
             | Self::Conflict
@@ -316,6 +323,7 @@ impl Reason {
             | Self::CalledOff
             | Self::Draft
             | Self::WrongBase { .. }
+            | Self::Stacked { .. }
             | Self::BlockingLabel { .. }
             | Self::MergeableUnknown
             | Self::Conflict

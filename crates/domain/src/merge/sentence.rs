@@ -32,6 +32,9 @@ impl Reason {
             Self::CalledOff => "Its job was called off; merge or close it yourself.".to_owned(),
             Self::Draft => "It is a draft; Gaffer marks it ready once its session has finished.".to_owned(),
             Self::WrongBase { is, wanted } => format!("It goes to `{is}`, but its job asked for `{wanted}`; change its base."),
+            Self::Stacked { position } => {
+                format!("It is number {position} of a stack of pull requests, and merging it would merge those below it; merge them first, or take it out of the stack on GitHub.")
+            }
             Self::BlockingLabel { label } => format!("It carries the label `{label}`; take that off."),
             Self::ProtectedPath { path } => format!("It changes `{path}`, which only a person may merge: `gaffer job merge ID` approves this head."),
             Self::MergeableUnknown => "GitHub has not worked out yet whether it conflicts.".to_owned(),

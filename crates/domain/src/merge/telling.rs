@@ -33,6 +33,7 @@ impl Reason {
         };
         match self {
             Self::WrongBase { .. }
+            | Self::Stacked { .. }
             | Self::ProtectedPath { .. }
             | Self::ActionRequired { .. }
             | Self::MergeQueue

@@ -216,6 +216,13 @@ fn drafts_bases_and_labels() {
 }
 
 #[test]
+fn only_the_bottom_of_a_stack_is_merged() {
+    let stack = |position| verdict(|case| case.facts.stack = position);
+    assert_eq!(stack(Some(1)), "merge aaaa squash");
+    assert_eq!(stack(Some(2)), "refuse stacked");
+}
+
+#[test]
 fn protected_paths_need_a_person() {
     let files = |files: &[&str]| {
         let files = files.iter().map(|file| (*file).to_owned()).collect();

@@ -26,6 +26,7 @@ pub(super) struct Seen {
     pub(super) base: Base,
     pub(super) changed_files: u64,
     draft: bool,
+    stack: Option<u64>,
     mergeable: Fact<bool>,
     /// Whether GitHub says that everything its base demands is there.
     pub(super) is_clean: bool,
@@ -99,6 +100,7 @@ impl Seen {
             },
             changed_files: found.changed_files,
             draft: found.draft,
+            stack: found.stack.map(position),
             mergeable: mergeable(found.mergeable),
             is_clean: found.mergeable_state.as_deref() == Some(CLEAN),
             node_id: found.node_id,
@@ -127,6 +129,7 @@ impl Seen {
             head: self.head,
             base: self.base,
             draft: self.draft,
+            stack: self.stack,
             mergeable: self.mergeable,
             node_id: self.node_id,
             author: self.author,
@@ -168,6 +171,11 @@ fn state(found: &wire::Pull, doing: &str) -> Result<PullState, Failure> {
             &format!("{doing}: it is `{other}`, which this version does not know"),
         )),
     }
+}
+
+/// Where it stands in its stack. A stack that does not tell counts as one with others below.
+fn position(stack: wire::Stack) -> u64 {
+    stack.position.unwrap_or(2)
 }
 
 fn mergeable(word: Option<bool>) -> Fact<bool> {

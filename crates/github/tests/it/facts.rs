@@ -689,6 +689,21 @@ async fn which_repository_answered_is_told_by_its_number() {
     assert!(glance(renamed).await);
 }
 
+#[tokio::test]
+async fn the_place_in_a_stack_is_known_and_an_untold_one_is_not_the_bottom() {
+    let placed = async |stack: Value| {
+        let mut pull = pull_json();
+        pull["stack"] = stack;
+        facts_with(PULL, Reply::ok(&pull)).await.unwrap().stack
+    };
+    assert_eq!(placed(Value::Null).await, None);
+    let base = json!({ "ref": "main", "sha": TIP });
+    let bottom = json!({ "id": 1, "number": 6, "size": 2, "position": 1, "base": base });
+    assert_eq!(placed(bottom).await, Some(1));
+    assert_eq!(placed(json!({ "position": 3 })).await, Some(3));
+    assert_eq!(placed(json!({ "base": base })).await, Some(2));
+}
+
 /// `cancel-in-progress` cancels an older run of the same head for the sake of a newer one.
 #[tokio::test]
 async fn a_cancelled_check_run_is_replaced_by_a_newer_one_of_its_name_and_app() {

@@ -44,6 +44,20 @@ impl World {
         order: &MergeOrder,
     ) -> Result<String, Refusal> {
         self.may_merge(repo, number, order)?;
+        for below in self.below(repo, number) {
+            self.land(now, repo, below, order)?;
+        }
+        self.land(now, repo, number, order)
+    }
+
+    /// Merges what may be merged.
+    fn land(
+        &mut self,
+        now: Timestamp,
+        repo: &str,
+        number: u64,
+        order: &MergeOrder,
+    ) -> Result<String, Refusal> {
         let pull = self.pull(repo, number)?.clone();
         let files = self.files_between(self.repo(repo)?.tip(&pull.base_ref), &pull.head_sha);
         let message = self.merge_message(repo, number, order)?;
@@ -84,6 +98,7 @@ impl World {
         pull: &Pull,
         sha: &str,
     ) -> Result<(), Refusal> {
+        self.unstack(now, repo, pull)?;
         self.tell_pull(now, repo, pull.number, PullEvent::Closed);
         self.move_branch(now, repo, &pull.base_ref, sha)?;
         for number in self.closing_references(repo, pull.number) {

@@ -102,6 +102,7 @@ impl World {
             merged: None,
             changed_at: now,
             forced_conflict: false,
+            stack: None,
             merged_files: Vec::new(),
         };
         found.pulls.insert(number, pull);

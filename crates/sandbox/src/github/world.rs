@@ -11,6 +11,7 @@ use super::checks::{Check, Status, Suite};
 use super::moves::InstallationSetup;
 use super::routes::Manifests;
 use super::setup::{ChangedFile, CiSetup, RepoSetup};
+use super::stacks::Stack;
 use crate::counters::Tally;
 use crate::faults::Faults;
 use crate::webhook::Outbox;
@@ -115,6 +116,7 @@ pub(crate) struct Pull {
     /// When head or base last moved, from which `mergeable` is worked out anew.
     pub(crate) changed_at: Timestamp,
     pub(crate) forced_conflict: bool,
+    pub(crate) stack: Option<Stack>,
     /// Files at the time of the merge, when head and base no longer differ.
     pub(crate) merged_files: Vec<ChangedFile>,
 }

@@ -76,7 +76,7 @@ words! {
     Judgement { Merge, Wait, Refuse, Conflict }
     Reason {
         NotOurs, AdoptedMayNotMerge, Fork, Closed, AlreadyMerged, NeedsApproval, Paused,
-        ObserveOnly, DailyCap, SessionWorking, SessionFailed, CalledOff, Draft, WrongBase,
+        ObserveOnly, DailyCap, SessionWorking, SessionFailed, CalledOff, Draft, WrongBase, Stacked,
         BlockingLabel, ProtectedPath, MergeableUnknown, Conflict, ChangesRequested,
         ApprovalsMissing, NoChecksYet, CiNeverStarted, ChecksPending, ChecksFailed, ActionRequired,
         TooFewChecks, RequiredMissing, Behind, MergeQueue, Forbidden, Unknown, FactsStale,

@@ -126,6 +126,7 @@ fn about_the_head() -> Vec<Reason> {
             names: vec![name()],
         },
         Reason::Behind { by: 3 },
+        Reason::Stacked { position: 2 },
         Reason::MergeQueue,
         Reason::Forbidden {
             what: Thing::Checks,
@@ -199,6 +200,7 @@ fn every_reason_has_the_code_it_is_stored_under_and_a_sentence() {
         too_few_checks: 0 checks succeeded, but the source demands 1; skipped and neutral ones do not count.
         required_missing: These checks must pass and have not: build; see that a workflow reports them on pull requests, or change the rules that name them.
         behind: It lacks 3 commits of its base; Gaffer updates its branch.
+        stacked: It is number 2 of a stack of pull requests, and merging it would merge those below it; merge them first, or take it out of the stack on GitHub.
         merge_queue: The base merges through GitHub's merge queue, which this version does not use yet; add it there.
         forbidden: The GitHub credential may not read the checks: grant `Checks: read`. Until then nothing is merged.
         forbidden: The GitHub credential may not read all branch rules. Use one that may (an App with the permission `Administration: read`, or a token whose owner has the role Admin), or run `gaffer source set REPO --required-check NAME` for each check that must pass. Until then nothing is merged.

@@ -11,7 +11,8 @@ const MINUTES: i64 = 60;
 
 #[test]
 fn what_only_a_person_can_change_is_told_at_once_and_once() {
-    let cases: [(&str, Change); 5] = [
+    let cases: [(&str, Change); 6] = [
+        ("stacked", |world| world.facts.stack = Some(2)),
         ("wrong_base", |world| {
             world.facts.base.branch = "other".parse().unwrap();
         }),

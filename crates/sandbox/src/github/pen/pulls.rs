@@ -42,6 +42,7 @@ impl Pen<'_> {
             "labels": issue.labels.iter().map(|label| self.label(repo, label)).collect::<Vec<_>>(),
             "milestone": null,
             "draft": pull.draft,
+            "stack": self.stack(repo, pull),
             "commits_url": field("commits"),
             "review_comments_url": field("review_comments"),
             "review_comment_url": field("review_comment"),
@@ -88,6 +89,19 @@ impl Pen<'_> {
             whole.extend(more);
         }
         whole
+    }
+
+    /// Its place in a stack; null outside of one.
+    fn stack(&self, repo: &Repo, pull: &Pull) -> Value {
+        pull.stack.as_ref().map_or(Value::Null, |stack| {
+            json!({
+                "id": stack.id,
+                "number": stack.number,
+                "size": stack.size,
+                "position": stack.position,
+                "base": { "ref": stack.base_ref, "sha": repo.tip(&stack.base_ref) },
+            })
+        })
     }
 
     fn links(&self, repo: &Repo, pull: &Pull) -> Value {

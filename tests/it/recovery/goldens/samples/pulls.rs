@@ -195,6 +195,7 @@ fn about_the_head() -> Vec<Reason> {
         Reason::TooFewChecks { have: 0, need: 1 },
         Reason::RequiredMissing { names: names() },
         Reason::Behind { by: 3 },
+        Reason::Stacked { position: 2 },
         Reason::MergeQueue,
         Reason::FactsStale,
         Reason::MergeRefused {

@@ -5,6 +5,7 @@ mod answers;
 mod attention;
 mod blocked;
 mod budgets;
+mod cancelled;
 mod checks;
 mod demo;
 mod github;

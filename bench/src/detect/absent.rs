@@ -86,6 +86,10 @@ impl PullsWrite for Absent {
         absent()
     }
 
+    async fn close(&self, _: &PullRef) -> Result<(), Failure> {
+        absent()
+    }
+
     async fn delete_branch(&self, _: &RepoName, _: &BranchName) -> Result<(), Failure> {
         absent()
     }

@@ -172,7 +172,11 @@ async fn cancel(
     let by = who.who(cancel.by.as_deref());
     let named = door.desk.find(name).await?.by(by.clone());
     door.desk.refuse_superseded(&named).await?;
-    let job = door.desk.cancel_job(&named, &by).await?;
+    let job = if cancel.close_pull {
+        door.desk.cancel_and_close(&named, &by).await?
+    } else {
+        door.desk.cancel_job(&named, &by).await?
+    };
     tracing::info!(job.id = %job.id, "a job was called off");
     Ok(Json(view::job(&job)).into_response())
 }

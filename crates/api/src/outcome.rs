@@ -110,6 +110,7 @@ fn word(action: &Action) -> &'static str {
         Action::UpdateBranch { .. } => "update_branch",
         Action::Comment { .. } => "comment",
         Action::Label { .. } => "label",
+        Action::ClosePull { .. } => "close_pull",
         Action::DeleteBranch { .. } => "delete_branch",
     }
 }

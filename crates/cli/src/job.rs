@@ -77,9 +77,10 @@ pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
             door.approve(&id).await,
         ),
         JobCommand::Merge(args) => (format!("merging job {}", args.id), door.merge(args).await),
-        JobCommand::Cancel(OneJob { id }) => {
-            (format!("calling off job {id}"), door.cancel(&id).await)
-        }
+        JobCommand::Cancel { id, close_pull } => (
+            format!("calling off job {id}"),
+            door.cancel(&id, close_pull).await,
+        ),
         JobCommand::Retry { id, reason } => (
             format!("trying job {id} again"),
             door.retry(&id, reason).await,
@@ -192,13 +193,21 @@ impl Door<'_> {
         Ok(show::effect(&answer, "The plan is approved."))
     }
 
-    async fn cancel(&self, id: &JobOrSession) -> Result<Answer> {
+    async fn cancel(&self, id: &JobOrSession, close_pull: bool) -> Result<Answer> {
         let cancel = CancelRequest {
             by: Some(BY.to_owned()),
+            close_pull,
         };
-        Ok(show::job(
-            &self.client().await?.cancel(id.as_str(), &cancel).await?,
-        ))
+        let job = self.client().await?.cancel(id.as_str(), &cancel).await?;
+        let answer = show::job(&job);
+        Ok(match &job.pull_request {
+            None => answer,
+            Some(pull) if close_pull => answer.line(format!("Pull request {pull} is being closed.")),
+            Some(pull) => answer.line(format!(
+                "Pull request {pull} stays open: merge or close it yourself, or close it with `gaffer job cancel {} --close-pull`.",
+                job.job_id
+            )),
+        })
     }
 
     async fn retry(&self, id: &JobOrSession, reason: Option<String>) -> Result<Answer> {

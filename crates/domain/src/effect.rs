@@ -310,6 +310,7 @@ impl Effect {
             | Action::UpdateBranch { .. }
             | Action::Comment { .. }
             | Action::Label { .. }
+            | Action::ClosePull { .. }
             | Action::DeleteBranch { .. } => {
                 if attempt < ATTEMPTS_MAX {
                     next(plus(at, backoff(attempt)).max(now))
@@ -364,6 +365,7 @@ impl Effect {
                 | Action::UpdateBranch { .. }
                 | Action::Comment { .. }
                 | Action::Label { .. }
+                | Action::ClosePull { .. }
                 | Action::DeleteBranch { .. } => 1,
             },
             // Creates that must wait are decided by the job, which knows its account's budget.

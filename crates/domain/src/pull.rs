@@ -3,6 +3,7 @@
 mod alarm;
 mod apply;
 mod approval;
+mod closing;
 mod ending;
 mod lane;
 mod news;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use apply::{Input, Outside, apply, track};
 pub use approval::{Word, approve};
+pub use closing::{Closing, close};
 pub use ending::REOPEN_WAIT;
 pub use lane::{LANE_HOLD, Lane};
 pub use news::{
@@ -60,6 +62,9 @@ pub struct Pull {
     pub failing: Option<Seen>,
     /// The head that somebody approved.
     pub approval: Option<Approval>,
+    /// Set while it is to be closed because its job was cancelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closing: Option<Closing>,
     /// What was sent back to its session. Stored, so that flapping cannot reset it.
     pub repairs: Repairs,
     /// Merges of the present head that were decided and did not happen.

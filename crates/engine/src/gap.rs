@@ -92,6 +92,7 @@ impl Desk {
             | Action::UpdateBranch { .. }
             | Action::Comment { .. }
             | Action::Label { .. }
+            | Action::ClosePull { .. }
             | Action::DeleteBranch { .. } => None,
         };
         match id {

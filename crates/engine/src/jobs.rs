@@ -1,6 +1,7 @@
 //! What people and agents may do with jobs. Nothing here talks to anyone: a mutation is an effect that the dispatcher performs.
 
 pub mod adoption;
+mod closing;
 mod creation;
 mod listing;
 mod notes;

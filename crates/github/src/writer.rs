@@ -161,6 +161,22 @@ impl PullsWrite for Writer {
         .map(|_| ())
     }
 
+    async fn close(&self, pull: &PullRef) -> Result<(), Failure> {
+        let doing = format!("closing {pull}");
+        let path = format!("/repos/{}/pulls/{}", pull.repo, pull.number);
+        let url = self.client.base().rest(&path);
+        let body = Some(json!({ "state": "closed" }));
+        self.send(Call {
+            method: Method::PATCH,
+            url,
+            repo: &pull.repo,
+            body,
+            doing: &doing,
+        })
+        .await
+        .map(|_| ())
+    }
+
     async fn delete_branch(&self, repo: &RepoName, branch: &BranchName) -> Result<(), Failure> {
         let doing = format!("deleting {repo}'s branch {branch}");
         let path = format!(

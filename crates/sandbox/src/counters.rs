@@ -40,6 +40,8 @@ pub struct Counters {
     pub comments: u64,
     /// Labels put on or taken off through the API.
     pub labels: u64,
+    /// Pull requests and issues closed through the API.
+    pub closes: u64,
     /// Branches deleted.
     pub branch_deletes: u64,
     /// Pull request branches brought up to date with their base.

@@ -127,6 +127,10 @@ impl PullsWrite for Mortal<dyn PullsWrite> {
         self.act("label", self.real.label(pull, label)).await
     }
 
+    async fn close(&self, pull: &PullRef) -> Result<(), Failure> {
+        self.act("close", self.real.close(pull)).await
+    }
+
     async fn delete_branch(&self, repo: &RepoName, branch: &BranchName) -> Result<(), Failure> {
         self.act("unbranch", self.real.delete_branch(repo, branch))
             .await

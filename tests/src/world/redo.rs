@@ -48,6 +48,7 @@ impl World {
             Action::UpdateBranch { pull, sha } => pulls.update_branch(pull, sha).await,
             Action::Comment { pull, text, cause } => pulls.comment(pull, text, cause).await,
             Action::Label { pull, label } => pulls.label(pull, label).await,
+            Action::ClosePull { pull } => pulls.close(pull).await,
             Action::DeleteBranch { repo, branch, .. } => pulls.delete_branch(repo, branch).await,
         }
     }

@@ -70,6 +70,7 @@ async fn a_job_from_its_creation_to_its_end() {
     assert_eq!(client.status().await.unwrap().jobs["queued"], 1);
     assert!(client.health().await.unwrap().ok);
     let by = CancelRequest {
+        close_pull: false,
         by: Some("dora".to_owned()),
     };
     let ended = client.cancel(id, &by).await.unwrap().ended.unwrap();

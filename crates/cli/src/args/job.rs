@@ -97,8 +97,18 @@ pub(crate) enum JobCommand {
     /// Let a job's pull request be merged at its present head, once everything else allows it.
     Merge(MergeArgs),
     /// Call a job off.
-    #[command(after_help = "Example:\n  gaffer job cancel 01j00000000000000000000000")]
-    Cancel(OneJob),
+    ///
+    /// Its session is put away. Its pull request stays open unless `--close-pull` closes it.
+    #[command(
+        after_help = "Examples:\n  gaffer job cancel 01j00000000000000000000000\n  gaffer job cancel 01j00000000000000000000000 --close-pull"
+    )]
+    Cancel {
+        /// Which job.
+        id: JobOrSession,
+        /// Close its pull request without merging it, also when the job was cancelled before.
+        #[arg(long)]
+        close_pull: bool,
+    },
     /// Give a job that ended another session.
     ///
     /// The new session is told how the one before ended, and what it had changed.

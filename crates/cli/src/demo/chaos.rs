@@ -225,12 +225,15 @@ impl Play {
             .spawn(move_base(self.sandbox.clone(), self.time.clone()));
     }
 
-    /// The last job needs a person.
+    /// The last two jobs need a person.
     fn call_person(&mut self, jobs: &[String]) {
-        if let Some(job) = jobs.last() {
-            let (sandbox, door) = (self.sandbox.clone(), self.door.subscribe());
+        if let [.., blocked, cancelled] = jobs {
+            let sandbox = self.sandbox.clone();
+            let (blocked, cancelled) = (blocked.clone(), cancelled.clone());
             self.tasks
-                .spawn(person::unblock(sandbox, door, job.clone()));
+                .spawn(person::unblock(sandbox, self.door.subscribe(), blocked));
+            self.tasks
+                .spawn(person::cancel(self.door.subscribe(), cancelled));
         }
     }
 
@@ -300,9 +303,14 @@ impl Play {
         deaths: &'a [Timestamp],
     ) -> Witness<'a> {
         let faults = self.sandbox.faults();
+        let (cancelled, jobs) = match jobs.split_last() {
+            Some((cancelled, jobs)) => (cancelled.as_str(), jobs),
+            None => ("", jobs),
+        };
         Witness {
             sandbox: &self.sandbox,
             jobs,
+            cancelled,
             acknowledged,
             deaths,
             agent_faults: weather::AGENT_FAULTS
@@ -346,7 +354,8 @@ impl Play {
         self.sandbox.faults().clear();
         Ok(Report {
             seed,
-            jobs: jobs.len(),
+            // One of them is cancelled.
+            jobs: jobs.len().saturating_sub(1),
             merged: it.merges,
             deaths: deaths.len(),
             moments: deaths

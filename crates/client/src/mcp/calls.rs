@@ -139,7 +139,10 @@ pub(super) async fn call(
         Tool::CancelJob => {
             let OneJob { job_id } = read(given)?;
             let by = Some(BY.to_owned());
-            let cancel = CancelRequest { by };
+            let cancel = CancelRequest {
+                by,
+                close_pull: false,
+            };
             told(Stands::from(&door.cancel(&job_id, &cancel).await?))
         }
         Tool::WaitEvent => told(waiting::wait(door, read(given)?, waits).await?),

@@ -56,6 +56,9 @@ pub struct CancelRequest {
     /// Who calls it off, for the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// Closes its pull request too, which stays open otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub close_pull: bool,
 }
 
 /// `POST /jobs/adopt`: a session that somebody else began is to be watched as a job.

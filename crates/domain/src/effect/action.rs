@@ -87,6 +87,11 @@ pub enum Action {
         /// The label.
         label: String,
     },
+    /// Close a pull request without merging it.
+    ClosePull {
+        /// The pull request.
+        pull: PullRef,
+    },
     /// Delete a merged head branch, if it still points at the merged head and nothing is based on it.
     DeleteBranch {
         /// The pull request it belonged to.
@@ -113,6 +118,7 @@ impl fmt::Display for Action {
             Self::UpdateBranch { pull, sha } => write!(f, "update:{}@{sha}", key(pull)),
             Self::Comment { pull, cause, .. } => write!(f, "comment:{}:{cause}", key(pull)),
             Self::Label { pull, label } => write!(f, "label:{}:{label}", key(pull)),
+            Self::ClosePull { pull } => write!(f, "close:{}", key(pull)),
             Self::DeleteBranch {
                 repo, branch, sha, ..
             } => write!(f, "unbranch:{}:{branch}@{sha}", repo.key()),
@@ -140,7 +146,8 @@ impl Action {
             | Self::MarkReady { .. }
             | Self::UpdateBranch { .. }
             | Self::Comment { .. }
-            | Self::Label { .. } => SignedDuration::ZERO,
+            | Self::Label { .. }
+            | Self::ClosePull { .. } => SignedDuration::ZERO,
         }
     }
 
@@ -156,6 +163,7 @@ impl Action {
             | Self::UpdateBranch { .. }
             | Self::Comment { .. }
             | Self::Label { .. }
+            | Self::ClosePull { .. }
             | Self::DeleteBranch { .. } => true,
         }
     }
@@ -171,6 +179,7 @@ impl Action {
             | Self::UpdateBranch { .. }
             | Self::Comment { .. }
             | Self::Label { .. }
+            | Self::ClosePull { .. }
             | Self::DeleteBranch { .. } => SignedDuration::from_secs(10),
         }
     }

@@ -64,6 +64,7 @@ impl Action {
             | Self::MarkReady { .. }
             | Self::UpdateBranch { .. }
             | Self::Label { .. }
+            | Self::ClosePull { .. }
             | Self::DeleteBranch { .. } => false,
         }
     }

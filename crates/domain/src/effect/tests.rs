@@ -69,6 +69,7 @@ fn all_actions() -> Vec<Action> {
             pull: pull(),
             label: "ours".to_owned(),
         },
+        Action::ClosePull { pull: pull() },
         Action::DeleteBranch {
             pull: pull(),
             repo: "Acme/Shop".parse().unwrap(),
@@ -121,6 +122,7 @@ fn names_are_stable_and_ignore_what_does_not_make_another_wish() {
             format!("update:acme/shop#7@{a}"),
             "comment:acme/shop#7:c1".to_owned(),
             "label:acme/shop#7:ours".to_owned(),
+            "close:acme/shop#7".to_owned(),
             format!("unbranch:acme/shop:fix@{a}"),
         ]
     );
@@ -215,7 +217,7 @@ fn the_unknown_is_read_no_sooner_than_the_world_can_show_it() {
         unknown.due().unwrap().duration_since(at(100)).as_secs()
     };
     let waits: Vec<i64> = all_actions().iter().map(look_at).collect();
-    assert_eq!(waits, [180, 60, 60, 10, 10, 10, 10, 10, 10, 10]);
+    assert_eq!(waits, [180, 60, 60, 10, 10, 10, 10, 10, 10, 10, 10]);
 }
 
 #[test]
@@ -321,6 +323,7 @@ fn messages_to_a_session_that_is_still_queued_are_tried_for_more_than_an_hour() 
             | Action::UpdateBranch { .. }
             | Action::Comment { .. }
             | Action::Label { .. }
+            | Action::ClosePull { .. }
             | Action::DeleteBranch { .. } => assert_eq!(attempts, 1, "{action}"),
         }
     }

@@ -179,6 +179,7 @@ pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestam
         | Action::UpdateBranch { .. }
         | Action::Comment { .. }
         | Action::Label { .. }
+        | Action::ClosePull { .. }
         | Action::DeleteBranch { .. } => return step,
     };
     let mut watch = watch.clone();

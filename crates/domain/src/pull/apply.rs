@@ -3,6 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::approval::as_wished;
+use super::closing;
 use super::ending;
 use super::news;
 use super::repair;
@@ -89,6 +90,7 @@ pub fn track(pull: PullRef, job: JobId, session: SessionId, now: Timestamp) -> P
         ready: None,
         failing: None,
         approval: None,
+        closing: None,
         repairs: Repairs::default(),
         refused: None,
         alarms: Vec::new(),
@@ -200,7 +202,9 @@ fn open(
     step.aggregate.phase = PullPhase::Open;
     let poll = patience(&step.aggregate, &judgement, (timing, now));
     step.due = Some(next_look(&judgement, (timing, poll), now));
-    if let Judgement::Merge { sha, method } = &judgement {
+    if step.aggregate.closing.is_some() {
+        closing::carry_out(step, facts, outside);
+    } else if let Judgement::Merge { sha, method } = &judgement {
         merge_now(step, facts, (sha.clone(), *method), now);
     } else if may_write(facts, outside) && !is_stale(&judgement) {
         help_along(step, facts, outside, reasons(&judgement));

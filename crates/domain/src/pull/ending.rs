@@ -37,6 +37,8 @@ pub(super) fn closed(step: &mut Step<Pull>, facts: &PullFacts, now: Timestamp) {
     };
     pull.green = None;
     pull.ready = None;
+    // Who reopens it wants it open.
+    pull.closing = None;
     let reasons = vec![Reason::Closed];
     keep_verdict(pull, facts, Judgement::Refuse { reasons }, now);
     step.due = Some(plus(since, REOPEN_WAIT));

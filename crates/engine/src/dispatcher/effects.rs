@@ -188,6 +188,7 @@ impl Dispatcher {
             | Action::UpdateBranch { .. }
             | Action::Comment { .. }
             | Action::Label { .. }
+            | Action::ClosePull { .. }
             | Action::DeleteBranch { .. } => Ok(None),
         }
     }

@@ -3,7 +3,7 @@
 use domain::effect::{Action, Effect, EffectState};
 use domain::failure::{Failure, FailureClass, Happened};
 use domain::governor::Slots;
-use domain::ids::{JobId, SessionId};
+use domain::ids::{JobId, PullRef, SessionId};
 use domain::job::{self, Phase};
 use domain::policy::Source;
 use domain::pull::{self, Input};
@@ -39,6 +39,12 @@ impl Dispatcher {
             }
             Action::Merge { pull, .. } => {
                 self.mean_merge(unit, pull, (effect, outcome), source).await
+            }
+            Action::ClosePull { pull } => {
+                if *outcome == Outcome::Done {
+                    read_back(unit, pull);
+                }
+                Ok(())
             }
             Action::Archive { .. }
             | Action::MarkReady { .. }
@@ -200,6 +206,7 @@ impl Dispatcher {
             | Action::UpdateBranch { .. }
             | Action::Comment { .. }
             | Action::Label { .. }
+            | Action::ClosePull { .. }
             | Action::DeleteBranch { .. } => Ok(()),
         }
     }
@@ -231,7 +238,7 @@ impl Dispatcher {
     async fn mean_merge(
         &self,
         unit: &mut Unit,
-        reference: &domain::ids::PullRef,
+        reference: &PullRef,
         (effect, outcome): (&Effect, &Outcome),
         source: &Source,
     ) -> Result<(), Error> {
@@ -268,16 +275,20 @@ impl Dispatcher {
             .await?;
         // A merge is read back at once; after any other outcome the row says when, and looking sooner would only ask again.
         if matches!(input, Input::Merged { .. }) {
-            let pull = reference.clone();
-            let look = Work::Pull {
-                pull,
-                job: None,
-                received_at: None,
-            };
-            unit.tell(&keys::pull_pk(reference), look);
+            read_back(unit, reference);
         }
         Ok(())
     }
+}
+
+/// Has a pull request read at once.
+fn read_back(unit: &mut Unit, reference: &PullRef) {
+    let look = Work::Pull {
+        pull: reference.clone(),
+        job: None,
+        received_at: None,
+    };
+    unit.tell(&keys::pull_pk(reference), look);
 }
 
 /// Keeps what became of the slots, and lets the next job have its turn.

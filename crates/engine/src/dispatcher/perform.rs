@@ -78,6 +78,7 @@ impl Dispatcher {
                     .await,
             ),
             Action::Label { pull, label } => done(self.hands.pulls.label(pull, label).await),
+            Action::ClosePull { pull } => done(self.hands.pulls.close(pull).await),
             Action::DeleteBranch {
                 pull,
                 repo,

@@ -64,6 +64,10 @@ impl Dispatcher {
             Action::Comment { pull, .. } => {
                 self.eyes.pulls.has_comment(pull, effect.id.as_str()).await
             }
+            Action::ClosePull { pull } => {
+                self.facts_show(source, pull, |facts| facts.state != PullState::Open)
+                    .await?
+            }
             Action::DeleteBranch { repo, branch, .. } => self
                 .eyes
                 .pulls

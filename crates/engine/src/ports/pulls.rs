@@ -147,6 +147,9 @@ pub trait PullsWrite: Send + Sync {
     /// Puts a label on it.
     async fn label(&self, pull: &PullRef, label: &str) -> Result<(), Failure>;
 
+    /// Closes it without merging; one that is closed already stays so.
+    async fn close(&self, pull: &PullRef) -> Result<(), Failure>;
+
     /// Deletes a branch; one that is gone already counts as deleted.
     async fn delete_branch(&self, repo: &RepoName, branch: &BranchName) -> Result<(), Failure>;
 }

@@ -292,6 +292,7 @@ fn actions() -> Vec<Action> {
             pull: pull.clone(),
             label: "needs-human".to_owned(),
         },
+        Action::ClosePull { pull: pull_ref() },
         Action::DeleteBranch {
             pull: pull.clone(),
             repo: pull.repo.clone(),

@@ -56,7 +56,7 @@ words! {
     EffectState { Intent, Started, Unknown, Done, Failed }
     Action {
         CreateSession, Say, ApprovePlan, Archive, Merge, MarkReady, UpdateBranch, Comment, Label,
-        DeleteBranch,
+        DeleteBranch, ClosePull,
     }
     FailureClass {
         Unauthorized, Forbidden, NotFound, Precondition, Conflict, Invalid, Throttled, Unavailable,

@@ -31,6 +31,8 @@ pub(crate) enum Kind {
     Merge,
     /// A merged branch is deleted.
     DeleteBranch,
+    /// The pull request of a cancelled job is closed.
+    ClosePull,
     /// A session is put away.
     Archive,
     /// A session besides the job's own is put away: both came from one create whose answer was lost.
@@ -56,6 +58,7 @@ impl Kind {
             Action::Comment { .. } => Self::Comment,
             Action::Label { .. } => Self::Label,
             Action::DeleteBranch { .. } => Self::DeleteBranch,
+            Action::ClosePull { .. } => Self::ClosePull,
         }
     }
 }

@@ -1,11 +1,11 @@
-//! The person: reads what Gaffer writes on a pull request that it may not merge, looks, and lets it through.
+//! The person: lets a pull request through that Gaffer may not merge, and cancels a job together with its pull request.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
 use client::Client;
-use client::wire::MergeRequest;
+use client::wire::{CancelRequest, MergeRequest};
 use sandbox::Sandbox;
 use sandbox::github::PullView;
 use tokio::sync::watch;
@@ -34,6 +34,26 @@ pub(super) async fn unblock(
         };
         // What Gaffer refuses now, because it cannot read it, it takes a little later.
         if client.merge(&job, &MergeRequest::default()).await.is_ok() {
+            return Ok(());
+        }
+    }
+}
+
+/// Once Gaffer knows the pull request of a job, cancels the job and has its pull request closed, until Gaffer takes it.
+pub(super) async fn cancel(mut door: watch::Receiver<Option<Client>>, job: String) -> Result<()> {
+    let order = CancelRequest {
+        by: None,
+        close_pull: true,
+    };
+    let mut again = tokio::time::interval(AGAIN_AFTER);
+    loop {
+        again.tick().await;
+        let Some(client) = door.wait_for(Option::is_some).await?.clone() else {
+            continue;
+        };
+        let shown = client.job(&job).await;
+        let is_linked = shown.is_ok_and(|job| job.pull_request.is_some());
+        if is_linked && client.cancel(&job, &order).await.is_ok() {
             return Ok(());
         }
     }

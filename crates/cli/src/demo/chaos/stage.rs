@@ -1,4 +1,4 @@
-//! The stage of a chaos: five jobs that between them need every kind of effect, with the waits of a real installation.
+//! The stage of a chaos: six jobs that between them need every kind of effect, with the waits of a real installation.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -34,16 +34,23 @@ pub(super) const HANDBOOK: &str = "acme/handbook";
 /// What the job that needs a person is asked to do. Where a create is done twice, it is the create of this one.
 pub(super) const BLOCKED: &str = "Name the owners";
 
+/// A source whose pull requests only a person merges: one job of it is cancelled, and its pull request closed.
+pub(super) const ATTIC: &str = "acme/attic";
+
+/// What the job that is cancelled is asked to do.
+const CANCELLED: &str = "Tidy the attic";
+
 /// The label of a pull request that needs a person.
 pub(super) const BLOCKED_LABEL: &str = "needs-a-person";
 
-/// Where each job works and what it is asked to do; the last one needs a person.
-pub(super) const JOBS: [(&str, &str); 5] = [
+/// Where each job works and what it is asked to do; the last but one needs a person, and the last one is cancelled by one.
+pub(super) const JOBS: [(&str, &str); 6] = [
     (SHOP, "Add a search box"),
     (SHOP, "Rewrite the cart"),
     (SITE, "Fix the footer"),
     (DOCS, "Describe the shop"),
     (HANDBOOK, BLOCKED),
+    (ATTIC, CANCELLED),
 ];
 
 /// Drafts among them.
@@ -75,6 +82,7 @@ pub(super) fn scenario(lags: Lags, webhook_faults: WebhookFaults) -> Scenario {
             repo(SITE, fails_first, false),
             repo(DOCS, green("test", 10), true),
             repo(HANDBOOK, green("test", 10), false),
+            repo(ATTIC, green("test", 10), false),
         ],
         stories: stories(),
         lags,
@@ -135,10 +143,11 @@ fn stories() -> Vec<Story> {
         story("footer", vec![work("Looking"), stall, open(false), done()]),
         story("Describe", vec![work("Writing"), open(false), done()]),
         story("owners", vec![work("Asking around"), owners, done()]),
+        story("attic", vec![work("Tidying"), open(false), done()]),
     ]
 }
 
-/// What a person would type: an account, two agents and four sources that merge on green.
+/// What a person would type: an account, two agents, four sources that merge on green, and one that a person merges.
 pub(super) async fn furnish(folder: &Path, sandbox: &Sandbox, clock: Arc<dyn Clock>) -> Result<()> {
     let data = data::open_by(folder, BTreeMap::new(), clock).await?;
     let desk = &data.desk;
@@ -170,7 +179,13 @@ pub(super) async fn furnish(folder: &Path, sandbox: &Sandbox, clock: Arc<dyn Clo
         };
         unit.put(keys::agent(&agent.name), &agent, None, place);
     }
-    let agents = [(SHOP, PROMPT), (SITE, SLOW), (DOCS, SLOW), (HANDBOOK, SLOW)];
+    let agents = [
+        (SHOP, PROMPT),
+        (SITE, SLOW),
+        (DOCS, SLOW),
+        (HANDBOOK, SLOW),
+        (ATTIC, SLOW),
+    ];
     for (repo, agent) in agents {
         let source = source(repo, agent, &account)?;
         let place = Place {
@@ -211,7 +226,11 @@ fn source(repo: &str, agent: &str, account: &Account) -> Result<Source> {
         paused: false,
         branch: Some("main".parse().context("naming a branch")?),
         policy: Policy {
-            merge: MergePolicy::OnGreen,
+            merge: if repo == ATTIC {
+                MergePolicy::Human
+            } else {
+                MergePolicy::OnGreen
+            },
             plan_approval: PlanApproval::Agent,
             comment_when_blocked: says_so,
             blocked_label: says_so.then(|| BLOCKED_LABEL.to_owned()),

@@ -25,8 +25,10 @@ const UNHEARD: SignedDuration = SignedDuration::from_secs(5);
 /// Who was there.
 pub(super) struct Witness<'a> {
     pub(super) sandbox: &'a Sandbox,
-    /// The jobs' ids.
+    /// The ids of the jobs that are to be merged.
     pub(super) jobs: &'a [String],
+    /// The id of the job that is cancelled, with its pull request closed.
+    pub(super) cancelled: &'a str,
     /// When Gaffer took the explicit acknowledgement of which event.
     pub(super) acknowledged: &'a BTreeMap<String, Timestamp>,
     /// When the process died.
@@ -49,18 +51,31 @@ struct Kept {
 impl Witness<'_> {
     /// Whether all jobs are merged, everything is put away and every wake was delivered.
     pub(super) fn is_over(&self) -> bool {
-        self.jobs.iter().all(|job| {
-            let kept = self.merged(job);
-            let away = self.sessions(job).iter().all(|session| session.archived);
-            let clean = |kept: &Kept| {
-                let branch = self
-                    .sandbox
-                    .github()
-                    .branch_exists(&kept.repo, &kept.pull.head_ref);
-                branch == Some(false) && self.wakes_of(job, kept).is_empty()
-            };
-            kept.len() == 1 && away && kept.iter().all(clean)
-        })
+        self.is_cancelled()
+            && self.jobs.iter().all(|job| {
+                let kept = self.merged(job);
+                let away = self.sessions(job).iter().all(|session| session.archived);
+                let clean = |kept: &Kept| {
+                    let branch = self
+                        .sandbox
+                        .github()
+                        .branch_exists(&kept.repo, &kept.pull.head_ref);
+                    branch == Some(false) && self.wakes_of(job, kept).is_empty()
+                };
+                kept.len() == 1 && away && kept.iter().all(clean)
+            })
+    }
+
+    /// Whether the cancelled job has left nothing open: its sessions are put away and their pull requests closed.
+    fn is_cancelled(&self) -> bool {
+        let sessions = self.sessions(self.cancelled);
+        let state = |session: &SessionView| {
+            let (repo, number) = session.pull.clone()?;
+            Some(self.sandbox.github().pull(&repo, number)?.state)
+        };
+        let is_closed = |session| state(session).is_none_or(|state| state == PullState::Closed);
+        let closed = sessions.iter().filter_map(state).count() > 0;
+        closed && sessions.iter().all(|it| it.archived && is_closed(it))
     }
 
     /// Everything that was done twice, lost or done wrong.
@@ -85,6 +100,11 @@ impl Witness<'_> {
             }
             self.sessions_of(job, &kept, &mut wrong);
         }
+        if !self.is_cancelled() {
+            let job = self.cancelled;
+            wrong.push(format!("job {job}: cancelled, and not closed and put away"));
+        }
+        self.sessions_of(self.cancelled, &[], &mut wrong);
         self.said_so(&mut wrong);
         self.totals(&mut wrong);
         self.acknowledgements(&mut wrong);
@@ -188,12 +208,14 @@ impl Witness<'_> {
         let it = self.sandbox.counters();
         let sessions = self.jobs.iter().map(|job| self.sessions(job).len());
         let sessions: u64 = sessions.map(|count| count as u64).sum();
+        let cancelled = self.sessions(self.cancelled).len() as u64;
         let jobs = self.jobs.len() as u64;
         let docs = self.sandbox.github().pulls(DOCS).len() as u64;
         for (what, times, at_most) in [
             ("merges", it.merges, jobs),
             ("deleted branches", it.branch_deletes, jobs),
-            ("archives", it.archives, sessions),
+            ("archives", it.archives, sessions + cancelled),
+            ("closed pull requests", it.closes, cancelled),
             (
                 "drafts marked ready",
                 it.ready_for_review,

@@ -234,3 +234,21 @@ fn another_head_has_as_long_as_the_first() {
     assert!(world.read(40 * MINUTES - 1).is_empty());
     assert_eq!(world.read(40 * MINUTES), ["merge_blocked"]);
 }
+
+#[test]
+fn a_pull_request_is_closed_once_and_stays_open_when_it_is_reopened() {
+    let mut world = World::green();
+    world.outside.session = SessionRest::CalledOff;
+    world.read(0);
+    let step = close(&world.pull, "a person", at(1)).unwrap();
+    assert_eq!(step.due, Some(at(1)));
+    world.pull = step.aggregate;
+    world.outside.hold = Some(Hold::Paused);
+    assert!(world.read(2).is_empty());
+    world.outside.hold = None;
+    assert_eq!(world.read(3), ["close:#7"]);
+    world.facts.state = crate::facts::PullState::Closed;
+    assert!(world.read(4).is_empty());
+    world.facts.state = crate::facts::PullState::Open;
+    assert!(world.read(5).is_empty());
+}

@@ -94,7 +94,10 @@ fn change(world: &mut World, ask: &Ask, repo: &str, n: u64) -> Outcome {
         issue.updated_at = ask.now;
     }
     match ask.text("state") {
-        Some("closed") => world.close(ask.now, repo, n)?,
+        Some("closed") => {
+            world.tally.count(|it| it.closes += 1);
+            world.close(ask.now, repo, n)?;
+        }
         Some("open") => world.reopen(ask.now, repo, n)?,
         Some(_) => return Err(Refusal::new(422, "Validation Failed")),
         None => {}

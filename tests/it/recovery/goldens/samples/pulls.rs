@@ -4,8 +4,8 @@ use domain::facts::PullState;
 use domain::merge::{Judgement, NeverStarted, Reason, Refused, Thing};
 use domain::policy::MergeMethod;
 use domain::pull::{
-    Alarm, Approval, Hearsay, MergeStyle, Pull, PullPhase, Ready, RefusedMerge, Repairs, Seen,
-    Verdict,
+    Alarm, Approval, Closing, Hearsay, MergeStyle, Pull, PullPhase, Ready, RefusedMerge, Repairs,
+    Seen, Verdict,
 };
 use engine::keys;
 use engine::settings::TrackedPull;
@@ -69,6 +69,7 @@ fn bare(phase: PullPhase) -> Pull {
         green: None,
         ready: None,
         failing: None,
+        closing: None,
         approval: None,
         repairs: Repairs::default(),
         refused: None,
@@ -96,6 +97,10 @@ fn full() -> Pull {
             from: AT,
         }),
         failing: Some(seen()),
+        closing: Some(Closing {
+            by: "a person".to_owned(),
+            at: AT,
+        }),
         approval: Some(Approval {
             sha: sha('a'),
             by: "a person".to_owned(),

@@ -1,0 +1,56 @@
+//! Cancels a job together with its pull request.
+
+use domain::job::Job;
+use domain::pull;
+
+use super::{Named, busy};
+use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
+use crate::keys;
+use crate::save::Route;
+use crate::work::Work;
+
+impl Desk {
+    /// Cancels a job and has its pull request closed, if it has one. A job that is over already keeps its end, and only its pull request is closed.
+    pub async fn cancel_and_close(&self, named: &Named, by: &str) -> Result<Job, Error> {
+        let job = match self.cancel_job(named, by).await {
+            Err(Error::NotNow(refusal)) => {
+                let job = self.must_job(&named.job).await?.value;
+                let closable = job.is_ended() && job.pull().is_some();
+                if !closable {
+                    return Err(Error::NotNow(refusal));
+                }
+                job
+            }
+            cancelled => cancelled?,
+        };
+        if job.pull().is_some() {
+            self.close_pull(&job, by).await?;
+        }
+        Ok(job)
+    }
+
+    /// Orders the pull request of a job to be closed; the dispatcher closes it.
+    async fn close_pull(&self, job: &Job, by: &str) -> Result<(), Error> {
+        for _ in 0..DECIDE_AGAIN_MAX {
+            let found = self.pull_of(&job.id).await?;
+            let step = pull::close(&found.value.pull, by, self.now())?;
+            let pull = step.aggregate.pull.clone();
+            let mut unit = self.unit();
+            let (version, read_at) = (Some(found.version), found.value.read_at);
+            self.save_pull(&mut unit, version, (&step, read_at), &Route::default())
+                .await?;
+            let pk = keys::pull_pk(&pull);
+            let look = Work::Pull {
+                pull,
+                job: None,
+                received_at: None,
+            };
+            unit.tell(&pk, look);
+            match self.commit(unit).await {
+                Err(error) if error.is_conflict() => {}
+                outcome => return outcome,
+            }
+        }
+        Err(busy(&job.id))
+    }
+}

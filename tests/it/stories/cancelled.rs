@@ -1,0 +1,61 @@
+//! What becomes of the pull request of a job that is cancelled.
+
+use domain::ids::JobId;
+use domain::policy::MergePolicy;
+use engine::desk::Error;
+use sandbox::github::PullState;
+use tests::world::{MINUTE, SECOND, Setup, World, on_green};
+
+/// A job whose pull request waits for a person.
+async fn in_review() -> (World, JobId) {
+    let mut source = on_green();
+    source.policy.merge = MergePolicy::Human;
+    let world = World::with(Setup {
+        source,
+        ..Setup::default()
+    })
+    .await;
+    let job = world.submit("Add a test").await;
+    world.until_is(MINUTE * 10, &job, "in-review").await;
+    world.pass(MINUTE).await;
+    (world, job)
+}
+
+#[tokio::test]
+async fn its_pull_request_stays_open_unless_it_is_to_be_closed() {
+    let (world, job) = in_review().await;
+    let named = world.named(&job);
+    let cancelled = world.desk.cancel_job(&named, "a person").await;
+    cancelled.expect("it ends");
+    world.pass(MINUTE * 30).await;
+    assert_eq!(world.pull(1).state, PullState::Open);
+    let again = world.desk.cancel_job(&named, "a person").await;
+    assert!(matches!(again, Err(Error::NotNow(_))));
+
+    let closed = world.desk.cancel_and_close(&named, "a person").await;
+    closed.expect("the pull request is closed");
+    world.pass(SECOND * 5).await;
+    assert_eq!(world.pull(1).state, PullState::Closed);
+    world.pass(MINUTE * 20).await;
+    assert_eq!(world.sandbox.counters().closes, 1);
+    let over = world.desk.cancel_and_close(&named, "a person").await;
+    assert!(matches!(over, Err(Error::NotNow(it)) if it.code == "settled"));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn who_reopens_it_keeps_it_open() {
+    let (world, job) = in_review().await;
+    let named = world.named(&job);
+    let closed = world.desk.cancel_and_close(&named, "a person").await;
+    closed.expect("both");
+    world.pass(MINUTE).await;
+    assert_eq!(world.state(&job).await, "cancelled");
+    assert_eq!(world.pull(1).state, PullState::Closed);
+    let open = serde_json::json!({ "state": "open" });
+    world.edit_pull(1, &open).await;
+    world.pass(MINUTE * 30).await;
+    assert_eq!(world.pull(1).state, PullState::Open);
+    assert_eq!(world.sandbox.counters().closes, 1);
+    world.finish().await;
+}

@@ -41,7 +41,7 @@ pub(crate) mod watch;
 ///
 /// It watches Jules, wakes your own agent only when a decision is needed, waits for checks, and merges what is green if you let it.
 #[derive(Debug, Parser)]
-#[command(name = "gaffer", version, arg_required_else_help = true, disable_help_subcommand = true, after_help = EXAMPLES)]
+#[command(name = "gaffer", version, after_help = EXAMPLES)]
 pub(crate) struct CommandLine {
     /// The data folder [default: `gaffer` in the platform's folder for data].
     #[arg(long, global = true, env = "GAFFER_DATA", value_name = "DIR", value_parser = value::folder, help_heading = "Everywhere")]
@@ -67,6 +67,7 @@ Examples:
   gaffer up
   gaffer job create --repo acme/shop --prompt 'Add a search box'
 
+`gaffer help COMMAND` tells more about a command.
 Exit codes: 0 done, 1 failed, 2 bad usage.";
 
 /// What to do.
@@ -78,8 +79,8 @@ pub(crate) enum Command {
     Up(Box<UpArgs>),
     /// Play a whole story against a sandbox, in seconds and without any account.
     Demo(DemoArgs),
-    /// The process that `gaffer demo --chaos` kills.
-    #[command(hide = true)]
+    /// The process that `gaffer demo --chaos` kills: no command of the command line, see [`groups::parse`].
+    #[command(skip)]
     ChaosChild(chaos::ChildArgs),
     /// Serve a small Jules and a small GitHub to try things on.
     Sandbox(SandboxArgs),

@@ -6,6 +6,8 @@ use domain::redact::{MASK, presentable, redact};
 use engine::desk;
 use engine::ports::SecretsError;
 
+use crate::args::groups;
+
 /// Exit code of a command that failed.
 pub(crate) const FAILED: u8 = 1;
 
@@ -112,13 +114,45 @@ pub(crate) fn tell_usage(error: &clap::Error) -> Told {
     let text = shortened(error);
     let first = text.split("\n\n").next().unwrap_or_default();
     let what = line(first.strip_prefix("error: ").unwrap_or(first));
+    let (what, next) = match groups::lacking(error) {
+        Some((_, names)) => (
+            "a subcommand is missing".to_owned(),
+            format!("give one of: {}", names.join(", ")),
+        ),
+        None => (what, suggestion(error)),
+    };
     Told {
         code: "usage".to_owned(),
         what,
-        next: Some("`--help` tells what is understood".to_owned()),
+        next: Some(next),
         reasons: Vec::new(),
         exit: USAGE,
     }
+}
+
+/// What was probably meant, as clap guesses it, and where the rest is told.
+fn suggestion(error: &clap::Error) -> String {
+    let guesses = [
+        ContextKind::SuggestedSubcommand,
+        ContextKind::SuggestedArg,
+        ContextKind::SuggestedValue,
+    ];
+    let meant = guesses
+        .into_iter()
+        .filter_map(|kind| error.get(kind))
+        .flat_map(|guess| {
+            if let ContextValue::Strings(several) = guess {
+                several.clone()
+            } else {
+                vec![guess.to_string()]
+            }
+        });
+    let meant: Vec<_> = meant.map(|guess| format!("`{guess}`")).collect();
+    if meant.is_empty() {
+        return "`--help` tells what is understood".to_owned();
+    }
+    let meant = meant.join(" or ");
+    format!("did you mean {meant}? `--help` tells what is understood")
 }
 
 /// What clap says, with what was typed on one line and at most so long: what follows a value names its argument.

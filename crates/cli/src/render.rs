@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind, Write};
 
+use clap::builder::StyledStr;
 use console::{Term, truncate_str};
 use domain::fence::clip;
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -200,6 +201,17 @@ pub(crate) fn failure(told: &Told, as_json: bool) {
 /// Prints help or the version, which are answers.
 pub(crate) fn help(help: &clap::Error) -> io::Result<()> {
     unless_gone(help.print())
+}
+
+/// Prints the help of a command that was typed without what it needs, on stderr.
+pub(crate) fn usage(help: &StyledStr) {
+    let terminal = Term::stderr();
+    let text = if terminal.is_term() && console::colors_enabled_stderr() {
+        help.ansi().to_string()
+    } else {
+        help.to_string()
+    };
+    note(text.trim_end());
 }
 
 /// A reader that has seen enough is no failure.

@@ -43,12 +43,13 @@ fn not_run(error: &clap::Error) -> ExitCode {
             ExitCode::from(FAILED)
         };
     }
-    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        // Nobody reading it changes nothing about how the process ends.
-        let _ = render::help(error);
+    let as_json = std::env::args_os().any(|argument| argument == "--json");
+    if let Some((help, _)) = groups::lacking(error)
+        && !as_json
+    {
+        render::usage(&help);
         return ExitCode::from(USAGE);
     }
-    let as_json = std::env::args_os().any(|argument| argument == "--json");
     ended(&error::tell_usage(error), as_json)
 }
 

@@ -3,9 +3,23 @@
 use std::path::PathBuf;
 
 use agents::HostRule;
-use clap::Args;
+use clap::{Args, Parser};
 
+use super::value;
 use crate::demo::Moment;
+
+/// The command line of the process that is killed. It is no part of people's, so that no help, suggestion or completion shows it.
+#[derive(Debug, Parser)]
+#[command(name = "gaffer chaos-child", disable_help_flag = true)]
+pub(crate) struct ChildLine {
+    /// The data folder.
+    #[arg(long, value_name = "DIR", value_parser = value::folder)]
+    pub(crate) data: PathBuf,
+
+    /// How it runs.
+    #[command(flatten)]
+    pub(crate) child: ChildArgs,
+}
 
 /// How the process that is killed runs. Nobody types this.
 #[derive(Debug, Clone, Args)]

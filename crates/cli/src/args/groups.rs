@@ -2,9 +2,18 @@
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, FromArgMatches, Parser};
 
-use super::CommandLine;
+use super::chaos::ChildLine;
+use super::stack::StackArgs;
+use super::{Command, CommandLine};
+
+/// The first argument of the process that `gaffer demo --chaos` starts and kills.
+pub(crate) const CHILD: &str = "chaos-child";
+
+/// What clap adds to every command that has others below it.
+pub(crate) const HELP: &str = "help";
 
 /// What the groups are called, and their commands in the order of their use.
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -37,16 +46,60 @@ pub(crate) fn command() -> clap::Command {
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}",
         listing(&command)
     );
-    command.help_template(template)
+    without_help_instead(command).help_template(template)
+}
+
+/// A command that lacks its subcommand is an error like others, wherever it stands and whatever the environment sets: see [`lacking`].
+fn without_help_instead(command: clap::Command) -> clap::Command {
+    let command = command.mut_subcommands(without_help_instead);
+    let lacks = command.has_subcommands();
+    if lacks {
+        command.arg_required_else_help(false)
+    } else {
+        command
+    }
 }
 
 /// Parses a command line.
 pub(crate) fn parse(
     arguments: impl IntoIterator<Item = OsString>,
 ) -> Result<CommandLine, clap::Error> {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if arguments.get(1).is_some_and(|first| first == CHILD) {
+        return child(arguments.into_iter().skip(1));
+    }
     let mut command = command();
     let mut matches = command.try_get_matches_from_mut(arguments)?;
     CommandLine::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+fn child(arguments: impl Iterator<Item = OsString>) -> Result<CommandLine, clap::Error> {
+    let ChildLine { data, child } = ChildLine::try_parse_from(arguments)?;
+    Ok(CommandLine {
+        data: Some(data),
+        json: false,
+        stack: StackArgs::default(),
+        command: Command::ChaosChild(child),
+    })
+}
+
+/// The help of the command that lacks its subcommand, and the subcommands there are; none for any other error.
+pub(crate) fn lacking(error: &clap::Error) -> Option<(clap::builder::StyledStr, Vec<String>)> {
+    if error.kind() != ErrorKind::MissingSubcommand {
+        return None;
+    }
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let mut all = command();
+    all.build();
+    let mut found = &mut all;
+    for name in name.split(' ').skip(1) {
+        found = found.find_subcommand_mut(name)?;
+    }
+    let shown = found.get_subcommands().filter(|it| it.get_name() != HELP);
+    let names = shown.map(|it| it.get_name().to_owned()).collect();
+    Some((found.render_help(), names))
 }
 
 fn listing(command: &clap::Command) -> String {

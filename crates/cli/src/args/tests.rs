@@ -8,7 +8,10 @@ use super::*;
 fn walk(command: &clap::Command, name: &str, found: &mut Vec<(String, String)>) {
     let help = command.clone().render_long_help().to_string();
     found.push((name.to_owned(), help));
-    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+    for sub in command
+        .get_subcommands()
+        .filter(|sub| sub.get_name() != groups::HELP)
+    {
         walk(sub, &format!("{name} {}", sub.get_name()), found);
     }
 }

@@ -100,6 +100,74 @@ fn help_and_version_are_answers() {
 }
 
 #[test]
+fn a_command_without_its_subcommand_shows_its_help() {
+    let world = World::new();
+    for (arguments, part) in [
+        (&[][..], "\nWork:\n  job "),
+        (&["job"], "\n  create "),
+        (&["source"], "\n  add "),
+    ] {
+        let ran = world.run(arguments);
+        assert!(
+            ran.code == 2 && ran.stdout.is_empty() && ran.stderr.contains(part),
+            "{arguments:?}: {ran:?}"
+        );
+        assert!(ran.stderr.contains("Usage: gaffer"), "{ran:?}");
+    }
+    let told = world.refused(&["job"]);
+    assert!(told.next.contains("create, list, show"), "{told:?}");
+}
+
+#[test]
+fn help_is_a_command_and_typos_get_suggestions() {
+    let world = World::new();
+    for (arguments, part) in [
+        (&["help"][..], "\nOperation:\n"),
+        (&["help", "job"], "\n  create "),
+        (&["help", "job", "create"], "--prompt-file <FILE>"),
+        (&["job", "help", "create"], "--prompt-file <FILE>"),
+    ] {
+        let ran = world.run(arguments).ok();
+        assert!(ran.says(part), "{arguments:?}: {ran:?}");
+    }
+    for (arguments, meant) in [
+        (&["jop"][..], "`job`"),
+        (&["job", "creat"], "`create`"),
+        (&["job", "list", "--limt", "3"], "`--limit`"),
+        (&["account", "add", "x", "--plan", "prro"], "`pro`"),
+    ] {
+        let told = world.refused(arguments);
+        assert!(told.next.contains(meant), "{arguments:?}: {told:?}");
+    }
+}
+
+#[test]
+fn internal_commands_are_shown_nowhere() {
+    let world = World::new();
+    let mut shown = vec![
+        world.run(&[]),
+        world.run(&["--help"]),
+        world.run(&["help"]),
+        world.run(&["chaos-chil"]),
+        world.run(&["help", "chaos-child"]),
+    ];
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        shown.push(world.run(&["completions", shell]));
+    }
+    for ran in &mut shown {
+        // What was typed is repeated.
+        let said = ran
+            .stderr
+            .replace("'chaos-chil'", "")
+            .replace("'chaos-child'", "");
+        assert!(
+            !said.contains("chaos-chi") && !ran.stdout.contains("chaos-chi"),
+            "{ran:?}"
+        );
+    }
+}
+
+#[test]
 fn every_shell_gets_completions() {
     let world = World::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

@@ -329,7 +329,10 @@ fn commands() -> Vec<(String, Vec<clap::Arg>)> {
         found.push((name.to_owned(), own.cloned().collect()));
         let global = command.get_arguments().filter(|arg| arg.is_global_set());
         let above: Vec<String> = global.map(|arg| arg.get_id().to_string()).collect();
-        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+        for sub in command
+            .get_subcommands()
+            .filter(|sub| sub.get_name() != groups::HELP)
+        {
             let name = format!("{name} {}", sub.get_name());
             walk(sub, (name.trim(), &above), found);
         }

@@ -20,6 +20,7 @@ use tokio::sync::watch;
 
 use super::moment::Moment;
 use super::time::SharedTime;
+use crate::args::groups::CHILD;
 
 /// How often it is looked whether a random death has come, in real time.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
@@ -91,7 +92,7 @@ impl Keeper {
             .context("opening the child's log")?;
         let mut command = Command::new(std::env::current_exe().context("finding gaffer")?);
         command
-            .args(["chaos-child", "--seed"])
+            .args([CHILD, "--seed"])
             // Each life has a chance of its own, or it would die of the same bad luck again.
             .arg(self.seed.wrapping_add(life << 32).to_string())
             .arg("--data")

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use client::wire::{EVENTS_LIMIT, EVENTS_LIMIT_MAX, EventPage, WAIT_SECONDS_MAX};
 use domain::event::{Cursor, NoCursor};
-use domain::ids::{InvalidId, SessionId};
+use domain::ids::{InvalidId, JobName};
 use domain::wake::message;
 use engine::events::{Asked, Told};
 
@@ -61,8 +61,7 @@ fn read(query: query::Asked) -> Result<(Asked, Option<String>, Duration), Refuse
                 asked.after = Some(cursor.map_err(|error: NoCursor| query::bad(&name, &error))?);
             }
             "job" => {
-                // The id of a job is one of these, too.
-                let named = value.parse::<SessionId>();
+                let named = value.parse::<JobName>();
                 named.map_err(|error: InvalidId| query::bad(&name, &error))?;
                 of_job = Some(value);
             }

@@ -11,6 +11,7 @@ use client::wire::{
 };
 use domain::ids::{AgentName, EventId, InvalidId};
 use domain::wake::{Back, Resume, Wake, WakeState};
+use engine::desk::Error;
 use jiff::SignedDuration;
 
 use crate::body::{self, Parts, Sent};
@@ -78,7 +79,7 @@ pub(crate) async fn extend(
     path: Parts<String>,
     sent: Sent,
 ) -> Result<Json<Extended>, Refused> {
-    let event_id = event(path)?;
+    let event_id = event(&door, path).await?;
     let Extend { agent, attempt } = body::order(sent)?;
     let wake = door.desk.extend((&agent, &event_id, attempt)).await?;
     let until = wake.due().unwrap_or_else(|| door.desk.now());
@@ -95,7 +96,7 @@ pub(crate) async fn give_back(
     path: Parts<String>,
     sent: Sent,
 ) -> Result<Json<GivenBack>, Refused> {
-    let event_id = event(path)?;
+    let event_id = event(&door, path).await?;
     let asked: GiveBack = body::order(sent)?;
     let max = RETRY_AFTER_SECONDS_MAX;
     let after = at_most("retry_after_seconds", asked.retry_after_seconds, max)?;
@@ -137,15 +138,24 @@ pub(crate) async fn acknowledge(
     path: Parts<String>,
     sent: Sent,
 ) -> Result<Json<Acknowledged>, Refused> {
-    let event_id = event(path)?;
+    let event_id = event(&door, path).await?;
     let Acknowledge { agent } = body::order(sent)?;
     door.desk.acknowledge(&agent, &event_id).await?;
     tracing::info!(event.id = %event_id, agent = %agent, "an event was acknowledged");
     Ok(Json(Acknowledged { event_id, agent }))
 }
 
-fn event(path: Parts<String>) -> Result<EventId, Refused> {
-    body::parts(path)?.parse().map_err(bad_id("event_id"))
+/// The event that a path names, by its whole id or the beginning of it.
+async fn event(door: &Inner, path: Parts<String>) -> Result<EventId, Refused> {
+    let name = body::parts(path)?;
+    let wrong = match name.parse() {
+        Ok(whole) => return Ok(whole),
+        Err(wrong) => wrong,
+    };
+    match door.desk.find_event(&name).await {
+        Err(Error::NoSuch { .. }) => Err(bad_id("event_id")(wrong)),
+        found => Ok(found?),
+    }
 }
 
 fn bad_id(field: &'static str) -> impl Fn(InvalidId) -> Refused {

@@ -6,7 +6,7 @@ mod transport;
 #[cfg(test)]
 mod tests;
 
-use domain::ids::{AgentName, EffectId, EventId, PullRef, RepoName};
+use domain::ids::{AgentName, EffectId, EventId, JobName, PullRef, RepoName};
 use reqwest::Method;
 
 use crate::error::Error;
@@ -19,7 +19,7 @@ use crate::wire::{
 
 pub use transport::{CALL_TIMEOUT, Carried, Carrier, Client, Request};
 
-use transport::{Call, job_path, named};
+use transport::{Call, job_path};
 
 /// What came of something that may take longer than the door waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub enum Answer<T> {
 pub struct EventsAsked {
     /// Where the asker stands; without it the newest are told.
     pub after: Option<String>,
-    /// Only events of this job, or of the job of this session.
+    /// Only events of this job.
     pub job: Option<String>,
     /// How many at most.
     pub limit: u32,
@@ -43,7 +43,7 @@ pub struct EventsAsked {
     pub wait_seconds: u32,
 }
 
-/// Jobs are named by their id or by the id of a session of theirs.
+/// A job is called by what [`JobName`] says: its id or the beginning of it, a session of it, its pull request, or `latest`.
 impl Client {
     /// Creates a job. The same `key` with the same job is carried out once, however often it is sent.
     pub async fn create_job(&self, job: &CreateJob, key: Option<&str>) -> Result<JobView, Error> {
@@ -145,7 +145,7 @@ impl Client {
             call = call.with("after", cursor.clone());
         }
         if let Some(job) = &asked.job {
-            call = call.with("job", named(job)?.to_string());
+            call = call.with("job", job.parse::<JobName>()?.to_string());
         }
         self.done(call).await
     }

@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::redact::redact;
 
+pub use naming::{BEGINNING_CHARS_MIN, Beginning, JobName};
 pub use repository::{Identity, RepoId, RepoName};
 
+mod naming;
 mod repository;
 
 /// Why a text is not an id of the wanted kind.

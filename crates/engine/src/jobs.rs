@@ -4,6 +4,7 @@ pub mod adoption;
 mod closing;
 mod creation;
 mod listing;
+mod naming;
 mod notes;
 mod pushing;
 mod trial;
@@ -24,7 +25,6 @@ use domain::job::{self, Job, NotNow};
 use domain::policy::{Source, Terms, Timing};
 use domain::priority::Priority;
 use domain::pull::{self, MergeStyle, Pull};
-use domain::redact::presentable;
 use domain::step::Step;
 use domain::wake::Resume;
 
@@ -36,9 +36,6 @@ use crate::work::Work;
 
 /// How long the HTTP door waits for an effect before it answers 202.
 pub const ANSWER_WITHIN: Duration = Duration::from_secs(10);
-
-/// Longest name that an error repeats, in characters.
-const NAME_CHARS_MAX: usize = 80;
 
 /// What is wanted of a new job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,30 +119,6 @@ impl Desk {
             code: "superseded",
             sentence,
         }))
-    }
-
-    /// Finds the job that a job id or a session id names.
-    pub async fn find(&self, name: &str) -> Result<Named, Error> {
-        if let Ok(job) = name.parse::<JobId>() {
-            self.must_job(&job).await?;
-            return Ok(Named {
-                job,
-                session: None,
-                by: None,
-            });
-        }
-        let missing = || Error::NoSuch {
-            what: "job",
-            // Whoever puts a secret into the wrong place finds it in no log.
-            name: presentable(name, NAME_CHARS_MAX),
-        };
-        let session: SessionId = name.parse().map_err(|_| missing())?;
-        let job = self.store.job_of(&session).await?.ok_or_else(missing)?;
-        Ok(Named {
-            job,
-            session: Some(session),
-            by: None,
-        })
     }
 
     /// A job that has to exist.

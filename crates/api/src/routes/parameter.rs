@@ -19,6 +19,8 @@ pub enum Takes {
     },
     /// A text that matches a form of the document.
     Form(&'static str),
+    /// What a job is called by.
+    Job,
     /// A text that an earlier answer held.
     Cursor,
     /// Yes or no, in digits or words.
@@ -123,11 +125,7 @@ pub(super) const EVENTS: [Parameter; 4] = [
         Takes::Cursor,
         "Where the asker stands: the `cursor` of an earlier answer; without it the newest are told.",
     ),
-    query(
-        "job",
-        Takes::Form("SessionId"),
-        "Only events of this job, by its id or that of a session of it.",
-    ),
+    query("job", Takes::Job, "Only events of this job."),
     number(
         "limit",
         (0, EVENTS_LIMIT_MAX, EVENTS_LIMIT),

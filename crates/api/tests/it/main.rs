@@ -11,6 +11,7 @@ mod matrix;
 mod mcp;
 mod merging;
 mod metrics;
+mod naming;
 mod openapi;
 mod ordering;
 mod over_the_wire;

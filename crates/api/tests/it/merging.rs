@@ -24,7 +24,7 @@ fn sha() -> CommitSha {
 }
 
 /// A job in review whose pull request was read and refused for want of an approval a minute ago.
-async fn in_review(world: &World) -> JobId {
+pub(crate) async fn in_review(world: &World) -> JobId {
     let id = world.watched(|watch| watch.pull = Some(shop_pull())).await;
     let now = world.clock.now();
     let mut pull = pull::track(shop_pull(), id.clone(), SESSION.parse().unwrap(), now);

@@ -32,9 +32,13 @@ pub(crate) async fn run(command: WakeCommand, here: &Here) -> Result<Answer> {
 
 async fn list(args: &ListArgs, desk: &Desk) -> Result<Answer> {
     let from = args.since.map(|since| before(desk, since));
+    let job = match &args.job {
+        Some(name) => Some(desk.find(name.as_str()).await?.job),
+        None => None,
+    };
     let meant = |wake: &Wake| {
-        let job = args.job.as_ref();
-        job.is_none_or(|job| wake.event.job.as_ref() == Some(job))
+        job.as_ref()
+            .is_none_or(|job| wake.event.job.as_ref() == Some(job))
             && args.state.is_none_or(|state| state == standing(wake))
             && from.is_none_or(|from| wake.event.observed_at >= from)
     };
@@ -61,8 +65,9 @@ async fn list(args: &ListArgs, desk: &Desk) -> Result<Answer> {
     Ok(answer.table(&head, rows, "No wake is so."))
 }
 
-async fn show(event: &EventId, desk: &Desk) -> Result<Answer> {
-    let wakes = of_event(event, None, desk).await?;
+async fn show(name: &str, desk: &Desk) -> Result<Answer> {
+    let event = desk.find_event(name).await?;
+    let wakes = of_event(&event, None, desk).await?;
     let sent = |wake: &Wake| wake.message(None);
     let shown = |wake: &Wake| {
         let mut shown = told(wake);
@@ -85,7 +90,7 @@ async fn show(event: &EventId, desk: &Desk) -> Result<Answer> {
 
 async fn replay(args: &ReplayArgs, desk: &Desk) -> Result<Answer> {
     let mut wakes = match &args.event {
-        Some(event) => of_event(event, args.agent.as_ref(), desk).await?,
+        Some(name) => of_event(&desk.find_event(name).await?, args.agent.as_ref(), desk).await?,
         None => of_agents(args.agent.as_ref(), desk).await?,
     };
     if let Some(since) = args.since {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use domain::conversation::Cursor;
-use domain::ids::{AgentName, BranchName, CommitSha, JobId, RepoName, SessionId};
+use domain::ids::{AgentName, BranchName, CommitSha, JobName, RepoName, SessionId};
 use domain::priority::Priority;
 use domain::wake::Resume;
 use jiff::SignedDuration;
@@ -28,7 +28,7 @@ pub(crate) struct JobArgs {
     pub(crate) command: JobCommand,
 }
 
-/// What to do with jobs. A job can be named by its own id or by that of its session.
+/// What to do with jobs. A job is named by its id or the beginning of it, by a session of it, by its pull request as OWNER/REPO#N, or by `latest`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum JobCommand {
     /// Give Jules a piece of work.
@@ -53,7 +53,7 @@ pub(crate) enum JobCommand {
         after_help = "Examples:\n  gaffer job show 01j00000000000000000000000\n  gaffer job show 01j00000000000000000000000 --fresh"
     )]
     Show {
-        /// A job or session id.
+        /// Which job: its id or the beginning of it, a session's id, OWNER/REPO#N, or `latest`.
         id: JobOrSession,
         /// Ask Jules now, and show what it says.
         #[arg(long)]
@@ -64,7 +64,7 @@ pub(crate) enum JobCommand {
         after_help = "Examples:\n  gaffer job messages 01j00000000000000000000000\n  gaffer job messages 01j00000000000000000000000 --cursor m1.123.1771000000000000000.a1"
     )]
     Messages {
-        /// A job or session id.
+        /// Which job: its id or the beginning of it, a session's id, OWNER/REPO#N, or `latest`.
         id: JobOrSession,
         /// Go on from here; it is printed with each page.
         #[arg(long, value_name = "CURSOR")]
@@ -85,7 +85,7 @@ pub(crate) enum JobCommand {
         after_help = "Example:\n  gaffer job say 01j00000000000000000000000 'Yes, keep the old route'"
     )]
     Say {
-        /// A job or session id.
+        /// Which job: its id or the beginning of it, a session's id, OWNER/REPO#N, or `latest`.
         id: JobOrSession,
         /// What to say.
         #[arg(value_parser = clap::builder::NonEmptyStringValueParser::new())]
@@ -135,7 +135,7 @@ pub(crate) enum JobCommand {
 /// Which job.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct OneJob {
-    /// A job or session id.
+    /// Which job: its id or the beginning of it, a session's id, OWNER/REPO#N, or `latest`.
     pub(crate) id: JobOrSession,
 }
 
@@ -145,7 +145,7 @@ pub(crate) struct OneJob {
     after_help = "Examples:\n  gaffer job merge 01j00000000000000000000000\n  gaffer job merge 01j00000000000000000000000 --sha 0123456789abcdef0123456789abcdef01234567\n  gaffer job merge 01j00000000000000000000000 --method squash --title 'Add a search box' --keep-branch"
 )]
 pub(crate) struct MergeArgs {
-    /// A job or session id.
+    /// Which job: its id or the beginning of it, a session's id, OWNER/REPO#N, or `latest`.
     pub(crate) id: JobOrSession,
 
     /// Only if this is the head.
@@ -171,7 +171,7 @@ pub(crate) struct MergeArgs {
     after_help = "Examples:\n  gaffer job wait 01j00000000000000000000000\n  gaffer job wait 01j00000000000000000000000 --until merged --within 1h"
 )]
 pub(crate) struct WaitArgs {
-    /// A job or session id.
+    /// Which job: its id or the beginning of it, a session's id, OWNER/REPO#N, or `latest`.
     pub(crate) id: JobOrSession,
 
     /// What to wait for.
@@ -202,7 +202,7 @@ pub(crate) enum Until {
     after_help = "Examples:\n  gaffer job register 01j00000000000000000000000 --metadata '{\"task\": \"login\"}'\n  gaffer job register 1234567890 --repo acme/shop"
 )]
 pub(crate) struct RegisterArgs {
-    /// A job or session id.
+    /// Which job: its id or the beginning of it, a session's id, OWNER/REPO#N, or `latest`.
     pub(crate) id: JobOrSession,
 
     /// Notes as a JSON object, over what is there; `null` takes a note out.
@@ -300,12 +300,12 @@ pub(crate) struct CreateArgs {
     pub(crate) within: SignedDuration,
 }
 
-/// What names a job: its own id, or that of one of its sessions.
+/// What names a job. Which one that is, the door finds out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct JobOrSession(String);
 
 impl JobOrSession {
-    /// The id as it was given.
+    /// The name as it was given.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
@@ -321,10 +321,10 @@ impl std::str::FromStr for JobOrSession {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let known = text.parse::<JobId>().is_ok() || text.parse::<SessionId>().is_ok();
-        let wrong = || {
-            "a job id has 26 characters of a-z and 0-9, a session id is a number: `gaffer job list` shows them".to_owned()
-        };
-        known.then(|| Self(text.to_owned())).ok_or_else(wrong)
+        let name = text.parse::<JobName>();
+        let name = name.map_err(|wrong| {
+            format!("it has to be {}: `gaffer job list` shows them", wrong.rule)
+        })?;
+        Ok(Self(name.to_string()))
     }
 }

@@ -10,6 +10,6 @@ use super::job::JobOrSession;
     after_help = "Examples:\n  gaffer logs 01j00000000000000000000000\n  gaffer logs 01j00000000000000000000000 --json"
 )]
 pub(crate) struct LogsArgs {
-    /// A job or session id.
+    /// Which job: its id or the beginning of it, a session's id, OWNER/REPO#N, or `latest`.
     pub(crate) id: JobOrSession,
 }

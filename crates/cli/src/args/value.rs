@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use agents::HostRule;
+use domain::ids::BEGINNING_CHARS_MIN;
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 use url::Url;
 
@@ -32,6 +33,9 @@ const LOGIN_CHARS_MAX: usize = 39;
 
 /// Longest name of an App on GitHub, in characters.
 const APP_NAME_CHARS_MAX: usize = 34;
+
+/// Hex digits of an event's id.
+const EVENT_DIGITS: usize = 32;
 
 /// A duration of at least a second.
 pub(crate) fn duration(text: &str) -> Result<SignedDuration, String> {
@@ -210,6 +214,16 @@ pub(crate) fn dash(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     Err("only `-` can stand here, for standard input; give a text with `--prompt TEXT`".to_owned())
+}
+
+/// An event's id or the beginning of it; which one that is, is found out where events are.
+pub(crate) fn event(text: &str) -> Result<String, String> {
+    let digits = text.strip_prefix("evt_").unwrap_or(text);
+    let fits = (BEGINNING_CHARS_MIN..=EVENT_DIGITS).contains(&digits.len())
+        && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    fits.then(|| text.to_owned()).ok_or_else(|| {
+        "an event's id is `evt_` and 32 hex digits, of which the first 4 may be enough: `gaffer wake list` shows them".to_owned()
+    })
 }
 
 /// A JSON object.

@@ -1,9 +1,10 @@
 //! `gaffer wake`.
 
 use clap::{Args, Subcommand, ValueEnum};
-use domain::ids::{AgentName, EventId, JobId};
+use domain::ids::AgentName;
 use jiff::SignedDuration;
 
+use super::job::JobOrSession;
 use super::value;
 
 /// What to do with wakes.
@@ -17,8 +18,9 @@ pub(crate) enum WakeCommand {
     /// Show a wake as it is sent, and how far it is.
     #[command(after_help = "Example:\n  gaffer wake show evt_6f1c0a2b3c4d5e6f708192a3b4c5d6e7")]
     Show {
-        /// Which event.
-        event: EventId,
+        /// Which event: its id, or the first 4 or more characters of that.
+        #[arg(value_parser = value::event)]
+        event: String,
     },
     /// Put a wake that was given up, or that waits, on its way once more from the start; one that was acknowledged stays so.
     #[command(
@@ -36,7 +38,7 @@ pub(crate) struct ListArgs {
 
     /// Only wakes of this job.
     #[arg(long, value_name = "ID")]
-    pub(crate) job: Option<JobId>,
+    pub(crate) job: Option<JobOrSession>,
 
     /// Only wakes that are so far.
     #[arg(long, value_enum, value_name = "STATE")]
@@ -54,9 +56,9 @@ pub(crate) struct ListArgs {
 /// Which wakes are sent once more.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ReplayArgs {
-    /// Which event.
-    #[arg(required_unless_present = "since", conflicts_with = "since")]
-    pub(crate) event: Option<EventId>,
+    /// Which event: its id, or the first 4 or more characters of that.
+    #[arg(required_unless_present = "since", conflicts_with = "since", value_parser = value::event)]
+    pub(crate) event: Option<String>,
 
     /// All that were given up, of events that were seen at most this long ago.
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]

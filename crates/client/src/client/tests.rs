@@ -71,7 +71,18 @@ fn a_client_does_not_show_its_token() {
 #[tokio::test]
 async fn names_that_could_be_other_paths_are_not_sent() {
     let client = client("http://127.0.0.1:1", "gaf_token").unwrap();
-    for id in ["", ".", "..", "../status", "a/b", "a?b", "a%2fb", "a:b"] {
+    for id in [
+        "",
+        ".",
+        "..",
+        "../status",
+        "a/b",
+        "a/b#0",
+        "../b#7",
+        "a?b",
+        "a%2fb",
+        "a:b",
+    ] {
         let error = client.job(id).await.unwrap_err();
         assert!(matches!(error, Error::Id(_)), "{id}: {error:?}");
     }

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use domain::ids::{InvalidId, SessionId};
+use domain::ids::{InvalidId, JobName};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
@@ -128,17 +128,9 @@ impl Call {
     }
 }
 
-/// What names a job: its id, or that of a session of it.
-pub(super) fn named(id: &str) -> Result<SessionId, InvalidId> {
-    id.parse().map_err(|refused: InvalidId| InvalidId {
-        kind: "job or session id",
-        ..refused
-    })
-}
-
-/// The path of a job. Its id and those of its sessions are plain words, so that nothing in it can be another path.
-pub(super) fn job_path(id: &str, rest: &[&str]) -> Result<Vec<String>, InvalidId> {
-    let mut path = vec!["jobs".to_owned(), named(id)?.to_string()];
+/// The path of a job. What it is called by is one segment, whatever stands in it, so that nothing can be another path.
+pub(super) fn job_path(name: &str, rest: &[&str]) -> Result<Vec<String>, InvalidId> {
+    let mut path = vec!["jobs".to_owned(), name.parse::<JobName>()?.to_string()];
     path.extend(rest.iter().map(|segment| (*segment).to_owned()));
     Ok(path)
 }

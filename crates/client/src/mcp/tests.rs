@@ -210,7 +210,7 @@ async fn what_is_wrong_is_named_before_anything_is_sent() {
         jules_create_job: `promt`: unknown field `promt`, expected one of `repo`, `branch`, `prompt`, `constraints`, `title`, `agent`, `priority`, `idempotency_key`
         jules_create_job: `constraints.style`: it has to be a text, a number or true or false
         jules_create_job: `constraints.automation_mode`: is `"NONE"`, but has to be `AUTO_CREATE_PR`, or `AUTOMATION_MODE_UNSPECIFIED` for a job without a pull request
-        jules_get_job: `job_id`: `../secrets` is not a valid job or session id: 1 to 64 letters, digits, `-` or `_`
+        jules_get_job: `job_id`: `../secrets` is not a valid job or session id: the id of a job or a session, the first 4 or more characters of a job's id, `latest`, or `owner/name#number`
         jules_get_job: `job_id`: invalid type: integer `7`, expected a string
         jules_list_jobs: `arguments`: missing field `repo`
         jules_check: `job_id`: give it, or `repo`

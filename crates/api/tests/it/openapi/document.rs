@@ -13,7 +13,7 @@ use super::schemas::{Schemas, named};
 use super::spellings;
 
 /// What readers are told first.
-const ABOUT: &str = "The door of a running Gaffer: hand work to Jules, look at it, answer it, and be woken.\n\nA job is named by its id or by the id of a session of its. Orders about a job have two spellings, `/jobs/{job}:say` and `/jobs/{job}/messages`, which are the same. Requests refuse fields that they do not know, except in what others make up; answers may gain fields at any time. Every answer carries `x-request-id`.";
+const ABOUT: &str = "The door of a running Gaffer: hand work to Jules, look at it, answer it, and be woken.\n\nA job is named by its id or the first 4 or more characters of that, by the id of a session of its, by its pull request as `owner/name#number` (in a path as `owner%2Fname%23number`), or by `latest`. Orders about a job have two spellings, `/jobs/{job}:say` and `/jobs/{job}/messages`, which are the same. Requests refuse fields that they do not know, except in what others make up; answers may gain fields at any time. Every answer carries `x-request-id`.";
 
 /// The whole document.
 pub(super) fn derived() -> Value {
@@ -98,11 +98,14 @@ fn named_part(name: &str) -> Value {
     let word = "^[A-Za-z0-9_.-]{1,100}$";
     let (schema, means) = match name {
         "job" => (
-            json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }),
-            "A job, or a session of its.",
+            job_name(),
+            "A job by its id or the beginning of it, a session of its, its pull request, or `latest`.",
         ),
         "effect" => (named("EffectId"), "The effect."),
-        "event" => (named("EventId"), "The event."),
+        "event" => (
+            json!({ "type": "string", "pattern": "^(evt_)?[0-9A-Fa-f]{4,32}$" }),
+            "The event, by its id or the beginning of it.",
+        ),
         "agent" => (named("AgentName"), "The agent."),
         "owner" => (
             json!({ "type": "string", "pattern": word }),
@@ -121,12 +124,20 @@ fn named_part(name: &str) -> Value {
     json!({ "name": name, "in": "path", "required": true, "description": means, "schema": schema })
 }
 
+/// What a job is called by.
+fn job_name() -> Value {
+    let word = "[A-Za-z0-9_.-]{1,100}";
+    let pattern = format!("^([A-Za-z0-9_-]{{1,64}}|{word}/{word}#[1-9][0-9]*)$");
+    json!({ "type": "string", "pattern": pattern })
+}
+
 fn parameter(parameter: &Parameter) -> Value {
     let schema = match parameter.takes {
         Takes::Number { min, max, default } => {
             json!({ "type": "integer", "minimum": min, "maximum": max, "default": default })
         }
         Takes::Form(name) => named(name),
+        Takes::Job => job_name(),
         Takes::Switch => json!({ "type": "string", "enum": ["1", "0", "true", "false", ""] }),
         Takes::Cursor => json!({ "type": "string" }),
         Takes::Toolsets => {

@@ -69,10 +69,9 @@ impl Report {
     /// Adds the report for people to an answer.
     pub(crate) fn tell(&self, answer: Answer) -> Answer {
         let (errors, warnings) = (self.count(Severity::Error), self.count(Severity::Warning));
-        let answer = self
-            .findings
-            .iter()
-            .fold(answer, |answer, finding| answer.line(line(finding)));
+        let answer = self.findings.iter().fold(answer, |answer, finding| {
+            answer.finding(finding.severity.as_str(), lines(finding))
+        });
         answer.line(format!(
             "{errors} {}, {warnings} {}.",
             plural(errors, "error"),
@@ -89,17 +88,12 @@ fn plural(count: usize, word: &str) -> String {
     }
 }
 
-/// One finding in one line: how bad, which code, what is the case, why it matters, what mends it.
-fn line(finding: &Finding) -> String {
-    let (severity, code) = (finding.severity.as_str(), finding.code);
-    let mut line = format!("{severity:<7}  {code}  {}: {}", finding.about, finding.what);
-    if let Some(cause) = finding.cause {
-        line.push_str(&format!(" | cause: {cause}"));
-    }
-    if let Some(mend) = &finding.mend {
-        line.push_str(&format!(" | mend: {mend}"));
-    }
-    line
+/// One finding: what is the case with its code, why it matters, and what mends it.
+fn lines(finding: &Finding) -> Vec<String> {
+    let what = format!("{}  {}: {}", finding.code, finding.about, finding.what);
+    let cause = finding.cause.map(|cause| format!("cause: {cause}"));
+    let mend = finding.mend.as_ref().map(|mend| format!("mend: {mend}"));
+    [Some(what), cause, mend].into_iter().flatten().collect()
 }
 
 /// Looks at everything.

@@ -1,9 +1,9 @@
 //! The only place that writes to stdout and stderr: tables and lines for people, JSON for programs.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use clap::builder::StyledStr;
-use console::{Term, truncate_str};
+use console::{Style, Term, truncate_str};
 use domain::fence::clip;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use serde::Serialize;
@@ -11,13 +11,16 @@ use serde_json::{Value, json};
 
 use crate::error::Told;
 
-mod table;
+mod layout;
+
+pub(crate) use layout::Look;
 
 /// What a command has to say, for people and for programs alike.
 #[derive(Debug)]
 pub(crate) struct Answer {
     json: Value,
     parts: Vec<Part>,
+    piped: Option<String>,
 }
 
 #[derive(Debug)]
@@ -28,6 +31,11 @@ enum Part {
         rows: Vec<Vec<String>>,
     },
     Pairs(Vec<(&'static str, String)>),
+    /// A finding: how bad, and then what, why and what mends it, each on a line of its own.
+    Finding {
+        bad: &'static str,
+        lines: Vec<String>,
+    },
 }
 
 impl Answer {
@@ -36,12 +44,19 @@ impl Answer {
         Self {
             json,
             parts: Vec::new(),
+            piped: None,
         }
     }
 
     /// Adds a line for people.
     pub(crate) fn line(mut self, line: impl Into<String>) -> Self {
         self.parts.push(Part::Line(line.into()));
+        self
+    }
+
+    /// What another program on a pipe gets instead of what people read.
+    pub(crate) fn piped(mut self, text: String) -> Self {
+        self.piped = Some(text);
         self
     }
 
@@ -74,15 +89,39 @@ impl Answer {
         self
     }
 
-    /// What people read.
+    /// Adds something that was found: how bad it is, and its lines.
+    pub(crate) fn finding(mut self, bad: &'static str, lines: Vec<String>) -> Self {
+        self.parts.push(Part::Finding { bad, lines });
+        self
+    }
+
+    /// What people read where no terminal shows it.
+    #[cfg(test)]
     pub(crate) fn text(&self) -> String {
-        let parts = self.parts.iter().map(|part| match part {
-            Part::Line(line) => line.clone(),
-            Part::Table { head, rows } => table::of_rows(head, rows),
-            Part::Pairs(pairs) => table::of_pairs(pairs),
-        });
+        self.shown(Look::default())
+    }
+
+    /// What people read.
+    pub(crate) fn shown(&self, look: Look) -> String {
         // Text from outside must not move the cursor or hide anything.
-        clip(&parts.collect::<Vec<_>>().join("\n"), usize::MAX)
+        let clean = |text: &str| clip(text, usize::MAX);
+        let parts = self.parts.iter().map(|part| match part {
+            Part::Line(line) => clean(line),
+            Part::Table { head, rows } => {
+                let row = |row: &Vec<String>| row.iter().map(|cell| clean(cell)).collect();
+                let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
+                layout::of_rows(head, &rows, look)
+            }
+            Part::Pairs(pairs) => {
+                let pair = |(name, value): &(&'static str, String)| (*name, clean(value));
+                layout::of_pairs(&pairs.iter().map(pair).collect::<Vec<_>>(), look)
+            }
+            Part::Finding { bad, lines } => {
+                let lines: Vec<_> = lines.iter().map(|line| clean(line)).collect();
+                layout::of_finding(bad, &lines, look)
+            }
+        });
+        parts.collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -96,13 +135,16 @@ pub(crate) fn answer(answer: &Answer, as_json: bool) -> io::Result<()> {
     if as_json {
         return json_line(&answer.json);
     }
-    line(&answer.text())
+    match &answer.piped {
+        Some(text) if !io::stdout().is_terminal() => line(text),
+        Some(_) | None => line(&answer.shown(look(&Term::stdout()))),
+    }
 }
 
 /// Shows an answer in place of what the terminal showed, as much of it as there is room for.
 pub(crate) fn screen(answer: &Answer, term: &Term) -> io::Result<()> {
     let (rows, columns) = term.size();
-    let text = answer.text();
+    let text = answer.shown(look(term));
     term.hide_cursor()?;
     term.move_cursor_to(0, 0)?;
     for line in text.lines().take(usize::from(rows).saturating_sub(1)) {
@@ -111,6 +153,15 @@ pub(crate) fn screen(answer: &Answer, term: &Term) -> io::Result<()> {
     }
     term.clear_to_end_of_screen()?;
     term.show_cursor()
+}
+
+/// How a terminal shows things; anything else gets plain lines of any length.
+fn look(term: &Term) -> Look {
+    let is_term = term.is_term();
+    Look {
+        width: is_term.then(|| usize::from(term.size().1)),
+        colour: is_term && console::colors_enabled(),
+    }
 }
 
 /// Prints one JSON value on a line of its own.
@@ -192,9 +243,13 @@ pub(crate) fn failure(told: &Told, as_json: bool) {
         }
         return note(&body.to_string());
     }
-    note(&format!("gaffer: {}", told.what));
+    let colour = Term::stderr().is_term() && console::colors_enabled_stderr();
+    let style = |style: Style| Some(style.force_styling(true)).filter(|_| colour);
+    let name = layout::paint("gaffer:", style(Style::new().red().bold()).as_ref());
+    note(&format!("{name} {}", told.what));
     if let Some(next) = &told.next {
-        note(&format!("next: {next}"));
+        let name = layout::paint("next:", style(Style::new().cyan()).as_ref());
+        note(&format!("{name} {next}"));
     }
 }
 

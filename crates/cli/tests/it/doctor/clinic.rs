@@ -177,6 +177,8 @@ impl Clinic {
 
     #[track_caller]
     fn ills_of((told, code): (String, i32)) -> String {
+        // One line for each finding reads better in the tests.
+        let told = told.replace("\n         ", " | ");
         let ill = |line: &&str| line.starts_with("error") || line.starts_with("warning");
         let lines: Vec<&str> = told.lines().filter(ill).collect();
         assert!(

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use domain::ids::JobId;
 use engine::desk::Place;
+use engine::jobs::JobsAsked;
 use engine::jobs::adoption::{Adopted, Adoption};
 use engine::keys;
 use sandbox::{Fault, FaultKind, Foreign, ForeignSession, Lags, Scenario, Service};
@@ -307,7 +308,11 @@ async fn an_adoption_whose_first_try_got_nowhere_is_decided_again() {
 
 /// Every job that there is.
 async fn jobs(world: &World) -> Vec<JobId> {
-    let all = world.desk.list_jobs(None, None, 10).await.expect("a store");
+    let all = world
+        .desk
+        .list_jobs(&JobsAsked::default(), None, 10)
+        .await
+        .expect("a store");
     all.jobs.into_iter().map(|job| job.id).collect()
 }
 

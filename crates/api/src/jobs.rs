@@ -8,14 +8,15 @@ use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use client::wire::{
-    Constraints, CreateJob, Events, JOBS_LIMIT, JOBS_LIMIT_MAX, Jobs, OddConstraint, Why,
+    Constraints, CreateJob, Events, JOBS_LIMIT, JOBS_LIMIT_MAX, Jobs, OddConstraint, Pulls, Why,
 };
 use domain::ids::{InvalidId, PullRef, RepoName};
 use domain::job::Job;
 use domain::redact::presentable;
 use domain::{wake, words};
 use engine::desk::Error;
-use engine::jobs::{JobsCursor, NoJobsCursor, Once, Order};
+use engine::jobs::{JobsAsked, JobsCursor, NoJobsCursor, Once, Order};
+use engine::status::STATES;
 use sha2::{Digest, Sha256};
 
 use crate::body::{self, Parts, SHOWN_CHARS_MAX, Sent};
@@ -91,9 +92,12 @@ pub(crate) fn not_created(error: Error) -> Refused {
 
 /// `GET /jobs`.
 pub(crate) async fn list(State(door): Door, query: query::Asked) -> Result<Json<Jobs>, Refused> {
-    let wanted = list_query(query)?;
-    let (repo, after) = (wanted.repo.as_ref(), wanted.after.as_ref());
-    let listed = door.desk.list_jobs(repo, after, wanted.limit).await?;
+    let Wanted {
+        asked,
+        after,
+        limit,
+    } = list_query(query)?;
+    let listed = door.desk.list_jobs(&asked, after.as_ref(), limit).await?;
     Ok(Json(Jobs {
         jobs: listed.jobs.iter().map(view::job).collect(),
         more: listed.next.is_some(),
@@ -103,29 +107,65 @@ pub(crate) async fn list(State(door): Door, query: query::Asked) -> Result<Json<
 
 /// Which jobs are wanted.
 struct Wanted {
-    repo: Option<RepoName>,
+    asked: JobsAsked,
     after: Option<JobsCursor>,
     limit: usize,
 }
 
 fn list_query(query: query::Asked) -> Result<Wanted, Refused> {
-    let (mut repo, mut after, mut limit) = (None, None, JOBS_LIMIT);
+    let mut asked = JobsAsked::default();
+    let (mut after, mut limit) = (None, JOBS_LIMIT);
     for (name, value) in query::pairs(query)? {
         let wrong = |error: &dyn fmt::Display| query::bad(&name, error);
         match name.as_str() {
-            "repo" => repo = Some(value.parse().map_err(|error: InvalidId| wrong(&error))?),
+            "repo" => asked.repo = Some(value.parse().map_err(|error: InvalidId| wrong(&error))?),
+            "state" => asked.states = states_of(&value)?,
             "cursor" => {
                 after = Some(value.parse().map_err(|error: NoJobsCursor| wrong(&error))?);
             }
             "limit" => limit = limit_of(&value)?,
             _ => {
-                let known = "there are `repo`, `limit` and `cursor`";
+                let known = "there are `repo`, `state`, `limit` and `cursor`";
                 return Err(query::unknown(&name, known));
             }
         }
     }
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    Ok(Wanted { repo, after, limit })
+    Ok(Wanted {
+        asked,
+        after,
+        limit,
+    })
+}
+
+/// Words of states with commas between them.
+fn states_of(value: &str) -> Result<Vec<&'static str>, Refused> {
+    let state = |word: &str| {
+        let known = STATES.into_iter().find(|state| *state == word);
+        known.ok_or_else(|| {
+            let word = presentable(word, SHOWN_CHARS_MAX);
+            let wrong = format!("`{word}` is no state; there are {}", STATES.join(", "));
+            query::bad("state", &wrong)
+        })
+    };
+    value.split(',').map(state).collect()
+}
+
+/// `GET /pulls`.
+pub(crate) async fn pulls(State(door): Door, query: query::Asked) -> Result<Json<Pulls>, Refused> {
+    let repo = query::one(query, "repo")?;
+    let repo: Option<RepoName> = repo
+        .map(|repo| repo.parse())
+        .transpose()
+        .map_err(|error: InvalidId| query::bad("repo", &error))?;
+    let open = door.desk.store.open_pulls().await?;
+    let open = open.iter().map(|found| &found.value.pull);
+    let mut pulls: Vec<_> = open
+        .filter(|pull| repo.as_ref().is_none_or(|repo| pull.pull.repo == *repo))
+        .map(view::pull)
+        .collect();
+    pulls.sort_by(|a, b| (a.since, &a.pull_request).cmp(&(b.since, &b.pull_request)));
+    Ok(Json(Pulls { pulls }))
 }
 
 fn limit_of(value: &str) -> Result<u32, Refused> {

@@ -1,10 +1,16 @@
 //! Shows jobs, plans and reasons as they travel. Whatever others wrote is stripped of what looks like a secret.
 
-use client::wire::{Ended, JobView, OrderView, PlanStepView, Planned, Reason, Waiting, Why};
+use client::wire::{
+    Ended, JobView, OrderView, PlanStepView, Planned, PullView, Reason, Waiting, Why,
+};
+use domain::ids::PullRef;
 use domain::job::{Attention, Ending, Given, How, Job, Phase, Watch};
 use domain::merge::{self, Judgement};
+use domain::page::Page;
+use domain::pull::Pull;
 use domain::redact::presentable;
 use domain::session::Plan;
+use domain::when::to_the_second;
 use engine::status::state_of;
 use engine::why::Reasoned;
 
@@ -30,19 +36,21 @@ pub(crate) fn job(job: &Job) -> JobView {
         Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => None,
     };
     let automation = job.terms.automation;
-    let url = watch.and_then(|watch| watch.url.as_deref());
+    let told = watch.and_then(|watch| watch.url.as_deref());
+    let session_url = job.session().map(|session| Page::of_session(session, told));
     JobView {
         job_id: job.id.clone(),
         state: state_of(job).to_owned(),
         session_id: job.session().cloned(),
         session_state: watch.map(|watch| watch.state.as_str().to_owned()),
-        url: url.map(|url| presentable(url, SHORT_CHARS_MAX)),
+        session_url: session_url.map(|page| page.as_str().to_owned()),
         repo: job.repo.clone(),
         branch: job.branch.clone(),
         title: presentable(&job.title, SHORT_CHARS_MAX),
         attempt: job.attempt,
         created_at: job.created_at,
         pull_request: job.pull().cloned(),
+        pull_request_url: job.pull().map(PullRef::url),
         agent: job.agent.clone(),
         priority: job.priority,
         require_plan_approval: job.terms.require_plan_approval == Some(true),
@@ -53,6 +61,18 @@ pub(crate) fn job(job: &Job) -> JobView {
         ended: ended(job),
         orders: job.given.iter().map(given).collect(),
         metadata: None,
+    }
+}
+
+/// A pull request that is not over.
+pub(crate) fn pull(pull: &Pull) -> PullView {
+    PullView {
+        pull_request: pull.pull.clone(),
+        url: pull.pull.url(),
+        job_id: pull.job.clone(),
+        state: engine::why::pull_state_of(pull).to_owned(),
+        head: pull.head.as_ref().map(|head| head.sha.clone()),
+        since: pull.since,
     }
 }
 
@@ -123,7 +143,7 @@ pub(crate) fn reasoned(reasoned: &Reasoned) -> Reason {
 pub(crate) fn why(why: engine::why::Why) -> Why {
     let planned = |planned: engine::why::Planned| Planned {
         at: planned.at,
-        sentence: presentable(&planned.sentence, SENTENCE_CHARS_MAX),
+        sentence: presentable(&to_the_second(&planned.sentence), SENTENCE_CHARS_MAX),
     };
     Why {
         job_id: why.job,
@@ -139,7 +159,7 @@ pub(crate) fn why(why: engine::why::Why) -> Why {
 pub(crate) fn reason(code: &str, sentence: &str) -> Reason {
     Reason {
         code: code.to_owned(),
-        sentence: presentable(sentence, SENTENCE_CHARS_MAX),
+        sentence: presentable(&to_the_second(sentence), SENTENCE_CHARS_MAX),
     }
 }
 

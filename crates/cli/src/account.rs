@@ -6,7 +6,7 @@ use domain::governor::Limits;
 use domain::ids::AccountName;
 use engine::desk::DECIDE_AGAIN_MAX;
 use engine::keys;
-use engine::ports::{SecretName, SecretsError};
+use engine::ports::SecretName;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
@@ -14,9 +14,12 @@ use crate::args::account::{AccountCommand, AddArgs, LimitArgs, Plan, SetArgs};
 use crate::error::Error;
 use crate::here::{Address, Here, busy, must_agent, save};
 use crate::render::{Answer, value};
+use crate::secret;
 use crate::site::Keeping;
 use crate::stdin::{self, KeyFrom};
 use crate::switch::{health, moment};
+
+mod remove;
 
 /// Runs one of the commands.
 pub(crate) async fn run(command: AccountCommand, here: &Here) -> Result<Answer> {
@@ -28,6 +31,11 @@ pub(crate) async fn run(command: AccountCommand, here: &Here) -> Result<Answer> 
         AccountCommand::Set(args) => {
             let context = format!("setting account `{}`", args.name);
             set(&args, here).await.context(context)
+        }
+        AccountCommand::Remove { name } => {
+            let data = Keeping::found(here).await?;
+            let removed = remove::run(&name, &data).await;
+            removed.with_context(|| format!("removing account `{name}`"))
         }
         AccountCommand::List => list(here).await.context("listing accounts"),
     }
@@ -203,7 +211,8 @@ async fn list(here: &Here) -> Result<Answer> {
     let (mut all, mut rows) = (Vec::new(), Vec::new());
     for account in data.desk.store.accounts().await? {
         let account = account.value;
-        let key = key_state(&account.name, here, &data).await;
+        let secret = SecretName::Jules(account.name.clone());
+        let key = secret::state(&secret, here, &data).await;
         let mut shown = shown(&account);
         if let Some(shown) = shown.as_object_mut() {
             shown.insert("key".to_owned(), json!(key));
@@ -221,7 +230,7 @@ async fn list(here: &Here) -> Result<Answer> {
         let [concurrent, per_day] = limits;
         rows.push(vec![
             account.name.to_string(),
-            key,
+            key.to_owned(),
             concurrent,
             per_day,
             health(&account.health),
@@ -243,21 +252,6 @@ async fn list(here: &Here) -> Result<Answer> {
         rows,
         "No account yet: `gaffer account add default`.",
     ))
-}
-
-/// Where the key is, in one word; never the key.
-async fn key_state(name: &AccountName, here: &Here, data: &Keeping) -> String {
-    let secret = SecretName::Jules(name.clone());
-    if here.is_overlaid(&secret) {
-        return "environment".to_owned();
-    }
-    match data.secrets.read(&secret).await {
-        Ok(_) => "stored",
-        Err(SecretsError::Missing(_)) => "missing",
-        Err(SecretsError::Unusable { .. }) => "unusable",
-        Err(SecretsError::Unreachable { .. }) => "unreachable",
-    }
-    .to_owned()
 }
 
 /// The account as programs see it.

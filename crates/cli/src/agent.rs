@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use domain::ids::AgentName;
-use domain::wake::{Channel, WakeState};
+use domain::wake::Channel;
 use engine::desk::Desk;
 use engine::keys;
 use engine::ports::{SecretName, SecretsError};
@@ -17,10 +17,10 @@ use crate::error::Error;
 use crate::here::{Address, Here, busy, change, save};
 use crate::render::{Answer, value};
 use crate::site::Keeping;
-use crate::switch::moment;
 
 mod remove;
 mod rotate;
+mod show;
 mod trial;
 pub(crate) mod wakes;
 
@@ -34,6 +34,7 @@ pub(crate) async fn run(command: AgentCommand, here: &Here) -> Result<Answer> {
         AgentCommand::Set(_)
         | AgentCommand::Test { .. }
         | AgentCommand::List
+        | AgentCommand::Show { .. }
         | AgentCommand::Rotate(_)
         | AgentCommand::Remove { .. } => Keeping::found(here).await?,
     };
@@ -47,7 +48,10 @@ pub(crate) async fn run(command: AgentCommand, here: &Here) -> Result<Answer> {
         AgentCommand::Test { name, within } => trial::run(&name, within, &data.desk)
             .await
             .with_context(|| format!("testing agent `{name}`")),
-        AgentCommand::List => list(&data.desk).await.context("listing agents"),
+        AgentCommand::List => show::all(&data.desk).await.context("listing agents"),
+        AgentCommand::Show { name } => show::one(&name, &data.desk)
+            .await
+            .with_context(|| format!("showing agent `{name}`")),
         AgentCommand::Rotate(args) => rotate::run(&args, &data)
             .await
             .with_context(|| format!("rotating the secret of agent `{}`", args.name)),
@@ -193,49 +197,6 @@ fn refuse_odd_ways(agent: &Agent) -> Result<(), Error> {
         ));
     }
     Ok(())
-}
-
-async fn list(desk: &Desk) -> Result<Answer> {
-    let (mut all, mut rows) = (Vec::new(), Vec::new());
-    for agent in desk.store.agents().await? {
-        let agent = agent.value;
-        let wakes = desk.store.wakes(&agent.name).await?;
-        let waiting = wakes.iter().filter(|wake| !wake.value.is_settled()).count();
-        let dead = wakes
-            .iter()
-            .filter(|wake| matches!(wake.value.state, WakeState::Dead { .. }))
-            .count();
-        let url = agent
-            .url
-            .as_ref()
-            .map_or_else(|| "-".to_owned(), ToString::to_string);
-        let ways: Vec<&str> = agent.ways().into_iter().map(Channel::word).collect();
-        let state = agent.disabled.as_ref().map_or_else(
-            || "takes wakes".to_owned(),
-            |it| format!("disabled since {}: {}", moment(it.at), it.why),
-        );
-        let mut shown = value(&agent);
-        if let Some(shown) = shown.as_object_mut() {
-            shown.insert("ways".to_owned(), json!(ways));
-            shown.insert("wakes_waiting".to_owned(), json!(waiting));
-            shown.insert("wakes_given_up".to_owned(), json!(dead));
-        }
-        all.push(shown);
-        rows.push(vec![
-            agent.name.to_string(),
-            url,
-            ways.join(", then "),
-            state,
-            waiting.to_string(),
-            dead.to_string(),
-        ]);
-    }
-    let head = ["agent", "url", "ways", "state", "waiting", "given up"];
-    Ok(Answer::new(json!({ "agents": all })).table(
-        &head,
-        rows,
-        "No agent yet: `gaffer agent add NAME --url URL`, or without an address for an inbox.",
-    ))
 }
 
 async fn must_find(desk: &Desk, name: &AgentName) -> Result<Versioned<Agent>> {

@@ -1,28 +1,32 @@
 //! `gaffer job`: pieces of work for Jules, through the door of a running `gaffer up`.
 
 use std::collections::BTreeMap;
+use std::io::IsTerminal;
 
 use anyhow::{Context, Result};
-use client::Client;
 use client::wire::{
     AdoptRequest, CancelRequest, Constraints, CreateJob, JOBS_LIMIT_MAX, MergeRequest,
     RegisterRequest, RetryRequest,
 };
+use client::{Client, JobsAsked};
 use domain::conversation::Cursor;
-use domain::ids::RepoName;
 use domain::job::{MESSAGE_BYTES_MAX, PROMPT_BYTES_MAX};
+use domain::page::Page;
 use domain::policy::Automation;
+use serde_json::json;
 use url::Url;
 
 use crate::args::job::{
     AdoptArgs, CreateArgs, JobArgs, JobCommand, JobOrSession, MergeArgs, OneJob, RegisterArgs,
 };
+use crate::browser;
 use crate::error::Error;
 use crate::here::Here;
 use crate::render::Answer;
 use crate::site;
 use crate::stdin;
 
+mod repository;
 mod show;
 mod wait;
 
@@ -38,11 +42,20 @@ pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
     let (doing, answer) = match args.command {
         JobCommand::Create(create) => ("creating a job".to_owned(), door.create(create).await),
         JobCommand::List {
-            repo, all: true, ..
-        } => ("listing jobs".to_owned(), door.list_all(repo).await),
-        JobCommand::List { repo, limit, .. } => {
-            ("listing jobs".to_owned(), door.list(repo, limit).await)
+            repo,
+            states,
+            limit,
+            all,
+        } => {
+            let asked = JobsAsked {
+                repo,
+                states,
+                limit: Some(if all { JOBS_LIMIT_MAX } else { limit }),
+                cursor: None,
+            };
+            ("listing jobs".to_owned(), door.list(asked, all).await)
         }
+        JobCommand::Open(OneJob { id }) => (format!("opening job {id}"), door.open(&id).await),
         JobCommand::Show { id, fresh } => {
             (format!("reading job {id}"), door.show(&id, fresh).await)
         }
@@ -59,15 +72,14 @@ pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
             format!("reading the events of job {id}"),
             door.events(&id).await,
         ),
-        JobCommand::Wait(args) => (
-            format!("waiting for job {}", args.id),
-            wait::run(
-                &door.client().await?,
-                args.id.as_str(),
-                (args.until, args.within),
+        JobCommand::Wait(args) => {
+            let names: Vec<_> = args.ids.iter().map(JobOrSession::as_str).collect();
+            let what = (args.until, args.within);
+            (
+                format!("waiting for job {}", names.join(", ")),
+                wait::all(&door.client().await?, &names, what).await,
             )
-            .await,
-        ),
+        }
         JobCommand::Say { id, text } => (
             format!("saying something to job {id}"),
             door.say(&id, &text).await,
@@ -109,20 +121,24 @@ impl Door<'_> {
     }
 
     async fn create(&self, args: CreateArgs) -> Result<Answer> {
+        let client = self.client().await?;
+        let repo = match &args.repo {
+            Some(repo) => repo.clone(),
+            None => repository::usual(&client).await?,
+        };
         let order = CreateJob {
             prompt: prompt(&args)?,
             constraints: constraints(&args),
-            repo: args.repo,
+            repo,
             branch: args.branch,
             title: args.title,
             agent: args.agent,
             resume: args.resume,
             priority: args.priority,
         };
-        let client = self.client().await?;
         let created = client.create_job(&order, None).await?;
         let Some(until) = args.until else {
-            return Ok(show::job(&created));
+            return Ok(show::job(&created).piped(created.job_id.to_string()));
         };
         // Whoever ends the wait still has to know what to ask about.
         crate::render::note(&format!("Job {} is created.", created.job_id));
@@ -130,23 +146,31 @@ impl Door<'_> {
         wait::run(&client, &id, (until, args.within)).await
     }
 
-    async fn list(&self, repo: Option<RepoName>, limit: u32) -> Result<Answer> {
+    /// One page, or page by page to the end.
+    async fn list(&self, mut asked: JobsAsked, to_the_end: bool) -> Result<Answer> {
         let client = self.client().await?;
-        Ok(show::jobs(&client.jobs(repo.as_ref(), Some(limit)).await?))
+        let mut listed = client.jobs_of(&asked).await?;
+        while to_the_end && listed.next_cursor.is_some() {
+            asked.cursor = listed.next_cursor.take();
+            let page = client.jobs_of(&asked).await?;
+            listed.jobs.extend(page.jobs);
+            listed.next_cursor = page.next_cursor;
+        }
+        listed.more = listed.next_cursor.is_some();
+        Ok(show::jobs(&listed))
     }
 
-    /// Page by page to the end.
-    async fn list_all(&self, repo: Option<RepoName>) -> Result<Answer> {
-        let client = self.client().await?;
-        let (repo, limit) = (repo.as_ref(), Some(JOBS_LIMIT_MAX));
-        let mut all = client.jobs(repo, limit).await?;
-        while let Some(cursor) = all.next_cursor.take() {
-            let page = client.jobs_after(repo, limit, Some(&cursor)).await?;
-            all.jobs.extend(page.jobs);
-            all.next_cursor = page.next_cursor;
-        }
-        all.more = false;
-        Ok(show::jobs(&all))
+    async fn open(&self, id: &JobOrSession) -> Result<Answer> {
+        let job = self.client().await?.job(id.as_str()).await?;
+        let address = job.pull_request_url.or(job.session_url);
+        let Some(page) = address.as_deref().and_then(Page::told) else {
+            let what = format!("job {} has no page yet: it is {}", job.job_id, job.state);
+            let next = "its session has one as soon as Jules has begun it";
+            return Err(Error::refused("no_page", what, next).into());
+        };
+        let opened = browser::open(&page);
+        let answer = Answer::new(json!({ "job_id": job.job_id, "url": page, "opened": opened }));
+        Ok(answer.line(page.as_str()))
     }
 
     async fn show(&self, id: &JobOrSession, fresh: bool) -> Result<Answer> {
@@ -275,10 +299,15 @@ fn constraints(args: &CreateArgs) -> Option<Constraints> {
 /// The task: from the command line, a file or standard input.
 fn prompt(args: &CreateArgs) -> Result<String> {
     let most = PROMPT_BYTES_MAX as u64;
-    let text = match (&args.prompt, &args.prompt_file) {
+    let given = args.prompt.as_ref().or(args.task.as_ref());
+    let text = match (given.filter(|text| *text != "-"), &args.prompt_file) {
         (Some(text), _) => text.clone(),
         (None, Some(file)) if file.as_os_str() != "-" => stdin::of_file(file, most)
             .with_context(|| format!("reading the prompt from {}", file.display()))?,
+        (None, None) if args.task.is_none() && std::io::stdin().is_terminal() => {
+            let next = "give it as `gaffer job create 'TEXT'`, with `--prompt-file FILE`, or on standard input";
+            return Err(Error::usage("nothing says what is to be done", next).into());
+        }
         (None, Some(_) | None) => {
             stdin::of_stdin(most).context("reading the prompt from standard input")?
         }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 mod account;
 mod agent;
 mod args;
+mod browser;
 #[cfg(feature = "aws")]
 mod cloud;
 mod cost;

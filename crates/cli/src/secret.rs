@@ -1,6 +1,7 @@
-//! `gaffer secret set`: stores a secret of a Gaffer here or on AWS.
+//! `gaffer secret`: stores a secret of a Gaffer here or on AWS, and tells which there are.
 
 use anyhow::{Context, Result};
+use engine::ports::{SecretName, SecretsError};
 use serde_json::json;
 
 use crate::args::secret::{SecretCommand, SetArgs};
@@ -15,6 +16,43 @@ pub(crate) mod tokens;
 pub(crate) async fn run(command: SecretCommand, here: &Here) -> Result<Answer> {
     match command {
         SecretCommand::Set(args) => set(args, here).await.context("storing the secret"),
+        SecretCommand::List => list(here).await.context("listing the secrets"),
+    }
+}
+
+/// Every secret that something here may use, and where it is.
+async fn list(here: &Here) -> Result<Answer> {
+    let keeping = Keeping::found(here).await?;
+    let store = &keeping.desk.store;
+    let mut names = vec![
+        SecretName::GitHub,
+        SecretName::Webhook,
+        SecretName::ApiToken,
+    ];
+    let accounts = store.accounts().await?.into_iter();
+    names.extend(accounts.map(|account| SecretName::Jules(account.value.name)));
+    let agents = store.agents().await?.into_iter();
+    names.extend(agents.map(|agent| SecretName::Agent(agent.value.name)));
+    let (mut all, mut rows) = (Vec::new(), Vec::new());
+    for name in names {
+        let state = state(&name, here, &keeping).await;
+        let path = name.path();
+        all.push(json!({ "secret": path, "state": state }));
+        rows.push(vec![path, state.to_owned()]);
+    }
+    Ok(Answer::new(json!({ "secrets": all })).table(&["secret", "state"], rows, ""))
+}
+
+/// Where a secret is, in one word; never the secret.
+pub(crate) async fn state(name: &SecretName, here: &Here, keeping: &Keeping) -> &'static str {
+    if here.is_overlaid(name) {
+        return "environment";
+    }
+    match keeping.secrets.read(name).await {
+        Ok(_) => "stored",
+        Err(SecretsError::Missing(_)) => "missing",
+        Err(SecretsError::Unusable { .. }) => "unusable",
+        Err(SecretsError::Unreachable { .. }) => "unreachable",
     }
 }
 

@@ -15,6 +15,7 @@ use crate::render::{Answer, value};
 use crate::site::Keeping;
 use crate::switch::paused_source;
 
+mod remove;
 mod show;
 
 /// Runs one of the commands.
@@ -23,6 +24,8 @@ pub(crate) async fn run(command: SourceCommand, here: &Here) -> Result<Answer> {
         SourceCommand::Add(_) => Keeping::of(here).await?.desk,
         SourceCommand::Set(_)
         | SourceCommand::List
+        | SourceCommand::Show { .. }
+        | SourceCommand::Remove { .. }
         | SourceCommand::Pause { .. }
         | SourceCommand::Resume { .. } => Keeping::found(here).await?.desk,
     };
@@ -36,6 +39,12 @@ pub(crate) async fn run(command: SourceCommand, here: &Here) -> Result<Answer> {
             set(args, &desk).await.context(context)
         }
         SourceCommand::List => list(&desk).await.context("listing sources"),
+        SourceCommand::Show { repo } => show_one(&repo, &desk)
+            .await
+            .with_context(|| format!("showing source {repo}")),
+        SourceCommand::Remove { repo } => remove::run(&repo, &desk)
+            .await
+            .with_context(|| format!("removing source {repo}")),
         SourceCommand::Pause { repo } => paused_source(&desk, &repo, true)
             .await
             .with_context(|| format!("pausing source {repo}")),
@@ -139,6 +148,16 @@ async fn list(desk: &Desk) -> Result<Answer> {
     let rows = sources.iter().map(show::row).collect();
     let none = "No source yet: `gaffer source add OWNER/REPO`.";
     Ok(Answer::new(json!({ "sources": value(&sources) })).table(&show::HEAD, rows, none))
+}
+
+async fn show_one(repo: &RepoName, desk: &Desk) -> Result<Answer> {
+    let found = desk.store.source(repo).await?;
+    let source = found
+        .ok_or_else(|| Error::no_such("source", repo, ""))?
+        .value;
+    let mut pairs = vec![("source", source.repo.to_string())];
+    pairs.extend(show::pairs(&source));
+    Ok(Answer::new(json!({ "source": value(&source) })).pairs(pairs))
 }
 
 /// Changes a source that has to be there; answers it as it is then.

@@ -25,6 +25,7 @@ pub(crate) enum KeyFrom<'a> {
 
 /// Reads a key. `what` names it in questions and errors.
 pub(crate) fn key(from: KeyFrom<'_>, what: &str) -> Result<SecretString> {
+    let next = "give it on standard input, with `--key-file FILE`, or at a terminal";
     let text = match from {
         KeyFrom::File(file) => of_file(file, KEY_BYTES_MAX)
             .with_context(|| format!("reading {what} from {}", file.display()))?,
@@ -34,13 +35,15 @@ pub(crate) fn key(from: KeyFrom<'_>, what: &str) -> Result<SecretString> {
         KeyFrom::Stdin | KeyFrom::StdinOrAsked => of_stdin(KEY_BYTES_MAX)
             .with_context(|| format!("reading {what} from standard input"))?,
     };
-    checked(text.trim(), what)
+    checked(text.trim(), what, next)
 }
 
 /// Reads a secret of any kind: one word, or a private key of several lines.
 pub(crate) fn secret(what: &str) -> Result<SecretString> {
+    let next = "give it on standard input, as in `gaffer secret set NAME < FILE`, or at a terminal";
     if std::io::stdin().is_terminal() {
-        return key(KeyFrom::StdinOrAsked, what);
+        let text = asked(what).with_context(|| format!("asking for {what}"))?;
+        return checked(text.trim(), what, next);
     }
     let text =
         of_stdin(KEY_BYTES_MAX).with_context(|| format!("reading {what} from standard input"))?;
@@ -48,12 +51,11 @@ pub(crate) fn secret(what: &str) -> Result<SecretString> {
     if text.starts_with("-----BEGIN ") && text.ends_with("-----") {
         return Ok(SecretString::from(text));
     }
-    checked(text, what)
+    checked(text, what, next)
 }
 
 /// A key is one word; the text itself is never told.
-fn checked(key: &str, what: &str) -> Result<SecretString> {
-    let next = "give it on standard input, with `--key-file FILE`, or at a terminal";
+fn checked(key: &str, what: &str, next: &str) -> Result<SecretString> {
     if key.is_empty() {
         return Err(Error::usage(format!("{what} is empty"), next).into());
     }
@@ -135,9 +137,9 @@ mod tests {
 
     #[test]
     fn a_key_is_one_word_and_is_never_told() {
-        assert!(checked("AIzaSyA-0_1", "the key").is_ok());
+        assert!(checked("AIzaSyA-0_1", "the key", "").is_ok());
         for bad in ["", "hunter2 hunter2", "hunter2\nx", "hünter2"] {
-            let error = checked(bad, "the key").unwrap_err();
+            let error = checked(bad, "the key", "").unwrap_err();
             assert!(!format!("{error:#}").contains("nter2"), "{error:#}");
         }
     }

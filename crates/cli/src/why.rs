@@ -1,7 +1,7 @@
 //! `gaffer job why` and `gaffer pull why`: why nothing happens now, and what will be done when.
 
 use anyhow::{Context, Result};
-use client::wire::Why;
+use client::wire::{PullView, Pulls, Why};
 
 use crate::args::pull::{PullArgs, PullCommand};
 use crate::here::Here;
@@ -13,12 +13,50 @@ use crate::switch::moment;
 pub(crate) async fn pull(args: PullArgs, here: &Here) -> Result<Answer> {
     let door = site::door(args.url, here).await?;
     match args.command {
+        PullCommand::List { repo } => {
+            let pulls = door.pulls(repo.as_ref()).await;
+            Ok(list(&pulls.context("listing pull requests")?))
+        }
         PullCommand::Why { pull } => {
             let why = door.pull_why(&pull).await;
             let why = why.with_context(|| format!("asking about pull request {pull}"))?;
             Ok(answer(&why))
         }
     }
+}
+
+fn list(pulls: &Pulls) -> Answer {
+    let row = |pull: &PullView| {
+        vec![
+            pull.pull_request.to_string(),
+            pull.state.clone(),
+            pull.job_id.to_string(),
+            moment(pull.since),
+            pull.url.clone(),
+        ]
+    };
+    let head = ["pull request", "state", "job", "since", "page"];
+    let rows = pulls.pulls.iter().map(row).collect();
+    Answer::new(value(pulls)).table(&head, rows, "No pull request is open.")
+}
+
+/// The commands in its sentences name the job instead of `ID`.
+fn of_this(why: &Why) -> Why {
+    let mut of_this = why.clone();
+    let Some(job) = &why.job_id else {
+        return of_this;
+    };
+    let named = |sentence: &str| {
+        let words = sentence.replace(" ID`", &format!(" {job}`"));
+        words.replace(" ID TEXT`", &format!(" {job} TEXT`"))
+    };
+    for reason in &mut of_this.because {
+        reason.sentence = named(&reason.sentence);
+    }
+    for planned in &mut of_this.then {
+        planned.sentence = named(&planned.sentence);
+    }
+    of_this
 }
 
 /// Why something does not move.
@@ -30,6 +68,7 @@ pub(crate) fn answer(why: &Why) -> Answer {
         (None, None) => "It".to_owned(),
     };
     let answer = Answer::new(value(why)).line(format!("{name}: {}.", why.state));
+    let why = &of_this(why);
     let answer = why.because.iter().fold(answer, |answer, reason| {
         answer.line(format!("- {} [{}]", reason.sentence, reason.code))
     });

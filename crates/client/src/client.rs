@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::wire::{
     Acknowledge, Acknowledged, AdoptRequest, CancelRequest, CreateJob, EffectView, EventPage,
     Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs, Later, MergeRequest,
-    Merged, Message, Messages, Nothing, RegisterRequest, Registered, RetryRequest, Status,
+    Merged, Message, Messages, Nothing, Pulls, RegisterRequest, Registered, RetryRequest, Status,
     TakeRequest, Taken, Why,
 };
 
@@ -43,6 +43,19 @@ pub struct EventsAsked {
     pub wait_seconds: u32,
 }
 
+/// Which jobs are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JobsAsked {
+    /// Only those of this repository.
+    pub repo: Option<RepoName>,
+    /// Only those in one of these states; in any when empty.
+    pub states: Vec<String>,
+    /// How many at most; [`JOBS_LIMIT`](crate::wire::JOBS_LIMIT) without it.
+    pub limit: Option<u32>,
+    /// Where an earlier list ended.
+    pub cursor: Option<String>,
+}
+
 /// A job is called by what [`JobName`] says: its id or the beginning of it, a session of it, its pull request, or `latest`.
 impl Client {
     /// Creates a job. The same `key` with the same job is carried out once, however often it is sent.
@@ -59,25 +72,38 @@ impl Client {
 
     /// The newest jobs first, of one repository or of all; [`JOBS_LIMIT`](crate::wire::JOBS_LIMIT) unless told otherwise.
     pub async fn jobs(&self, repo: Option<&RepoName>, limit: Option<u32>) -> Result<Jobs, Error> {
-        self.jobs_after(repo, limit, None).await
+        let repo = repo.cloned();
+        let asked = JobsAsked {
+            repo,
+            limit,
+            ..JobsAsked::default()
+        };
+        self.jobs_of(&asked).await
     }
 
-    /// The same, going on where an earlier list ended.
-    pub async fn jobs_after(
-        &self,
-        repo: Option<&RepoName>,
-        limit: Option<u32>,
-        cursor: Option<&str>,
-    ) -> Result<Jobs, Error> {
+    /// The newest jobs first that are asked for.
+    pub async fn jobs_of(&self, asked: &JobsAsked) -> Result<Jobs, Error> {
         let mut call = Call::new(Method::GET, &["jobs"]);
-        if let Some(cursor) = cursor {
-            call = call.with("cursor", cursor.to_owned());
+        if let Some(cursor) = &asked.cursor {
+            call = call.with("cursor", cursor.clone());
         }
-        if let Some(repo) = repo {
+        if let Some(repo) = &asked.repo {
             call = call.with("repo", repo.to_string());
         }
-        if let Some(limit) = limit {
+        if !asked.states.is_empty() {
+            call = call.with("state", asked.states.join(","));
+        }
+        if let Some(limit) = asked.limit {
             call = call.with("limit", limit.to_string());
+        }
+        self.done(call).await
+    }
+
+    /// Pull requests of jobs that are neither merged nor closed, of one repository or of all.
+    pub async fn pulls(&self, repo: Option<&RepoName>) -> Result<Pulls, Error> {
+        let mut call = Call::new(Method::GET, &["pulls"]);
+        if let Some(repo) = repo {
+            call = call.with("repo", repo.to_string());
         }
         self.done(call).await
     }

@@ -9,5 +9,5 @@ mod error;
 
 mod client;
 
-pub use client::{Answer, CALL_TIMEOUT, Carried, Carrier, Client, EventsAsked, Request};
+pub use client::{Answer, CALL_TIMEOUT, Carried, Carrier, Client, EventsAsked, JobsAsked, Request};
 pub use error::Error;

@@ -19,7 +19,7 @@ pub use inbox::{
     Extend, Extended, GiveBack, GivenBack, RETRY_AFTER_SECONDS_MAX, TAKE_LIMIT, TAKE_LIMIT_MAX,
     TakeRequest, Taken, TakenWake, WAIT_SECONDS_MAX, WHY_BYTES_MAX,
 };
-pub use job::{CreateJob, Ended, JobView, Jobs, OrderView, PlanStepView, Waiting};
+pub use job::{CreateJob, Ended, JobView, Jobs, OrderView, PlanStepView, PullView, Pulls, Waiting};
 pub use orders::{
     Acknowledge, AdoptRequest, CancelRequest, MergeRequest, Message, Nothing, RegisterRequest,
     RetryRequest,

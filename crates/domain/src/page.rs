@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ids::SessionId;
 use crate::redact::holds_secret;
 
 /// Longest address, in characters.
@@ -60,6 +61,14 @@ fn is_name(host: &str) -> bool {
 
 fn is_port(port: &str) -> bool {
     port.parse::<u16>().is_ok()
+}
+
+impl Page {
+    /// The page of a session: as Jules told it, else where Jules's sessions usually are.
+    pub fn of_session(session: &SessionId, told: Option<&str>) -> Self {
+        let usual = || Self(format!("https://jules.google.com/session/{session}"));
+        told.and_then(Self::told).unwrap_or_else(usual)
+    }
 }
 
 impl TryFrom<String> for Page {

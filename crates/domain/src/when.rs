@@ -12,9 +12,58 @@ pub fn plus(at: Timestamp, wait: SignedDuration) -> Timestamp {
     at.checked_add(wait).unwrap_or(edge)
 }
 
+/// A sentence for people, whose times are told to the second: `2026-03-01T12:00:00.123456789Z` becomes `2026-03-01T12:00:00Z`.
+pub fn to_the_second(sentence: &str) -> String {
+    let mut told = String::with_capacity(sentence.len());
+    let mut rest = sentence;
+    while let Some((before, after)) = rest.split_once('.') {
+        told.push_str(before);
+        let fraction = after.bytes().take_while(u8::is_ascii_digit).count();
+        let is_time = ends_with_time(before) && fraction > 0 && after[fraction..].starts_with('Z');
+        if is_time {
+            rest = &after[fraction..];
+        } else {
+            told.push('.');
+            rest = after;
+        }
+    }
+    told.push_str(rest);
+    told
+}
+
+/// Whether a text ends as `T12:00:00` does.
+fn ends_with_time(text: &str) -> bool {
+    let Some(end) = text.len().checked_sub(9).and_then(|at| text.get(at..)) else {
+        return false;
+    };
+    let form = end
+        .bytes()
+        .map(|b| if b.is_ascii_digit() { b'0' } else { b });
+    form.eq("T00:00:00".bytes())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_in_sentences_have_no_fractions_of_a_second() {
+        for (sentence, told) in [
+            (
+                "Jules asks since 2026-03-01T12:00:00.123456789Z: 1.5 or 2?",
+                "Jules asks since 2026-03-01T12:00:00Z: 1.5 or 2?",
+            ),
+            (
+                "2026-03-01T12:00:00.5Z, 2026-03-01T12:00:01.25Z.",
+                "2026-03-01T12:00:00Z, 2026-03-01T12:00:01Z.",
+            ),
+            ("until 2026-03-01T12:00:00Z.", "until 2026-03-01T12:00:00Z."),
+            ("v1.2.3Z and T12:00:00.Z", "v1.2.3Z and T12:00:00.Z"),
+            ("", ""),
+        ] {
+            assert_eq!(to_the_second(sentence), told);
+        }
+    }
 
     #[test]
     fn sums_stop_at_the_edges_of_time() {

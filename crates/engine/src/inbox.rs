@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use domain::ids::{AgentName, EventId};
 use domain::job::NotNow;
-use domain::wake::{Back, LeaseLost, Wake};
+use domain::wake::{Back, Channel, LeaseLost, Wake};
 
 use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
 use crate::keys;
+use crate::settings::Agent;
 use crate::store::{Versioned, decode};
 use crate::wait::Seen;
 use crate::wakes::busy;
@@ -24,7 +25,7 @@ pub type Held<'a> = (&'a AgentName, &'a EventId, u32);
 impl Desk {
     /// Takes the oldest wakes out of an agent's inbox, of each job only its first: the next one comes when that is over.
     pub async fn take(&self, agent: &AgentName, most: usize) -> Result<Vec<Wake>, Error> {
-        self.must_agent(agent).await?;
+        self.must_have_inbox(agent).await?;
         let mut taken = Vec::new();
         match self
             .take_into(&mut taken, (agent, most.min(TAKE_MAX)))
@@ -34,6 +35,24 @@ impl Desk {
             Err(error) if taken.is_empty() => Err(error),
             Err(_) | Ok(()) => Ok(taken),
         }
+    }
+
+    /// Refuses an agent whose wakes only ever go to its address, since whoever waits for its inbox would wait for ever. What an earlier setting left there can still be taken.
+    async fn must_have_inbox(&self, name: &AgentName) -> Result<(), Error> {
+        let agent = self.must_agent(name).await?;
+        if agent.ways().contains(&Channel::Inbox) {
+            return Ok(());
+        }
+        let records = self.store.records();
+        let left = records.list(&keys::inbox(name), false, None, 1).await?;
+        if !left.records.is_empty() {
+            return Ok(());
+        }
+        let sentence = format!(
+            "agent `{name}` has no inbox: its wakes go to its address only; give it one with `gaffer agent set {name} --channel inbox`"
+        );
+        let code = "no_inbox";
+        Err(NotNow { code, sentence }.into())
     }
 
     async fn take_into(
@@ -136,9 +155,9 @@ impl Desk {
         Err(busy(event))
     }
 
-    async fn must_agent(&self, name: &AgentName) -> Result<(), Error> {
+    async fn must_agent(&self, name: &AgentName) -> Result<Agent, Error> {
         let found = self.store.agent(name).await?;
-        found.map(drop).ok_or_else(|| Error::NoSuch {
+        found.map(|found| found.value).ok_or_else(|| Error::NoSuch {
             what: "agent",
             name: name.to_string(),
         })

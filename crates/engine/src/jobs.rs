@@ -13,7 +13,7 @@ mod waiting;
 use std::time::Duration;
 
 pub use creation::Carried;
-pub use listing::{JobsCursor, Listed, NoJobsCursor};
+pub use listing::{JobsAsked, JobsCursor, Listed, NoJobsCursor};
 pub use trial::TEST_ACCOUNT;
 pub(crate) use waiting::{SEEN_JUST_NOW, conversation_key};
 

@@ -115,6 +115,23 @@ pub struct AccountStatus {
     pub requests: Option<(u64, u32)>,
 }
 
+/// The words that [`state_of`] has for a job, in the order in which a job comes to them.
+pub const STATES: [&str; 13] = [
+    "queued",
+    "starting",
+    "working",
+    "asking",
+    "plan-waits",
+    "in-review",
+    "completed",
+    "merged",
+    "closed",
+    "failed",
+    "lost",
+    "refused",
+    "cancelled",
+];
+
 /// A job's state in one word, for people and for lists.
 pub fn state_of(job: &Job) -> &'static str {
     match &job.phase {

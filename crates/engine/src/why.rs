@@ -15,6 +15,8 @@ use crate::keys;
 use crate::ports::Key;
 use crate::status::state_of;
 
+pub use pull::state_of as pull_state_of;
+
 /// Why a job or a pull request does not move.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Why {

@@ -21,6 +21,8 @@ pub enum Takes {
     Form(&'static str),
     /// What a job is called by.
     Job,
+    /// Words for states of a job, with commas between them.
+    States,
     /// A text that an earlier answer held.
     Cursor,
     /// Yes or no, in digits or words.
@@ -99,12 +101,24 @@ pub(super) const PIECE: Parameter = number(
     "Which piece of the patch: the first is read afresh, a further one is of the reading before and named by its `next_page`.",
 );
 
+/// What `GET /pulls` takes.
+pub(super) const PULLS: [Parameter; 1] = [query(
+    "repo",
+    Takes::Form("RepoName"),
+    "Only pull requests of this repository.",
+)];
+
 /// What `GET /jobs` takes.
-pub(super) const JOBS: [Parameter; 3] = [
+pub(super) const JOBS: [Parameter; 4] = [
     query(
         "repo",
         Takes::Form("RepoName"),
         "Only jobs of this repository.",
+    ),
+    query(
+        "state",
+        Takes::States,
+        "Only jobs in one of these states, with commas between them.",
     ),
     number(
         "limit",

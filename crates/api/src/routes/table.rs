@@ -6,7 +6,7 @@ use axum::routing::{get, post};
 
 use domain::token::Scope;
 
-use super::parameter::{EVENTS, FRESH, JOBS, KEY, PIECE, SAID, TOOLSETS};
+use super::parameter::{EVENTS, FRESH, JOBS, KEY, PIECE, PULLS, SAID, TOOLSETS};
 use super::{Body, Caller, Method, Route, Row, Sends};
 use crate::door::Inner;
 use crate::orders::{Verb, order};
@@ -134,6 +134,11 @@ pub(crate) static CLOSED: &[DoorRow] = &[
     .sends(Sends::MaybeJson("RegisterRequest"))
     .answers(&[(200, Json("Registered")), (202, Json("Later"))])
     .refuses(&[404, 409]),
+    Row::get("/pulls", ("list_pulls", "Lists pull requests of jobs that are neither merged nor closed, the oldest first"), || {
+        get(jobs::pulls)
+    })
+    .takes(&PULLS)
+    .answers(&[(200, Json("Pulls"))]),
     Row::get(
         "/pulls/{owner}/{name}/{number}/why",
         ("why_pull", "Tells why a pull request is not merged, or not even looked at"),

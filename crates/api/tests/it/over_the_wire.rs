@@ -3,7 +3,7 @@
 use std::sync::Once;
 
 use client::wire::{CancelRequest, CreateJob, MergeRequest, RetryRequest, Waiting};
-use client::{Answer, Client, Error};
+use client::{Answer, Client, Error, JobsAsked};
 use domain::ids::EventId;
 use domain::job::Attention;
 use domain::session::SessionState;
@@ -83,8 +83,12 @@ async fn a_job_from_its_creation_to_its_end() {
     let other = client.create_job(&order(), None).await.unwrap();
     let first = client.jobs(None, Some(1)).await.unwrap();
     assert_eq!((first.jobs, first.more), (vec![other], true));
-    let cursor = first.next_cursor.as_deref();
-    let second = client.jobs_after(None, Some(1), cursor).await.unwrap();
+    let asked = JobsAsked {
+        limit: Some(1),
+        cursor: first.next_cursor,
+        ..JobsAsked::default()
+    };
+    let second = client.jobs_of(&asked).await.unwrap();
     assert_eq!(second.jobs[0].job_id, job.job_id);
     assert!(!second.more);
     let again = client.retry(id, &reason("Keep the old API.")).await;

@@ -13,6 +13,7 @@ use engine::work::Work;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
+use crate::merging::in_review;
 use crate::world::{SESSION, World, shop_pull};
 
 const LEAKED: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
@@ -36,9 +37,10 @@ async fn a_job_is_shown_by_its_id_and_by_its_session() {
         shown,
         json!({
             "job_id": id.to_string(), "state": "asking", "session_id": SESSION,
-            "session_state": "AWAITING_USER_FEEDBACK", "url": "https://jules.google.com/session/1",
+            "session_state": "AWAITING_USER_FEEDBACK", "session_url": "https://jules.google.com/session/1",
             "repo": "acme/shop", "branch": "main", "title": "Tidy the shop.", "attempt": 1,
-            "created_at": "2026-03-01T12:00:00Z", "pull_request": "acme/shop#7", "agent": null, "priority": 5,
+            "created_at": "2026-03-01T12:00:00Z", "pull_request": "acme/shop#7",
+            "pull_request_url": "https://github.com/acme/shop/pull/7", "agent": null, "priority": 5,
             "account": "default", "last_activity": "2026-03-01T12:00:00Z",
             "waiting": {"for": "question", "since": "2026-03-01T12:00:00Z", "text": "May I use [secret]?"},
             "ended": null,
@@ -406,4 +408,44 @@ async fn a_list_goes_on_from_its_cursor_whoever_came_since() {
         assert!(newest.len() > made.len());
         assert_eq!(newest[newest.len() - 1]["job_id"], made[6].as_str());
     }
+}
+
+#[tokio::test]
+async fn jobs_are_listed_by_their_states() {
+    let world = World::new().await;
+    let queued = world.job("acme/shop").await;
+    let working = world.watched(|_| {}).await;
+    let ids = async |state: &str| {
+        let listed = world.get(&format!("/jobs?state={state}")).await.ok(200);
+        let jobs = listed["jobs"].as_array().unwrap().iter();
+        let mut ids: Vec<_> = jobs.map(|job| job["job_id"].clone()).collect();
+        ids.sort_by_key(ToString::to_string);
+        ids
+    };
+    assert_eq!(ids("queued").await, [json!(queued)]);
+    assert_eq!(ids("working").await, [json!(working)]);
+    assert_eq!(ids("working,queued").await.len(), 2);
+    assert_eq!(ids("merged").await.len(), 0);
+    let refused = world.get("/jobs?state=wroking").await;
+    assert_eq!(refused.code(400), "bad_parameter");
+    assert!(
+        refused
+            .text
+            .contains("`wroking` is no state; there are queued")
+    );
+}
+
+#[tokio::test]
+async fn open_pull_requests_are_listed_with_their_pages() {
+    let world = World::new().await;
+    assert_eq!(world.get("/pulls").await.ok(200), json!({ "pulls": [] }));
+    let job = in_review(&world).await;
+    let listed = world.get("/pulls?repo=Acme/Shop").await.ok(200);
+    let pull = &listed["pulls"][0];
+    assert_eq!(pull["pull_request"], "acme/shop#7");
+    assert_eq!(pull["url"], "https://github.com/acme/shop/pull/7");
+    assert_eq!(pull["job_id"], job.as_str());
+    assert_eq!(world.get("/pulls").await.ok(200), listed);
+    let other = world.get("/pulls?repo=acme/other").await.ok(200);
+    assert_eq!(other, json!({ "pulls": [] }));
 }

@@ -18,6 +18,12 @@ pub(crate) enum AccountCommand {
     Add(AddArgs),
     /// Change what an account may run and who is woken for it; its key stays, and what is not given stays.
     Set(SetArgs),
+    /// Remove an account that no source and no job uses any more, and its key.
+    #[command(after_help = "Example:\n  gaffer account remove work")]
+    Remove {
+        /// Which account.
+        name: AccountName,
+    },
     /// List accounts: their limits and how they fare.
     #[command(after_help = "Example:\n  gaffer account list --json")]
     List,

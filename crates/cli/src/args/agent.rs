@@ -38,6 +38,12 @@ pub(crate) enum AgentCommand {
     /// List agents.
     #[command(after_help = "Example:\n  gaffer agent list --json")]
     List,
+    /// Show an agent: where its wakes go, which of them wait, and which sources wake it.
+    #[command(after_help = "Example:\n  gaffer agent show bot")]
+    Show {
+        /// Which agent.
+        name: AgentName,
+    },
     /// Give an agent a new signing secret; both sign until `--finish`.
     Rotate(RotateArgs),
     /// Remove an agent and its secret.

@@ -7,6 +7,7 @@ use domain::conversation::Cursor;
 use domain::ids::{AgentName, BranchName, CommitSha, JobName, RepoName, SessionId};
 use domain::priority::Priority;
 use domain::wake::Resume;
+use engine::status::STATES;
 use jiff::SignedDuration;
 use url::Url;
 
@@ -35,12 +36,15 @@ pub(crate) enum JobCommand {
     Create(CreateArgs),
     /// List jobs, repository by repository, the newest first.
     #[command(
-        after_help = "Examples:\n  gaffer job list\n  gaffer job list --repo acme/shop --limit 10\n  gaffer job list --all --json"
+        after_help = "Examples:\n  gaffer job list\n  gaffer job list --repo acme/shop --limit 10\n  gaffer job list --state asking --state plan-waits\n  gaffer job list --all --json"
     )]
     List {
         /// Only this repository's.
         #[arg(long, value_name = "OWNER/REPO")]
         repo: Option<RepoName>,
+        /// Only jobs in this state; given several times, in any of them.
+        #[arg(long = "state", value_name = "STATE", value_delimiter = ',', value_parser = STATES)]
+        states: Vec<String>,
         /// At most so many, 1 to 200.
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
         limit: u32,
@@ -59,6 +63,11 @@ pub(crate) enum JobCommand {
         #[arg(long)]
         fresh: bool,
     },
+    /// Open a job's pull request in the browser, or the page of its session while it has none.
+    #[command(
+        after_help = "Examples:\n  gaffer job open latest\n  gaffer job open 01j00000000000000000000000 --json"
+    )]
+    Open(OneJob),
     /// Show what was said between a job's session and its people, the oldest first.
     #[command(
         after_help = "Examples:\n  gaffer job messages 01j00000000000000000000000\n  gaffer job messages 01j00000000000000000000000 --cursor m1.123.1771000000000000000.a1"
@@ -168,11 +177,12 @@ pub(crate) struct MergeArgs {
 /// How far a job has to come.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer job wait 01j00000000000000000000000\n  gaffer job wait 01j00000000000000000000000 --until merged --within 1h"
+    after_help = "Examples:\n  gaffer job wait 01j00000000000000000000000\n  gaffer job wait 01j00000000000000000000000 --until merged --within 1h\n  gaffer job wait 01j00000000000000000000000 acme/shop#7"
 )]
 pub(crate) struct WaitArgs {
-    /// Which job: its id or the beginning of it, a session's id, OWNER/REPO#N, or `latest`.
-    pub(crate) id: JobOrSession,
+    /// Which job: its id or the beginning of it, a session's id, OWNER/REPO#N, or `latest`; given several, all of them.
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) ids: Vec<JobOrSession>,
 
     /// What to wait for.
     #[arg(long, value_enum, value_name = "WHAT", default_value = "ended")]
@@ -244,12 +254,12 @@ pub(crate) struct AdoptArgs {
 /// A new job.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer job create --repo acme/shop --prompt 'Add a search box'\n  gaffer job create --repo acme/shop --branch develop --title Search --prompt-file task.md\n  gaffer job create --repo acme/shop --prompt 'Mend the login' --priority 9\n  gaffer job create --repo acme/shop --prompt 'Add a search box' --until waiting\n  gaffer job create --repo acme/shop --prompt 'Rework the cart' --require-plan-approval\n  gaffer job create --repo acme/shop --prompt 'Try another parser' --no-pull-request\n  cat task.md | gaffer job create --repo acme/shop -"
+    after_help = "Examples:\n  gaffer job create 'Add a search box'\n  gaffer job create --repo acme/shop --prompt 'Add a search box'\n  gaffer job create --repo acme/shop --branch develop --title Search --prompt-file task.md\n  gaffer job create --repo acme/shop --prompt 'Mend the login' --priority 9\n  gaffer job create --repo acme/shop --prompt 'Add a search box' --until waiting\n  gaffer job create --repo acme/shop --prompt 'Rework the cart' --require-plan-approval\n  gaffer job create --repo acme/shop --prompt 'Try another parser' --no-pull-request\n  cat task.md | gaffer job create --repo acme/shop"
 )]
 pub(crate) struct CreateArgs {
-    /// The repository, which has to be a source.
+    /// The repository, which has to be a source [default: the one that the git remote `origin` of the current folder names, else the only source].
     #[arg(long, value_name = "OWNER/REPO")]
-    pub(crate) repo: RepoName,
+    pub(crate) repo: Option<RepoName>,
 
     /// The base branch; the source's without one.
     #[arg(long, value_name = "NAME")]
@@ -280,16 +290,16 @@ pub(crate) struct CreateArgs {
     pub(crate) no_pull_request: bool,
 
     /// The task.
-    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new(), required_unless_present_any = ["prompt_file", "stdin"], conflicts_with_all = ["prompt_file", "stdin"])]
+    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new(), conflicts_with_all = ["prompt_file", "task"])]
     pub(crate) prompt: Option<String>,
 
     /// A file with the task; `-` is standard input.
-    #[arg(long, value_name = "FILE", value_parser = value::file, conflicts_with = "stdin")]
+    #[arg(long, value_name = "FILE", value_parser = value::file, conflicts_with = "task")]
     pub(crate) prompt_file: Option<PathBuf>,
 
-    /// `-`: the task comes from standard input.
-    #[arg(value_name = "-", value_parser = value::dash)]
-    pub(crate) stdin: Option<String>,
+    /// The task; `-` is standard input, which is also read when the task is given nowhere.
+    #[arg(value_name = "PROMPT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) task: Option<String>,
 
     /// Wait until it has come so far, as `gaffer job wait` does.
     #[arg(long, value_enum, value_name = "WHAT")]

@@ -1,14 +1,14 @@
 //! Options of `gaffer pull`.
 
 use clap::{Args, Subcommand};
-use domain::ids::PullRef;
+use domain::ids::{PullRef, RepoName};
 use url::Url;
 
 use super::value;
 
 /// `gaffer pull`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  gaffer pull why 'acme/shop#7'")]
+#[command(after_help = "Example:\n  gaffer pull list")]
 pub(crate) struct PullArgs {
     /// Where `gaffer up` listens [default: http://127.0.0.1:4180], or the API of a stack.
     #[arg(long, global = true, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
@@ -22,6 +22,15 @@ pub(crate) struct PullArgs {
 /// What to do with pull requests.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PullCommand {
+    /// List pull requests of jobs that are neither merged nor closed, the oldest first.
+    #[command(
+        after_help = "Examples:\n  gaffer pull list\n  gaffer pull list --repo acme/shop --json"
+    )]
+    List {
+        /// Only this repository's.
+        #[arg(long, value_name = "OWNER/REPO")]
+        repo: Option<RepoName>,
+    },
     /// Tell why a pull request is not merged, or not even looked at, and what happens next.
     #[command(after_help = "Example:\n  gaffer pull why 'acme/shop#7'")]
     Why {

@@ -17,6 +17,20 @@ pub(crate) enum SourceCommand {
     /// List sources.
     #[command(after_help = "Example:\n  gaffer source list --json")]
     List,
+    /// Show a source with all its settings.
+    #[command(after_help = "Example:\n  gaffer source show acme/shop")]
+    Show {
+        /// Which repository.
+        #[arg(value_name = "OWNER/REPO")]
+        repo: RepoName,
+    },
+    /// Remove a source that no job works in any more; nothing on GitHub changes.
+    #[command(after_help = "Example:\n  gaffer source remove acme/shop")]
+    Remove {
+        /// Which repository.
+        #[arg(value_name = "OWNER/REPO")]
+        repo: RepoName,
+    },
     /// Write nothing to Jules or GitHub for a source until it is resumed.
     #[command(after_help = "Example:\n  gaffer source pause acme/shop")]
     Pause {

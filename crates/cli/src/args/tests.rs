@@ -160,13 +160,15 @@ fn a_prompt_comes_from_one_place() {
         &["--prompt-file", "x"],
         &["--prompt-file", "-"],
         &["-"],
+        &["text"],
+        &[],
     ] {
         assert!(parse(good).is_ok(), "{good:?}");
     }
     for bad in [
-        &[][..],
-        &["--prompt", ""],
-        &["text"],
+        &["--prompt", ""][..],
+        &[""],
+        &["text", "more"],
         &["--prompt", "x", "-"],
         &["--prompt", "x", "--prompt-file", "y"],
         &["--prompt-file", "y", "-"],

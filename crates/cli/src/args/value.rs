@@ -208,14 +208,6 @@ pub(crate) fn path(text: &str) -> Result<String, String> {
     Ok(path)
 }
 
-/// The only word that may stand for a text on standard input.
-pub(crate) fn dash(text: &str) -> Result<String, String> {
-    if text == "-" {
-        return Ok(text.to_owned());
-    }
-    Err("only `-` can stand here, for standard input; give a text with `--prompt TEXT`".to_owned())
-}
-
 /// An event's id or the beginning of it; which one that is, is found out where events are.
 pub(crate) fn event(text: &str) -> Result<String, String> {
     let digits = text.strip_prefix("evt_").unwrap_or(text);
@@ -310,7 +302,5 @@ mod tests {
         for bad in ["", "  ", "a\u{7}b", &"x".repeat(251)] {
             assert!(words(bad).is_err());
         }
-        assert!(dash("-").is_ok());
-        assert!(dash("text").is_err());
     }
 }

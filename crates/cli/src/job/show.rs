@@ -5,6 +5,7 @@ use client::wire::{
     Artifacts, EffectView, Ended, Events, JobView, Jobs, Later, Merged, Messages, OrderView,
     Registered, Waiting,
 };
+use domain::ids::JobId;
 use domain::wake::ActionableEvent;
 use serde_json::{Map, Value, json};
 
@@ -28,11 +29,12 @@ pub(super) fn job(job: &JobView) -> Answer {
             ),
         ),
         ("session state", or_empty(job.session_state.clone())),
-        ("page", or_empty(job.url.clone())),
+        ("session page", or_empty(job.session_url.clone())),
         (
             "pull request",
             or_empty(job.pull_request.as_ref().map(ToString::to_string)),
         ),
+        ("pull request page", or_empty(job.pull_request_url.clone())),
         ("priority", job.priority.to_string()),
         (
             "plans",
@@ -272,11 +274,20 @@ pub(super) fn artifacts(came: &Came<Artifacts>) -> Answer {
 }
 
 /// It will be done, but was not within the time that the door waits.
+///
+/// The address that tells how it goes on names the job.
 fn noted(later: &Later) -> Answer {
     let answer = Answer::new(json!({ "outcome": "later", "later": value(later) }))
         .line(format!("Not done yet: {}", later.sentence));
     let answer = later.reasons.iter().fold(answer, |answer, reason| {
         answer.line(format!("- {} [{}]", reason.sentence, reason.code))
     });
-    answer.line("`gaffer job why ID` tells how it goes on.")
+    let job = later
+        .ask_again
+        .split('/')
+        .find(|part| part.parse::<JobId>().is_ok());
+    match job {
+        Some(job) => answer.line(format!("`gaffer job why {job}` tells how it goes on.")),
+        None => answer,
+    }
 }

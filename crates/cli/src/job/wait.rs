@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use client::Client;
-use client::wire::JobView;
+use client::wire::{JobView, Jobs};
 use jiff::SignedDuration;
 use tokio::time::Instant;
 
@@ -33,23 +33,55 @@ enum Seen {
     NotYet,
 }
 
+/// Waits for all of some jobs, and shows them as they are then; the first that can never come so far ends it.
+pub(super) async fn all(
+    client: &Client,
+    names: &[&str],
+    what: (Until, SignedDuration),
+) -> Result<Answer> {
+    let [one] = names else {
+        let waits = names.iter().map(|name| until(client, name, what));
+        let jobs = futures::future::try_join_all(waits).await?;
+        let more = false;
+        let next_cursor = None;
+        return Ok(show::jobs(&Jobs {
+            jobs,
+            more,
+            next_cursor,
+        }));
+    };
+    run(client, one, what).await
+}
+
 /// Waits, and shows the job as it is then.
 pub(super) async fn run(
     client: &Client,
+    name: &str,
+    what: (Until, SignedDuration),
+) -> Result<Answer> {
+    Ok(show::job(&until(client, name, what).await?))
+}
+
+/// Waits, and answers the job as it is then.
+async fn until(
+    client: &Client,
     id: &str,
     (until, within): (Until, SignedDuration),
-) -> Result<Answer> {
+) -> Result<JobView> {
     let end = Instant::now() + within.unsigned_abs();
+    let mut name = id.to_owned();
     let mut beat = tokio::time::interval(LOOK_EVERY);
     loop {
         beat.tick().await;
-        let job = client.job(id).await?;
+        let job = client.job(&name).await?;
+        // What a name such as `latest` means must not change while one waits.
+        name = job.job_id.to_string();
         let reached = match until {
             Until::InReview => in_review(client, &job).await?,
             Until::Merged | Until::Ended | Until::Waiting => seen(&job, until),
         };
         match reached {
-            Seen::There => return Ok(show::job(&job)),
+            Seen::There => return Ok(job),
             Seen::Never => return Err(ended(&job).into()),
             Seen::NotYet if Instant::now() >= end => return Err(too_long(&job, within).into()),
             Seen::NotYet => {}

@@ -171,6 +171,141 @@ fn a_prompt_comes_from_a_file_or_standard_input() {
 }
 
 #[test]
+fn a_job_needs_no_more_than_its_task() {
+    let world = world();
+    let only = world.json(&["job", "create", PROMPT])["job"].clone();
+    assert_eq!(
+        (&only["repo"], &only["title"]),
+        (&json!("acme/shop"), &json!(PROMPT))
+    );
+    let piped = world.feed(&["job", "create"], "Mend the till\n").ok();
+    let id = piped.stdout.trim_end();
+    assert_eq!(id.len(), 26, "{piped:?}");
+    assert_eq!(
+        world.json(&["job", "show", id])["job"]["title"],
+        "Mend the till"
+    );
+    let shown = world.run(&["job", "show", "latest"]).ok();
+    assert!(shown.says(id) && shown.says("Mend the till"), "{shown:?}");
+    let empty = world.refused(&["job", "create"]);
+    assert_eq!((empty.exit, empty.code.as_str()), (2, "usage"));
+
+    world.run(&["source", "add", "acme/other"]).ok();
+    let unclear = world.refused(&["job", "create", PROMPT]);
+    assert!(
+        unclear.next.contains("acme/other, acme/shop"),
+        "{unclear:?}"
+    );
+    let clone = tempfile::tempdir().unwrap();
+    let git = |arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        let ran = git.args(arguments).current_dir(clone.path()).output();
+        assert!(ran.unwrap().status.success());
+    };
+    git(&["init", "--quiet"]);
+    git(&["remote", "add", "origin", "git@github.com:acme/other.git"]);
+    let mut there = world.command(&["job", "create", PROMPT, "--json"]);
+    there.current_dir(clone.path());
+    let created = crate::world::ran(there, "").ok().json();
+    assert_eq!(created["job"]["repo"], "acme/other");
+}
+
+#[test]
+fn a_job_is_opened_in_the_browser_where_there_is_one() {
+    let world = world();
+    let id = create(&world);
+    let nowhere = world.refused(&["job", "open", &id]);
+    assert_eq!((nowhere.exit, nowhere.code.as_str()), (1, "no_page"));
+}
+
+#[test]
+fn several_jobs_are_waited_for_and_lists_are_filtered() {
+    let world = world();
+    let (one, two) = (create(&world), create(&world));
+    let queued = world.json(&["job", "list", "--state", "queued,working"]);
+    assert_eq!(queued["jobs"].as_array().unwrap().len(), 2);
+    world.run(&["job", "cancel", &one]).ok();
+    let late = world.refused(&["job", "wait", &one, &two, "--within", "1s"]);
+    assert!(
+        late.code == "still_waiting" && late.next.contains(&two),
+        "{late:?}"
+    );
+    world.run(&["job", "cancel", &two]).ok();
+    let both = world.json(&["job", "wait", &one, &two]);
+    assert_eq!(both["jobs"].as_array().unwrap().len(), 2);
+    let queued = world.json(&["job", "list", "--state", "queued"]);
+    assert_eq!(queued["jobs"], json!([]));
+    let cancelled = world.json(&["job", "list", "--state", "cancelled", "--all"]);
+    assert_eq!(cancelled["jobs"].as_array().unwrap().len(), 2);
+    let told = world.refused(&["job", "list", "--state", "cancelt"]);
+    assert!(
+        told.exit == 2 && told.next.contains("cancelled"),
+        "{told:?}"
+    );
+    assert!(
+        world
+            .run(&["pull", "list"])
+            .ok()
+            .says("No pull request is open.")
+    );
+    assert_eq!(world.json(&["pull", "list"]), json!({ "pulls": [] }));
+}
+
+#[test]
+fn what_is_added_is_shown_and_removed_once_nothing_uses_it() {
+    let world = world();
+    world.run(&["agent", "add", "me"]).ok();
+    world
+        .run(&["source", "set", "acme/shop", "--agent", "me"])
+        .ok();
+    let source = world.json(&["source", "show", "acme/shop"])["source"].clone();
+    assert_eq!(
+        (&source["agent"], &source["account"]),
+        (&json!("me"), &json!("default"))
+    );
+    let agent = world.json(&["agent", "show", "me"])["agent"].clone();
+    assert_eq!(
+        (&agent["sources"], &agent["ways"]),
+        (&json!(["acme/shop"]), &json!(["inbox"]))
+    );
+    let secrets = world.json(&["secret", "list"])["secrets"].clone();
+    let key = secrets.as_array().unwrap().iter();
+    let key: Vec<_> = key.filter(|it| it["secret"] == "jules/default").collect();
+    assert_eq!(key[0]["state"], "stored");
+    assert!(!world.run(&["secret", "list"]).ok().says(KEY));
+
+    let id = create(&world);
+    for (arguments, used) in [
+        (&["source", "remove", "acme/shop"], id.as_str()),
+        (&["account", "remove", "default"], "acme/shop"),
+    ] {
+        let told = world.refused(arguments);
+        assert!(
+            told.code == "in_use" && told.error.contains(used),
+            "{told:?}"
+        );
+    }
+    world.run(&["job", "cancel", &id]).ok();
+    world.run(&["source", "remove", "acme/shop"]).ok();
+    world.run(&["account", "remove", "default"]).ok();
+    assert_eq!(world.json(&["source", "list"])["sources"], json!([]));
+    assert_eq!(world.json(&["account", "list"])["accounts"], json!([]));
+    assert!(!world.data().join("secrets/jules/default").exists());
+    for gone in [
+        &["source", "show", "acme/shop"],
+        &["source", "remove", "acme/shop"],
+        &["account", "remove", "default"],
+        &["agent", "show", "nobody"],
+    ] {
+        assert_eq!(world.refused(gone).code, "no_such", "{gone:?}");
+    }
+    assert_eq!(
+        world.json(&["job", "show", &id])["job"]["state"],
+        "cancelled"
+    );
+}
+
+#[test]
 fn a_job_can_be_stricter_than_its_source_and_open_no_pull_request() {
     let world = world();
     let order = ["job", "create", "--repo", "acme/shop", "--prompt", PROMPT];
@@ -349,4 +484,21 @@ fn top_is_shown_once_where_no_terminal_reads_it() {
         .set("GAFFER_URL", "http://127.0.0.1:1");
     let told = closed.refused(&["top"]);
     assert_eq!((told.exit, told.code.as_str()), (1, "not_running"));
+}
+
+#[test]
+fn a_watch_that_could_never_do_anything_is_refused_at_once() {
+    let world = world();
+    let url = ["agent", "add", "bot", "--url", "https://bot.example.com/x"];
+    world.run(&url).ok();
+    let told = world.refused(&["watch", "--agent", "bot"]);
+    assert_eq!((told.exit, told.code.as_str()), (1, "no_inbox"));
+    assert!(told.error.contains("--channel inbox"), "{told:?}");
+    world.run(&["agent", "add", "me"]).ok();
+    world.run(&["watch", "--agent", "me", "--once"]).ok();
+    for command in ["/nonexistent", "no-such-command"] {
+        let watch = ["--json", "watch", "--agent", "me", "--once", "--", command];
+        let told = world.run(&watch).told();
+        assert!(told.exit == 2 && told.error.contains(command), "{told:?}");
+    }
 }

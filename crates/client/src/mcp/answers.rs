@@ -228,7 +228,7 @@ impl From<&JobView> for Job {
             attempt: job.attempt,
             created_at: job.created_at,
             session_id: job.session_id.as_ref().map(ToString::to_string),
-            url: job.url.clone(),
+            url: job.session_url.clone(),
             pull_request: job.pull_request.as_ref().map(ToString::to_string),
             last_activity: job.last_activity,
             waiting: job.waiting.as_ref().map(Open::from),

@@ -90,9 +90,10 @@ pub(super) struct GetMessages {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListJobs {
-    /// `owner/name`.
-    #[schemars(with = "String")]
-    pub(super) repo: RepoName,
+    /// `owner/name`; of all repositories without it.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub(super) repo: Option<RepoName>,
     /// 1 to 200; 50 without it.
     #[serde(default)]
     pub(super) limit: Option<u32>,

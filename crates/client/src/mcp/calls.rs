@@ -204,7 +204,7 @@ async fn create(door: &Client, wanted: arguments::CreateJob) -> Result<Stands, F
 }
 
 async fn list(door: &Client, wanted: arguments::ListJobs) -> Result<Jobs, Failed> {
-    let found = door.jobs(Some(&wanted.repo), wanted.limit).await?;
+    let found = door.jobs(wanted.repo.as_ref(), wanted.limit).await?;
     Ok(Jobs {
         jobs: found.jobs.iter().map(Row::from).collect(),
         more: found.more,
@@ -242,7 +242,7 @@ fn extract(job: &JobView) -> PullRequest {
     PullRequest {
         job_id: job.job_id.to_string(),
         pull_request: pull.map(ToString::to_string),
-        url: pull.map(|it| format!("https://github.com/{}/pull/{}", it.repo, it.number)),
+        url: job.pull_request_url.clone(),
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) enum Tool {
     RegisterJob,
     /// Shows one job.
     GetJob,
-    /// Shows the jobs of a repository.
+    /// Shows the jobs of a repository, or of all.
     ListJobs,
     /// Tells in one letter whether something waits.
     Check,
@@ -169,7 +169,7 @@ impl Tool {
                 "Have a job, or a session begun elsewhere, watched, and note something down about it."
             }
             Self::GetJob => "Show a job: where it stands, and what waits for an answer.",
-            Self::ListJobs => "List the jobs of a repository, the newest first.",
+            Self::ListJobs => "List the jobs, of one repository or of all, the newest first.",
             Self::Check => {
                 "Tell in one letter how a job, or the newest of a repository, stands: Q needs input, C completed, F failed, N nothing to do."
             }

@@ -61,7 +61,8 @@ pub struct JobView {
     /// What Jules says about that session while it is watched, in Jules's spelling.
     pub session_state: Option<String>,
     /// The session's web page.
-    pub url: Option<String>,
+    #[serde(default)]
+    pub session_url: Option<String>,
     /// The repository.
     #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
@@ -78,6 +79,9 @@ pub struct JobView {
     /// Its pull request, `owner/name#number`.
     #[schemars(with = "Option<form::PullRef>")]
     pub pull_request: Option<PullRef>,
+    /// The web page of that pull request.
+    #[serde(default)]
+    pub pull_request_url: Option<String>,
     /// Who is woken; none when the source decides.
     #[schemars(with = "Option<form::AgentName>")]
     pub agent: Option<AgentName>,
@@ -173,6 +177,34 @@ pub struct Ended {
     /// Who called it off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+}
+
+/// `GET /pulls`: those that are neither merged nor closed, the oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Pulls {
+    /// The pull requests.
+    pub pulls: Vec<PullView>,
+}
+
+/// A pull request of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PullView {
+    /// Which.
+    #[schemars(with = "form::PullRef")]
+    pub pull_request: PullRef,
+    /// Its web page.
+    pub url: String,
+    /// The job whose session made it.
+    #[schemars(with = "form::JobId")]
+    pub job_id: JobId,
+    /// Where it stands, in one word: as `GET /pulls/{owner}/{name}/{number}/why` tells it: `unread`, `waits`, `conflicts`, `refused`, `merging` and so on.
+    pub state: String,
+    /// Its head, once it was read.
+    #[schemars(with = "Option<form::CommitSha>")]
+    pub head: Option<CommitSha>,
+    /// Since when it is known.
+    #[schemars(with = "form::Moment")]
+    pub since: Timestamp,
 }
 
 /// `GET /jobs`: the newest first.

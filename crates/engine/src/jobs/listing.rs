@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use crate::desk::{Desk, Error};
 use crate::keys;
 use crate::ports::PageToken;
+use crate::status::state_of;
 use crate::store::decode;
 
 /// Jobs read at once while listing.
@@ -80,11 +81,27 @@ impl FromStr for JobsCursor {
     }
 }
 
+/// Which jobs are listed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JobsAsked {
+    /// Only jobs of this repository.
+    pub repo: Option<RepoName>,
+    /// Only jobs in one of these states, in the words of [`STATES`](crate::status::STATES); in any when empty.
+    pub states: Vec<&'static str>,
+}
+
+impl JobsAsked {
+    fn means(&self, job: &Job) -> bool {
+        self.repo.as_ref().is_none_or(|repo| job.repo == *repo)
+            && (self.states.is_empty() || self.states.contains(&state_of(job)))
+    }
+}
+
 impl Desk {
-    /// The newest jobs first, of one repository or of all, after a cursor.
+    /// The newest jobs first that are asked for, after a cursor.
     pub async fn list_jobs(
         &self,
-        repo: Option<&RepoName>,
+        asked: &JobsAsked,
         after: Option<&JobsCursor>,
         limit: usize,
     ) -> Result<Listed, Error> {
@@ -100,7 +117,7 @@ impl Desk {
                 let Some(job) = self.store.job(&id).await?.map(|found| found.value) else {
                     continue;
                 };
-                let is_wanted = repo.is_none_or(|repo| job.repo == *repo);
+                let is_wanted = asked.means(&job);
                 if is_wanted && jobs.len() == limit {
                     return Ok(Listed { jobs, next: last });
                 }

@@ -5,7 +5,7 @@ use domain::job::NotNow;
 use domain::redact::presentable;
 use jiff::SignedDuration;
 
-use super::Named;
+use super::{JobsAsked, Named};
 use crate::desk::{Desk, Error};
 use crate::keys;
 use crate::ports::PageToken;
@@ -44,7 +44,7 @@ impl Desk {
                 Ok(of(job, None))
             }
             JobName::Latest => {
-                let newest = self.list_jobs(None, None, 1).await?.jobs;
+                let newest = self.list_jobs(&JobsAsked::default(), None, 1).await?.jobs;
                 let newest = newest.into_iter().next().ok_or_else(missing)?;
                 Ok(of(newest.id, None))
             }

@@ -14,7 +14,7 @@ use crate::settings::TrackedPull;
 const PARKED_MAX: usize = 20;
 
 /// A pull request's state in one word.
-pub(super) fn state_of(pull: &Pull) -> &'static str {
+pub fn state_of(pull: &Pull) -> &'static str {
     match &pull.phase {
         PullPhase::Merging { .. } => "merging",
         PullPhase::Closed { .. } => "closed",

@@ -145,11 +145,14 @@ pub(super) fn bad_queries(route: &Route, path: &str) -> Vec<Tried> {
                 .into_iter()
                 .chain([(max + 1).to_string()])
                 .collect(),
-            Takes::Form(_) | Takes::Job | Takes::Cursor | Takes::Switch | Takes::Toolsets => {
-                ["..%2f", "%00", "%0d%0aa:%20b", "no such", "%ff"]
-                    .map(|it| it.replace(' ', "%20"))
-                    .into()
-            }
+            Takes::Form(_)
+            | Takes::Job
+            | Takes::States
+            | Takes::Cursor
+            | Takes::Switch
+            | Takes::Toolsets => ["..%2f", "%00", "%0d%0aa:%20b", "no such", "%ff"]
+                .map(|it| it.replace(' ', "%20"))
+                .into(),
             Takes::Name { .. } => Vec::new(),
         };
         for value in wrong {

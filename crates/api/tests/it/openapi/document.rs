@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use api::{Body, Caller, Method, Parameter, Route, Sends, Takes, routes};
 use client::mcp::Toolset;
 use client::wire::PROBLEM_JSON;
+use engine::status::STATES;
 use serde_json::{Map, Value, json};
 
 use super::schemas::{Schemas, named};
@@ -138,6 +139,10 @@ fn parameter(parameter: &Parameter) -> Value {
         }
         Takes::Form(name) => named(name),
         Takes::Job => job_name(),
+        Takes::States => {
+            let states = STATES.join("|");
+            json!({ "type": "string", "pattern": format!("^({states})(,({states}))*$") })
+        }
         Takes::Switch => json!({ "type": "string", "enum": ["1", "0", "true", "false", ""] }),
         Takes::Cursor => json!({ "type": "string" }),
         Takes::Toolsets => {

@@ -3,7 +3,7 @@
 use client::wire::{
     Acknowledge, Acknowledged, AdoptRequest, Artifacts, CancelRequest, CreateJob, EffectView,
     EventPage, Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs, Later,
-    MergeRequest, Merged, Message, Messages, Nothing, Problem, PushTaken, PushedSession,
+    MergeRequest, Merged, Message, Messages, Nothing, Problem, Pulls, PushTaken, PushedSession,
     RegisterRequest, Registered, RetryRequest, Status, TakeRequest, Taken, Why,
 };
 use schemars::generate::{Contract, SchemaSettings};
@@ -53,6 +53,7 @@ impl Schemas {
         schemas.answer::<Merged>();
         schemas.answer::<Messages>();
         schemas.answer::<Problem>();
+        schemas.answer::<Pulls>();
         schemas.answer::<PushTaken>();
         schemas.answer::<Registered>();
         schemas.answer::<Status>();

@@ -179,7 +179,7 @@ mod tests {
     fn who_is_waited_for_the_longest_stands_first() {
         let job = |id: &str, since: &str| {
             json!({
-                "job_id": id, "state": "asking", "session_id": null, "session_state": null, "url": null,
+                "job_id": id, "state": "asking", "session_id": null, "session_state": null,
                 "repo": "acme/shop", "branch": "main", "title": format!("Title of {since}"), "attempt": 1,
                 "created_at": since, "pull_request": null, "agent": "me", "account": "default",
                 "last_activity": null, "ended": null,

@@ -1,0 +1,109 @@
+//! `gaffer agent list` and `gaffer agent show`.
+
+use anyhow::Result;
+use domain::ids::AgentName;
+use domain::wake::{Channel, WakeState};
+use engine::desk::Desk;
+use engine::settings::Agent;
+use serde_json::{Value, json};
+
+use super::must_find;
+use crate::render::{Answer, value};
+use crate::switch::moment;
+
+/// An agent, and how many of its wakes wait or were given up.
+struct Shown {
+    agent: Agent,
+    waiting: usize,
+    given_up: usize,
+}
+
+impl Shown {
+    async fn of(agent: Agent, desk: &Desk) -> Result<Self> {
+        let wakes = desk.store.wakes(&agent.name).await?;
+        let is_given_up = |state: &WakeState| matches!(state, WakeState::Dead { .. });
+        Ok(Self {
+            waiting: wakes.iter().filter(|wake| !wake.value.is_settled()).count(),
+            given_up: wakes
+                .iter()
+                .filter(|wake| is_given_up(&wake.value.state))
+                .count(),
+            agent,
+        })
+    }
+
+    fn ways(&self) -> Vec<&'static str> {
+        self.agent.ways().into_iter().map(Channel::word).collect()
+    }
+
+    fn state(&self) -> String {
+        let disabled = self.agent.disabled.as_ref();
+        disabled.map_or_else(
+            || "takes wakes".to_owned(),
+            |it| format!("disabled since {}: {}", moment(it.at), it.why),
+        )
+    }
+
+    fn json(&self) -> Value {
+        let mut shown = value(&self.agent);
+        shown["ways"] = json!(self.ways());
+        shown["wakes_waiting"] = json!(self.waiting);
+        shown["wakes_given_up"] = json!(self.given_up);
+        shown
+    }
+
+    fn row(&self) -> Vec<String> {
+        let url = self.agent.url.as_ref();
+        vec![
+            self.agent.name.to_string(),
+            url.map_or_else(|| "-".to_owned(), ToString::to_string),
+            self.ways().join(", then "),
+            self.state(),
+            self.waiting.to_string(),
+            self.given_up.to_string(),
+        ]
+    }
+}
+
+/// All agents.
+pub(super) async fn all(desk: &Desk) -> Result<Answer> {
+    let (mut all, mut rows) = (Vec::new(), Vec::new());
+    for found in desk.store.agents().await? {
+        let shown = Shown::of(found.value, desk).await?;
+        all.push(shown.json());
+        rows.push(shown.row());
+    }
+    let head = ["agent", "url", "ways", "state", "waiting", "given up"];
+    Ok(Answer::new(json!({ "agents": all })).table(
+        &head,
+        rows,
+        "No agent yet: `gaffer agent add NAME --url URL`, or without an address for an inbox.",
+    ))
+}
+
+/// One agent, and who names it.
+pub(super) async fn one(name: &AgentName, desk: &Desk) -> Result<Answer> {
+    let agent = must_find(desk, name).await?.value;
+    let mut sources = Vec::new();
+    for found in desk.store.sources().await? {
+        if found.value.agent.as_ref() == Some(name) {
+            sources.push(found.value.repo.to_string());
+        }
+    }
+    let shown = Shown::of(agent, desk).await?;
+    let mut json = shown.json();
+    json["sources"] = json!(sources);
+    let url = shown.agent.url.as_ref().map(ToString::to_string);
+    let resume = shown.agent.resume.clone().map(String::from);
+    let pairs = vec![
+        ("agent", name.to_string()),
+        ("address", url.unwrap_or_default()),
+        ("ways", shown.ways().join(", then ")),
+        ("state", shown.state()),
+        ("resume", resume.unwrap_or_default()),
+        ("wakes waiting", shown.waiting.to_string()),
+        ("wakes given up", shown.given_up.to_string()),
+        ("woken for", sources.join("\n")),
+    ];
+    Ok(Answer::new(json!({ "agent": json })).pairs(pairs))
+}

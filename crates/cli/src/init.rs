@@ -7,7 +7,7 @@ use domain::doctor::Severity;
 use domain::ids::{AgentName, RepoName};
 use engine::ports::{SecretName, SourceView};
 use engine::settings::Upstreams;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::account::{AddArgs as AccountArgs, LimitArgs};
 use crate::args::doctor::DoctorArgs;
@@ -36,42 +36,32 @@ const AGENT: &str = "helper";
 /// Sets everything up; what is there stays. What the doctor says of it ends the process with 1 if errors are among it.
 pub(crate) async fn run(args: InitArgs, here: &Here, as_json: bool) -> Result<()> {
     let person = person::here(args.yes);
-    let (answer, errors) = set_up(args, here, person).await?;
+    let mut first_hour = FirstHour::new(args, here, person).await?;
+    let (answer, errors) = match first_hour.run().await {
+        Ok(done) => done,
+        Err(error) => return Err(first_hour.failed(error, as_json)?),
+    };
     render::answer(&answer, as_json).context("writing what was set up")?;
-    if errors == 0 {
-        return Ok(());
+    if errors > 0 {
+        let found = if errors == 1 { "error" } else { "errors" };
+        let what = format!(
+            "it is set up, but the doctor found {errors} {found} in the way; what was done stays stored"
+        );
+        let next = "mend them from the top, then run `gaffer doctor`";
+        return Err(Error::refused("unhealthy", what, next).into());
     }
-    let found = if errors == 1 { "error" } else { "errors" };
-    let what = format!(
-        "it is set up, but the doctor found {errors} {found} in the way; what was done stays stored"
-    );
-    let next = "mend them from the top, then run `gaffer doctor`";
-    Err(Error::refused("unhealthy", what, next).into())
+    match first_hour.notes.differing() {
+        0 => Ok(()),
+        count => Err(differing(count).into()),
+    }
 }
 
-/// What was set up, and how many errors the doctor found in it.
-async fn set_up(
-    args: InitArgs,
-    here: &Here,
-    person: Option<Box<dyn Person>>,
-) -> Result<(Answer, usize)> {
-    let given = Given::read(&args, here)?;
-    // What the environment holds is stored as well, so that `gaffer up` finds it in another terminal.
-    let here = here.stored_only();
-    let data = here.open().await.context("setting up")?;
-    let mut first_hour = FirstHour {
-        data,
-        here,
-        person,
-        notes: Notes::default(),
-        given,
-        args,
+fn differing(count: usize) -> Error {
+    let what = match count {
+        1 => "one setting differs from what was asked for, and stays as it is".to_owned(),
+        count => format!("{count} settings differ from what was asked for, and stay as they are"),
     };
-    let outcome = first_hour.run().await;
-    outcome.with_context(|| match first_hour.notes.stored() {
-        "" => "setting up".to_owned(),
-        stored => format!("setting up (stored so far, and it stays: {stored})"),
-    })
+    Error::refused("differs", what, "change it with the commands above")
 }
 
 /// One run.
@@ -85,11 +75,56 @@ struct FirstHour {
 }
 
 impl FirstHour {
+    async fn new(args: InitArgs, here: &Here, person: Option<Box<dyn Person>>) -> Result<Self> {
+        let given = Given::read(&args, here)?;
+        // What the environment holds is stored as well, so that `gaffer up` finds it in another terminal.
+        let here = here.stored_only();
+        Ok(Self {
+            data: here.open().await.context("setting up")?,
+            here,
+            person,
+            notes: Notes::default(),
+            given,
+            args,
+        })
+    }
+
+    /// A failure, after the rows of what was done until then, which stays. Programs get those within the error.
+    fn failed(&self, error: anyhow::Error, as_json: bool) -> Result<anyhow::Error> {
+        if as_json {
+            return Ok(match self.notes.stored() {
+                "" => error.context("setting up"),
+                stored => error.context(format!(
+                    "setting up (stored so far, and it stays: {stored})"
+                )),
+            });
+        }
+        let rows = self.notes.tell(Answer::new(Value::Null));
+        if !self.notes.is_empty() {
+            render::answer(&rows, as_json).context("writing what was set up")?;
+        }
+        Ok(error)
+    }
+
+    /// The person, to whom the same question is put again where they gave what was refused.
+    fn told_wrong(&mut self, error: anyhow::Error, codes: &[&str]) -> Result<()> {
+        let refused = error.downcast_ref::<Error>().filter(|error| match error {
+            Error::Refused { code, .. } => codes.contains(code),
+            Error::Usage { .. } => false,
+        });
+        match (refused, &mut self.person) {
+            (Some(refused), Some(person)) => {
+                person.told(refused);
+                Ok(())
+            }
+            (_, _) => Err(error),
+        }
+    }
+
     async fn run(&mut self) -> Result<(Answer, usize)> {
         let upstreams = self.places().await?;
         let sources = self.jules(&upstreams).await?;
-        let repo = self.repo(&sources)?;
-        let seen = outside::connected(&repo, &sources)?;
+        let (repo, seen) = self.repo(&sources)?;
         self.notes.done(format!("Jules sees {repo}"));
         let branch = self.github(&upstreams, &repo).await?;
         let agent = self.agent(&repo).await?;
@@ -161,11 +196,18 @@ impl FirstHour {
             (&mut self.person, &mut self.notes),
         )
         .await?;
-        let chosen = chosen.ok_or_else(|| secrets::missing(&KEY))?;
-        let sources = self
-            .outside(&name, &chosen, upstreams)
-            .sources(&self.args.account)
-            .await?;
+        let mut chosen = chosen.ok_or_else(|| secrets::missing(&KEY))?;
+        let sources = loop {
+            let outside = self.outside(&name, &chosen, upstreams);
+            match outside.sources(&self.args.account).await {
+                Ok(sources) => break sources,
+                Err(error) if chosen.is_new && self.given.key.is_none() => {
+                    self.told_wrong(error, &["bad_key"])?;
+                    chosen = secrets::asked_again(&mut self.person, &KEY)?;
+                }
+                Err(error) => return Err(error),
+            }
+        };
         self.notes.done("Jules takes the key");
         let known = self.data.desk.store.account(&self.args.account).await?;
         if known.is_none() {
@@ -197,9 +239,10 @@ impl FirstHour {
         Outside::new(&self.here.folder, overlay, upstreams.clone())
     }
 
-    fn repo(&mut self, sources: &[SourceView]) -> Result<RepoName> {
+    /// The repository, which Jules has to see.
+    fn repo<'a>(&mut self, sources: &'a [SourceView]) -> Result<(RepoName, &'a SourceView)> {
         if let Some(repo) = &self.args.repo {
-            return Ok(repo.clone());
+            return Ok((repo.clone(), outside::connected(repo, sources)?));
         }
         let seen = match sources {
             [] => "Jules sees none yet".to_owned(),
@@ -209,13 +252,17 @@ impl FirstHour {
             let next = format!("give one with `--repo OWNER/REPO`; {seen}");
             return Err(Error::usage("no repository is given", next).into());
         };
-        let answer = person.line(&format!("Repository, as owner/name ({seen})"))?;
-        let answer = match (answer.as_str(), sources) {
-            ("", [only]) => only.repo.to_string(),
-            (text, _) => text.to_owned(),
-        };
-        let bad = |error| Error::usage(format!("`{answer}`: {error}"), "give it as owner/name");
-        Ok(answer.parse::<RepoName>().map_err(bad)?)
+        let question = format!("Repository, as owner/name ({seen})");
+        person::ask(person.as_mut(), &question, |answer| {
+            let answer = match (answer, sources) {
+                ("", [only]) => only.repo.to_string(),
+                (text, _) => text.to_owned(),
+            };
+            let bad = |error| Error::usage(format!("`{answer}`: {error}"), "give it as owner/name");
+            let repo = answer.parse::<RepoName>().map_err(bad)?;
+            let seen = outside::connected(&repo, sources)?;
+            Ok((repo, seen))
+        })
     }
 
     /// Checks the token against the repository, then keeps it; without one, a GitHub App has to come.
@@ -231,15 +278,24 @@ impl FirstHour {
             (&mut self.person, &mut self.notes),
         )
         .await?;
-        let Some(chosen) = chosen else {
+        let Some(mut chosen) = chosen else {
             self.notes.warn(format!(
                 "there is no GitHub token: give one in {} and run this again, or make a GitHub App with `gaffer github setup`",
                 TOKEN.variable
             ));
             return Ok(None);
         };
-        let outside = self.outside(&name, &chosen, upstreams);
-        let branch = outside.default_branch(repo).await?;
+        let branch = loop {
+            let outside = self.outside(&name, &chosen, upstreams);
+            match outside.default_branch(repo).await {
+                Ok(branch) => break branch,
+                Err(error) if chosen.is_new && self.given.token.is_none() => {
+                    self.told_wrong(error, &["bad_token", "no_access"])?;
+                    chosen = secrets::asked_again(&mut self.person, &TOKEN)?;
+                }
+                Err(error) => return Err(error),
+            }
+        };
         self.notes.done(format!("GitHub lets {repo} be read"));
         if chosen.is_new {
             self.data.secrets.write(&name, &chosen.secret).await?;
@@ -269,7 +325,7 @@ impl FirstHour {
                 self.notes.differs(
                     &format!("agent `{name}`"),
                     "it is woken at another address",
-                    &format!("change it with `gaffer agent set {name} --url URL`"),
+                    &format!("change it with `gaffer agent set {name} --url {url}`"),
                 );
             }
             return Ok(Some(name));

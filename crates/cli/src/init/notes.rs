@@ -59,6 +59,17 @@ impl Notes {
         });
     }
 
+    /// Whether there is nothing to tell.
+    pub(super) fn is_empty(&self) -> bool {
+        let all = [&self.done, &self.kept, &self.warnings];
+        self.differs.is_empty() && all.iter().all(|lines| lines.is_empty())
+    }
+
+    /// How much is there that differs from what was asked for.
+    pub(super) fn differing(&self) -> usize {
+        self.differs.len()
+    }
+
     /// Something works less well than it could.
     pub(super) fn warn(&mut self, what: impl Into<String>) {
         self.warnings.push(what.into());

@@ -5,6 +5,8 @@ use std::io::IsTerminal;
 use anyhow::{Context, Result};
 use secrecy::SecretString;
 
+use crate::error::Error;
+
 /// Somebody who can be asked.
 pub(crate) trait Person {
     /// One line, trimmed; empty when nothing was typed.
@@ -12,6 +14,44 @@ pub(crate) trait Person {
 
     /// One line that is not shown while it is typed.
     fn hidden(&mut self, question: &str) -> Result<SecretString>;
+
+    /// Tells what was wrong with an answer.
+    fn told(&mut self, wrong: &Error);
+}
+
+/// How often a question is asked: whoever closed the terminal answers nothing for ever.
+const ASKED_MAX: usize = 5;
+
+/// Asks the same question again until the answer can be used.
+pub(crate) fn ask<T>(
+    person: &mut dyn Person,
+    question: &str,
+    read: impl Fn(&str) -> Result<T, Error>,
+) -> Result<T> {
+    let mut asked = 1;
+    loop {
+        match read(&person.line(question)?) {
+            Err(wrong) if asked < ASKED_MAX => person.told(&wrong),
+            read => return Ok(read?),
+        }
+        asked += 1;
+    }
+}
+
+/// The same for what is not shown while it is typed.
+pub(crate) fn ask_hidden<T>(
+    person: &mut dyn Person,
+    question: &str,
+    read: impl Fn(SecretString) -> Result<T, Error>,
+) -> Result<T> {
+    let mut asked = 1;
+    loop {
+        match read(person.hidden(question)?) {
+            Err(wrong) if asked < ASKED_MAX => person.told(&wrong),
+            read => return Ok(read?),
+        }
+        asked += 1;
+    }
 }
 
 /// The terminal this process runs in.
@@ -39,6 +79,14 @@ impl Person for Terminal {
             .map(|line| SecretString::from(line.trim()))
             .context("asking at the terminal")
     }
+
+    fn told(&mut self, wrong: &Error) {
+        let (what, next) = match wrong {
+            Error::Usage { what, next } | Error::Refused { what, next, .. } => (what, next),
+        };
+        // What cannot be shown here is asked again all the same.
+        let _ = self.0.write_line(&format!("  {what}: {next}."));
+    }
 }
 
 /// Somebody whose answers are known beforehand.
@@ -62,5 +110,9 @@ impl Person for Scripted {
 
     fn hidden(&mut self, question: &str) -> Result<SecretString> {
         self.line(question).map(SecretString::from)
+    }
+
+    fn told(&mut self, wrong: &Error) {
+        self.asked.push(wrong.to_string());
     }
 }

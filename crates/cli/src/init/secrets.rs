@@ -5,7 +5,7 @@ use engine::ports::{SecretName, Secrets, SecretsError};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::notes::Notes;
-use super::person::Person;
+use super::person::{self, Person};
 use crate::args::init::InitArgs;
 use crate::error::Error;
 use crate::here::Here;
@@ -167,13 +167,9 @@ pub(super) async fn choose(
         Err(SecretsError::Missing(_)) => {
             let secret = match (given, person) {
                 (Some(given), _) => Some(given.clone()),
-                (None, Some(person)) => Some(
-                    person.hidden(&format!("{}, which is made at {}", kind.what, kind.made_at))?,
-                ),
+                (None, Some(person)) => asked(person.as_mut(), kind)?,
                 (None, None) => None,
             };
-            let secret = secret.filter(|it| !it.expose_secret().is_empty());
-            let secret = secret.map(|it| checked(it, kind)).transpose()?;
             Ok(secret.map(|secret| Chosen {
                 secret,
                 is_new: true,
@@ -183,6 +179,33 @@ pub(super) async fn choose(
             Err(error.into())
         }
     }
+}
+
+/// What a person types; none where they type nothing.
+fn asked(person: &mut dyn Person, kind: &Kind) -> Result<Option<SecretString>> {
+    let question = format!("{}, which is made at {}", kind.what, kind.made_at);
+    person::ask_hidden(person, &question, |typed| {
+        let is_empty = typed.expose_secret().is_empty();
+        if is_empty {
+            Ok(None)
+        } else {
+            checked(typed, kind).map(Some)
+        }
+    })
+}
+
+/// Another one in place of one that was refused; whoever types nothing gives up.
+pub(super) fn asked_again(
+    person: &mut Option<Box<dyn Person>>,
+    kind: &Kind,
+) -> Result<Chosen, anyhow::Error> {
+    let typed = match person {
+        Some(person) => asked(person.as_mut(), kind)?,
+        None => None,
+    };
+    let secret = typed.ok_or_else(|| missing(kind))?;
+    let is_new = true;
+    Ok(Chosen { secret, is_new })
 }
 
 fn replacement(name: &SecretName) -> String {

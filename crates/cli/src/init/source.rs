@@ -8,7 +8,7 @@ use url::Url;
 
 use super::FirstHour;
 use super::notes::Notes;
-use super::person::Person;
+use super::person::{self, Person};
 use crate::args::source::{AddArgs, Merge, SourceCommand};
 use crate::args::value::agent_url;
 use crate::error::Error;
@@ -84,10 +84,50 @@ fn differing((name, is, asked): (&str, &Value, &Value), repo: &RepoName, notes: 
         (is, asked) if is != asked => notes.differs(
             &format!("source {repo}"),
             &format!("{name} is {is}, not {asked}"),
-            &format!("change it with `gaffer source set {repo}`"),
+            &format!(
+                "change it with `gaffer source set {repo} {}`",
+                options(name, asked)
+            ),
         ),
         (_, _) => {}
     }
+}
+
+/// The options of `gaffer source set` that make a field what was asked for.
+fn options(field: &str, asked: &Value) -> String {
+    let (option, asked) = match (field, asked) {
+        ("answers", _) => ("answer".to_owned(), asked.clone()),
+        ("required_checks" | "protected_paths" | "blocking_labels" | "other_merge_methods", _) => {
+            let one = field.strip_suffix('s').unwrap_or(field);
+            (one.replace('_', "-"), asked.clone())
+        }
+        ("delete_branch", Value::Bool(delete)) => ("keep-branch".to_owned(), Value::Bool(!delete)),
+        (name, asked) => (name.replace('_', "-"), asked.clone()),
+    };
+    match asked {
+        Value::Null => format!("--no-{option}"),
+        Value::Bool(is) => format!("--{option}={is}"),
+        Value::Array(none) if none.is_empty() => format!("--no-{option}s"),
+        Value::Array(several) => {
+            let each = several
+                .iter()
+                .map(|one| format!("--{option} {}", word(one)));
+            each.collect::<Vec<_>>().join(" ")
+        }
+        one => format!("--{option} {}", word(&one)),
+    }
+}
+
+/// A value as a shell takes it.
+fn word(value: &Value) -> String {
+    let text = value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text;
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// Who is woken, if somebody can be asked; nothing typed means a person.
@@ -95,25 +135,28 @@ pub(super) fn ask_agent(person: &mut Option<Box<dyn Person>>) -> Result<Option<U
     let Some(person) = person else {
         return Ok(None);
     };
-    let answer = person.line("Web address that wakes your agent (empty: a person looks)")?;
-    if answer.is_empty() {
-        return Ok(None);
-    }
-    let bad = |error| Error::usage(format!("`{answer}`: {error}"), "run `gaffer init` again");
-    Ok(Some(agent_url(&answer).map_err(bad)?))
+    let question = "Web address that wakes your agent (empty: a person looks)";
+    person::ask(person.as_mut(), question, |answer| {
+        if answer.is_empty() {
+            return Ok(None);
+        }
+        let next = "type another one, or nothing";
+        let bad = |wrong| Error::usage(format!("`{answer}`: {wrong}"), next);
+        agent_url(answer).map(Some).map_err(bad)
+    })
 }
 
 fn ask_merge(person: &mut Option<Box<dyn Person>>) -> Result<Option<Merge>> {
     let Some(person) = person else {
         return Ok(None);
     };
-    let answer = person.line("Who merges green pull requests: human or on-green [human]")?;
-    match answer.as_str() {
+    let question = "Who merges green pull requests: human or on-green [human]";
+    person::ask(person.as_mut(), question, |answer| match answer {
         "" | "human" => Ok(Some(Merge::Human)),
         "on-green" => Ok(Some(Merge::OnGreen)),
         _ => {
             let what = format!("`{answer}` is neither `human` nor `on-green`");
-            Err(Error::usage(what, "run `gaffer init` again").into())
+            Err(Error::usage(what, "type one of the two"))
         }
-    }
+    })
 }

@@ -39,7 +39,8 @@ async fn answered(
         answers: VecDeque::from(answers.to_vec()),
         asked: Vec::new(),
     };
-    Box::pin(set_up(args, &here, Some(Box::new(person)))).await
+    let mut first_hour = FirstHour::new(args, &here, Some(Box::new(person))).await?;
+    Box::pin(first_hour.run()).await
 }
 
 #[tokio::test]
@@ -72,6 +73,36 @@ async fn what_is_not_given_is_asked_for_once() {
     let again = answered(folder.path(), &sandbox, &["acme/shop"]).await;
     let told = format!("{:?}", again.unwrap());
     assert!(told.contains("kept     source acme/shop"), "{told}");
+    sandbox.stop().await;
+}
+
+#[tokio::test]
+async fn a_bad_answer_is_asked_for_again() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let folder = tempfile::tempdir().unwrap();
+    let sandbox = Sandbox::start(Options::real_time(Scenario::default()))
+        .await
+        .unwrap();
+    let answers = [
+        // The key: a token, then one that Jules refuses, then the right one.
+        "ghp_0123456789012345678901",
+        "AIzaWrong",
+        DEFAULT_KEY,
+        // The repository: no name, then one that Jules does not see.
+        "shop",
+        "acme/shpo",
+        "acme/shop",
+        // The token: one that GitHub refuses.
+        "ghp_wrong",
+        DEFAULT_TOKEN,
+        "bot",
+        "",
+        "perhaps",
+        "human",
+    ];
+    let (done, errors) = answered(folder.path(), &sandbox, &answers).await.unwrap();
+    assert_eq!(errors, 0, "{done:?}");
+    assert!(format!("{done:?}").contains("source acme/shop is added"));
     sandbox.stop().await;
 }
 

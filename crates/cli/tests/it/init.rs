@@ -88,20 +88,19 @@ fn a_second_run_keeps_what_is_there_and_tells_what_differs() {
         "--agent-url",
         "http://127.0.0.1:9/wake",
     ];
-    let other = world
-        .feed(
-            &[&INIT[..], &agent].concat(),
-            &env_file("other-key", DEFAULT_TOKEN),
-        )
-        .ok();
-    assert!(!other.says("other-key"), "{other:?}");
+    let other = world.feed(
+        &[&INIT[..], &agent].concat(),
+        &env_file("other-key", DEFAULT_TOKEN),
+    );
+    assert!(other.code == 1 && !other.says("other-key"), "{other:?}");
     let differs = other.json()["notes"]["differs"].to_string();
     for said in [
         "the Jules key",
         "gaffer account add default --replace-key",
         "merge is \\\"human\\\", not \\\"on-green\\\"",
         "agent is null, not \\\"helper\\\"",
-        "gaffer source set acme/shop",
+        "gaffer source set acme/shop --merge on-green",
+        "gaffer source set acme/shop --agent helper",
     ] {
         assert!(differs.contains(said), "{said}: {differs}");
     }
@@ -143,6 +142,21 @@ fn what_is_missing_or_wrong_is_told_with_the_way_out() {
             && absent.next.contains("jules.google.com"),
         "{absent:?}"
     );
+    // People get rows, as when all goes well, and a short line of what failed.
+    let rows = world.feed(
+        &["init", "--repo", "acme/shpo", "--secrets-stdin"],
+        &env_file(DEFAULT_KEY, DEFAULT_TOKEN),
+    );
+    assert!(
+        rows.code == 1 && rows.stdout.starts_with("done     Jules takes the key\n"),
+        "{rows:?}"
+    );
+    assert!(
+        rows.stderr
+            .starts_with("gaffer: Jules does not see acme/shpo"),
+        "{rows:?}"
+    );
+    assert!(rows.stderr.lines().all(|line| line.len() < 300), "{rows:?}");
     let token = world
         .feed(&INIT, &env_file(DEFAULT_KEY, "ghp_wrong"))
         .told();

@@ -25,6 +25,9 @@ pub(crate) async fn run(args: CostArgs, here: &Here) -> Result<Answer> {
             .await
             .context("saying what it may cost")?;
     }
+    if here.stack.is_none() {
+        return here_only(&site.desk).await;
+    }
     let spending = site
         .desk
         .spending()
@@ -52,7 +55,6 @@ pub(crate) async fn run(args: CostArgs, here: &Here) -> Result<Answer> {
         "accounts": status.accounts.iter().map(left_json).collect::<Vec<_>>(),
         "github": value(&status.github.budgets),
     }));
-    let accounts = status.accounts.iter().map(left_row).collect();
     let none = "Nothing on AWS was counted: there is no function here that uses any.";
     let answer = answer.table(
         &[
@@ -74,15 +76,31 @@ pub(crate) async fn run(args: CostArgs, here: &Here) -> Result<Answer> {
     let fixed = prices.fixed().into_iter();
     let fixed = fixed.map(|(what, dollars)| vec![what.to_owned(), format!("{dollars:.4}")]);
     let fixed = fixed.collect();
-    let head = ["account", "tasks left today", "slots left", "polls"];
-    let none = "No account yet: `gaffer account add default`.";
-    Ok(answer
+    let answer = answer
         .line(told)
         .line(today(&spending))
         .line(NOT_COUNTED)
         .table(&["a month", "dollars"], fixed, none)
-        .line("")
-        .table(&head, accounts, none))
+        .line("");
+    Ok(with_plans(answer, &status.accounts))
+}
+
+/// What is left of the plans; a Gaffer on one's own machine uses nothing of AWS.
+async fn here_only(desk: &Desk) -> Result<Answer> {
+    let status = desk.status().await.context("reading what is left")?;
+    let answer = Answer::new(json!({
+        "now": status.now,
+        "accounts": status.accounts.iter().map(left_json).collect::<Vec<_>>(),
+        "github": value(&status.github.budgets),
+    }));
+    let told = "Gaffer runs on this machine and costs nothing on AWS; `--stack NAME` tells what a stack there costs.";
+    Ok(with_plans(answer.line(told).line(""), &status.accounts))
+}
+
+fn with_plans(answer: Answer, accounts: &[AccountStatus]) -> Answer {
+    let head = ["account", "tasks left today", "slots left", "polls"];
+    let none = "No account yet: `gaffer account add default`.";
+    answer.table(&head, accounts.iter().map(left_row).collect(), none)
 }
 
 async fn allow(desk: &Desk, dollars_a_day: Option<f64>) -> Result<()> {

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use async_trait::async_trait;
 use client::Client;
 use client::mcp::{Doorway, Server};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::BufReader;
 use url::Url;
 
@@ -39,6 +39,9 @@ pub(crate) async fn run(args: McpArgs, here: Here, as_json: bool) -> Result<()> 
         Some(McpCommand::Install(install)) => {
             let answer = install::run(&install, (args.url.as_ref(), &toolsets), &here)?;
             render::answer(&answer, as_json).context("writing the answer")
+        }
+        Some(McpCommand::Skill) if as_json => {
+            render::json_line(&json!({ "skill": SKILL })).context("writing the text for agents")
         }
         Some(McpCommand::Skill) => {
             render::raw(SKILL.as_bytes()).context("writing the text for agents")

@@ -122,7 +122,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Import(args) => import::run(args, &here()?).await?,
         Command::Backup(args) => backup::backup(args, &here()?)?,
         Command::Restore(args) => backup::restore(args, &here()?).await?,
-        Command::Completions { shell } => return completions(shell),
+        Command::Completions { shell } => return completions(shell, json),
         Command::Probe(args) => return Box::pin(probe::run(*args, &here()?, json)).await,
         Command::Account(command) => account::run(command, &here()?).await?,
         Command::Source(command) => source::run(*command, &here()?).await?,
@@ -154,8 +154,13 @@ fn print(answer: &Answer, as_json: bool) -> Result<()> {
     render::answer(answer, as_json).context("writing the answer")
 }
 
-fn completions(shell: Shell) -> Result<()> {
+fn completions(shell: Shell, as_json: bool) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut CommandLine::command(), "gaffer", &mut script);
+    if as_json {
+        let script = String::from_utf8_lossy(&script);
+        let told = serde_json::json!({ "shell": shell.to_string(), "script": script });
+        return render::json_line(&told).context("writing the completions");
+    }
     render::raw(&script).context("writing the completions")
 }

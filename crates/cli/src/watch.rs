@@ -127,6 +127,9 @@ fn handler(args: &WatchArgs, usual: &[OsString], here: &Here) -> Result<Handler>
     } else {
         &args.command
     };
+    if let Some(program) = command.first() {
+        child::must_be_there(program)?;
+    }
     let mut command = command.iter().cloned();
     let (program, arguments) = match command.next() {
         Some(program) => (program, command.collect()),

@@ -1,6 +1,7 @@
 //! `gaffer backup` and `gaffer restore`.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -48,6 +49,7 @@ pub(crate) fn backup(args: BackupArgs, here: &Here) -> Result<Answer> {
 /// Puts a backup into the data folder.
 pub(crate) async fn restore(args: RestoreArgs, here: &Here) -> Result<Answer> {
     let folder = &here.folder;
+    refuse_unreadable(&args.file)?;
     let _lock = FolderLock::take(folder)?;
     if !args.replace {
         refuse_occupied(folder)?;
@@ -84,6 +86,20 @@ async fn mark(staged: &Staged, made_at: Timestamp) -> Result<u64> {
     desk.put_back(made_at)
         .await
         .context("marking what may have been done since the backup")
+}
+
+/// A file that is not there was named wrongly, whoever owns the folder.
+fn refuse_unreadable(file: &Path) -> Result<(), Error> {
+    let opened = File::open(file).and_then(|file| file.metadata());
+    let why = match opened {
+        Ok(about) if about.is_file() => return Ok(()),
+        Ok(_) => "it is no file".to_owned(),
+        Err(why) => why.to_string(),
+    };
+    Err(Error::usage(
+        format!("restoring {}: {why}", file.display()),
+        "name a file that `gaffer backup` wrote",
+    ))
 }
 
 fn refuse_occupied(folder: &Path) -> Result<()> {

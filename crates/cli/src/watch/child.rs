@@ -1,19 +1,45 @@
 //! One run of the command for one event.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, Command};
 
+use crate::error::Error;
+
 /// In which variable a command finds its event, besides on stdin.
 pub(crate) const JULES_EVENT: &str = "JULES_EVENT";
 
+/// Where commands are looked for without PATH, as the system does.
+const USUAL_FOLDERS: &str = "/bin:/usr/bin";
+
 /// How long a command that was asked to end may take to do so.
 const GRACE: Duration = Duration::from_secs(10);
+
+/// Refuses a command that is not there before anything is waited for, not at the first event.
+pub(super) fn must_be_there(program: &OsStr) -> Result<(), Error> {
+    let can_be_run = |path: &Path| path.is_file() && access(path, Access::EXEC_OK).is_ok();
+    let given = Path::new(program);
+    let found = if given.components().count() > 1 {
+        can_be_run(given)
+    } else {
+        let folders = std::env::var_os("PATH").unwrap_or_else(|| USUAL_FOLDERS.into());
+        std::env::split_paths(&folders).any(|folder| can_be_run(&folder.join(given)))
+    };
+    if found {
+        return Ok(());
+    }
+    Err(Error::usage(
+        format!("`{}` is no command that can be run", given.display()),
+        "give one that is there and may be executed, after `--`",
+    ))
+}
 
 /// What is run, and for how long.
 pub(super) struct Handler {

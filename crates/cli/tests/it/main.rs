@@ -24,5 +24,6 @@ mod switches;
 mod tokens;
 mod top;
 mod usage;
+mod walk;
 mod world;
 mod wrong;

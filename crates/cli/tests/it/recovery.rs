@@ -93,15 +93,15 @@ fn what_is_no_backup_changes_nothing() {
     let text = world.file("notes.txt", &"these are my notes ".repeat(90));
     let database = world.data().join("gaffer.db").display().to_string();
     let missing = beside(&world, "missing.db");
-    for (file, code) in [
-        (&text, "not_ours"),
-        (&database, "no_backup"),
-        (&missing, "data"),
+    for (file, exit, code) in [
+        (&text, 1, "not_ours"),
+        (&database, 1, "no_backup"),
+        (&missing, 2, "usage"),
     ] {
         let refused = world.refused(&["restore", file, "--replace"]);
         assert_eq!(
             (refused.exit, refused.code.as_str()),
-            (1, code),
+            (exit, code),
             "{refused:?}"
         );
     }

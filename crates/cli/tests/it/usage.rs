@@ -196,3 +196,23 @@ fn a_data_folder_is_found_or_asked_for() {
     let file = world.file("file", "");
     assert_eq!(world.refused(&["--data", &file, "status"]).exit, 1);
 }
+
+#[test]
+fn what_is_to_be_done_next_can_be_done() {
+    let world = World::with_account();
+    let empty = world.refused(&["secret", "set", "github"]);
+    assert!(
+        !empty.next.contains("--key-file") && empty.exit == 2,
+        "{empty:?}"
+    );
+    let nothing = world.refused(&["restore", "no-such-file"]);
+    assert_eq!((nothing.exit, nothing.code.as_str()), (2, "usage"));
+    for word in ["owner", "mode", "owns"] {
+        assert!(
+            !nothing.error.contains(word) && !nothing.next.contains(word),
+            "{nothing:?}"
+        );
+    }
+    let skill = world.json(&["mcp", "skill"]);
+    assert!(skill["skill"].as_str().unwrap().contains("jules_"));
+}

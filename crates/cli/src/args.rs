@@ -29,6 +29,7 @@ pub(crate) mod probe;
 pub(crate) mod pull;
 pub(crate) mod recovery;
 pub(crate) mod secret;
+pub(crate) mod service;
 pub(crate) mod source;
 pub(crate) mod stack;
 pub(crate) mod token;
@@ -212,7 +213,7 @@ impl Command {
 /// How `gaffer up` runs.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer up\n  gaffer up --observe-only\n  gaffer up --aws\n  gaffer up --listen 127.0.0.1:4180 --data data --jules-base http://127.0.0.1:4190/jules/v1alpha --github-base http://127.0.0.1:4190/github"
+    after_help = "Examples:\n  gaffer up\n  gaffer up --observe-only\n  gaffer up --aws\n  gaffer up --no-webhooks --service\n  gaffer up --listen 127.0.0.1:4180 --data data --jules-base http://127.0.0.1:4190/jules/v1alpha --github-base http://127.0.0.1:4190/github"
 )]
 pub(crate) struct UpArgs {
     /// Where the HTTP door listens.
@@ -222,6 +223,10 @@ pub(crate) struct UpArgs {
     /// Watch only: write nothing to Jules or GitHub.
     #[arg(long)]
     pub(crate) observe_only: bool,
+
+    /// Print a unit of systemd, or a property list of launchd, that runs this very command, and end.
+    #[arg(long, value_enum, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = service::USUAL)]
+    pub(crate) service: Option<service::Kind>,
 
     /// Do not serve `POST /github/webhook`; pull requests are then read at intervals only.
     #[arg(long)]
@@ -286,16 +291,20 @@ pub(crate) struct DemoArgs {
 /// How the sandbox is served.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer sandbox\n  gaffer sandbox --listen 127.0.0.1:4190 --scenario story.json\n  gaffer sandbox --replay gaffer-probe.jsonl"
+    after_help = "Examples:\n  gaffer sandbox\n  gaffer sandbox --list\n  gaffer sandbox --scenario question\n  gaffer sandbox --listen 127.0.0.1:4190 --scenario story.json\n  gaffer sandbox --replay gaffer-probe.jsonl"
 )]
 pub(crate) struct SandboxArgs {
     /// Where it listens; port 0 takes a free one.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4190")]
     pub(crate) listen: SocketAddr,
 
-    /// A file that says what is there and what happens.
-    #[arg(long, value_name = "FILE", value_parser = value::file)]
+    /// What is there and what happens: one of the names that `--list` shows, or a file.
+    #[arg(long, value_name = "NAME|FILE", value_parser = value::file)]
     pub(crate) scenario: Option<PathBuf>,
+
+    /// List the scenarios that have names, and serve nothing.
+    #[arg(long, conflicts_with_all = ["scenario", "replay"])]
+    pub(crate) list: bool,
 
     /// Serve only a recorded Jules, from a transcript of `gaffer probe`.
     #[arg(long, value_name = "FILE", value_parser = value::file, conflicts_with = "scenario")]

@@ -17,7 +17,8 @@ use serde_json::json;
 use url::Url;
 
 use crate::args::job::{
-    AdoptArgs, CreateArgs, JobArgs, JobCommand, JobOrSession, MergeArgs, OneJob, RegisterArgs,
+    AdoptArgs, CreateArgs, JobArgs, JobCommand, JobOrSession, ListArgs, MergeArgs, OneJob,
+    RegisterArgs, WaitArgs,
 };
 use crate::browser;
 use crate::error::Error;
@@ -31,7 +32,7 @@ mod show;
 mod wait;
 
 /// Who gave an order, for the record.
-const BY: &str = "a person at the command line";
+pub(crate) const BY: &str = "a person at the command line";
 
 /// Runs one of the commands.
 pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
@@ -41,20 +42,7 @@ pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
     };
     let (doing, answer) = match args.command {
         JobCommand::Create(create) => ("creating a job".to_owned(), door.create(create).await),
-        JobCommand::List {
-            repo,
-            states,
-            limit,
-            all,
-        } => {
-            let asked = JobsAsked {
-                repo,
-                states,
-                limit: Some(if all { JOBS_LIMIT_MAX } else { limit }),
-                cursor: None,
-            };
-            ("listing jobs".to_owned(), door.list(asked, all).await)
-        }
+        JobCommand::List(args) => ("listing jobs".to_owned(), door.list(args).await),
         JobCommand::Open(OneJob { id }) => (format!("opening job {id}"), door.open(&id).await),
         JobCommand::Show { id, fresh } => {
             (format!("reading job {id}"), door.show(&id, fresh).await)
@@ -72,14 +60,7 @@ pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
             format!("reading the events of job {id}"),
             door.events(&id).await,
         ),
-        JobCommand::Wait(args) => {
-            let names: Vec<_> = args.ids.iter().map(JobOrSession::as_str).collect();
-            let what = (args.until, args.within);
-            (
-                format!("waiting for job {}", names.join(", ")),
-                wait::all(&door.client().await?, &names, what).await,
-            )
-        }
+        JobCommand::Wait(args) => return door.wait(args).await,
         JobCommand::Say { id, text } => (
             format!("saying something to job {id}"),
             door.say(&id, &text).await,
@@ -147,10 +128,16 @@ impl Door<'_> {
     }
 
     /// One page, or page by page to the end.
-    async fn list(&self, mut asked: JobsAsked, to_the_end: bool) -> Result<Answer> {
+    async fn list(&self, args: ListArgs) -> Result<Answer> {
+        let mut asked = JobsAsked {
+            repo: args.repo,
+            states: args.states,
+            limit: Some(if args.all { JOBS_LIMIT_MAX } else { args.limit }),
+            cursor: None,
+        };
         let client = self.client().await?;
         let mut listed = client.jobs_of(&asked).await?;
-        while to_the_end && listed.next_cursor.is_some() {
+        while args.all && listed.next_cursor.is_some() {
             asked.cursor = listed.next_cursor.take();
             let page = client.jobs_of(&asked).await?;
             listed.jobs.extend(page.jobs);
@@ -158,6 +145,13 @@ impl Door<'_> {
         }
         listed.more = listed.next_cursor.is_some();
         Ok(show::jobs(&listed))
+    }
+
+    async fn wait(&self, args: WaitArgs) -> Result<Answer> {
+        let names: Vec<_> = args.ids.iter().map(JobOrSession::as_str).collect();
+        let what = (args.until, args.within);
+        let waited = wait::all(&self.client().await?, &names, what).await;
+        waited.with_context(|| format!("waiting for job {}", names.join(", ")))
     }
 
     async fn open(&self, id: &JobOrSession) -> Result<Answer> {

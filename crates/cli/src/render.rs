@@ -60,6 +60,12 @@ impl Answer {
         self
     }
 
+    /// Adds what another answer has for people.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.parts.extend(other.parts);
+        self
+    }
+
     /// Adds a table for people; instead of an empty one stands `none`.
     pub(crate) fn table(
         mut self,

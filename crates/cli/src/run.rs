@@ -87,17 +87,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
     }
     let here = || Ok::<_, Error>(Here::of(data, environment)?.of_stack(stack));
     let answer = match command {
-        Command::Up(args) => {
-            let here = here()?;
-            return up::run(crate::args::UpArgs {
-                data: here.folder,
-                stack: here.stack,
-                overlay: here.environment.overlay,
-                json,
-                ..*args
-            })
-            .await;
-        }
+        Command::Up(args) => return serve(*args, here()?, json).await,
         Command::Demo(args) => return demo::run(crate::args::DemoArgs { json, ..args }).await,
         Command::ChaosChild(args) => return demo::child::run(args, here()?).await,
         Command::Sandbox(args) => {
@@ -141,6 +131,21 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Dlq(args) => dlq::run(args, &here()?).await?,
     };
     print(&answer, json)
+}
+
+/// Runs everything here, or prints what keeps it running.
+async fn serve(args: crate::args::UpArgs, here: Here, json: bool) -> Result<()> {
+    if let Some(kind) = args.service {
+        return print(&up::service::print(kind, &here)?, json);
+    }
+    up::run(crate::args::UpArgs {
+        data: here.folder,
+        stack: here.stack,
+        overlay: here.environment.overlay,
+        json,
+        ..args
+    })
+    .await
 }
 
 fn of_this_machine() -> Error {

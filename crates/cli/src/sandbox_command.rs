@@ -1,10 +1,13 @@
 //! `gaffer sandbox`: serves a small Jules and a small GitHub to try things on.
 
+use std::path::Path;
+
 use anyhow::{Context, Result};
 use sandbox::replay::{REPLAY_KEY, Replay, Transcript};
-use sandbox::{Options, Sandbox, Scenario};
+use sandbox::{NAMED, Named, Options, Sandbox, Scenario};
 
 use crate::args::SandboxArgs;
+use crate::error::Error;
 use crate::render::{self, Answer};
 
 /// Serves the sandbox until it is stopped.
@@ -12,8 +15,11 @@ pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
     if let Some(file) = &args.replay {
         return replay(file, &args).await;
     }
+    if args.list {
+        return render::answer(&listed(), args.json).context("writing the answer");
+    }
     let scenario = match &args.scenario {
-        Some(path) => Scenario::load(path).context("reading the scenario")?,
+        Some(path) => chosen(path).context("reading the scenario")?,
         None => Scenario::default(),
     };
     let key = scenario
@@ -60,6 +66,28 @@ pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
     crate::up::told_to_stop().await?;
     sandbox.stop().await;
     Ok(())
+}
+
+/// A scenario by its name, or from a file, which a name with a dot or a slash always is.
+fn chosen(path: &Path) -> Result<Scenario> {
+    let name = path.to_string_lossy();
+    if let Some(named) = Named::of(&name) {
+        return Ok(named.scenario()?);
+    }
+    if !name.contains(['.', '/']) && !path.exists() {
+        let names = NAMED.map(|named| named.name).join(", ");
+        let what = format!("`{name}` is neither the name of a scenario nor a file that is there");
+        return Err(Error::usage(what, format!("there are {names}; or give a file")).into());
+    }
+    Ok(Scenario::load(path)?)
+}
+
+/// The scenarios that have names.
+fn listed() -> Answer {
+    let told = |named: &Named| serde_json::json!({ "name": named.name, "shows": named.shows });
+    let json = serde_json::json!({ "scenarios": NAMED.iter().map(told).collect::<Vec<_>>() });
+    let row = |named: &Named| vec![named.name.to_owned(), named.shows.to_owned()];
+    Answer::new(json).table(&["scenario", "shows"], NAMED.iter().map(row).collect(), "")
 }
 
 /// Serves a recorded Jules until it is stopped.

@@ -2,6 +2,7 @@
 
 mod hand;
 mod loops;
+pub(crate) mod service;
 mod token;
 
 use std::collections::BTreeMap;

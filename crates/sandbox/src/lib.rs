@@ -31,7 +31,7 @@ pub use counters::{Counters, Logged};
 pub use faults::{Fault, FaultKind, Faults, Lags, Service, Times};
 pub use options::{Drive, Options};
 pub use scenario::{
-    Author, DEFAULT_KEY, DEFAULT_REPO, Foreign, ForeignPull, ForeignSession, Scenario,
+    Author, DEFAULT_KEY, DEFAULT_REPO, Foreign, ForeignPull, ForeignSession, NAMED, Named, Scenario,
 };
 pub use server::Sandbox;
 pub use webhook::{WebhookFaults, WebhookTarget};

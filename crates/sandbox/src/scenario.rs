@@ -1,5 +1,6 @@
 //! A scenario: who has accounts and repositories, what the stories are, and what was there before.
 
+mod named;
 mod playable;
 
 use std::path::Path;
@@ -15,6 +16,8 @@ use crate::github::{ChangedFile, CheckSetup, CiSetup, NewPull, Outcome, RepoSetu
 use crate::jules::{AccountSetup, Switches};
 use crate::story::{Step, Story};
 use crate::webhook::WebhookFaults;
+
+pub use named::{NAMED, Named};
 
 /// The key of the default scenario's account.
 pub const DEFAULT_KEY: &str = "sandbox-key";

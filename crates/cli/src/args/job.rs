@@ -35,23 +35,7 @@ pub(crate) enum JobCommand {
     /// Give Jules a piece of work.
     Create(CreateArgs),
     /// List jobs, repository by repository, the newest first.
-    #[command(
-        after_help = "Examples:\n  gaffer job list\n  gaffer job list --repo acme/shop --limit 10\n  gaffer job list --state asking --state plan-waits\n  gaffer job list --all --json"
-    )]
-    List {
-        /// Only this repository's.
-        #[arg(long, value_name = "OWNER/REPO")]
-        repo: Option<RepoName>,
-        /// Only jobs in this state; given several times, in any of them.
-        #[arg(long = "state", value_name = "STATE", value_delimiter = ',', value_parser = STATES)]
-        states: Vec<String>,
-        /// At most so many, 1 to 200.
-        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
-        limit: u32,
-        /// All of them, however many there are.
-        #[arg(long, conflicts_with = "limit")]
-        all: bool,
-    },
+    List(ListArgs),
     /// Show a job.
     #[command(
         after_help = "Examples:\n  gaffer job show 01j00000000000000000000000\n  gaffer job show 01j00000000000000000000000 --fresh"
@@ -139,6 +123,29 @@ pub(crate) enum JobCommand {
     /// Show what a job has produced: its pull requests and its patch.
     #[command(after_help = "Example:\n  gaffer job artifacts 01j00000000000000000000000 --json")]
     Artifacts(OneJob),
+}
+
+/// Which jobs.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  gaffer job list\n  gaffer job list --repo acme/shop --limit 10\n  gaffer job list --state asking --state plan-waits\n  gaffer job list --all --json"
+)]
+pub(crate) struct ListArgs {
+    /// Only this repository's.
+    #[arg(long, value_name = "OWNER/REPO")]
+    pub(crate) repo: Option<RepoName>,
+
+    /// Only jobs in this state; given several times, in any of them.
+    #[arg(long = "state", value_name = "STATE", value_delimiter = ',', value_parser = STATES)]
+    pub(crate) states: Vec<String>,
+
+    /// At most so many, 1 to 200.
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
+    pub(crate) limit: u32,
+
+    /// All of them, however many there are.
+    #[arg(long, conflicts_with = "limit")]
+    pub(crate) all: bool,
 }
 
 /// Which job.

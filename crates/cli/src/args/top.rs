@@ -8,7 +8,7 @@ use super::value;
 /// How it is shown.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer top\n  gaffer top --once\n  gaffer top --once --json\n\n`q` or Ctrl-C ends it. Where no terminal reads it, it is shown once."
+    after_help = "Examples:\n  gaffer top\n  gaffer top --once\n  gaffer top --once --json\n\n`j` and `k` or the arrows choose a job; `a` approves its plan, `s` answers, `m` merges, `c` cancels, each after a question, and `o` opens its page. `q` or Ctrl-C ends it. Where no terminal reads it, it is shown once."
 )]
 pub(crate) struct TopArgs {
     /// Show it once, and end.

@@ -114,7 +114,9 @@ fn options(field: &str, asked: &Value) -> String {
                 .map(|one| format!("--{option} {}", word(one)));
             each.collect::<Vec<_>>().join(" ")
         }
-        one => format!("--{option} {}", word(&one)),
+        one @ (Value::Number(_) | Value::String(_) | Value::Object(_)) => {
+            format!("--{option} {}", word(&one))
+        }
     }
 }
 

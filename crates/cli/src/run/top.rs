@@ -1,5 +1,7 @@
 //! `gaffer top`: what is going on, shown again whenever something happens and every few seconds.
 
+mod cursor;
+mod deeds;
 mod frame;
 mod keys;
 
@@ -9,6 +11,7 @@ use anyhow::{Context, Result};
 use client::wire::EventPage;
 use client::{Client, Error as CallError, EventsAsked};
 use console::Term;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
 use crate::args::top::TopArgs;
@@ -16,6 +19,7 @@ use crate::here::Here;
 use crate::render::{self, Answer};
 use crate::site;
 use crate::up::told_to_stop;
+use cursor::{Cursor, Pressed};
 use frame::Seen;
 use keys::Keys;
 
@@ -39,25 +43,61 @@ pub(crate) async fn run(args: TopArgs, here: &Here, as_json: bool) -> Result<()>
     if args.once || as_json || !term.is_term() {
         return render::answer(&first.answer(), as_json).context("writing the answer");
     }
+    watch(&client, &term, first).await
+}
+
+/// Shows it again whenever something happens or a key is pressed, until told to stop.
+async fn watch(client: &Client, term: &Term, first: Seen) -> Result<()> {
     let mut keys = Keys::listen();
     let mut stop = std::pin::pin!(told_to_stop());
-    let mut cursor = None;
-    let mut shown = first.answer();
+    let mut cursor = Cursor::default();
+    let mut deeds = JoinSet::new();
+    let mut seen = Ok(first);
+    let mut place = None;
+    let mut waiting = Box::pin(news(client, place.clone()));
     loop {
-        let shown_now = shown.line("").line("`q` ends this.");
-        render::screen(&shown_now, &term).context("writing to the terminal")?;
-        tokio::select! {
+        render::screen(&frame(&seen, &cursor), term).context("writing to the terminal")?;
+        let is_news = tokio::select! {
             told = &mut stop => return told,
-            () = keys.quit() => return Ok(()),
-            () = news(&client, &mut cursor) => {}
-        }
-        shown = match look(&client).await {
-            Ok(seen) => seen.answer(),
-            Err(error) => Answer::new(serde_json::Value::Null)
-                .line(format!("{error}"))
-                .line("It is tried again."),
+            key = keys.next() => {
+                let jobs = seen.as_ref().map(Seen::open).unwrap_or_default();
+                match cursor.press(key, &jobs) {
+                    Pressed::Quit => return Ok(()),
+                    Pressed::Seen => {}
+                    Pressed::Do(job, wish) => {
+                        cursor.tell("It is being done.".to_owned());
+                        deeds.spawn(deeds::carry_out(client.clone(), job, wish));
+                    }
+                }
+                false
+            }
+            Some(done) = deeds.join_next() => {
+                cursor.tell(done.context("doing it")?);
+                true
+            }
+            next = &mut waiting => {
+                place = next;
+                waiting = Box::pin(news(client, place.clone()));
+                true
+            }
         };
+        if is_news {
+            seen = look(client).await;
+        }
     }
+}
+
+/// Everything that is shown: the jobs with the cursor first, so that a small terminal shows these.
+fn frame(seen: &Result<Seen, CallError>, cursor: &Cursor) -> Answer {
+    let empty = Answer::new(serde_json::Value::Null);
+    let shown = match seen {
+        Ok(seen) => {
+            let list = cursor.lines(&seen.open()).into_iter();
+            list.fold(empty, Answer::line).line("").and(seen.answer())
+        }
+        Err(error) => empty.line(format!("{error}")).line("It is tried again."),
+    };
+    shown.line("").line("`q` ends this.")
 }
 
 async fn look(client: &Client) -> Result<Seen, CallError> {
@@ -75,12 +115,14 @@ async fn look(client: &Client) -> Result<Seen, CallError> {
 }
 
 /// Resolves when something happened, and after a while in any case.
-async fn news(client: &Client, cursor: &mut Option<String>) {
+///
+/// Answers where one stands then, which may be where one stood.
+async fn news(client: &Client, mut cursor: Option<String>) -> Option<String> {
     let began = Instant::now();
     let held = REFRESH_EVERY.as_secs().try_into().unwrap_or(0);
     let happened = match asked(client, cursor.clone(), held).await {
         Ok(page) => {
-            *cursor = Some(page.cursor);
+            cursor = Some(page.cursor);
             !page.events.is_empty()
         }
         // The next look tells what is wrong.
@@ -89,6 +131,7 @@ async fn news(client: &Client, cursor: &mut Option<String>) {
     let least = if happened { BREATH } else { REFRESH_EVERY };
     let rest = least.saturating_sub(began.elapsed());
     let _ = timeout(rest, std::future::pending::<()>()).await;
+    cursor
 }
 
 /// Where one stands at first, and then what comes.

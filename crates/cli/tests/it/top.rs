@@ -81,3 +81,27 @@ fn frames_follow_one_another_until_somebody_types_q() {
     person.terminal.write_all(b"q").unwrap();
     assert!(child.wait().unwrap().success());
 }
+
+#[test]
+fn a_job_is_chosen_and_called_off_after_a_yes() {
+    let world = world();
+    let (first, second) = (create(&world), create(&world));
+    let (mut person, mut child) = Person::at(world.command(&["top"]));
+    // Of two that wait for nobody, the newest stands first.
+    person.sees(&format!("> {second}"));
+    person.terminal.write_all(b"\x1b[B").unwrap();
+    person.sees(&format!("> {first}"));
+    person.terminal.write_all(b"c").unwrap();
+    person.sees(&format!("Cancel {first}?"));
+    person.terminal.write_all(b"n").unwrap();
+    person.sees("Nothing was done.");
+    person.terminal.write_all(b"cy").unwrap();
+    person.sees(&format!("Job {first} is cancelled."));
+    let state = |id: &str| world.json(&["job", "show", id])["job"]["state"].clone();
+    assert_eq!(
+        (state(&first), state(&second)),
+        ("cancelled".into(), "queued".into())
+    );
+    person.terminal.write_all(b"q").unwrap();
+    assert!(child.wait().unwrap().success());
+}

@@ -216,3 +216,47 @@ fn what_is_to_be_done_next_can_be_done() {
     let skill = world.json(&["mcp", "skill"]);
     assert!(skill["skill"].as_str().unwrap().contains("jules_"));
 }
+
+#[test]
+fn a_service_runs_the_very_command_that_was_typed() {
+    let world = World::new().set("JULES_API_KEY", KEY);
+    let unit = world.run(&["up", "--no-webhooks", "--service"]).ok();
+    let data = world.data().display().to_string();
+    let command = format!("gaffer\" \"up\" \"--no-webhooks\" \"--data\" \"{data}\"");
+    for part in [
+        "[Service]\nExecStart=\"/",
+        &command,
+        "WantedBy=default.target",
+    ] {
+        assert!(unit.says(part), "{part}: {unit:?}");
+    }
+    assert!(!unit.says(KEY) && !world.data().exists(), "{unit:?}");
+    let list = world.json(&["up", "--service=launchd"]);
+    let text = list["text"].as_str().unwrap();
+    assert!(text.contains("<key>ProgramArguments</key>"), "{text}");
+    assert_eq!(world.refused(&["up", "--service=cron"]).exit, 2);
+}
+
+#[test]
+fn scenarios_have_names() {
+    let world = World::new();
+    let listed = world.json(&["sandbox", "--list"])["scenarios"].clone();
+    let names = listed.as_array().unwrap().iter();
+    let names: Vec<_> = names.map(|it| it["name"].as_str().unwrap()).collect();
+    let six = [
+        "question",
+        "plan",
+        "failing-check",
+        "silence",
+        "failure",
+        "conflict",
+    ];
+    assert_eq!(names, six);
+    let told = world.refused(&["sandbox", "--scenario", "questoin"]);
+    assert!(
+        told.exit == 2 && told.next.contains("question, plan"),
+        "{told:?}"
+    );
+    let missing = world.refused(&["sandbox", "--scenario", "./no-such.json"]);
+    assert_eq!(missing.exit, 1);
+}

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::tests::stand::{Stand, string};
-use crate::{DEFAULT_REPO, Error, Scenario};
+use crate::{DEFAULT_REPO, Error, NAMED, Named, Scenario};
 
 /// The field and the problem that reading this scenario names.
 fn problem(text: &str) -> (String, String) {
@@ -251,4 +251,33 @@ async fn a_foreign_session_may_be_archived() {
         .await
         .json();
     assert_eq!(archived["sessions"][0]["archived"], true);
+}
+
+#[test]
+fn every_named_scenario_can_be_played_and_stands_in_the_page() {
+    let page = include_str!("../../../../docs/sandbox.md");
+    for named in NAMED {
+        assert!(named.scenario().is_ok(), "{}", named.name);
+        assert!(Named::of(named.name).is_some());
+        assert!(
+            page.contains(&format!("| `{}` | {} |\n", named.name, named.shows)),
+            "{}",
+            named.name
+        );
+    }
+    assert!(Named::of("nothing").is_none());
+}
+
+#[test]
+fn the_page_has_files_that_can_be_played() {
+    let page = include_str!("../../../../docs/sandbox.md");
+    let files: Vec<&str> = page
+        .split("```json\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    assert!(files.len() >= 2);
+    for file in files {
+        assert!(Scenario::from_json(file).is_ok(), "{file}");
+    }
 }

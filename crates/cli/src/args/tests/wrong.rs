@@ -96,7 +96,7 @@ const ROWS: &[Row] = &[
             POLICY,
         ],
     ),
-    ("up", &[&[("listen", Strict)], OUTSIDE]),
+    ("up", &[&[("listen", Strict), ("service", Strict)], OUTSIDE]),
     (
         "demo",
         &[&[("chaos", Strict), ("seeds", Strict), ("at_once", Strict)]],

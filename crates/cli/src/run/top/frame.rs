@@ -81,6 +81,15 @@ impl Seen {
         ]
     }
 
+    /// Jobs that are not over: those that wait for somebody first, then those in review.
+    pub(super) fn open(&self) -> Vec<&JobView> {
+        let open = self.jobs.jobs.iter().filter(|job| job.ended.is_none());
+        let mut open: Vec<_> = open.collect();
+        let is_in_review = |job: &JobView| job.state == "in-review";
+        open.sort_by_key(|job| (job.waiting.is_none(), !is_in_review(job), since(job)));
+        open
+    }
+
     /// Jobs that wait for somebody, the longest first.
     fn waiting(&self) -> Vec<&JobView> {
         let jobs = self.jobs.jobs.iter();

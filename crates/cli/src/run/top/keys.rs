@@ -1,18 +1,66 @@
 //! Single keys from the terminal, which is left as it was found.
 
-use std::io::{IsTerminal, Read};
+use std::io::{IsTerminal, Read as _};
+use std::time::Duration;
 
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
-/// What ends the view.
-const QUIT: [u8; 2] = [b'q', b'Q'];
+/// How long the rest of a key may take that a terminal sends as several bytes: a lone Escape is followed by nothing.
+const REST_WITHIN: Duration = Duration::from_millis(50);
+
+/// A key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Key {
+    Up,
+    Down,
+    Enter,
+    Escape,
+    Backspace,
+    /// A letter or another sign.
+    Char(char),
+}
 
 /// Keys as they are pressed, for as long as this is held.
 pub(super) struct Keys {
     /// How the terminal was; none where there is none.
     before: Option<Termios>,
     pressed: mpsc::UnboundedReceiver<u8>,
+    /// Bytes of a key that is not whole yet.
+    begun: Vec<u8>,
+}
+
+/// What bytes from a terminal are.
+#[derive(Debug, PartialEq, Eq)]
+enum Read {
+    Whole(Key),
+    /// More has to come.
+    Begun,
+    /// No key of ours.
+    Unknown,
+}
+
+fn read(bytes: &[u8]) -> Read {
+    match bytes {
+        [0x1b] | [0x1b, b'[' | b'O'] => Read::Begun,
+        [0x1b, b'[' | b'O', b'A'] => Read::Whole(Key::Up),
+        [0x1b, b'[' | b'O', b'B'] => Read::Whole(Key::Down),
+        // A longer one ends with a letter or `~`.
+        [0x1b, b'[', .., last] if !last.is_ascii_alphabetic() && *last != b'~' => Read::Begun,
+        [0x1b, ..] => Read::Unknown,
+        [b'\r' | b'\n'] => Read::Whole(Key::Enter),
+        [0x7f | 0x08] => Read::Whole(Key::Backspace),
+        [control] if control.is_ascii_control() => Read::Unknown,
+        other => match str::from_utf8(other) {
+            Ok(text) => text
+                .chars()
+                .next()
+                .map_or(Read::Unknown, |sign| Read::Whole(Key::Char(sign))),
+            Err(wrong) if wrong.error_len().is_none() => Read::Begun,
+            Err(_) => Read::Unknown,
+        },
+    }
 }
 
 impl Keys {
@@ -30,18 +78,43 @@ impl Keys {
                 }
             });
         }
-        Self { before, pressed }
+        let begun = Vec::new();
+        Self {
+            before,
+            pressed,
+            begun,
+        }
     }
 
-    /// Resolves when somebody has seen enough.
-    pub(super) async fn quit(&mut self) {
-        while let Some(key) = self.pressed.recv().await {
-            if QUIT.contains(&key) {
-                return;
+    /// The next key. Nothing is lost when it is not waited for to the end.
+    pub(super) async fn next(&mut self) -> Key {
+        loop {
+            let more = if self.begun.is_empty() {
+                self.pressed.recv().await
+            } else {
+                timeout(REST_WITHIN, self.pressed.recv())
+                    .await
+                    .unwrap_or_default()
+            };
+            let Some(byte) = more else {
+                if std::mem::take(&mut self.begun) == [0x1b] {
+                    return Key::Escape;
+                }
+                if self.pressed.is_closed() {
+                    // Nobody types.
+                    return std::future::pending().await;
+                }
+                continue;
+            };
+            self.begun.push(byte);
+            let read = read(&self.begun);
+            if read != Read::Begun {
+                self.begun.clear();
+            }
+            if let Read::Whole(key) = read {
+                return key;
             }
         }
-        // Nobody types.
-        std::future::pending().await
     }
 }
 
@@ -66,5 +139,38 @@ impl Drop for Keys {
             // There is nobody left to be told.
             let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, before);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn keys_are_read_as_terminals_send_them() {
+        let (tell, pressed) = mpsc::unbounded_channel();
+        let mut keys = Keys {
+            before: None,
+            pressed,
+            begun: Vec::new(),
+        };
+        for (bytes, key) in [
+            ("j".as_bytes(), Key::Char('j')),
+            ("\u{1b}[A".as_bytes(), Key::Up),
+            ("\u{1b}OB".as_bytes(), Key::Down),
+            // Another key of several bytes is passed over.
+            ("\u{1b}[3~\r".as_bytes(), Key::Enter),
+            ("ü".as_bytes(), Key::Char('ü')),
+            (b"\xff\x7f", Key::Backspace),
+        ] {
+            for byte in bytes {
+                tell.send(*byte).unwrap();
+            }
+            assert_eq!(keys.next().await, key, "{bytes:?}");
+        }
+        tell.send(0x1b).unwrap();
+        // That nothing follows is known at once.
+        drop(tell);
+        assert_eq!(keys.next().await, Key::Escape);
     }
 }

@@ -20,13 +20,13 @@ use crate::args::job::{
     AdoptArgs, CreateArgs, JobArgs, JobCommand, JobOrSession, ListArgs, MergeArgs, OneJob,
     RegisterArgs, WaitArgs,
 };
-use crate::browser;
 use crate::error::Error;
 use crate::here::Here;
 use crate::render::Answer;
 use crate::site;
 use crate::stdin;
 
+pub(crate) mod browser;
 mod repository;
 mod show;
 mod wait;

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 mod account;
 mod agent;
 mod args;
-mod browser;
 #[cfg(feature = "aws")]
 mod cloud;
 mod cost;

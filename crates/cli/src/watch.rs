@@ -127,12 +127,9 @@ fn handler(args: &WatchArgs, usual: &[OsString], here: &Here) -> Result<Handler>
     } else {
         &args.command
     };
-    if let Some(program) = command.first() {
-        child::must_be_there(program)?;
-    }
     let mut command = command.iter().cloned();
     let (program, arguments) = match command.next() {
-        Some(program) => (program, command.collect()),
+        Some(program) => (child::there(program)?, command.collect()),
         None => {
             let itself = std::env::current_exe().context("finding this program")?;
             (itself.into(), vec![OsString::from("handle-event")])

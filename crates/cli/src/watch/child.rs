@@ -1,6 +1,6 @@
 //! One run of the command for one event.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -23,9 +23,9 @@ const USUAL_FOLDERS: &str = "/bin:/usr/bin";
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Refuses a command that is not there before anything is waited for, not at the first event.
-pub(super) fn must_be_there(program: &OsStr) -> Result<(), Error> {
+pub(super) fn there(program: OsString) -> Result<OsString, Error> {
     let can_be_run = |path: &Path| path.is_file() && access(path, Access::EXEC_OK).is_ok();
-    let given = Path::new(program);
+    let given = Path::new(&program);
     let found = if given.components().count() > 1 {
         can_be_run(given)
     } else {
@@ -33,7 +33,7 @@ pub(super) fn must_be_there(program: &OsStr) -> Result<(), Error> {
         std::env::split_paths(&folders).any(|folder| can_be_run(&folder.join(given)))
     };
     if found {
-        return Ok(());
+        return Ok(program);
     }
     Err(Error::usage(
         format!("`{}` is no command that can be run", given.display()),

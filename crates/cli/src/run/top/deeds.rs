@@ -6,8 +6,7 @@ use domain::ids::JobId;
 use domain::page::Page;
 
 use super::cursor::Wish;
-use crate::browser;
-use crate::job::BY;
+use crate::job::{BY, browser};
 
 /// Does something with a job; answers a sentence about it.
 pub(super) async fn carry_out(client: Client, job: JobId, wish: Wish) -> String {

@@ -116,6 +116,7 @@ fn agent(sandbox: &Sandbox) -> Agent {
         channels: Vec::new(),
         disabled: None,
         resume: None,
+        notify: None,
     }
 }
 

@@ -14,6 +14,7 @@ mod idle;
 mod inbox;
 mod listening;
 mod merges;
+mod notices;
 mod pauses;
 mod plans;
 mod polls;

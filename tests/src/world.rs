@@ -282,6 +282,7 @@ impl World {
             channels: Vec::new(),
             disabled: None,
             resume: None,
+            notify: None,
         };
         let mut unit = self.desk.unit();
         let place = Place {

@@ -4,8 +4,9 @@ use async_trait::async_trait;
 use domain::facts::PullFacts;
 use domain::failure::{Failure, FailureClass};
 use domain::hooks::{Attempt, DeliveryId, HookId, Log};
-use domain::ids::{BranchName, CommitSha, Identity, PullRef, RepoName};
+use domain::ids::{AgentName, BranchName, CommitSha, Identity, PullRef, RepoName};
 use domain::policy::MergeMethod;
+use domain::wake::{Notice, Notify};
 use engine::ports::{
     AgentsWrite, BranchState, Budget, CheckLog, Delivered, Envelope, HooksRead, HooksWrite,
     PullGlance, PullsRead, PullsWrite, Reading, Usage,
@@ -117,6 +118,15 @@ impl HooksWrite for Absent {
 #[async_trait]
 impl AgentsWrite for Absent {
     async fn deliver(&self, _: &Envelope) -> Result<Delivered, Failure> {
+        absent()
+    }
+
+    async fn notify(
+        &self,
+        _: &AgentName,
+        _: (Notify, &Notice),
+        _: Timestamp,
+    ) -> Result<Delivered, Failure> {
         absent()
     }
 }

@@ -11,7 +11,7 @@ mod signature;
 
 pub use destination::{HostRule, InvalidHostRule};
 pub use probe::Probe;
-pub use sender::{BODY_BYTES_LIMIT, Sender, Settings, TRY_TIMEOUT};
+pub use sender::{BODY_BYTES_LIMIT, Desktop, Sender, Settings, TRY_TIMEOUT};
 pub use signature::new_secret;
 
 #[cfg(test)]

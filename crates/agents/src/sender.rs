@@ -8,12 +8,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use domain::failure::{Failure, FailureClass};
 use domain::fence::clip;
-use domain::ids::AgentName;
+use domain::ids::{AgentName, EventId};
 use domain::redact::redact;
+use domain::wake::{Notice, Notify};
 use engine::ports::{AgentsWrite, Delivered, Envelope, SecretName, Secrets};
+use jiff::Timestamp;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder};
+use secrecy::ExposeSecret;
+use url::Url;
 
 use crate::answer;
 use crate::destination::{self, CheckedResolver, HostRule, Lookup, Refusal, SystemLookup, Trust};
@@ -41,11 +45,15 @@ pub struct Settings {
     pub allow: Vec<HostRule>,
 }
 
+/// Shows a title and a text on a desktop, or says why not.
+pub type Desktop = Arc<dyn Fn(&str, &str) -> Result<(), String> + Send + Sync>;
+
 /// Wakes agents over HTTP.
 pub struct Sender {
     rules: Vec<HostRule>,
     secrets: Arc<dyn Secrets>,
     lookup: Arc<dyn Lookup>,
+    desktop: Option<Desktop>,
     /// Made at the first wake: reading the machine's root certificates takes longer than a function may take to begin.
     to_strangers: OnceLock<Client>,
     to_allowed: OnceLock<Client>,
@@ -75,8 +83,17 @@ impl Sender {
             rules: settings.allow,
             secrets,
             lookup,
+            desktop: None,
             to_strangers: OnceLock::new(),
             to_allowed: OnceLock::new(),
+        }
+    }
+
+    /// The same for a process on a person's machine, with a desktop to show notices on.
+    pub fn with_desktop(self, desktop: Desktop) -> Self {
+        Self {
+            desktop: Some(desktop),
+            ..self
         }
     }
 
@@ -141,6 +158,76 @@ impl AgentsWrite for Sender {
         match self.request(envelope, &secrets)?.send().await {
             Ok(response) => Ok(answer::read(response, envelope.at).await),
             Err(error) => Err(failure(envelope, &error)),
+        }
+    }
+
+    async fn notify(
+        &self,
+        name: &AgentName,
+        (notify, notice): (Notify, &Notice),
+        at: Timestamp,
+    ) -> Result<Delivered, Failure> {
+        if notify == Notify::Desktop {
+            return self.show(name, notice.clone()).await;
+        }
+        let (content_type, body) = notify.body(notice);
+        let envelope = Envelope {
+            agent: name.clone(),
+            url: self.address(name).await?,
+            id: EventId::of(&body),
+            body,
+            at,
+        };
+        let trust = destination::check(&envelope.url, &self.rules)
+            .map_err(|refusal| refused(&envelope, &refusal))?;
+        let client = self
+            .client(trust)
+            .map_err(|error| failure(&envelope, &error))?;
+        let request = client
+            .post(envelope.url.clone())
+            .header(CONTENT_TYPE, content_type)
+            .body(envelope.body.clone());
+        match request.send().await {
+            Ok(response) => Ok(answer::read(response, at).await),
+            Err(error) => Err(failure(&envelope, &error)),
+        }
+    }
+}
+
+impl Sender {
+    /// The address that a person's notices go to.
+    async fn address(&self, name: &AgentName) -> Result<Url, Failure> {
+        let unusable = |class, why: &dyn fmt::Display| {
+            let message = format!(
+                "cannot notify {name}: {why}; remove it with `gaffer agent remove {name}` and add it again"
+            );
+            Failure::new(class, message).never_sent()
+        };
+        let stored = self
+            .secrets
+            .read(&SecretName::Agent(name.clone()))
+            .await
+            .map_err(|error| unusable(error.class(), &error))?;
+        stored
+            .expose_secret()
+            .trim()
+            .parse()
+            .map_err(|_| unusable(FailureClass::Invalid, &"its secret is no address"))
+    }
+
+    async fn show(&self, name: &AgentName, notice: Notice) -> Result<Delivered, Failure> {
+        let failed = |why: &str| {
+            let message = format!("cannot notify {name} on the desktop: {why}");
+            Failure::new(FailureClass::Invalid, message).never_sent()
+        };
+        let Some(desktop) = self.desktop.clone() else {
+            return Err(failed("only `gaffer up` on that machine can"));
+        };
+        let shown = tokio::task::spawn_blocking(move || desktop(&notice.title, &notice.text));
+        match shown.await {
+            Ok(Ok(())) => Ok(Delivered::Acknowledged),
+            Ok(Err(why)) => Err(failed(&clip(&redact(&why), MESSAGE_CHARS_MAX))),
+            Err(_) => Err(failed("showing it was interrupted")),
         }
     }
 }

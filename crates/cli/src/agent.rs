@@ -18,6 +18,7 @@ use crate::here::{Address, Here, busy, change, save};
 use crate::render::{Answer, value};
 use crate::site::Keeping;
 
+mod notify;
 mod remove;
 mod rotate;
 mod show;
@@ -39,7 +40,19 @@ pub(crate) async fn run(command: AgentCommand, here: &Here) -> Result<Answer> {
         | AgentCommand::Remove { .. } => Keeping::found(here).await?,
     };
     match command {
-        AgentCommand::Add { name, url, ways } => add(&name, (url, ways.channels()), &data)
+        AgentCommand::Add {
+            name,
+            notify: Some(to),
+            ..
+        } => notify::add(&name, to, &data)
+            .await
+            .with_context(|| format!("adding `{name}`")),
+        AgentCommand::Add {
+            name,
+            url,
+            ways,
+            notify: None,
+        } => add(&name, (url, ways.channels()), &data)
             .await
             .with_context(|| format!("adding agent `{name}`")),
         AgentCommand::Set(args) => set(&args, &data)
@@ -80,6 +93,7 @@ async fn add(
         channels,
         disabled: None,
         resume: None,
+        notify: None,
     };
     refuse_odd_ways(&agent)?;
     // The secret comes first: a wake that finds none would fail. Nobody uses it before the record is there.

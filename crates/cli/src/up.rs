@@ -321,6 +321,15 @@ impl Running {
     }
 }
 
+fn show_on_desktop(title: &str, text: &str) -> Result<(), String> {
+    let mut notification = notify_rust::Notification::new();
+    notification.appname("Gaffer").summary(title).body(text);
+    notification
+        .show()
+        .map(drop)
+        .map_err(|error| error.to_string())
+}
+
 /// The adapters. This is the one place besides the dispatcher function that makes writing ones.
 fn adapters(base: &Base, settings: &Settings) -> Result<(Eyes, Hands)> {
     let address = settings.jules_base.as_deref().unwrap_or(jules::BASE);
@@ -341,7 +350,8 @@ fn adapters(base: &Base, settings: &Settings) -> Result<(Eyes, Hands)> {
     let agent_settings = agents::Settings {
         allow: settings.allow_hosts.clone(),
     };
-    let sender = agents::Sender::new(agent_settings, base.secrets.clone());
+    let sender = agents::Sender::new(agent_settings, base.secrets.clone())
+        .with_desktop(Arc::new(show_on_desktop));
     let eyes = Eyes {
         sessions: Arc::new(jules::Reader::new(jules.clone())),
         pulls: Arc::new(github::Reader::new(github.clone())),

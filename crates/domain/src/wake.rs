@@ -3,6 +3,7 @@
 mod channel;
 mod inbox;
 mod message;
+mod notice;
 mod resume;
 #[cfg(test)]
 mod tests;
@@ -11,6 +12,7 @@ pub use channel::Channel;
 pub use inbox::{Back, INBOX_HOLD, LeaseLost};
 pub(crate) use message::shows_whole;
 pub use message::{ActionableEvent, Links, MESSAGE_BYTES_MAX, message};
+pub use notice::{Notice, Notify};
 pub use resume::{OddResume, Resume};
 
 use jiff::{SignedDuration, Timestamp};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::ids::{AgentName, EffectId, InstallationId};
 use domain::pull::Pull;
-use domain::wake::{Channel, Resume};
+use domain::wake::{Channel, Notify, Resume};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -26,6 +26,9 @@ pub struct Agent {
     /// What it wants to find in each of its wakes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume: Option<Resume>,
+    /// Set for a person, who gets a notice of every event that waits for a person. The address it goes to is the secret `agents/<name>`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notify: Option<Notify>,
 }
 
 impl Agent {
@@ -36,19 +39,25 @@ impl Agent {
             chosen => chosen,
         };
         let open = |way: &&Channel| match way {
-            Channel::Http => self.url.is_some() && self.disabled.is_none(),
+            Channel::Http => {
+                (self.url.is_some() || self.notify.is_some()) && self.disabled.is_none()
+            }
             Channel::Inbox => true,
         };
         let ways: Vec<Channel> = chosen.iter().filter(open).copied().collect();
         match (ways.is_empty(), &self.url) {
             (false, _) => ways,
             (true, Some(_)) => vec![Channel::Http],
+            (true, None) if self.notify.is_some() => vec![Channel::Http],
             (true, None) => vec![Channel::Inbox],
         }
     }
 
-    /// Whether it can be woken at all: whoever refuses messages may still have an inbox.
+    /// Whether it can be woken at all: whoever refuses messages may still have an inbox. A person decides when they like, so it is never an agent's turn while they do.
     pub fn takes_wakes(&self) -> bool {
+        if self.notify.is_some() {
+            return false;
+        }
         self.disabled.is_none() || self.ways().contains(&Channel::Inbox)
     }
 }

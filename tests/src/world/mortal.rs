@@ -6,13 +6,15 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use domain::failure::{Failure, FailureClass};
 use domain::hooks::{DeliveryId, HookId, Log};
-use domain::ids::{AccountName, BranchName, CommitSha, PullRef, RepoName, SessionId};
+use domain::ids::{AccountName, AgentName, BranchName, CommitSha, PullRef, RepoName, SessionId};
 use domain::policy::MergeMethod;
 use domain::session::SessionView;
+use domain::wake::{Notice, Notify};
 use engine::dispatcher::Hands;
 use engine::ports::{
     AgentsWrite, Delivered, Envelope, HooksWrite, NewSession, PullsWrite, SessionsWrite,
 };
+use jiff::Timestamp;
 
 use super::fate::{Acted, Fate};
 
@@ -153,5 +155,14 @@ impl HooksWrite for Mortal<dyn HooksWrite> {
 impl AgentsWrite for Mortal<dyn AgentsWrite> {
     async fn deliver(&self, envelope: &Envelope) -> Result<Delivered, Failure> {
         self.act("deliver", self.real.deliver(envelope)).await
+    }
+
+    async fn notify(
+        &self,
+        name: &AgentName,
+        shown: (Notify, &Notice),
+        at: Timestamp,
+    ) -> Result<Delivered, Failure> {
+        self.act("notify", self.real.notify(name, shown, at)).await
     }
 }

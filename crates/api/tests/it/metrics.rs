@@ -157,6 +157,7 @@ async fn acknowledge_after(world: &World, job: &JobId, seconds: i64) {
         channels: Vec::new(),
         disabled: None,
         resume: None,
+        notify: None,
     };
     let wake = Wake::new(event.clone(), agent.name.clone(), None, event.observed_at);
     let wake = Wake {

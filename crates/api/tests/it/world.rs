@@ -188,6 +188,7 @@ impl World {
             channels: Vec::new(),
             disabled: None,
             resume: None,
+            notify: None,
         };
         unit.put(keys::agent(&name), &agent, None, Place::default());
         self.desk.commit(unit).await.unwrap();

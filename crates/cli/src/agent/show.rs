@@ -33,7 +33,10 @@ impl Shown {
     }
 
     fn ways(&self) -> Vec<&'static str> {
-        self.agent.ways().into_iter().map(Channel::word).collect()
+        match self.agent.notify {
+            Some(notify) => vec![notify.word()],
+            None => self.agent.ways().into_iter().map(Channel::word).collect(),
+        }
     }
 
     fn state(&self) -> String {

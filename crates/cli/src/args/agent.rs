@@ -13,7 +13,7 @@ use super::value;
 pub(crate) enum AgentCommand {
     /// Add an agent: with an address, and the secret that its wakes are signed with is shown once; without one, its wakes wait in its inbox.
     #[command(
-        after_help = "Examples:\n  gaffer agent add bot --url https://bot.example.com/wake\n  gaffer agent add bot --url https://bot.example.com/wake --channel http --channel inbox\n  gaffer agent add me"
+        after_help = "Examples:\n  gaffer agent add bot --url https://bot.example.com/wake\n  gaffer agent add bot --url https://bot.example.com/wake --channel http --channel inbox\n  gaffer agent add bot\n  gaffer agent add me --notify desktop\n  gaffer agent add me --notify - < address-of-a-slack-webhook"
     )]
     Add {
         /// Its name: a-z, 0-9 and `-`, a letter first.
@@ -23,6 +23,9 @@ pub(crate) enum AgentCommand {
         url: Option<Url>,
         #[command(flatten)]
         ways: Ways,
+        /// Show it every event that waits for a person: `desktop`, the address of a Slack or Discord webhook or of an ntfy topic, or `-` to read that address from stdin, so that it stands in no list of processes.
+        #[arg(long, value_name = "desktop|URL|-", value_parser = NotifyTo::parse, conflicts_with_all = ["url", "channel"])]
+        notify: Option<NotifyTo>,
     },
     /// Change where an agent's wakes go, or let one that was disabled take wakes again.
     Set(SetArgs),
@@ -52,6 +55,27 @@ pub(crate) enum AgentCommand {
         /// Which agent.
         name: AgentName,
     },
+}
+
+/// Where a person's notices go, as typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NotifyTo {
+    /// The desktop of the machine that `gaffer up` runs on.
+    Desktop,
+    /// The address that is read from stdin.
+    Stdin,
+    /// An address.
+    Url(Url),
+}
+
+impl NotifyTo {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "desktop" => Ok(Self::Desktop),
+            "-" => Ok(Self::Stdin),
+            address => value::agent_url(address).map(Self::Url),
+        }
+    }
 }
 
 /// Which ways wakes go, one after the other.

@@ -145,6 +145,7 @@ async fn furnish(desk: &Desk, sandbox: &Sandbox) -> Result<()> {
         channels: Vec::new(),
         disabled: None,
         resume: None,
+        notify: None,
     };
     let mut unit = desk.unit();
     unit.put(

@@ -424,3 +424,33 @@ fn the_page_for_agents_shows_a_message_as_it_is() {
     let limit = format!("at most {} KB", MESSAGE_BYTES_MAX / 1024);
     assert!(page.contains(&limit), "{limit}");
 }
+
+#[test]
+fn a_notice_says_where_what_and_how_to_go_on_in_each_form() {
+    let text = Some("<!channel> & @everyone: which database?".to_owned());
+    let mut wake = Wake::new(
+        event(Occurrence::Question { text }),
+        "me".parse().unwrap(),
+        Some("acme/shop".to_owned()),
+        at(0),
+    );
+    wake.event.aid.pull = Some("acme/shop#7".parse().unwrap());
+    let notice = wake.notice();
+    assert_eq!(notice.title, "acme/shop: Jules asks a question");
+    let body = |notify: Notify| notify.body(&notice).1;
+    assert_eq!(
+        body(Notify::Ntfy),
+        "acme/shop: Jules asks a question\n<!channel> & @everyone: which database?\nhttps://github.com/acme/shop/pull/7\ngaffer job why 00000000000000000000000007"
+    );
+    assert!(body(Notify::Slack).contains("&lt;!channel&gt; &amp; @everyone"));
+    assert!(body(Notify::Discord).contains(r#""allowed_mentions":{"parse":[]}"#));
+    for (host, expected) in [
+        ("hooks.slack.com", Notify::Slack),
+        ("discord.com", Notify::Discord),
+        ("ptb.discordapp.com", Notify::Discord),
+        ("notslack.com", Notify::Ntfy),
+        ("ntfy.sh", Notify::Ntfy),
+    ] {
+        assert_eq!(Notify::of_host(host), expected, "{host}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use domain::failure::Failure;
 use domain::ids::{AgentName, EventId};
-use domain::wake::{Channel, TryOutcome, Wake, WakeState};
+use domain::wake::{Channel, Notify, TryOutcome, Wake, WakeState};
 use url::Url;
 
 use super::Dispatcher;
@@ -11,6 +11,14 @@ use crate::keys;
 use crate::ports::{Delivered, Envelope};
 use crate::settings::{Agent, Disabled};
 use crate::store::Versioned;
+
+/// Where a wake goes.
+enum To {
+    /// To an agent's address, signed.
+    Agent(Url),
+    /// To a person.
+    Person(Notify),
+}
 
 impl Dispatcher {
     /// Delivers one wake if it is time and no earlier wake of the same job is still under way. One in an inbox is looked at when its agent was away for too long.
@@ -23,19 +31,20 @@ impl Dispatcher {
         };
         match found.value.channel {
             Channel::Inbox => self.lapse(&found).await,
-            Channel::Http => match &target.value.url {
-                Some(url) => self.send(&found, &target, url.clone()).await,
-                None => self.leave_in_inbox(&found).await,
+            Channel::Http => match (target.value.notify, &target.value.url) {
+                (Some(notify), _) => self.send(&found, &target, To::Person(notify)).await,
+                (None, Some(url)) => self.send(&found, &target, To::Agent(url.clone())).await,
+                (None, None) => self.leave_in_inbox(&found).await,
             },
         }
     }
 
-    /// Sends a wake to its agent's address.
+    /// Sends a wake to its agent's address, or shows it to a person.
     async fn send(
         &self,
         found: &Versioned<Wake>,
         target: &Versioned<Agent>,
-        url: Url,
+        to: To,
     ) -> Result<(), Error> {
         let now = self.desk.now();
         if target.value.disabled.is_some() && found.value.then.is_empty() {
@@ -55,19 +64,36 @@ impl Dispatcher {
             return self.record_try(&sending, &TryOutcome::Gone).await;
         }
         let wake = &sending.value;
-        let body = serde_json::to_string(&wake.message(target.value.resume.as_ref()));
-        let envelope = Envelope {
-            agent: wake.agent.clone(),
-            url,
-            id: wake.event.id.clone(),
-            body: body.unwrap_or_default(),
-            at: self.desk.now(),
+        let outcome = match to {
+            To::Person(notify) => outcome(self.show(wake, notify).await),
+            To::Agent(url) => {
+                let body = serde_json::to_string(&wake.message(target.value.resume.as_ref()));
+                let envelope = Envelope {
+                    agent: wake.agent.clone(),
+                    url,
+                    id: wake.event.id.clone(),
+                    body: body.unwrap_or_default(),
+                    at: self.desk.now(),
+                };
+                outcome(self.hands.agents.deliver(&envelope).await)
+            }
         };
-        let outcome = outcome(self.hands.agents.deliver(&envelope).await);
         if outcome == TryOutcome::Gone {
             self.disable(target).await?;
         }
         self.record_try(&sending, &outcome).await
+    }
+
+    /// Shows a notice to a person, who has nothing to acknowledge.
+    async fn show(&self, wake: &Wake, notify: Notify) -> Result<Delivered, Failure> {
+        let notice = wake.notice();
+        let shown = (notify, &notice);
+        let agents = &self.hands.agents;
+        let delivered = agents.notify(&wake.agent, shown, self.desk.now()).await?;
+        Ok(match delivered {
+            Delivered::Accepted => Delivered::Acknowledged,
+            Delivered::Acknowledged | Delivered::Gone | Delivered::Refused { .. } => delivered,
+        })
     }
 
     /// Saves that a try begins; none if it does not, because somebody else was quicker or it was the last one.

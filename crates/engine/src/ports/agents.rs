@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use domain::failure::Failure;
 use domain::ids::{AgentName, EventId};
+use domain::wake::{Notice, Notify};
 use jiff::{SignedDuration, Timestamp};
 use url::Url;
 
@@ -46,4 +47,12 @@ pub enum Delivered {
 pub trait AgentsWrite: Send + Sync {
     /// Signs and sends one wake. A failure means that no answer came.
     async fn deliver(&self, envelope: &Envelope) -> Result<Delivered, Failure>;
+
+    /// Shows a notice to a person, at the desktop or at the address that is the secret of this name.
+    async fn notify(
+        &self,
+        name: &AgentName,
+        (notify, notice): (Notify, &Notice),
+        at: Timestamp,
+    ) -> Result<Delivered, Failure>;
 }

@@ -108,15 +108,26 @@ impl Desk {
         let pk = key.pk.clone();
         unit.put(key, event, None, listed(event));
         let is_for_agent = event.audience == Audience::Agent;
-        if let Some(agent) = route.agent.as_ref().filter(|_| is_for_agent) {
+        let agents = match route.agent.as_ref().filter(|_| is_for_agent) {
+            Some(agent) => vec![agent.clone()],
+            None => self.people().await?,
+        };
+        for agent in agents {
             let repo = route.repo.as_ref().map(ToString::to_string);
             let wake = Wake {
                 resume: route.resume.clone(),
                 ..Wake::new(event.clone(), agent.name.clone(), repo, unit.now())
             };
-            unit.put_new_wake((&pk, agent), wake);
+            unit.put_new_wake((&pk, &agent), wake);
         }
         Ok(true)
+    }
+
+    /// Who gets a notice of what waits for a person.
+    async fn people(&self) -> Result<Vec<Agent>, Error> {
+        let agents = self.store.agents().await?.into_iter();
+        let agents = agents.map(|found| found.value);
+        Ok(agents.filter(|agent| agent.notify.is_some()).collect())
     }
 
     /// Late words join the record, and the wakes that are not over, whoever has them.

@@ -166,6 +166,7 @@ pub(super) async fn furnish(folder: &Path, sandbox: &Sandbox, clock: Arc<dyn Clo
             channels: Vec::new(),
             disabled: None,
             resume: None,
+            notify: None,
         };
         let secret = SecretName::Agent(agent.name.clone());
         let key: [u8; 32] = rand::random();

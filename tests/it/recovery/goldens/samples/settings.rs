@@ -13,7 +13,7 @@ use domain::policy::{MergeMethod, MergePolicy, PlanApproval, Policy, Source, Tim
 use domain::pull::Lane;
 use domain::reach::{Access, Lost, Obstacle, Reach, Renamed, Trouble};
 use domain::token::{Scope, Token};
-use domain::wake::Channel;
+use domain::wake::{Channel, Notify};
 use engine::hooks::HookLogs;
 use engine::import::Importing;
 use engine::keys;
@@ -126,13 +126,20 @@ fn tokens() -> [Token; 3] {
     [read, write, token("root", Scope::Admin)]
 }
 
-fn agents() -> [Agent; 2] {
+fn agents() -> [Agent; 3] {
     let agent = Agent {
         name: "helper".parse().expect("a name"),
         url: "https://agents.example.com/wake".parse().ok(),
         channels: vec![Channel::Http, Channel::Inbox],
         disabled: None,
         resume: Some("7f3a2b".parse().expect("a resume id")),
+        notify: None,
+    };
+    let person = Agent {
+        url: None,
+        channels: Vec::new(),
+        notify: Some(Notify::Slack),
+        ..agent.clone()
     };
     let disabled = Agent {
         url: None,
@@ -143,7 +150,7 @@ fn agents() -> [Agent; 2] {
         }),
         ..agent.clone()
     };
-    [agent, disabled]
+    [agent, disabled, person]
 }
 
 fn app_setups() -> [AppSetup; 3] {

@@ -372,6 +372,11 @@ impl Unit {
         self.telling.ended.push(account.clone());
     }
 
+    /// Once everything is saved a job waits in the queue of an account whose slots are looked at by themselves; they had this version.
+    pub(crate) fn joins(&mut self, account: &AccountName, version: u64) {
+        self.telling.joined.push((account.clone(), version));
+    }
+
     /// Whether nothing would be done.
     pub fn is_empty(&self) -> bool {
         self.writes.is_empty() && self.messages.is_empty() && self.telling.is_empty()

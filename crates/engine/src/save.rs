@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use domain::effect::{Action, Effect, EffectState};
 use domain::event::Event;
 use domain::ids::{AgentName, EffectId, JobId, PullRef, RepoName};
-use domain::job::Job;
+use domain::job::{Job, Phase};
 use domain::policy::{Policy, Source};
 use domain::step::{Look, Step};
 use domain::wake::Resume;
@@ -97,12 +97,13 @@ impl Desk {
         step: &Step<Job>,
     ) -> Result<bool, Error> {
         let job = &step.aggregate;
+        let looks = self.looks(unit, step).await?;
         let rest = Rest {
             pk: keys::job_pk(&job.id),
             events: &step.events,
             amended: &step.amended,
             effects: &step.effects,
-            looks: &step.looks,
+            looks: &looks,
             swept: swept(job),
         };
         let changed = found.is_none_or(|found| found.value != *job)
@@ -147,6 +148,27 @@ impl Desk {
         };
         Box::pin(self.save_rest(unit, rest, &route, Some(&job.id))).await?;
         Ok(true)
+    }
+
+    /// What is to be looked at after a step. A job that joins a queue while no slot of its account is free has no look of its own: the slots are looked at when one may be free.
+    async fn looks<'a>(
+        &self,
+        unit: &mut Unit,
+        step: &'a Step<Job>,
+    ) -> Result<Cow<'a, [Look]>, Error> {
+        let job = &step.aggregate;
+        let own = Look::Job(job.id.clone());
+        let is_queued = matches!(job.phase, Phase::Queued { .. });
+        if !is_queued || !step.looks.contains(&own) {
+            return Ok(Cow::Borrowed(&step.looks));
+        }
+        let slots = self.store.slots(&job.account).await?;
+        if slots.due.is_none_or(|due| due <= unit.now()) {
+            return Ok(Cow::Borrowed(&step.looks));
+        }
+        unit.joins(&job.account, slots.version);
+        let others = step.looks.iter().filter(|look| **look != own).cloned();
+        Ok(Cow::Owned(others.collect()))
     }
 
     /// Adds a pull request's step to a unit.

@@ -32,7 +32,7 @@ use crate::settings::{
 };
 
 /// Records read in one page.
-const PAGE: usize = 100;
+pub(crate) const PAGE: usize = 100;
 
 /// Most records read for one question: beyond that something is wrong with the question.
 const READ_MAX: usize = 10_000;
@@ -66,7 +66,7 @@ impl Store {
             .transpose()
     }
 
-    async fn all<T: DeserializeOwned>(
+    pub(crate) async fn all<T: DeserializeOwned>(
         &self,
         list: &str,
     ) -> Result<Vec<Versioned<T>>, RecordsError> {
@@ -156,11 +156,6 @@ impl Store {
         let list = keys::jobs_of("watched", account);
         let found = self.records.members(&list, PAGE).await?;
         Ok((found.len() < PAGE).then_some(found))
-    }
-
-    /// Jobs of an account that wait for a slot or for their session, in order of their start.
-    pub async fn queued(&self, account: &AccountName) -> Result<Vec<Versioned<Job>>, RecordsError> {
-        self.all(&keys::jobs_of("queued", account)).await
     }
 
     /// All effects of an aggregate, by its partition.

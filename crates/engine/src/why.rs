@@ -7,6 +7,7 @@ mod pull;
 mod told;
 
 use domain::ids::{JobId, PullRef};
+use domain::job::Phase;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -116,6 +117,11 @@ impl Desk {
             self.why_pull(&mut found, &tracked.value).await?;
             let pull_due = self.due_of(&keys::pull(reference)).await?;
             next_look = [next_look, pull_due].into_iter().flatten().min();
+        }
+        if matches!(job.phase, Phase::Queued { .. }) {
+            // The slots of its account are looked at for all jobs that wait.
+            let slots_due = self.due_of(&keys::slots(&job.account)).await?;
+            next_look = [next_look, slots_due].into_iter().flatten().min();
         }
         let names = (Some(id.clone()), job.pull().cloned());
         Ok(found.into_why(names, state_of(&job), next_look))

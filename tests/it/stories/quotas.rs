@@ -7,7 +7,9 @@ use engine::jobs::Order;
 use jiff::SignedDuration;
 use sandbox::Scenario;
 use sandbox::jules::{AccountSetup, QuotaRefusal, Switches};
-use tests::world::{MINUTE, REPO, SECOND, Setup, World, asking, hour, on_green, scenario};
+use tests::world::{
+    MINUTE, REPO, SECOND, Setup, World, asking, hour, on_green, scenario, stalling,
+};
 
 fn account(concurrent: u32, per_24h: u32) -> Scenario {
     Scenario {
@@ -164,6 +166,53 @@ async fn started_after(wait: SignedDuration) -> Vec<String> {
 #[tokio::test]
 async fn higher_priorities_start_first() {
     assert_eq!(started_after(SECOND).await, ["high", "usual", "low"]);
+}
+
+/// One job holds the only slot while so many wait for it: how much is written, and how often Jules is asked, in the next half hour.
+async fn cost_of_waiting(waiting: usize) -> (usize, u64) {
+    let scenario = scenario(vec![stalling("first")]);
+    let world = world_of(Scenario {
+        accounts: account(60, 300).accounts,
+        ..scenario
+    })
+    .await;
+    let limits = Limits {
+        concurrent: 1,
+        per_day: 300,
+    };
+    world.limit("default", limits).await;
+    let first = world.submit("first").await;
+    world.until_is(MINUTE * 10, &first, "working").await;
+    // The first of them finds that no slot is free, and says when that is looked at again.
+    let next = world.submit("Job 0").await;
+    world.step().await;
+    for n in 1..waiting {
+        world.submit(&format!("Job {n}")).await;
+    }
+    let (messages, _) = world.desk.queue.depth().await.expect("a queue");
+    assert_eq!(messages, 0, "nobody need look at a job that has to wait");
+    world.pass(MINUTE).await;
+    let before = world.ledger.written().len();
+    let calls = world.sandbox.counters().jules_calls;
+    world.pass(MINUTE * 30).await;
+    let written = world.ledger.written().len() - before;
+    let calls = world.sandbox.counters().jules_calls - calls;
+    let by = "a person";
+    let cancelled = world.desk.cancel_job(&world.named(&first), by).await;
+    cancelled.expect("cancelled");
+    world
+        .until(SECOND * 5, "the next one starts", async |world| {
+            world.state(&next).await != "queued"
+        })
+        .await;
+    (written, calls)
+}
+
+#[tokio::test]
+async fn jobs_that_wait_for_a_slot_cost_nothing_meanwhile() {
+    let (written, calls) = Box::pin(cost_of_waiting(1)).await;
+    let many = Box::pin(cost_of_waiting(120)).await;
+    assert_eq!(many, (written, calls));
 }
 
 #[tokio::test]

@@ -90,7 +90,7 @@ async fn a_job_that_waits_for_a_slot() {
         expect![[r#"
             queued
             - slots_taken: All 1 slots of account `default` are taken.
-            > 2m 35s: It is looked at once more.
+            > 2m 31s: It is looked at once more.
             > some time: It is tried when one of the account's sessions ends.
         "#]],
     )
@@ -102,7 +102,7 @@ async fn a_job_that_waits_for_a_slot() {
             queued
             - queued: 1 other jobs of account `default` came before it.
             - slots_taken: All 1 slots of account `default` are taken.
-            > 2m 35s: It is looked at once more.
+            > 2m 31s: It is looked at once more.
             > some time: It is tried when one of the account's sessions ends.
         "#]],
     )
@@ -121,7 +121,7 @@ async fn a_job_that_is_held_and_one_that_may_go() {
         expect![[r#"
             queued
             - paused: Everything is paused: `gaffer resume` lets it go on.
-            > 2m 5s: It is looked at once more.
+            > 2m 1s: It is looked at once more.
         "#]],
     )
     .await;
@@ -132,7 +132,7 @@ async fn a_job_that_is_held_and_one_that_may_go() {
         expect![[r#"
             queued
             - queued: Account `default` has room for it, and it is next: it is about to be started.
-            > 2m 5s: It is looked at once more.
+            > 2m 1s: It is looked at once more.
         "#]],
     )
     .await;

@@ -4,7 +4,6 @@ use domain::ids::AccountName;
 use jiff::SignedDuration;
 
 use super::{Desk, Error};
-use crate::keys;
 use crate::ports::{Expect, Key, Write};
 use crate::work::Work;
 
@@ -26,6 +25,8 @@ pub(super) struct Telling {
     pub(super) ended: Vec<AccountName>,
     /// Accounts that may have a slot free.
     pub(super) freed: Vec<AccountName>,
+    /// Accounts whose queue was joined without a message, with the version that their slots had then.
+    pub(super) joined: Vec<(AccountName, u64)>,
 }
 
 impl Telling {
@@ -36,6 +37,7 @@ impl Telling {
             && self.rows.is_empty()
             && self.ended.is_empty()
             && self.freed.is_empty()
+            && self.joined.is_empty()
     }
 }
 
@@ -62,6 +64,11 @@ impl Desk {
                 tracing::warn!(%error, %account, "whoever waits for a create to end looks for that by itself");
             }
         }
+        for (account, version) in telling.joined {
+            if let Err(error) = self.call_if_moved(&account, version).await {
+                tracing::warn!(%error, %account, "whoever waits for a slot looks for one by itself");
+            }
+        }
         for account in telling.freed {
             if let Err(error) = self.call_the_next(&account).await {
                 tracing::warn!(%error, %account, "whoever waits for a slot looks for one by itself");
@@ -69,10 +76,18 @@ impl Desk {
         }
     }
 
-    /// Has the slots of an account given to whoever waits for one; nobody is called where nobody does. It needs no row: whoever waits is due every two minutes.
+    /// Has the slots of an account given to whoever waits for one; nobody is called where nobody does. It needs no row: the slots that somebody waits for are due every two minutes.
     async fn call_the_next(&self, account: &AccountName) -> Result<(), Error> {
-        let queue = keys::jobs_of("queued", account);
-        if !self.store.records().members(&queue, 1).await?.is_empty() {
+        if self.store.is_anybody_queued(account).await? {
+            let account = account.clone();
+            self.nudge(&Work::Slots { account }).await?;
+        }
+        Ok(())
+    }
+
+    /// A job joined a queue whose slots are looked at by themselves. Whoever changed them meanwhile may not have seen it.
+    async fn call_if_moved(&self, account: &AccountName, version: u64) -> Result<(), Error> {
+        if self.store.slots(account).await?.version != version {
             let account = account.clone();
             self.nudge(&Work::Slots { account }).await?;
         }

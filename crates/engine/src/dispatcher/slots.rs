@@ -1,18 +1,22 @@
 //! Starts queued jobs while their account has room.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::governor::{self, Admission, CREATE_GAP, CREATE_HOLD, Limits, SLOTS_TAKEN, Slots};
-use domain::ids::{AccountName, JobId};
+use domain::ids::{AccountName, JobId, RepoName};
 use domain::job::{self, Job, Phase};
 use domain::when::plus;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::Dispatcher;
 use crate::desk::{Error, Place, Unit};
 use crate::keys;
+use crate::poller::CLAIM;
 use crate::store::Versioned;
 use crate::work::Work;
+
+/// How long the queue of an account waits at most before it is looked at again: as long as any row whose message was lost.
+const QUEUE_LOOK: SignedDuration = CLAIM;
 
 /// Whose word is taken that it holds a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,74 +40,143 @@ impl Doubt {
     }
 }
 
+/// What room an account has, as far as it was asked.
+struct Room {
+    limits: Limits,
+    now: Timestamp,
+    doubt: Doubt,
+    /// The slots, and who may hold one besides.
+    slots: (Versioned<Slots>, BTreeSet<JobId>),
+}
+
+/// Whose turn it is.
+enum Turn {
+    /// This job's: its slot is granted.
+    Begins(Box<Versioned<Job>>, Box<Slots>),
+    /// Nobody's, since there is no room before that time; none when only a freed slot helps.
+    Later(Option<Timestamp>),
+    /// Nobody's, since none of them may begin before that time.
+    Nobody(Option<Timestamp>),
+}
+
 impl Dispatcher {
     /// Gives free slots to the jobs whose turn it is. Several dispatchers may try: the version of the slots lets one win.
+    ///
+    /// While no slot is free, nobody's turn can come, and no more of the queue is read than its first page.
     pub(super) async fn slots(&self, account: &AccountName) -> Result<(), Error> {
-        let Some(limits) = self
-            .desk
-            .store
-            .account(account)
-            .await?
-            .map(|found| found.value.limits)
-        else {
+        let store = &self.desk.store;
+        let Some(limits) = store.account(account).await?.map(|it| it.value.limits) else {
             tracing::warn!(%account, "jobs wait for an account that does not exist: `gaffer account add`");
             return Ok(());
         };
-        let now = self.desk.now();
-        let queued = self.desk.store.queued(account).await?;
-        if queued.is_empty() {
+        let (first, is_all) = store.queued_first(account).await?;
+        if first.is_empty() {
             // Whose slots are free is found when somebody wants one.
-            let slots = self.desk.store.slots(account).await?;
+            let slots = store.slots(account).await?;
             return match slots.due {
                 Some(_) => self.keep_slots(&slots, None).await,
                 None => Ok(()),
             };
         }
-        // Whoever else waits goes on when the one that begins now is done.
-        let waits = (queued.len() > 1).then(|| plus(now, CREATE_HOLD));
-        let mut doubt = Doubt::Gone;
-        let mut slots = self.free_the_gone(account).await?;
+        let now = self.desk.now();
+        let is_waiting = !is_all
+            || first
+                .iter()
+                .any(|it| matches!(it.value.phase, Phase::Queued { .. }));
+        let mut room = Room {
+            limits,
+            now,
+            doubt: Doubt::Gone,
+            slots: self.free_the_gone(account).await?,
+        };
+        // The others go on when the one that begins now is done. Slots that are due are so for somebody, whom the list may not show yet.
+        let others = first.len() > 1 || room.slots.0.due.is_some();
+        let others = others.then(|| plus(now, CREATE_HOLD));
+        let begun = self.begun_in(first, &room).await?;
+        let mut turn = self.first_turn(begun, &mut room).await?;
+        if !is_all && !matches!(turn, Turn::Later(_)) {
+            turn = self
+                .first_turn(store.queued(account).await?, &mut room)
+                .await?;
+        }
+        let slots = &room.slots.0;
+        match turn {
+            Turn::Begins(found, granted) => self.begin_job(&found, slots, &granted, others).await,
+            Turn::Later(next) | Turn::Nobody(next) => {
+                let look = is_waiting.then(|| plus(now, QUEUE_LOOK));
+                let next = next.map_or(look, |at| Some(look.map_or(at, |look| look.min(at))));
+                self.keep_slots(slots, next).await?;
+                self.look_again(&slots.value).await
+            }
+        }
+    }
+
+    /// Some of a queue, with the job whose slot was taken already: the others wait for it.
+    async fn begun_in(
+        &self,
+        mut queued: Vec<Versioned<Job>>,
+        room: &Room,
+    ) -> Result<Vec<Versioned<Job>>, Error> {
+        let begins = room.slots.0.value.creating.as_ref();
+        let missing = begins.filter(|id| !queued.iter().any(|it| it.value.id == **id));
+        if let Some(id) = missing {
+            let found = self.desk.store.job(id).await?;
+            queued.extend(found.filter(|it| matches!(it.value.phase, Phase::Queued { .. })));
+        }
+        Ok(queued)
+    }
+
+    /// Whose turn it is among some jobs of an account.
+    async fn first_turn(
+        &self,
+        queued: Vec<Versioned<Job>>,
+        room: &mut Room,
+    ) -> Result<Turn, Error> {
+        let now = room.now;
         let mut next: Option<Timestamp> = None;
-        let begins = slots.0.value.creating.clone();
+        let mut held: BTreeMap<RepoName, bool> = BTreeMap::new();
+        let begins = room.slots.0.value.creating.clone();
         for found in in_turn(queued, begins.as_ref(), now) {
             let Phase::Queued { not_before, .. } = found.value.phase else {
                 continue;
             };
-            if self
-                .hold(&self.source(&found.value.repo).await?)
-                .await?
-                .is_some()
-            {
+            let repo = &found.value.repo;
+            let is_held = match held.get(repo) {
+                Some(is_held) => *is_held,
+                None => self.hold(&self.source(repo).await?).await?.is_some(),
+            };
+            held.insert(repo.clone(), is_held);
+            if is_held {
                 continue;
             }
             if not_before > now {
                 next = earliest(next, not_before);
                 continue;
             }
-            let mut admission = admit(&slots, &found.value.id, (limits, now));
-            // Before a job is kept waiting, whoever is said to hold a slot is asked.
-            while is_taken(&admission)
-                && let Some(more) = doubt.more()
-            {
-                doubt = more;
-                slots = (
-                    self.free_the_finished(account, doubt).await?,
-                    BTreeSet::new(),
-                );
-                admission = admit(&slots, &found.value.id, (limits, now));
-            }
-            match admission {
-                Admission::Granted(granted) => {
-                    return self.begin_job(&found, &slots.0, &granted, waits).await;
-                }
-                Admission::Later { at, .. } => {
-                    next = at.map_or(next, |at| earliest(next, at));
-                    break;
-                }
-            }
+            return Ok(match self.admission(&found.value, room).await? {
+                Admission::Granted(granted) => Turn::Begins(Box::new(found), Box::new(granted)),
+                Admission::Later { at, .. } => Turn::Later(match at {
+                    Some(at) => earliest(next, at),
+                    None => next,
+                }),
+            });
         }
-        self.keep_slots(&slots.0, next).await?;
-        self.look_again(&slots.0.value).await
+        Ok(Turn::Nobody(next))
+    }
+
+    /// Whether a job may start. Before it is kept waiting, whoever is said to hold a slot is asked.
+    async fn admission(&self, job: &Job, room: &mut Room) -> Result<Admission, Error> {
+        let within = (room.limits, room.now);
+        let mut admission = admit(&room.slots, &job.id, within);
+        while is_taken(&admission)
+            && let Some(more) = room.doubt.more()
+        {
+            room.doubt = more;
+            let finished = self.free_the_finished(&job.account, more).await?;
+            room.slots = (finished, BTreeSet::new());
+            admission = admit(&room.slots, &job.id, within);
+        }
+        Ok(admission)
     }
 
     /// A create may have ended while others were told to wait for it: whoever ended it saw nobody who waits.
@@ -161,7 +234,7 @@ impl Dispatcher {
     ) -> Result<(), Error> {
         let account = &slots.value.account;
         let known = self.desk.store.slots(account).await?;
-        if known.value == slots.value && known.due == next {
+        if known.value == slots.value && is_soon_enough(known.due, next, self.desk.now()) {
             return Ok(());
         }
         let mut unit = self.desk.unit();
@@ -277,6 +350,15 @@ fn in_turn(
         (waits, job::start_place(&found.value, now))
     });
     queued
+}
+
+/// Whether slots that are looked at then need not be looked at at another time. Too early costs a look and no write.
+fn is_soon_enough(due: Option<Timestamp>, wanted: Option<Timestamp>, now: Timestamp) -> bool {
+    match (due, wanted) {
+        (Some(due), Some(wanted)) => now < due && due <= wanted,
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    }
 }
 
 fn earliest(known: Option<Timestamp>, at: Timestamp) -> Option<Timestamp> {

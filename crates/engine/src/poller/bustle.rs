@@ -14,9 +14,9 @@ impl Poller {
     /// What the jobs of an account do now.
     pub(super) async fn bustle(&self, name: &AccountName) -> Result<Bustle, Error> {
         // In this order: whoever leaves the queue meanwhile is watched.
-        let queued = self.desk.store.queued(name).await?;
+        let is_queued = self.desk.store.is_anybody_queued(name).await?;
         let watched = self.desk.store.watched(name).await?;
-        Ok(if queued.is_empty() && watched.is_empty() {
+        Ok(if !is_queued && watched.is_empty() {
             Bustle::Nothing
         } else {
             of(&watched)

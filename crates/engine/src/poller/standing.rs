@@ -1,20 +1,27 @@
 //! Rows that were left where they stood in the index of times, earlier than they have to be looked at: see `Unit::may_stand`.
 
 use domain::effect::Effect;
-use domain::job::{self, Job};
-use jiff::Timestamp;
+use domain::job::{self, Job, Phase};
+use domain::when::plus;
+use jiff::{SignedDuration, Timestamp};
 
 use super::Poller;
-use crate::desk::Error;
+use crate::desk::{Error, Place};
 use crate::keys;
 use crate::ports::Record;
 use crate::store::decode;
 use crate::work::Work;
 
+/// How long a job in a queue is left to the slots of its account. They are due while anybody waits, so this only makes up for a list that did not show the job.
+const QUEUED_LOOK: SignedDuration = SignedDuration::from_hours(6);
+
 impl Poller {
     /// Moves a row that is looked at too early to when it has to be, and answers when that is; none for one that has to be looked at now. Whoever lost it to somebody else has nothing to do either.
     pub(super) async fn put_right(&self, record: &Record) -> Result<Option<Timestamp>, Error> {
         let record = &self.known.caught_up(record);
+        if let Some(job) = queued(record) {
+            return Ok(Some(self.leave_to_slots(record, &job).await?));
+        }
         let Some(at) = self.wanted_at(record).await? else {
             return Ok(None);
         };
@@ -27,6 +34,26 @@ impl Poller {
         let now = self.desk.now();
         self.known.forget(&record.key, written.as_ref(), now);
         Ok(Some(at))
+    }
+
+    /// A job that waits for a slot is hardly ever due by itself: the slots of its account are, once for all who wait. Answers when they are looked at.
+    async fn leave_to_slots(&self, record: &Record, job: &Job) -> Result<Timestamp, Error> {
+        let now = self.desk.now();
+        let slots = self.desk.store.slots(&job.account).await?;
+        let at = slots.due.unwrap_or(now);
+        if slots.due.is_none() {
+            let mut unit = self.desk.unit();
+            let key = keys::slots(&job.account);
+            unit.put(key, &slots.value, Some(slots.version), Place::due(Some(at)));
+            match self.desk.commit(unit).await {
+                // Somebody changes the slots just now: the job stays due until they are.
+                Err(error) if error.is_conflict() => return Ok(now),
+                outcome => outcome?,
+            }
+        }
+        self.move_to(record, plus(now, QUEUED_LOOK)).await?;
+        self.known.forget(&record.key, None, now);
+        Ok(at)
     }
 
     /// When what a row holds has to be looked at; none for rows that never stand too early, and for those that nobody can read: whoever they are passed on to tells of that.
@@ -43,4 +70,13 @@ impl Poller {
         let rules = self.rules(&found.value).await?;
         Ok(job::looked_at(&found.value, &rules.timing))
     }
+}
+
+/// The job that a row holds, if it waits for a slot.
+fn queued(record: &Record) -> Option<Job> {
+    let is_job = matches!(Work::of_due(&record.key), Some(Work::Job { .. }));
+    let found = decode::<Job>(record)
+        .ok()
+        .filter(|_| is_job && record.key.sk == keys::META)?;
+    matches!(found.value.phase, Phase::Queued { .. }).then_some(found.value)
 }

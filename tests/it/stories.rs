@@ -7,6 +7,7 @@ mod blocked;
 mod budgets;
 mod cancelled;
 mod checks;
+mod deliveries;
 mod demo;
 mod github;
 mod hearing;

@@ -36,7 +36,7 @@ use engine::desk::{Desk, Place};
 use engine::dispatcher::{Dispatcher, Eyes, Hands};
 use engine::keys;
 use engine::poller::Poller;
-use engine::ports::{Clock, Ids};
+use engine::ports::{AgentsWrite, Clock, Ids};
 use engine::settings::Agent;
 use jiff::Timestamp;
 use local::{Database, LocalQueue};
@@ -389,6 +389,15 @@ impl World {
     /// One more dispatcher on the same store and queue.
     pub fn another_dispatcher(&self) -> Dispatcher {
         Dispatcher::new(self.desk.clone(), self.eyes.clone(), self.hands.clone())
+    }
+
+    /// One more dispatcher, which wakes agents in another way.
+    pub fn dispatcher_waking(&self, agents: Arc<dyn AgentsWrite>) -> Dispatcher {
+        let hands = Hands {
+            agents,
+            ..self.hands.clone()
+        };
+        Dispatcher::new(self.desk.clone(), self.eyes.clone(), hands)
     }
 
     /// One more poller on the same store and queue.

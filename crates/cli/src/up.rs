@@ -15,7 +15,7 @@ use agents::HostRule;
 use anyhow::{Context, Result};
 use domain::effect::CALL_TIMEOUT;
 use engine::desk::Desk;
-use engine::dispatcher::{Dispatcher, Eyes, Hands};
+use engine::dispatcher::{Deliveries, Dispatcher, Eyes, Hands};
 use engine::poller::Poller;
 use engine::ports::{Clock, Queue, SecretName, Secrets};
 use engine::settings::Upstreams;
@@ -263,9 +263,15 @@ pub(crate) async fn start(base: impl Into<Base>, settings: Settings) -> Result<R
         desk.clone(),
         (settings.rhythm, stopped.clone()),
     ))];
+    let deliveries = Arc::<Deliveries>::default();
+    tasks.push(tokio::spawn(loops::keep_delivering(
+        dispatcher.clone(),
+        deliveries.clone(),
+        stopped.clone(),
+    )));
     for _ in 0..WORKERS {
         let working = loops::keep_working(
-            dispatcher.clone(),
+            (dispatcher.clone(), deliveries.clone()),
             base.bell.clone(),
             (settings.rhythm, stopped.clone()),
         );

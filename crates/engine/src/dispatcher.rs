@@ -2,6 +2,7 @@
 
 mod adopt;
 mod artifacts;
+mod deliveries;
 mod effects;
 mod forward;
 mod heard;
@@ -37,6 +38,7 @@ use crate::ports::{
 };
 use crate::store::Versioned;
 use crate::work::Work;
+pub use deliveries::{AT_ONCE_PER_AGENT, Deliveries};
 use hooks::Hooked;
 use pulls::Wish;
 

@@ -3,6 +3,7 @@
 mod hands;
 mod own;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
@@ -88,17 +89,23 @@ impl Function {
         let until = lambda::until(&context, (SystemClock.now(), began), KEPT);
         self.listen().await;
         self.own.begin();
-        let handling = by_subject(event.records)
+        let (wakes, others): (Vec<_>, Vec<_>) = by_subject(event.records)
             .into_iter()
-            .map(|messages| self.in_turn(messages, until));
-        let fates: Vec<Vec<Fate>> = futures::stream::iter(handling)
-            .buffer_unordered(AT_ONCE)
-            .collect()
-            .await;
+            .partition(|messages| messages.iter().any(is_about_wake));
+        let others = async {
+            let fates = self.all(others, until).await;
+            Box::pin(self.go_on(until)).await;
+            fates
+        };
+        let (mut fates, woken) = futures::join!(Box::pin(others), self.all(wakes, until));
+        fates.extend(woken);
         Box::pin(self.go_on(until)).await;
+        for body in self.own.end() {
+            self.pass_on(&body, SignedDuration::ZERO).await;
+        }
         let mut answer = SqsBatchResponse::default();
         let mut handled = 0;
-        for fate in fates.into_iter().flatten() {
+        for fate in fates {
             match fate {
                 Fate::Handled => handled += 1,
                 Fate::Left { id } => answer.add_failure(id),
@@ -121,20 +128,52 @@ impl Function {
         }
     }
 
-    /// Does what handling the batch has asked for, while there is time; the rest goes through the queue.
+    /// Handles messages, some subjects at the same time.
+    async fn all(&self, subjects: Vec<Vec<SqsMessage>>, until: Timestamp) -> Vec<Fate> {
+        let handling = subjects
+            .into_iter()
+            .map(|messages| self.in_turn(messages, until));
+        let fates: Vec<Vec<Fate>> = futures::stream::iter(handling)
+            .buffer_unordered(AT_ONCE)
+            .collect()
+            .await;
+        fates.into_iter().flatten().collect()
+    }
+
+    /// Does what handling the batch has asked for, while there is time. Wakes come last, since an agent may be slow to answer.
     async fn go_on(&self, until: Timestamp) {
+        let mut wakes: BTreeMap<String, Vec<String>> = BTreeMap::new();
         loop {
             let kept = self.own.take();
-            if kept.is_empty() {
+            if kept.is_empty() && wakes.is_empty() {
                 break;
             }
+            if kept.is_empty() {
+                self.wake_all(std::mem::take(&mut wakes), until).await;
+            }
             for body in kept {
-                self.one_of_ours(&body, until).await;
+                match Work::from_body(&body) {
+                    Some(wake @ Work::Wake { .. }) => {
+                        wakes.entry(wake.about()).or_default().push(body);
+                    }
+                    Some(_) | None => self.one_of_ours(&body, until).await,
+                }
             }
         }
-        for body in self.own.end() {
-            self.pass_on(&body, SignedDuration::ZERO).await;
-        }
+    }
+
+    /// Delivers wakes, those of one agent one after the other.
+    async fn wake_all(&self, wakes: BTreeMap<String, Vec<String>>, until: Timestamp) {
+        let one_agent = async |bodies: Vec<String>| {
+            for body in bodies {
+                Box::pin(self.one_of_ours(&body, until)).await;
+            }
+        };
+        let waking = wakes.into_values().map(one_agent);
+        futures::stream::iter(waking)
+            .buffer_unordered(AT_ONCE)
+            .collect::<()>()
+            .await;
     }
 
     async fn one_of_ours(&self, body: &str, until: Timestamp) {
@@ -219,6 +258,12 @@ impl Function {
         ];
         lambda::emit((&self.stack, "dispatcher"), now, &figures);
     }
+}
+
+/// Whether a message is about a wake.
+fn is_about_wake(message: &SqsMessage) -> bool {
+    let work = message.body.as_deref().and_then(Work::from_body);
+    matches!(work, Some(Work::Wake { .. }))
 }
 
 /// Messages about the same thing together, in the order in which they came.

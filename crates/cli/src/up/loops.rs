@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::desk::{Desk, Error};
-use engine::dispatcher::Dispatcher;
+use engine::dispatcher::{Deliveries, Dispatcher};
 use engine::forget;
 use engine::poller::Poller;
 use engine::ticks::{Holder, Turn};
@@ -120,9 +120,21 @@ async fn forget_now_and_then(desk: &Desk, last: Option<Timestamp>) -> Option<Tim
     }
 }
 
-/// Handles messages as they come; `bell` is the queue, where this process can be told of new ones.
-pub(super) async fn keep_working(
+/// Delivers wakes to agents beside all other work.
+pub(super) async fn keep_delivering(
     dispatcher: Arc<Dispatcher>,
+    deliveries: Arc<Deliveries>,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let stopped = async move {
+        let _ = stopped.wait_for(|stop| *stop).await;
+    };
+    deliveries.run(&dispatcher, stopped).await;
+}
+
+/// Handles messages as they come, but for wakes; `bell` is the queue, where this process can be told of new ones.
+pub(super) async fn keep_working(
+    (dispatcher, deliveries): (Arc<Dispatcher>, Arc<Deliveries>),
     bell: Option<Arc<LocalQueue>>,
     (rhythm, mut stopped): (Rhythm, watch::Receiver<bool>),
 ) {
@@ -134,7 +146,7 @@ pub(super) async fn keep_working(
                 None => std::future::pending().await,
             }
         };
-        match dispatcher.drain().await {
+        match dispatcher.drain_beside(&deliveries).await {
             Ok(handled) if handled > 0 => continue,
             Ok(_) => {}
             Err(error) => tracing::error!(%error, "messages could not be taken; trying again"),

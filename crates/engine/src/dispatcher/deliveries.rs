@@ -1,0 +1,125 @@
+//! Deliveries to agents beside all other work: an agent whose address hangs delays its own wakes and nothing else.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use domain::ids::{AgentName, EventId};
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use tokio::sync::Notify;
+
+use super::{BATCH, Dispatcher, VISIBILITY};
+use crate::desk::Error;
+use crate::ports::Delivery;
+use crate::work::Work;
+
+/// Wakes that are delivered to one agent at the same time.
+pub const AT_ONCE_PER_AGENT: usize = 4;
+
+/// Wakes of one agent that wait in memory. What is beyond that is found again when its row is due.
+const WAITING_MAX: usize = 1_000;
+
+/// Wakes on their way to agents, each agent's apart from the others'.
+#[derive(Default)]
+pub struct Deliveries {
+    lanes: Mutex<BTreeMap<AgentName, Lane>>,
+    bell: Notify,
+}
+
+/// The wakes of one agent.
+#[derive(Default)]
+struct Lane {
+    waiting: VecDeque<(EventId, Delivery)>,
+    /// All that wait or are being delivered.
+    known: BTreeSet<EventId>,
+    under_way: usize,
+}
+
+/// A wake whose turn has come.
+struct Next {
+    agent: AgentName,
+    event: EventId,
+    message: Delivery,
+}
+
+impl Deliveries {
+    /// Delivers wakes as they come until told to stop, and finishes those that have begun.
+    pub async fn run(&self, dispatcher: &Dispatcher, stopped: impl Future<Output = ()>) {
+        let mut stopped = std::pin::pin!(stopped);
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            while let Some(next) = self.next() {
+                under_way.push(self.deliver(dispatcher, next));
+            }
+            tokio::select! {
+                () = &mut stopped => break,
+                () = self.bell.notified() => {}
+                Some(()) = under_way.next() => {}
+            }
+        }
+        while under_way.next().await.is_some() {}
+    }
+
+    /// Takes a message about a wake, which is acknowledged once it is handled. Answers false for one that is taken already or for which there is no room: its row asks for it when it is due.
+    fn take(&self, (agent, event): (AgentName, EventId), message: &Delivery) -> bool {
+        let mut lanes = self.lanes();
+        let lane = lanes.entry(agent).or_default();
+        if lane.waiting.len() >= WAITING_MAX || !lane.known.insert(event.clone()) {
+            return false;
+        }
+        lane.waiting.push_back((event, message.clone()));
+        self.bell.notify_one();
+        true
+    }
+
+    /// The next wake of an agent that has fewer than [`AT_ONCE_PER_AGENT`] under way.
+    fn next(&self) -> Option<Next> {
+        let mut lanes = self.lanes();
+        let (agent, lane) = lanes
+            .iter_mut()
+            .find(|(_, lane)| lane.under_way < AT_ONCE_PER_AGENT && !lane.waiting.is_empty())?;
+        let (event, message) = lane.waiting.pop_front()?;
+        lane.under_way += 1;
+        Some(Next {
+            agent: agent.clone(),
+            event,
+            message,
+        })
+    }
+
+    async fn deliver(&self, dispatcher: &Dispatcher, next: Next) {
+        if let Err(error) = dispatcher.receive(&next.message).await {
+            tracing::error!(%error, agent = %next.agent, "a wake is looked at again when its message comes again");
+        }
+        let mut lanes = self.lanes();
+        if let Some(lane) = lanes.get_mut(&next.agent) {
+            lane.under_way = lane.under_way.saturating_sub(1);
+            lane.known.remove(&next.event);
+            if lane.known.is_empty() {
+                lanes.remove(&next.agent);
+            }
+        }
+    }
+
+    fn lanes(&self) -> MutexGuard<'_, BTreeMap<AgentName, Lane>> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Dispatcher {
+    /// Receives one batch and handles it, but leaves wakes to whoever runs these deliveries; answers how many messages there were.
+    pub async fn drain_beside(&self, deliveries: &Deliveries) -> Result<usize, Error> {
+        let batch = self.desk.queue.receive(BATCH, VISIBILITY).await?;
+        for message in &batch {
+            match Work::from_body(&message.body) {
+                Some(Work::Wake { agent, event }) => {
+                    if !deliveries.take((agent, event), message) {
+                        self.desk.queue.acknowledge(&message.receipt).await?;
+                    }
+                }
+                Some(_) | None => self.receive(message).await?,
+            }
+        }
+        Ok(batch.len())
+    }
+}

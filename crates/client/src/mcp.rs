@@ -217,9 +217,9 @@ impl Server {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        // Whoever asks for a version that is not known is answered with the oldest.
+        // An unknown version, or one without a greeting, is answered with the newest that has one.
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_protocol_version(ProtocolVersion::V_2024_11_05)
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
             .with_server_info(Implementation::new(NAME, VERSION))
             .with_instructions(INSTRUCTIONS)
     }

@@ -74,7 +74,10 @@ async fn every_version_is_spoken_without_a_session() {
         ("2025-03-26", "2025-03-26"),
         ("2025-06-18", "2025-06-18"),
         ("2025-11-25", "2025-11-25"),
-        ("1999-01-01", "2024-11-05"),
+        ("1999-01-01", "2025-11-25"),
+        ("2026-07-28", "2025-11-25"),
+        ("2099-01-01", "2025-11-25"),
+        ("latest", "2025-11-25"),
     ] {
         let told = told(&world, &hello(asked)).await;
         assert_eq!(told["result"]["protocolVersion"], answered, "{told}");

@@ -14,7 +14,7 @@ use crate::door::Door;
 use crate::query;
 use crate::refusal::Refused;
 
-/// `GET /events?after=&job=&limit=&wait_seconds=`.
+/// `GET /events?after=&job=&open=&limit=&wait_seconds=`.
 pub(crate) async fn events(
     State(door): Door,
     query: query::Asked,
@@ -51,6 +51,7 @@ fn read(query: query::Asked) -> Result<(Asked, Option<String>, Duration), Refuse
     let mut asked = Asked {
         after: None,
         job: None,
+        open: false,
         limit: usize::try_from(EVENTS_LIMIT).unwrap_or(0),
     };
     let (mut of_job, mut seconds) = (None, 0);
@@ -65,13 +66,14 @@ fn read(query: query::Asked) -> Result<(Asked, Option<String>, Duration), Refuse
                 named.map_err(|error: InvalidId| query::bad(&name, &error))?;
                 of_job = Some(value);
             }
+            "open" => asked.open = query::switch(&name, &value)?,
             "limit" => {
                 let limit = number(&name, &value, EVENTS_LIMIT_MAX)?;
                 asked.limit = usize::try_from(limit).unwrap_or(0);
             }
             "wait_seconds" => seconds = number(&name, &value, WAIT_SECONDS_MAX)?,
             _ => {
-                let known = "there are `after`, `job`, `limit` and `wait_seconds`";
+                let known = "there are `after`, `job`, `open`, `limit` and `wait_seconds`";
                 return Err(query::unknown(&name, known));
             }
         }

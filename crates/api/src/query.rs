@@ -34,6 +34,18 @@ pub(crate) fn unknown(field: &str, known: &str) -> Refused {
     bad(field, &format!("it is no parameter here; {known}"))
 }
 
+/// Yes or no, in digits or words; the name alone is yes.
+pub(crate) fn switch(name: &str, value: &str) -> Result<bool, Refused> {
+    match value {
+        "0" | "false" => Ok(false),
+        "1" | "true" | "" => Ok(true),
+        other => {
+            let other = presentable(other, SHOWN_CHARS_MAX);
+            Err(bad(name, &format!("it is `{other}`, but has to be 1 or 0")))
+        }
+    }
+}
+
 /// The one parameter that a path takes, if it was given.
 pub(crate) fn one(asked: Asked, name: &str) -> Result<Option<String>, Refused> {
     let mut given = None;

@@ -24,17 +24,8 @@ pub(crate) async fn show(
     path: Parts<String>,
     asked: query::Asked,
 ) -> Result<Response, Refused> {
-    let is_fresh = match query::one(asked, "fresh")?.as_deref() {
-        None | Some("0" | "false") => false,
-        Some("1" | "true" | "") => true,
-        Some(other) => {
-            let other = presentable(other, view::SHORT_CHARS_MAX);
-            return Err(query::bad(
-                "fresh",
-                &format!("it is `{other}`, but has to be 1 or 0"),
-            ));
-        }
-    };
+    let given = query::one(asked, "fresh")?;
+    let is_fresh = given.map_or(Ok(false), |given| query::switch("fresh", &given))?;
     let mut job = named(&door, path).await?;
     if is_fresh {
         let looked = door.desk.fresh_look(&job.id, door.answer_within).await?;

@@ -37,6 +37,8 @@ pub struct EventsAsked {
     pub after: Option<String>,
     /// Only events of this job.
     pub job: Option<String>,
+    /// Only what still waits for somebody.
+    pub open: bool,
     /// How many at most.
     pub limit: u32,
     /// How long an empty answer may be held open, in seconds.
@@ -167,6 +169,9 @@ impl Client {
         let mut call = Call::new(Method::GET, &["events"])
             .with("limit", asked.limit.to_string())
             .with("wait_seconds", asked.wait_seconds.to_string());
+        if asked.open {
+            call = call.with("open", "1".to_owned());
+        }
         if let Some(cursor) = &asked.after {
             call = call.with("after", cursor.clone());
         }

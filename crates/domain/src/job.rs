@@ -26,7 +26,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use again::{AGAIN_CHARS_MAX, Again, retry};
-pub use answered::{Order, answers};
+pub use answered::{Order, answers, is_answered};
 pub use command::{
     ATTEMPTS_MAX, NewJob, PROMPT_BYTES_MAX, REFUSALS_MAX, adopt, cancel, create, created,
     creation_failed, linked, pull_settled, start,

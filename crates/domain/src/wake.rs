@@ -162,6 +162,11 @@ impl Wake {
         }
     }
 
+    /// Whether its agent is done with it: it was acknowledged, or what it asks was answered.
+    pub fn is_done_with(&self) -> bool {
+        self.answered || matches!(self.state, WakeState::Acknowledged { .. })
+    }
+
     /// When it must be looked at again. In an inbox nothing has to be done before the agent was away for too long.
     pub fn due(&self) -> Option<Timestamp> {
         match self.state {

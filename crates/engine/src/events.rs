@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use domain::event::{Cursor, Event};
 use domain::ids::JobId;
-use domain::job::NotNow;
+use domain::job::{NotNow, is_answered};
 
 use crate::desk::{Desk, Error};
 use crate::keys;
@@ -30,6 +30,8 @@ pub struct Asked {
     pub after: Option<Cursor>,
     /// Only events of this job.
     pub job: Option<JobId>,
+    /// Only what still waits for somebody, the oldest first also without `after`: what nobody acknowledged, and no question that was answered.
+    pub open: bool,
     /// How many at most; with 0 only where one stands now.
     pub limit: usize,
 }
@@ -58,19 +60,30 @@ impl Desk {
             }
             None => self.newest(asked).await?,
         };
+        if let Some(cursor) = &asked.after {
+            events.retain(|event| cursor.is_new(event));
+        }
         let limit = asked.limit.min(EVENTS_MAX);
+        let present = Cursor::at(self.now()).after(&events, self.now());
+        if asked.open {
+            events = self.open_events(events).await?;
+        }
+        let more = events.len() > limit;
         let (events, cursor, more) = match &asked.after {
             Some(cursor) => {
-                events.retain(|event| cursor.is_new(event));
-                let more = events.len() > limit;
                 events.truncate(limit);
                 let cursor = cursor.clone().after(&events, self.now());
                 (events, cursor, more)
             }
+            None if asked.open && more => {
+                let first = events.first().map_or(self.now(), |event| event.observed_at);
+                events.truncate(limit);
+                let cursor = Cursor::at(first).after(&events, self.now());
+                (events, cursor, true)
+            }
             None => {
-                let cursor = Cursor::at(self.now()).after(&events, self.now());
                 let newest = events.split_off(events.len().saturating_sub(limit));
-                (newest, cursor, false)
+                (newest, present, false)
             }
         };
         let events = self.with_repositories(events).await?;
@@ -87,12 +100,48 @@ impl Desk {
         asked: &Asked,
         waiting: impl Future<Output = ()> + Send,
     ) -> Result<Told, Error> {
+        let first = self.events_after(asked).await?;
+        if !first.events.is_empty() || asked.limit == 0 {
+            return Ok(first);
+        }
+        // All of it was looked at, so from here on only what comes is.
+        let asked = Asked {
+            after: Some(first.cursor),
+            ..asked.clone()
+        };
         self.look_while(waiting, || async {
-            let told = self.events_after(asked).await?;
-            let is_enough = !told.events.is_empty() || asked.limit == 0;
+            let told = self.events_after(&asked).await?;
+            let is_enough = !told.events.is_empty();
             Ok(Seen::if_enough(told, is_enough))
         })
         .await
+    }
+
+    /// Those of these events that still wait for somebody.
+    async fn open_events(&self, events: Vec<Event>) -> Result<Vec<Event>, Error> {
+        let mut open = Vec::new();
+        for event in events {
+            if self.is_open(&event).await? {
+                open.push(event);
+            }
+        }
+        Ok(open)
+    }
+
+    /// Whether an event still waits for somebody. What woke nobody can be acknowledged by nobody, and is over with its job.
+    async fn is_open(&self, event: &Event) -> Result<bool, Error> {
+        let job = match &event.job {
+            Some(job) => self.store.job(job).await?.map(|found| found.value),
+            None => None,
+        };
+        if job.as_ref().is_some_and(|job| is_answered(job, event)) {
+            return Ok(false);
+        }
+        let wakes = self.wakes_of(&event.id).await?;
+        Ok(match (wakes.is_empty(), job) {
+            (true, job) => !job.is_some_and(|job| job.is_ended()),
+            (false, _) => !wakes.iter().any(|wake| wake.value.is_done_with()),
+        })
     }
 
     /// The newest events in order: back to the cursor, or one page.

@@ -133,13 +133,18 @@ pub(super) const JOBS: [Parameter; 4] = [
 ];
 
 /// What `GET /events` takes.
-pub(super) const EVENTS: [Parameter; 4] = [
+pub(super) const EVENTS: [Parameter; 5] = [
     query(
         "after",
         Takes::Cursor,
         "Where the asker stands: the `cursor` of an earlier answer; without it the newest are told.",
     ),
     query("job", Takes::Job, "Only events of this job."),
+    query(
+        "open",
+        Takes::Switch,
+        "Only what still waits for somebody: what nobody acknowledged, and no question that was answered; without `after` the oldest of the last 100 events first.",
+    ),
     number(
         "limit",
         (0, EVENTS_LIMIT_MAX, EVENTS_LIMIT),

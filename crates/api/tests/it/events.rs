@@ -5,6 +5,9 @@ use std::time::Duration;
 use api::DoorState;
 use domain::event::{Aid, Audience, Event, Occurrence};
 use domain::ids::{EventId, JobId};
+use domain::job::{Attention, Job, Phase, Told, Turn, Watch};
+use domain::policy::Answerer;
+use domain::wake::Wake;
 use engine::desk::Place;
 use engine::keys;
 use jiff::SignedDuration;
@@ -15,7 +18,13 @@ use crate::world::{SESSION, TOKEN, World};
 
 /// A completion that was seen so many seconds from now.
 async fn seen(world: &World, job: &JobId, name: &str, seconds: i64) -> String {
-    let event = Event {
+    let event = event(world, job, name, seconds);
+    put(world, &event).await;
+    event.id.to_string()
+}
+
+fn event(world: &World, job: &JobId, name: &str, seconds: i64) -> Event {
+    Event {
         id: EventId::of(name),
         job: Some(job.clone()),
         account: "default".parse().unwrap(),
@@ -27,16 +36,29 @@ async fn seen(world: &World, job: &JobId, name: &str, seconds: i64) -> String {
         audience: Audience::Agent,
         seq: None,
         aid: Aid::default(),
-    };
+    }
+}
+
+async fn put(world: &World, event: &Event) {
     let sort = format!("{:020}:{}", event.observed_at.as_nanosecond(), event.id);
     let place = Place {
         list: keys::listed(keys::EVENTS, sort),
         ..Place::default()
     };
     let mut unit = world.desk.unit();
-    unit.put(keys::event(job, &event.id), &event, None, place);
+    let job = event.job.as_ref().unwrap();
+    unit.put(keys::event(job, &event.id), event, None, place);
     world.desk.commit(unit).await.unwrap();
-    event.id.to_string()
+}
+
+/// Puts a wake of an agent, in place of the one that there is.
+async fn wake_of(world: &World, wake: &Wake) {
+    let key = keys::wake(&wake.agent, &wake.event.id);
+    let found = world.desk.store.wake(&wake.agent, &wake.event.id).await;
+    let version = found.unwrap().map(|found| found.version);
+    let mut unit = world.desk.unit();
+    unit.put(key, wake, version, Place::default());
+    world.desk.commit(unit).await.unwrap();
 }
 
 async fn ask(world: &World, query: &str) -> (Vec<String>, String) {
@@ -138,6 +160,87 @@ async fn events_of_a_job_are_told_by_its_session_too() {
 }
 
 #[tokio::test]
+async fn open_events_are_what_nobody_acknowledged_or_answered() {
+    let world = World::new().await;
+    let asked = EventId::of("asked");
+    let question = asked.clone();
+    let job = world.watched(|watch| ask_in(watch, &question)).await;
+    let old = event(&world, &job, "old", -9);
+    let what = Occurrence::Question { text: None };
+    put(
+        &world,
+        &Event {
+            what: what.clone(),
+            ..old
+        },
+    )
+    .await;
+    let now = event(&world, &job, "asked", 0);
+    put(&world, &Event { what, ..now }).await;
+    let (mut done, mut woken) = (Vec::new(), Vec::new());
+    for n in 1..=3 {
+        let event = event(&world, &job, &n.to_string(), n);
+        put(&world, &event).await;
+        let wake = Wake::new(event, "zai".parse().unwrap(), None, world.desk.now());
+        woken.push(wake.event.id.to_string());
+        wake_of(&world, &wake.acknowledged(world.desk.now())).await;
+        done.push(wake);
+    }
+    let asked = asked.to_string();
+    // Acknowledged events are not open, nor is a question that is not asked any more.
+    let (open, _) = ask(&world, "?open=1").await;
+    assert_eq!(open, [asked.clone()]);
+    for wake in &done {
+        wake_of(&world, wake).await;
+    }
+    let (first, cursor) = ask(&world, "?open=1&limit=2").await;
+    assert_eq!(first, [asked.clone(), woken[0].clone()]);
+    let (rest, cursor) = ask(&world, &format!("?open=1&limit=2&after={cursor}")).await;
+    assert_eq!(rest, woken[1..]);
+    let last = format!("?open=1&after={cursor}");
+    assert!(ask(&world, &last).await.0.is_empty());
+    // An answer that is on its way answers it.
+    world.change(&job, |job| answered_in(job)).await;
+    assert_eq!(ask(&world, "?open=1").await.0, woken);
+    assert_eq!(ask(&world, &format!("?open=1&job={job}")).await.0, woken);
+}
+
+fn ask_in(watch: &mut Watch, event: &EventId) {
+    let at = watch.since;
+    watch.attention = Attention::Question {
+        event: event.clone(),
+        since: at,
+        text: None,
+    };
+    watch.announced.question = Some(Told {
+        key: String::new(),
+        event: event.clone(),
+        at,
+        wordless: true,
+        shown: true,
+        after: None,
+        through: None,
+        to: Some(Audience::Agent),
+        later: Vec::new(),
+        turn: Some(Turn {
+            who: Answerer::Agent,
+            place: 0,
+            until: None,
+            answered: None,
+        }),
+        hushed: false,
+    });
+}
+
+fn answered_in(job: &mut Job) {
+    if let Phase::Watching(watch) = &mut job.phase {
+        let told = watch.announced.question.as_mut();
+        let turn = told.and_then(|told| told.turn.as_mut()).unwrap();
+        turn.answered = Some(watch.since);
+    }
+}
+
+#[tokio::test]
 async fn what_cannot_be_read_is_named() {
     let world = World::new().await;
     for (query, field) in [
@@ -147,6 +250,7 @@ async fn what_cannot_be_read_is_named() {
         ("limit=101", "limit"),
         ("limit=-1", "limit"),
         ("wait_seconds=21", "wait_seconds"),
+        ("open=yes", "open"),
         ("wait=1", "wait"),
     ] {
         let refused = world.get(&format!("/events?{query}")).await;

@@ -190,7 +190,11 @@ impl World {
             resume: None,
             notify: None,
         };
-        unit.put(keys::agent(&name), &agent, None, Place::default());
+        let place = Place {
+            list: keys::listed(keys::AGENTS, name.to_string()),
+            ..Place::default()
+        };
+        unit.put(keys::agent(&name), &agent, None, place);
         self.desk.commit(unit).await.unwrap();
     }
 

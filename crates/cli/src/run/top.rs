@@ -104,6 +104,7 @@ async fn look(client: &Client) -> Result<Seen, CallError> {
     let asked = EventsAsked {
         after: None,
         job: None,
+        open: false,
         limit: EVENTS_SHOWN,
         wait_seconds: 0,
     };
@@ -140,6 +141,7 @@ async fn asked(client: &Client, after: Option<String>, held: u32) -> Result<Even
     let asked = EventsAsked {
         after,
         job: None,
+        open: false,
         limit: if is_first { 0 } else { JOBS_MAX.min(100) },
         wait_seconds: if is_first { 0 } else { held },
     };

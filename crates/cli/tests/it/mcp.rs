@@ -230,13 +230,14 @@ fn what_was_asked_before_the_client_hung_up_is_answered() {
 fn whoever_waits_for_events_goes_on_where_they_were() {
     let world = jobs::world();
     let mut speaker = Speaker::greeted(&world);
-    let begun = speaker.call("jules_wait_event", json!({ "seconds": 0 }));
+    let begun = speaker.call("jules_wait_event", json!({ "seconds": 1 }));
     assert_eq!(begun["events"], json!([]));
     let cursor = begun["cursor"].as_str().unwrap();
-    let on = json!({ "seconds": 0, "cursor": cursor });
+    let on = json!({ "seconds": 1, "cursor": cursor });
     assert_eq!(speaker.call("jules_wait_event", on), begun);
     for (wrong, named) in [
-        (json!({ "seconds": 601 }), "`seconds`"),
+        (json!({ "seconds": 0 }), "`seconds`"),
+        (json!({ "seconds": 46 }), "`seconds`"),
         (json!({ "seconds": -1 }), "`seconds`"),
         (json!({ "cursor": "x" }), "`after`"),
         (json!({ "job_id": "../x" }), "`job_id`"),

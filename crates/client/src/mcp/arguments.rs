@@ -215,13 +215,13 @@ pub(super) struct MergePayload {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WaitEvent {
-    /// From the last call; without it from now on.
+    /// From the last call; without it what nobody has acknowledged yet.
     #[serde(default)]
     pub(super) cursor: Option<String>,
     /// Only events of this job.
     #[serde(default)]
     pub(super) job_id: Option<String>,
-    /// How long; 45 without it, 600 at most.
+    /// How long, 1 to 45; 45 without it.
     #[serde(default)]
     pub(super) seconds: Option<u32>,
 }

@@ -278,3 +278,59 @@ fn a_toolset_is_named_or_the_names_are_told() {
     let told = "there is no toolset `merge!`; there are `insight`, `inbox`";
     assert_eq!(unknown.to_string(), told);
 }
+
+/// A door where nothing comes, which holds its answers open or not.
+struct Quiet {
+    holds: bool,
+}
+
+#[async_trait]
+impl Carrier for Quiet {
+    async fn carry(&self, request: Request) -> Result<Carried, Error> {
+        let asked = request.url.query_pairs().into_owned();
+        let asked: std::collections::BTreeMap<String, String> = asked.collect();
+        assert_eq!(asked["open"], "1");
+        let seconds: u64 = asked["wait_seconds"].parse().unwrap();
+        if self.holds {
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+        }
+        let page = json!({ "events": [], "cursor": "e1.0.", "more": false });
+        let body = page.to_string().into_bytes();
+        Ok(Carried {
+            status: ::http::StatusCode::OK,
+            body,
+        })
+    }
+}
+
+struct Quietly(Arc<Quiet>);
+
+#[async_trait]
+impl Doorway for Quietly {
+    async fn open(&self) -> Result<Client, String> {
+        let opened = Client::within(self.0.clone(), &SecretString::from("gaf_token"));
+        opened.map_err(|error| error.to_string())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_lasts_as_long_as_it_was_asked_to() {
+    for holds in [true, false] {
+        let server = Server::new(Arc::new(Quietly(Arc::new(Quiet { holds }))));
+        for asked in (1..=45).map(Some).chain([None]) {
+            let mut arguments = json!({});
+            if let Some(seconds) = asked {
+                arguments["seconds"] = seconds.into();
+            }
+            let began = tokio::time::Instant::now();
+            let waited = server.call("jules_wait_event", arguments).await.unwrap();
+            assert_eq!(waited.is_error, Some(false), "{waited:?}");
+            let off = began.elapsed().as_secs_f64() - f64::from(asked.unwrap_or(45));
+            assert!(off.abs() <= 0.5, "{asked:?} {holds}: {off}");
+        }
+        for wrong in [json!({ "seconds": 0 }), json!({ "seconds": 46 })] {
+            let refused = server.call("jules_wait_event", wrong).await.unwrap();
+            assert_eq!(refused.is_error, Some(true), "{refused:?}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, interval};
+use tokio::time::{Instant, sleep_until};
 
 use super::answers::{Happened, Waited};
 use super::arguments::WaitEvent;
@@ -11,11 +11,11 @@ use crate::Client;
 use crate::client::EventsAsked;
 use crate::wire::{EventPage, WAIT_SECONDS_MAX};
 
-/// How long is waited when nothing else is asked for, in seconds: clients give up a call after a minute.
-const SECONDS: u32 = 45;
+/// How long is waited at most, and when nothing else is asked for, in seconds: clients give up a call after a minute.
+const SECONDS_MAX: u32 = 45;
 
-/// How long is waited at most, in seconds.
-const SECONDS_MAX: u32 = 600;
+/// How long is waited at least, in seconds.
+const SECONDS_MIN: u32 = 1;
 
 /// Most events that are told at once: what they need is in them.
 const EVENTS_MAX: u32 = 5;
@@ -35,11 +35,11 @@ pub(super) fn cursor(given: Option<String>) -> Result<Option<String>, Failed> {
     Ok(given)
 }
 
-/// Waits for events, and tells where to go on whether some came or not. Where nobody `waits` it only looks.
+/// Waits for what still waits for somebody, and tells where to go on whether something came or not. Where nobody `waits` it only looks.
 pub(super) async fn wait(door: &Client, wanted: WaitEvent, waits: bool) -> Result<Waited, Failed> {
-    let seconds = wanted.seconds.unwrap_or(SECONDS);
-    if seconds > SECONDS_MAX {
-        let wrong = format!("is {seconds}, but has to be from 0 to {SECONDS_MAX}");
+    let seconds = wanted.seconds.unwrap_or(SECONDS_MAX);
+    if !(SECONDS_MIN..=SECONDS_MAX).contains(&seconds) {
+        let wrong = format!("is {seconds}, but has to be from {SECONDS_MIN} to {SECONDS_MAX}");
         return Err(Failed::argument("seconds", wrong));
     }
     let seconds = if waits { seconds } else { 0 };
@@ -47,22 +47,15 @@ pub(super) async fn wait(door: &Client, wanted: WaitEvent, waits: bool) -> Resul
     let mut asked = EventsAsked {
         after: cursor(wanted.cursor)?,
         job: wanted.job_id,
+        open: true,
         limit: EVENTS_MAX,
         wait_seconds: 0,
     };
     let mut asked_before = false;
-    if asked.after.is_none() && asked.job.is_none() {
-        asked.limit = 0;
-        asked.after = Some(door.events_after(&asked).await?.cursor);
-        asked.limit = EVENTS_MAX;
-        asked_before = true;
-    }
-    let mut again = interval(LOOK_AGAIN);
-    again.reset();
     loop {
         let began = Instant::now();
-        let left = until.saturating_duration_since(began);
-        asked.wait_seconds = seconds_of(left).min(WAIT_SECONDS_MAX);
+        asked.wait_seconds =
+            seconds_of(until.saturating_duration_since(began)).min(WAIT_SECONDS_MAX);
         let page = match door.events_after(&asked).await {
             Ok(page) => page,
             // Whoever waited must not have to begin anew because of one call.
@@ -74,18 +67,22 @@ pub(super) async fn wait(door: &Client, wanted: WaitEvent, waits: bool) -> Resul
             Err(error) => return Err(error.into()),
         };
         asked_before = true;
-        if !page.events.is_empty() || asked.wait_seconds == 0 {
+        if !page.events.is_empty() || Instant::now() >= until {
             return Ok(told(page));
         }
         asked.after = Some(page.cursor);
-        if began.elapsed() < LOOK_AGAIN {
-            again.tick().await;
+        // A door that holds no answer open is asked now and then.
+        if began.elapsed() < Duration::from_secs(asked.wait_seconds.into())
+            || asked.wait_seconds == 0
+        {
+            sleep_until(until.min(began + LOOK_AGAIN)).await;
         }
     }
 }
 
+/// The nearest whole second: what is left of one is slept through.
 fn seconds_of(left: Duration) -> u32 {
-    u32::try_from(left.as_secs()).unwrap_or(u32::MAX)
+    u32::try_from((left + Duration::from_millis(500)).as_secs()).unwrap_or(u32::MAX)
 }
 
 fn told(page: EventPage) -> Waited {

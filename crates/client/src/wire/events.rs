@@ -12,7 +12,7 @@ pub const EVENTS_LIMIT: u32 = 20;
 /// How many events are told at most.
 pub const EVENTS_LIMIT_MAX: u32 = 100;
 
-/// `GET /events?after=&job=&limit=&wait_seconds=`: events after a cursor, or the newest ones, the oldest first.
+/// `GET /events?after=&job=&open=&limit=&wait_seconds=`: events after a cursor, or the newest ones, the oldest first.
 ///
 /// Without `after` and with `limit=0` only where one stands now. A cursor is for the same `job`, or for all of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

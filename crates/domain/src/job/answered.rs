@@ -61,6 +61,19 @@ pub fn answers(job: &Job, order: Order, event: &Event) -> bool {
     }
 }
 
+/// Whether a question or a plan that an event shows does not wait for an answer any more: it was answered, though its session may not have taken that up yet, or its session is over.
+pub fn is_answered(job: &Job, event: &Event) -> bool {
+    match event.what {
+        Occurrence::Question { .. } | Occurrence::PlanApproval { .. } => {
+            !asked(job).is_some_and(|asked| {
+                let is_given = asked.turn.is_some_and(|turn| turn.answered.is_some());
+                asked.events.contains(&&event.id) && !is_given
+            })
+        }
+        Occurrence::Completed { .. } | Occurrence::Error { .. } | Occurrence::Stuck { .. } => false,
+    }
+}
+
 fn wants_merge(what: &Occurrence) -> bool {
     match what {
         Occurrence::Completed { .. } => true,

@@ -51,6 +51,7 @@ impl<'a> Stream<'a> {
         if matches!(self.walk, Walk::Over) {
             let asked = Asked {
                 after: self.cursor.clone(),
+                open: false,
                 job: None,
                 limit: EVENTS_MAX,
             };

@@ -144,11 +144,11 @@ fn outcome(job: &str) -> Vec<Row> {
         ("jules_cancel_job", one.clone(), &[("job_id", Job)]),
         (
             "jules_wait_event",
-            json!({ "seconds": 0 }),
+            json!({ "seconds": 1 }),
             &[
                 ("cursor", Cursor),
                 ("job_id", Job),
-                ("seconds", Number(600)),
+                ("seconds", Number(45)),
             ],
         ),
         (

@@ -126,7 +126,7 @@ async fn no_such_route(uri: Uri) -> Refused {
     Refused::new(StatusCode::NOT_FOUND, "no_such_route", &detail)
 }
 
-async fn no_such_method(method: Method, uri: Uri) -> Refused {
+pub(crate) async fn no_such_method(method: Method, uri: Uri) -> Refused {
     let detail = format!("`{method}` is not served at `{}`", uri.path());
     Refused::new(StatusCode::METHOD_NOT_ALLOWED, "no_such_method", &detail)
 }

@@ -1,24 +1,28 @@
 //! The door for GitHub's webhooks. It can do nothing but enqueue, and reads no secret but its own.
 
+mod body;
 mod counters;
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
+use axum::extract::{Request, State};
+use axum::http::header::WWW_AUTHENTICATE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use domain::ids::PullRef;
 use engine::ports::{Clock, Queue, SecretName, Secrets};
 use engine::work::Work;
 use github::webhook::{
-    Classified, Rejected, SIGNATURE_HEADER, Wakeup, WebhookKind, classify, verify,
+    Classified, Rejected, SIGNATURE_HEADER, Wakeup, WebhookKind, classify, is_signature, verify,
 };
 use jiff::SignedDuration;
 
+use crate::door::no_such_method;
 use crate::live::LiveSecret;
+use crate::refusal::Refused;
 use crate::routes;
+use body::Bodies;
 
 pub use counters::WebhookCounters;
 
@@ -45,6 +49,7 @@ pub(crate) type Hooks = Arc<Inner>;
 pub(crate) struct Inner {
     door: WebhookDoor,
     live: LiveSecret,
+    bodies: Bodies,
 }
 
 /// What came of one delivery.
@@ -53,7 +58,9 @@ enum Received {
     Accepted,
     /// Signed, and about nothing that is followed.
     Ignored,
-    /// Not believed, or not readable.
+    /// Not believed.
+    Unsigned(Rejected),
+    /// Not read, or not readable.
     Refused(StatusCode),
     /// Signed and understood, but the queue did not take it.
     Unavailable,
@@ -64,8 +71,12 @@ pub fn webhook_router(door: WebhookDoor) -> Router {
     let secrets = door.secrets.clone();
     let live = LiveSecret::new(SecretName::Webhook, secrets, door.clock.clone());
     routes::served(routes::HOOKS)
-        .layer(DefaultBodyLimit::max(WEBHOOK_BODY_BYTES_MAX))
-        .with_state(Arc::new(Inner { door, live }))
+        .method_not_allowed_fallback(no_such_method)
+        .with_state(Arc::new(Inner {
+            door,
+            live,
+            bodies: Bodies::default(),
+        }))
 }
 
 pub(crate) async fn deliver(State(inner): State<Hooks>, request: Request) -> Response {
@@ -74,11 +85,15 @@ pub(crate) async fn deliver(State(inner): State<Hooks>, request: Request) -> Res
     let status = match received {
         Received::Accepted => {
             counters.accepted();
-            StatusCode::ACCEPTED
+            return StatusCode::ACCEPTED.into_response();
         }
         Received::Ignored => {
             counters.ignored();
-            StatusCode::ACCEPTED
+            return StatusCode::ACCEPTED.into_response();
+        }
+        Received::Unsigned(why) => {
+            counters.unsigned(why, inner.door.clock.now());
+            StatusCode::UNAUTHORIZED
         }
         Received::Refused(status) => {
             counters.refused();
@@ -86,7 +101,39 @@ pub(crate) async fn deliver(State(inner): State<Hooks>, request: Request) -> Res
         }
         Received::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
     };
-    status.into_response()
+    let mut response = refusal(status).into_response();
+    // A token opens nothing here.
+    response.headers_mut().remove(WWW_AUTHENTICATE);
+    response
+}
+
+/// What the sender is told. Whether a secret is known here is nobody's business.
+fn refusal(status: StatusCode) -> Refused {
+    let (code, detail) = match status {
+        StatusCode::UNAUTHORIZED => (
+            "bad_signature",
+            "`x-hub-signature-256` is not this delivery's signature: give the webhook in GitHub the secret that Gaffer has",
+        ),
+        StatusCode::PAYLOAD_TOO_LARGE => ("too_large", "the body is longer than 26214400 bytes"),
+        StatusCode::REQUEST_TIMEOUT => (
+            "too_slow",
+            "the body did not come within 10 seconds: deliver it again",
+        ),
+        StatusCode::UNPROCESSABLE_ENTITY => (
+            "bad_json",
+            "the body is not JSON: set the webhook's content type to application/json",
+        ),
+        StatusCode::SERVICE_UNAVAILABLE => (
+            "unavailable",
+            "the queue cannot be used just now: deliver it again",
+        ),
+        _ => ("bad_body", "the body did not come whole: deliver it again"),
+    };
+    let refused = Refused::new(status, code, detail);
+    match status {
+        StatusCode::UNAUTHORIZED => refused.about(SIGNATURE_HEADER),
+        _ => refused,
+    }
 }
 
 impl Inner {
@@ -103,18 +150,20 @@ impl Inner {
 
     async fn receive(&self, request: Request) -> Received {
         let received_at = self.door.clock.now();
-        let Some(signature) = signature(request.headers()).map(str::to_owned) else {
-            // Without a signature nothing of the body is even read.
-            return Received::Refused(StatusCode::UNAUTHORIZED);
+        let (parts, body) = request.into_parts();
+        // Without a signature nothing of the body is even read.
+        let signature = match signature(&parts.headers) {
+            Ok(signature) => signature,
+            Err(rejected) => return Received::Unsigned(rejected),
         };
-        let raw = match Bytes::from_request(request, &()).await {
-            Ok(raw) => raw,
-            Err(rejection) => return Received::Refused(rejection.status()),
+        let whole = match self.bodies.read(&parts.headers, body).await {
+            Ok(whole) => whole,
+            Err(status) => return Received::Refused(status),
         };
-        if let Err(rejected) = self.verify(&signature, &raw).await {
-            return refuse(rejected);
+        if let Err(rejected) = self.verify(signature, &whole.raw).await {
+            return Received::Unsigned(rejected);
         }
-        match classify(&raw, received_at) {
+        match classify(&whole.raw, received_at) {
             Classified::Look(wakeups) => self.enqueue(&wakeups).await,
             Classified::Ignored { why } => {
                 tracing::debug!(why, "a webhook delivery is about nothing that is followed");
@@ -143,16 +192,13 @@ impl Inner {
     }
 }
 
-fn signature(headers: &HeaderMap) -> Option<&str> {
+fn signature(headers: &HeaderMap) -> Result<&str, Rejected> {
     let mut given = headers.get_all(SIGNATURE_HEADER).iter();
-    let first = given.next()?.to_str().ok()?;
+    let first = given.next().ok_or(Rejected::Unsigned)?;
+    let text = first.to_str().ok().filter(|text| is_signature(text));
     // Two signatures: whichever was meant, one of them is a lie.
-    given.next().is_none().then_some(first)
-}
-
-fn refuse(rejected: Rejected) -> Received {
-    tracing::debug!(why = %rejected, "a webhook delivery was refused");
-    Received::Refused(StatusCode::UNAUTHORIZED)
+    text.filter(|_| given.next().is_none())
+        .ok_or(Rejected::Malformed)
 }
 
 /// What a wake-up asks to look at; none for issues, which nothing follows yet.

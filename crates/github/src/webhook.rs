@@ -8,5 +8,5 @@ mod verify;
 mod wakeup;
 
 pub use classify::{Classified, WAKEUPS_MAX, classify};
-pub use verify::{Rejected, SIGNATURE_HEADER, live_secrets, verify};
+pub use verify::{Rejected, SIGNATURE_HEADER, is_signature, live_secrets, verify};
 pub use wakeup::{WAKEUP_BYTES_MAX, Wakeup, WebhookKind};

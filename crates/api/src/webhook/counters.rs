@@ -1,8 +1,14 @@
 //! What came of webhook deliveries: all that is kept of a refused one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use client::wire::WebhookCounts;
+use github::webhook::Rejected;
+use jiff::{SignedDuration, Timestamp};
+
+/// How often a refused signature is logged; those between are counted.
+const LOGGED_EVERY: SignedDuration = SignedDuration::from_mins(1);
 
 /// Counters since the process began.
 #[derive(Debug, Default)]
@@ -10,6 +16,15 @@ pub struct WebhookCounters {
     accepted: AtomicU64,
     ignored: AtomicU64,
     refused: AtomicU64,
+    unsigned: Mutex<Unsigned>,
+}
+
+/// Refused signatures, which anybody can send as many of as they like.
+#[derive(Debug, Default)]
+struct Unsigned {
+    logged_at: Option<Timestamp>,
+    /// How many since then.
+    more: u64,
 }
 
 impl WebhookCounters {
@@ -32,5 +47,39 @@ impl WebhookCounters {
 
     pub(super) fn refused(&self) {
         self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A signature was refused: counted, and logged once a minute.
+    pub(super) fn unsigned(&self, why: Rejected, now: Timestamp) {
+        self.refused();
+        if let Some(count) = self.to_log(now) {
+            tracing::warn!(%why, count, "webhook deliveries were refused");
+        }
+    }
+
+    /// How many refused signatures are to be logged now, if it is time to.
+    fn to_log(&self, now: Timestamp) -> Option<u64> {
+        let mut unsigned = self.unsigned.lock().unwrap_or_else(PoisonError::into_inner);
+        unsigned.more += 1;
+        let recently = |at: Timestamp| now.duration_since(at).abs() < LOGGED_EVERY;
+        if unsigned.logged_at.is_some_and(recently) {
+            return None;
+        }
+        unsigned.logged_at = Some(now);
+        Some(std::mem::take(&mut unsigned.more))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_signatures_are_logged_once_a_minute_with_their_count() {
+        let counters = WebhookCounters::default();
+        let begin = Timestamp::UNIX_EPOCH;
+        let at = |seconds| begin + SignedDuration::from_secs(seconds);
+        let logged: Vec<_> = (0..130).filter_map(|n| counters.to_log(at(n))).collect();
+        assert_eq!(logged, [1, 60, 60]);
     }
 }

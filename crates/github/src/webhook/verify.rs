@@ -57,6 +57,11 @@ pub fn verify(secrets: &[SecretString], header: Option<&str>, raw: &[u8]) -> Res
     }
 }
 
+/// Whether a header has the form of a signature: whatever has not need not be read further.
+pub fn is_signature(header: &str) -> bool {
+    parse(header).is_some()
+}
+
 /// Splits a stored secret into the live ones: the current one, then the previous one after a comma.
 pub fn live_secrets(stored: &SecretString) -> Vec<SecretString> {
     let parts = stored.expose_secret().split(',').map(str::trim);

@@ -191,8 +191,11 @@ fn responses(route: &Route, path: &str) -> Value {
     }
     for status in refused(route, path) {
         let response = match route.caller {
-            // GitHub reads no words.
-            Caller::GitHub => json!({ "description": told(status) }),
+            // A token opens nothing there, so the refusals of the others do not fit.
+            Caller::GitHub => json!({
+                "description": told(status),
+                "content": { PROBLEM_JSON: { "schema": named("Problem") } },
+            }),
             Caller::Anybody | Caller::Token(_) => {
                 json!({ "$ref": format!("#/components/responses/{}", title(status)) })
             }
@@ -234,9 +237,9 @@ fn refused(route: &Route, path: &str) -> BTreeSet<u16> {
     }
     match route.sends {
         Sends::Nothing => {}
-        Sends::Json(_) | Sends::MaybeJson(_) => statuses.extend([413, 415, 422]),
-        Sends::Delivery => statuses.extend([413, 422]),
-        Sends::Message => statuses.extend([413, 415]),
+        Sends::Json(_) | Sends::MaybeJson(_) => statuses.extend([408, 413, 415, 422]),
+        Sends::Delivery => statuses.extend([408, 413, 422]),
+        Sends::Message => statuses.extend([408, 413, 415]),
     }
     match route.caller {
         Caller::Anybody => {}
@@ -284,7 +287,7 @@ fn answer(status: u16, body: Body) -> Value {
 /// All refusals of the door, by their titles.
 fn refusals() -> Value {
     let all = [
-        400, 401, 403, 404, 406, 409, 410, 413, 415, 422, 500, 502, 503,
+        400, 401, 403, 404, 406, 408, 409, 410, 413, 415, 422, 500, 502, 503,
     ];
     let one = |status: u16| {
         let mut response = json!({
@@ -312,6 +315,7 @@ fn title(status: u16) -> &'static str {
         403 => "Forbidden",
         404 => "NotFound",
         406 => "NotAcceptable",
+        408 => "TooSlow",
         409 => "Conflict",
         410 => "Gone",
         413 => "TooLarge",
@@ -331,6 +335,7 @@ fn told(status: u16) -> &'static str {
         403 => "The token's scope is too small.",
         404 => "There is no such thing.",
         406 => "The caller reads neither JSON nor events.",
+        408 => "The body did not come in time.",
         409 => "It cannot be done as things stand; `code` and `reasons` say why.",
         410 => "The cursor is too old: begin anew without it.",
         413 => "The body is too large.",

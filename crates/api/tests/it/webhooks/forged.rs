@@ -16,8 +16,7 @@ async fn with_headers(hook: &Hook, headers: &[(&str, Vec<u8>)], body: &[u8]) -> 
     }
     let request = request.body(Body::from(body.to_vec())).unwrap();
     let answer = send(&hook.router, request).await;
-    assert_eq!(answer.text, "", "{answer:?}");
-    answer.status.as_u16()
+    described(&answer)
 }
 
 #[tokio::test]
@@ -156,11 +155,7 @@ async fn signed_bodies_that_are_no_webhook_are_refused_whole() {
     for body in &odd {
         let shown = String::from_utf8_lossy(&body[..body.len().min(90)]).into_owned();
         let answer = hook.deliver(body, &sign("right", body)).await;
-        assert_eq!(
-            (answer.status.as_u16(), answer.text.as_str()),
-            (422, ""),
-            "{shown}"
-        );
+        assert_eq!(answer.code(422), "bad_json", "{shown}");
     }
     assert_eq!(hook.queued().await, []);
     assert_eq!(hook.counts(), (0, 0, odd.len() as u64));

@@ -34,9 +34,9 @@ fn sound(id: &str) -> Option<Value> {
         "mcp" => json!({ "jsonrpc": "2.0", "id": 7, "method": "ping" }),
         "acknowledge" => json!({ "agent": "zai" }),
         "extend" | "give_back" => event,
-        "list_jobs" | "show_job" | "why_job" | "job_events" | "job_artifacts" | "job_messages"
-        | "show_effect" | "why_pull" | "list_events" | "status" | "metrics" | "openapi"
-        | "health" | "github_webhook" => Value::Null,
+        "list_jobs" | "list_pulls" | "show_job" | "why_job" | "job_events" | "job_artifacts"
+        | "job_messages" | "show_effect" | "why_pull" | "list_events" | "status" | "metrics"
+        | "openapi" | "health" | "github_webhook" => Value::Null,
         _ => return None,
     })
 }

@@ -44,7 +44,11 @@ pub(crate) async fn in_review(world: &World) -> JobId {
         read_at: Some(now),
     };
     let mut unit = world.desk.unit();
-    unit.put(keys::pull(&shop_pull()), &tracked, None, Place::default());
+    let place = Place {
+        list: keys::listed(keys::OPEN_PULLS, keys::pull_pk(&shop_pull())),
+        ..Place::default()
+    };
+    unit.put(keys::pull(&shop_pull()), &tracked, None, place);
     world.desk.commit(unit).await.unwrap();
     world.messages().await;
     world.clock.advance(SignedDuration::from_mins(1));

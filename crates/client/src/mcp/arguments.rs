@@ -90,7 +90,7 @@ pub(super) struct GetMessages {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListJobs {
-    /// `owner/name`; of all repositories without it.
+    /// `owner/name`; all without it.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub(super) repo: Option<RepoName>,

@@ -169,7 +169,7 @@ impl Tool {
                 "Have a job, or a session begun elsewhere, watched, and note something down about it."
             }
             Self::GetJob => "Show a job: where it stands, and what waits for an answer.",
-            Self::ListJobs => "List the jobs, of one repository or of all, the newest first.",
+            Self::ListJobs => "List jobs, the newest first.",
             Self::Check => {
                 "Tell in one letter how a job, or the newest of a repository, stands: Q needs input, C completed, F failed, N nothing to do."
             }

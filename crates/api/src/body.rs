@@ -1,6 +1,7 @@
 //! Reads what was sent, and names what is wrong with it.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, PathRejection};
@@ -11,11 +12,15 @@ use client::wire::{IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::error::Category;
+use tokio::time::timeout;
 
 use crate::refusal::Refused;
 
 /// How much of a name that is not known here is repeated, in characters.
 pub(crate) const SHOWN_CHARS_MAX: usize = 80;
+
+/// How long a body may take: a slow line takes far less, and whoever sends nothing holds a connection.
+pub(crate) const BODY_WITHIN: Duration = Duration::from_secs(30);
 
 /// A body as it came, or why it is not read.
 pub(crate) struct Sent(Result<Bytes, Refused>);
@@ -25,10 +30,12 @@ impl<S: Send + Sync> FromRequest<S> for Sent {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Infallible> {
         let is_json = is_json(request.headers());
-        let sent = match Bytes::from_request(request, state).await {
-            Ok(bytes) if is_json || bytes.trim_ascii().is_empty() => Ok(bytes),
-            Ok(_) => Err(foreign()),
-            Err(rejection) => Err(not_whole(&rejection)),
+        let read = timeout(BODY_WITHIN, Bytes::from_request(request, state)).await;
+        let sent = match read {
+            Ok(Ok(bytes)) if is_json || bytes.trim_ascii().is_empty() => Ok(bytes),
+            Ok(Ok(_)) => Err(foreign()),
+            Ok(Err(rejection)) => Err(not_whole(&rejection)),
+            Err(_) => Err(too_slow()),
         };
         Ok(Self(sent))
     }
@@ -42,6 +49,15 @@ fn is_json(headers: &HeaderMap) -> bool {
     let given = given.to_str().unwrap_or_default().split(';').next();
     let kind = given.unwrap_or_default().trim().to_ascii_lowercase();
     kind == "application/json" || kind.starts_with("application/") && kind.ends_with("+json")
+}
+
+/// The body did not come in time.
+pub(crate) fn too_slow() -> Refused {
+    let detail = format!(
+        "the body did not come within {} seconds: send it again",
+        BODY_WITHIN.as_secs()
+    );
+    Refused::new(StatusCode::REQUEST_TIMEOUT, "too_slow", &detail)
 }
 
 fn foreign() -> Refused {

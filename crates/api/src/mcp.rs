@@ -19,9 +19,11 @@ use client::{Carried, Carrier, Client};
 use domain::token::Scope;
 use secrecy::SecretString;
 use tokio::sync::watch;
+use tokio::time::timeout;
 use tower::ServiceExt;
 
 use crate::auth;
+use crate::body::{BODY_WITHIN, too_slow};
 use crate::door::Inner;
 use crate::query;
 use crate::refusal::Refused;
@@ -198,7 +200,9 @@ fn toolsets(uri: &Uri) -> Result<Vec<Toolset>, Refused> {
 
 /// The message, read whole.
 async fn whole(sent: Body) -> Result<Bytes, Refused> {
-    body::to_bytes(sent, BODY_BYTES_MAX).await.map_err(|_| {
+    let read = timeout(BODY_WITHIN, body::to_bytes(sent, BODY_BYTES_MAX)).await;
+    let read = read.map_err(|_| too_slow())?;
+    read.map_err(|_| {
         let detail =
             format!("the body did not come whole, or is longer than {BODY_BYTES_MAX} bytes");
         Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &detail)

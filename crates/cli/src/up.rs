@@ -2,6 +2,7 @@
 
 mod hand;
 mod loops;
+mod serve;
 pub(crate) mod service;
 mod token;
 
@@ -291,25 +292,13 @@ pub(crate) async fn start(base: impl Into<Base>, settings: Settings) -> Result<R
         };
         router = router.merge(api::webhook_router(door));
     }
-    tasks.push(tokio::spawn(serve(listener, router, stopped)));
+    tasks.push(tokio::spawn(serve::serve(listener, router, stopped)));
     Ok(Running {
         addr,
         token,
         stop,
         tasks,
     })
-}
-
-async fn serve(listener: TcpListener, router: axum::Router, mut stopped: watch::Receiver<bool>) {
-    let closed = async move {
-        let _ = stopped.wait_for(|stop| *stop).await;
-    };
-    if let Err(error) = axum::serve(listener, router)
-        .with_graceful_shutdown(closed)
-        .await
-    {
-        tracing::error!(%error, "the doors closed by themselves");
-    }
 }
 
 impl Running {

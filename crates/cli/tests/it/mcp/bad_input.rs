@@ -145,11 +145,7 @@ fn outcome(job: &str) -> Vec<Row> {
         (
             "jules_wait_event",
             json!({ "seconds": 1 }),
-            &[
-                ("cursor", Cursor),
-                ("job_id", Job),
-                ("seconds", Number(45)),
-            ],
+            &[("cursor", Cursor), ("job_id", Job), ("seconds", Number(45))],
         ),
         (
             "jules_ack_event",

@@ -1,0 +1,331 @@
+//! The sockets of the doors: who may connect, how many, and for how long without saying anything.
+
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rustix::process::{Resource, getrlimit};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tower::ServiceExt;
+
+/// How long the headers of a request may take, and how long a connection may lie idle between two requests.
+const HEADERS_WITHIN: Duration = Duration::from_secs(15);
+
+/// Longest headers of a request, in bytes. It is what a connection that says nothing of use may take of memory.
+const HEADERS_BYTES_MAX: usize = 64 * 1024;
+
+/// Most connections in all: far more than people, agents and GitHub need, and a small part of the memory of a small machine.
+const CONNECTIONS_MAX: usize = 1024;
+
+/// Most connections of one address. A proxy in front is one address, so that is half of all.
+const PEER_CONNECTIONS_MAX: usize = 512;
+
+/// Descriptors that connections leave for the store, for Jules, GitHub and agents, and for logs.
+const DESCRIPTORS_KEPT: u64 = 128;
+
+/// How long to wait when a connection cannot be taken, since descriptors are used up by others.
+const TAKE_AGAIN: Duration = Duration::from_millis(100);
+
+/// How long requests may take to end once the process is to stop.
+const LAST_ANSWERS_WITHIN: Duration = Duration::from_secs(5);
+
+/// What connections are held to.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    all: usize,
+    of_a_peer: usize,
+    headers_within: Duration,
+}
+
+impl Limits {
+    /// What this process can afford.
+    fn of_this_process() -> Self {
+        let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        // Of very few descriptors half are for connections all the same.
+        let left = allowed.saturating_sub(DESCRIPTORS_KEPT).max(allowed / 2);
+        let all = usize::try_from(left).map_or(CONNECTIONS_MAX, |left| left.min(CONNECTIONS_MAX));
+        Self {
+            all,
+            of_a_peer: PEER_CONNECTIONS_MAX.min(all.div_ceil(2)),
+            headers_within: HEADERS_WITHIN,
+        }
+    }
+}
+
+/// One open connection.
+#[derive(Debug, Clone)]
+struct Connection {
+    peer: IpAddr,
+    /// Whether a request is being answered.
+    is_busy: Arc<AtomicBool>,
+    /// Tells it to give way to another one.
+    gives_way: Arc<Notify>,
+}
+
+impl Connection {
+    fn of(peer: IpAddr) -> Self {
+        Self {
+            peer,
+            is_busy: Arc::default(),
+            gives_way: Arc::default(),
+        }
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.is_busy, &other.is_busy)
+    }
+}
+
+/// All open connections, the oldest first.
+#[derive(Debug, Default)]
+struct Open(Mutex<Vec<Connection>>);
+
+impl Open {
+    fn all(&self) -> MutexGuard<'_, Vec<Connection>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a new connection down. Where there are too many the oldest that is answered nothing gives way; answers whether there is room.
+    fn admit(&self, new: &Connection, limits: &Limits) -> bool {
+        let mut open = self.all();
+        let of_its_peer = open.iter().filter(|other| other.peer == new.peer);
+        let is_peer_full = of_its_peer.count() >= limits.of_a_peer;
+        if is_peer_full || open.len() >= limits.all {
+            let may_go = |other: &Connection| {
+                (!is_peer_full || other.peer == new.peer) && !other.is_busy.load(Ordering::Relaxed)
+            };
+            let Some(oldest) = open.iter().position(may_go) else {
+                return false;
+            };
+            open.remove(oldest).gives_way.notify_one();
+        }
+        open.push(new.clone());
+        true
+    }
+
+    fn left(&self, connection: &Connection) {
+        self.all().retain(|other| !other.is(connection));
+    }
+}
+
+/// Serves the doors until the process is to stop.
+pub(super) async fn serve(listener: TcpListener, router: Router, stopped: watch::Receiver<bool>) {
+    serve_within(listener, router, (Limits::of_this_process(), stopped)).await;
+}
+
+async fn serve_within(
+    listener: TcpListener,
+    router: Router,
+    (limits, mut stopped): (Limits, watch::Receiver<bool>),
+) {
+    let open = Arc::new(Open::default());
+    let mut serving = JoinSet::new();
+    loop {
+        while serving.try_join_next().is_some() {}
+        let taken = tokio::select! {
+            taken = listener.accept() => taken,
+            _ = stopped.wait_for(|stop| *stop) => break,
+        };
+        let (stream, peer) = match taken {
+            Ok(taken) => taken,
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be taken");
+                sleep(TAKE_AGAIN).await;
+                continue;
+            }
+        };
+        let connection = Connection::of(peer.ip().to_canonical());
+        if open.admit(&connection, &limits) {
+            let (open, router) = (open.clone(), router.clone());
+            let (stopped, within) = (stopped.clone(), limits.headers_within);
+            serving.spawn(async move {
+                converse(&connection, (stream, within), router, stopped).await;
+                open.left(&connection);
+            });
+        } else {
+            tracing::warn!(peer = %connection.peer, "too many requests of one address, or in all, are being answered; a connection was closed");
+        }
+    }
+    drop(listener);
+    while serving.join_next().await.is_some() {}
+}
+
+/// Answers the requests of one connection.
+async fn converse(
+    connection: &Connection,
+    (stream, headers_within): (TcpStream, Duration),
+    router: Router,
+    mut stopped: watch::Receiver<bool>,
+) {
+    // Answers are short, and whoever asks waits for them.
+    let _ = stream.set_nodelay(true);
+    let is_busy = &connection.is_busy;
+    let answer = service_fn(|request: hyper::Request<Incoming>| {
+        is_busy.store(true, Ordering::Relaxed);
+        let (router, is_busy) = (router.clone(), is_busy.clone());
+        async move {
+            let answered = router.oneshot(request.map(Body::new)).await;
+            is_busy.store(false, Ordering::Relaxed);
+            answered as Result<_, Infallible>
+        }
+    });
+    let http = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(headers_within)
+        .max_buf_size(HEADERS_BYTES_MAX)
+        .serve_connection(TokioIo::new(stream), answer);
+    let mut http = std::pin::pin!(http);
+    tokio::select! {
+        // What went wrong is the caller's.
+        _ = http.as_mut() => return,
+        () = connection.gives_way.notified() => return,
+        _ = stopped.wait_for(|stop| *stop) => {}
+    }
+    if connection.is_busy.load(Ordering::Relaxed) {
+        http.as_mut().graceful_shutdown();
+        let _ = timeout(LAST_ANSWERS_WITHIN, http).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::task::JoinHandle;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// Doors on a socket of their own.
+    struct Doors {
+        addr: std::net::SocketAddr,
+        stop: watch::Sender<bool>,
+        serving: JoinHandle<()>,
+    }
+
+    async fn doors(limits: Limits) -> Doors {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let router = Router::new()
+            .route("/", get(|| async { "here" }))
+            .route("/never", get(pending::<()>));
+        let (stop, stopped) = watch::channel(false);
+        let serving = tokio::spawn(serve_within(listener, router, (limits, stopped)));
+        Doors {
+            addr,
+            stop,
+            serving,
+        }
+    }
+
+    const LIMITS: Limits = Limits {
+        all: 4,
+        of_a_peer: 3,
+        headers_within: HEADERS_WITHIN,
+    };
+
+    const ASK: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n";
+    const ASK_FOR_EVER: &[u8] = b"GET /never HTTP/1.1\r\nhost: x\r\n\r\n";
+
+    impl Doors {
+        async fn says(&self, words: &[u8]) -> TcpStream {
+            let mut stream = TcpStream::connect(self.addr).await.unwrap();
+            stream.write_all(words).await.unwrap();
+            stream
+        }
+    }
+
+    async fn is_answered(stream: &mut TcpStream) -> bool {
+        let mut start = [0; 12];
+        let read = stream.read_exact(&mut start).await;
+        read.is_ok() && &start == b"HTTP/1.1 200"
+    }
+
+    /// Everything that still comes, until the other side closes.
+    async fn to_the_end(mut stream: TcpStream) {
+        let _ = stream.read_to_end(&mut Vec::new()).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_says_nothing_or_half_of_it_is_left() {
+        let doors = doors(LIMITS).await;
+        for words in [&b""[..], b"GET / HTTP/1.1\r\nhost: ", ASK] {
+            let began = Instant::now();
+            to_the_end(doors.says(words).await).await;
+            assert!(began.elapsed() <= HEADERS_WITHIN * 2, "{words:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_oldest_idle_connection_gives_way_to_a_new_one() {
+        let doors = doors(LIMITS).await;
+        let busy = doors.says(ASK_FOR_EVER).await;
+        let silent = doors.says(b"").await;
+        let mut kept = doors.says(ASK).await;
+        assert!(is_answered(&mut kept).await);
+        let mut held = Vec::new();
+        for _ in 0..20 {
+            let mut new = doors.says(ASK).await;
+            assert!(is_answered(&mut new).await);
+            held.push(new);
+        }
+        to_the_end(silent).await;
+        to_the_end(kept).await;
+        let mut nothing = [0; 1];
+        let waits = busy.try_read(&mut nothing).unwrap_err();
+        assert_eq!(waits.kind(), std::io::ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn where_all_are_busy_there_is_no_room() {
+        let open = Open::default();
+        let peer = IpAddr::from([127, 0, 0, 1]);
+        for _ in 0..LIMITS.of_a_peer {
+            let busy = Connection::of(peer);
+            assert!(open.admit(&busy, &LIMITS));
+            busy.is_busy.store(true, Ordering::Relaxed);
+        }
+        assert!(!open.admit(&Connection::of(peer), &LIMITS));
+        let other = IpAddr::from([127, 0, 0, 2]);
+        assert!(open.admit(&Connection::of(other), &LIMITS));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stop_waits_for_no_idle_connection() {
+        let doors = doors(LIMITS).await;
+        let mut idle = doors.says(ASK).await;
+        assert!(is_answered(&mut idle).await);
+        let half = doors.says(b"GET / HT").await;
+        let began = Instant::now();
+        doors.stop.send_replace(true);
+        doors.serving.await.unwrap();
+        assert!(began.elapsed() < Duration::from_secs(1));
+        to_the_end(half).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stop_waits_a_little_for_an_answer() {
+        let doors = doors(LIMITS).await;
+        let busy = doors.says(ASK_FOR_EVER).await;
+        // The request has arrived once another one is answered.
+        assert!(is_answered(&mut doors.says(ASK).await).await);
+        let began = Instant::now();
+        doors.stop.send_replace(true);
+        doors.serving.await.unwrap();
+        assert!(began.elapsed() <= LAST_ANSWERS_WITHIN * 2);
+        to_the_end(busy).await;
+    }
+}

@@ -10,6 +10,7 @@ mod checks;
 mod deliveries;
 mod demo;
 mod github;
+mod halted;
 mod hearing;
 mod idle;
 mod inbox;
@@ -186,7 +187,7 @@ async fn falling_silent() -> (World, JobId) {
 #[tokio::test]
 async fn silence_is_stuck_once_a_window() {
     let (world, job) = falling_silent().await;
-    world.pass(MINUTE * 19).await;
+    world.pass(MINUTE * 14).await;
     assert!(world.events(&job).await.is_empty());
     assert!(world.wakes().is_empty());
     world.pass(MINUTE * 2).await;
@@ -196,7 +197,7 @@ async fn silence_is_stuck_once_a_window() {
         "{}",
         world.story().await
     );
-    world.pass(MINUTE * 18).await;
+    world.pass(MINUTE * 13).await;
     assert_eq!(world.events(&job).await.len(), 1);
     world.pass(MINUTE * 3).await;
     assert_eq!(world.events(&job).await, ["stuck/stuck", "stuck/stuck"]);

@@ -27,7 +27,7 @@ pub(crate) async fn adopt(
         admitted.must(Scope::Admin)?;
     }
     Ok(match adopted(&door, wanted).await? {
-        Some(job) => Json(view::job(&job)).into_response(),
+        Some(job) => Json(view::of(&door, &job).await?).into_response(),
         None => not_read_yet("/jobs/adopt".to_owned()),
     })
 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::header::AUTHORIZATION;
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use client::wire::{THROUGH, Through};
 use domain::ids::TokenName;
 use domain::redact::presentable;
 use domain::token::{self, Closed, Scope, Token};
@@ -18,9 +19,6 @@ use crate::door::Inner;
 use crate::live::LiveSecret;
 use crate::refusal::Refused;
 use crate::routes;
-
-/// Who gave an order that names nobody and came with the installation's own token.
-const BY_NOBODY: &str = "api";
 
 /// Longest name of who is said to give an order, in characters.
 const BY_CHARS_MAX: usize = 80;
@@ -77,19 +75,26 @@ fn digest(text: &str) -> [u8; 32] {
 pub(crate) struct Admitted {
     scope: Scope,
     name: Option<TokenName>,
+    through: Through,
 }
 
 impl Admitted {
-    /// Who gives an order, for the record: the token that was shown, and whoever is said to show it.
+    /// Who gives an order and through what, for the record of every order: the token that was shown, and whoever is said to show it.
     pub(crate) fn who(&self, said: Option<&str>) -> String {
         let said = said.map(|said| presentable(said.trim(), BY_CHARS_MAX));
         let said = said.filter(|said| !said.is_empty());
-        match (said, &self.name) {
+        let (usual, through) = match self.through {
+            Through::CommandLine => ("a person", "at the command line"),
+            Through::Mcp => ("an agent", "over MCP"),
+            Through::Http => ("a caller", "over HTTP"),
+        };
+        let who = match (said, &self.name) {
             (Some(said), Some(token)) => format!("{said} (token {token})"),
             (Some(said), None) => said,
             (None, Some(token)) => format!("token {token}"),
-            (None, None) => BY_NOBODY.to_owned(),
-        }
+            (None, None) => usual.to_owned(),
+        };
+        format!("{who} {through}")
     }
 
     /// Refuses what the shown token does not allow.
@@ -122,11 +127,23 @@ pub(crate) async fn require_token(
     let needed = needed(request.method());
     match admitted.and_then(|admitted| admitted.must(needed).map(|()| admitted)) {
         Ok(admitted) => {
+            let through = through(request.headers());
+            let admitted = Admitted {
+                through,
+                ..admitted
+            };
             request.extensions_mut().insert(admitted);
             next.run(request).await
         }
         Err(refused) => refused.into_response(),
     }
+}
+
+/// Through what a request says that it was made.
+fn through(headers: &HeaderMap) -> Through {
+    let said = headers.get(THROUGH).and_then(|said| said.to_str().ok());
+    let known = Through::ALL.into_iter().find(|it| Some(it.word()) == said);
+    known.unwrap_or_default()
 }
 
 /// What may be done with a method, also where nothing is served: what is not known to look only counts as an order.
@@ -149,12 +166,18 @@ pub(crate) async fn admit(door: &Inner, shown: &str) -> Result<Admitted, Refused
                 Closed::Revoked => refuse("token_revoked", "the bearer token was revoked"),
                 Closed::Expired => refuse("token_expired", "the time of the bearer token is over"),
             })?;
-        let name = Some(token.name);
-        return Ok(Admitted { scope, name });
+        return Ok(Admitted {
+            scope,
+            name: Some(token.name),
+            through: Through::default(),
+        });
     }
     if door.tokens.open_for(shown).await {
-        let (scope, name) = (Scope::Admin, None);
-        return Ok(Admitted { scope, name });
+        return Ok(Admitted {
+            scope: Scope::Admin,
+            name: None,
+            through: Through::default(),
+        });
     }
     let detail = "the bearer token is not one of Gaffer's";
     Err(refuse("wrong_token", detail))

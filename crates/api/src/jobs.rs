@@ -41,7 +41,12 @@ pub(crate) async fn create(
     let job = created.map_err(not_created)?;
     tracing::info!(job.id = %job.id, job.repo = %job.repo, "a job was created");
     let address = [(LOCATION, format!("/jobs/{}", job.id))];
-    Ok((StatusCode::CREATED, address, Json(view::job(&job))).into_response())
+    Ok((
+        StatusCode::CREATED,
+        address,
+        Json(view::of(&door, &job).await?),
+    )
+        .into_response())
 }
 
 /// What was asked for, with its constraints where they belong.
@@ -98,8 +103,12 @@ pub(crate) async fn list(State(door): Door, query: query::Asked) -> Result<Json<
         limit,
     } = list_query(query)?;
     let listed = door.desk.list_jobs(&asked, after.as_ref(), limit).await?;
+    let mut jobs = Vec::with_capacity(listed.jobs.len());
+    for job in &listed.jobs {
+        jobs.push(view::of(&door, job).await?);
+    }
     Ok(Json(Jobs {
-        jobs: listed.jobs.iter().map(view::job).collect(),
+        jobs,
         more: listed.next.is_some(),
         next_cursor: listed.next.map(|next| next.to_string()),
     }))

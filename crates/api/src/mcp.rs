@@ -15,6 +15,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any};
 use client::mcp::http::{BODY_BYTES_MAX, Posted, posted};
 use client::mcp::{Doorway, Server, Toolset};
+use client::wire::Through;
 use client::{Carried, Carrier, Client};
 use domain::token::Scope;
 use secrecy::SecretString;
@@ -117,6 +118,7 @@ impl Tools {
 impl Doorway for Caller {
     async fn open(&self) -> Result<Client, String> {
         let client = Client::within(self.routes.clone(), &self.token);
+        let client = client.map(|client| client.through(Through::Mcp));
         client.map_err(|error| error.to_string())
     }
 }

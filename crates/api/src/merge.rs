@@ -39,7 +39,8 @@ pub(crate) async fn merge(
         let detail = "`force`: nothing can be forced: it is merged once its checks have passed";
         return Err(Refused::field("force", "never_forced", detail));
     }
-    let named = door.desk.find(name).await?;
+    let by = who.who(wanted.by.as_deref());
+    let named = door.desk.find(name).await?.by(by.clone());
     door.desk.refuse_superseded(&named).await?;
     let style = MergeStyle {
         method: wanted.merge_method,
@@ -51,8 +52,7 @@ pub(crate) async fn merge(
     if let Some(merged) = merged(&found, wanted.sha.as_ref()) {
         return Ok(Json(merged).into_response());
     }
-    let by = &who.who(wanted.by.as_deref());
-    let word = Word { by, style };
+    let word = Word { by: &by, style };
     let pull = door
         .desk
         .approve_merge(&named, wanted.sha.as_ref(), &word)

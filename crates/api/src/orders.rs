@@ -178,7 +178,7 @@ async fn cancel(
         door.desk.cancel_job(&named, &by).await?
     };
     tracing::info!(job.id = %job.id, "a job was called off");
-    Ok(Json(view::job(&job)).into_response())
+    Ok(Json(view::of(door, &job).await?).into_response())
 }
 
 async fn retry(
@@ -190,5 +190,5 @@ async fn retry(
     door.desk.refuse_superseded(&named).await?;
     let job = door.desk.retry_job(&named, retry.reason.as_deref()).await?;
     tracing::info!(job.id = %job.id, job.attempt = job.attempt, "a job gets another session");
-    Ok(Json(view::job(&job)).into_response())
+    Ok(Json(view::of(door, &job).await?).into_response())
 }

@@ -42,7 +42,10 @@ pub(crate) async fn effect(
 /// Waits for an effect: 200 when it is done, 409 when it failed, 202 while neither is known.
 pub(crate) async fn wait(door: &Inner, job: &JobId, wish: &Wish) -> Result<Response, Refused> {
     let effect = door.desk.settled(wish, door.answer_within).await?;
-    let view = shown(job, &effect);
+    let view = EffectView {
+        adds_to: wish.adds_to,
+        ..shown(job, &effect)
+    };
     let address = format!("/jobs/{job}/effects/{}", effect.id);
     let sentence = match &effect.state {
         EffectState::Done { .. } => return Ok(Json(view).into_response()),
@@ -95,6 +98,7 @@ fn shown(job: &JobId, effect: &Effect) -> EffectView {
         created_at: effect.created_at,
         next_look: effect.due(),
         failure: failure.map(|message| presentable(message, SHORT_CHARS_MAX)),
+        adds_to: None,
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) async fn with_notes(door: &Inner, job: &Job) -> Result<JobView, Refus
     let notes = door.desk.notes(&job.id).await?.kept;
     Ok(JobView {
         metadata: (!notes.is_empty()).then_some(notes),
-        ..view::job(job)
+        ..view::of(door, job).await?
     })
 }
 

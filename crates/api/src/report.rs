@@ -31,6 +31,7 @@ pub(crate) async fn status(State(door): Door) -> Result<Json<Status>, Refused> {
         paused_since: status.paused_since,
         observe_only: status.observe_only,
         jobs: status.jobs,
+        waits_for: status.waits_for,
         accounts: status.accounts.into_iter().map(account).collect(),
         paused_sources: status.paused_sources,
         overdue_since: status.overdue_since,

@@ -1,10 +1,10 @@
 //! Shows jobs, plans and reasons as they travel. Whatever others wrote is stripped of what looks like a secret.
 
 use client::wire::{
-    Ended, JobView, OrderView, PlanStepView, Planned, PullView, Reason, Waiting, Why,
+    Ended, JobView, OrderView, PlanStepView, Planned, PullView, Reason, Waiting, WaitsFor, Why,
 };
 use domain::ids::PullRef;
-use domain::job::{Attention, Ending, Given, How, Job, Phase, Watch};
+use domain::job::{Attention, Ending, Given, How, Job, Phase, Watch, answered_at};
 use domain::merge::{self, Judgement};
 use domain::page::Page;
 use domain::pull::Pull;
@@ -13,6 +13,9 @@ use domain::session::Plan;
 use domain::when::to_the_second;
 use engine::status::state_of;
 use engine::why::Reasoned;
+
+use crate::door::Inner;
+use crate::refusal::Refused;
 
 /// Longest question, in characters: as much as is kept of it.
 const QUESTION_CHARS_MAX: usize = 8_000;
@@ -29,8 +32,16 @@ pub(crate) const SHORT_CHARS_MAX: usize = 1_000;
 /// Why a job ended that was called off: in these words since the first design.
 const CANCELLED: &str = "Canceled by user";
 
-/// A job.
-pub(crate) fn job(job: &Job) -> JobView {
+/// A job, with who is waited for.
+pub(crate) async fn of(door: &Inner, job: &Job) -> Result<JobView, Refused> {
+    let waits_for = door.desk.waits_for(job).await?.into();
+    Ok(JobView {
+        waits_for,
+        ..shown(job)
+    })
+}
+
+fn shown(job: &Job) -> JobView {
     let watch = match &job.phase {
         Phase::Watching(watch) => Some(watch.as_ref()),
         Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => None,
@@ -58,6 +69,7 @@ pub(crate) fn job(job: &Job) -> JobView {
         account: job.account.clone(),
         last_activity: watch.map(|watch| watch.progress_at),
         waiting: watch.and_then(waiting),
+        waits_for: WaitsFor::default(),
         ended: ended(job),
         orders: job.given.iter().map(given).collect(),
         metadata: None,
@@ -84,7 +96,11 @@ fn given(given: &Given) -> OrderView {
     }
 }
 
+/// What is open and nobody has answered.
 fn waiting(watch: &Watch) -> Option<Waiting> {
+    if answered_at(watch).is_some() {
+        return None;
+    }
     match &watch.attention {
         Attention::Question { since, text, .. } => Some(Waiting::Question {
             since: *since,
@@ -149,6 +165,7 @@ pub(crate) fn why(why: engine::why::Why) -> Why {
         job_id: why.job,
         pull_request: why.pull,
         state: why.state,
+        waits_for: why.waits_for.map(Into::into),
         because: why.because.iter().map(reasoned).collect(),
         then: why.then.into_iter().map(planned).collect(),
         next_look: why.next_look,

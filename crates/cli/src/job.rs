@@ -213,7 +213,7 @@ impl Door<'_> {
 
     async fn cancel(&self, id: &JobOrSession, close_pull: bool) -> Result<Answer> {
         let cancel = CancelRequest {
-            by: Some(BY.to_owned()),
+            by: None,
             close_pull,
         };
         let job = self.client().await?.cancel(id.as_str(), &cancel).await?;
@@ -269,7 +269,7 @@ impl Door<'_> {
             commit_title: args.title,
             delete_branch: args.keep_branch.then_some(false),
             force: false,
-            by: Some(BY.to_owned()),
+            by: None,
         };
         let client = self.client().await?;
         let merged = client.merge(args.id.as_str(), &merge).await?;

@@ -6,6 +6,8 @@ use anyhow::{Context, Result};
 use async_trait::async_trait;
 use client::Client;
 use client::mcp::{Doorway, Server};
+use client::wire::Through;
+use serde_json::Value;
 use serde_json::{Value, json};
 use tokio::io::BufReader;
 use url::Url;
@@ -64,6 +66,7 @@ struct Meant {
 impl Doorway for Meant {
     async fn open(&self) -> Result<Client, String> {
         let opened = site::door(self.url.clone(), &self.here).await;
+        let opened = opened.map(|client| client.through(Through::Mcp));
         opened.map_err(|error| {
             let told = error::tell(&error);
             match told.next {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use client::Client;
+use client::wire::Through;
 use engine::desk::Desk;
 use engine::ports::{DeadLetters, Queue, SecretName, Secrets};
 use url::Url;
@@ -87,7 +88,7 @@ pub(crate) async fn door(url: Option<Url>, here: &Here) -> Result<Client> {
     let Some(name) = &here.stack else {
         let usual = || USUAL_DOOR.parse().context("reading the usual address");
         let url = url.map_or_else(usual, Ok)?;
-        return Ok(Client::new(url, here.token().await?)?);
+        return Ok(typed(Client::new(url, here.token().await?)?));
     };
     let url = url.ok_or_else(|| {
         Error::usage(
@@ -97,12 +98,17 @@ pub(crate) async fn door(url: Option<Url>, here: &Here) -> Result<Client> {
     })?;
     let secret = SecretName::ApiToken;
     if let Some(token) = here.environment.overlay.get(&secret.path()) {
-        return Ok(Client::new(url, token.clone())?);
+        return Ok(typed(Client::new(url, token.clone())?));
     }
     let keeping = Keeping::found(here).await?;
     let token = keeping.secrets.read(&secret).await;
     let token = token.with_context(|| format!("reading the API's token of the stack `{name}`"))?;
-    Ok(Client::new(url, token)?)
+    Ok(typed(Client::new(url, token)?))
+}
+
+/// A client whose orders somebody types.
+fn typed(client: Client) -> Client {
+    client.through(Through::CommandLine)
 }
 
 #[cfg(feature = "aws")]

@@ -172,6 +172,7 @@ fn shown(status: &Status, (place, ticks): (&str, Option<(u64, u64)>)) -> Answer 
                 jobs
             },
         ),
+        ("waits for", waits_words(status)),
         ("queue", queue_words(status)),
         ("ticks", ticks_words(ticks)),
         ("overdue", overdue_words(status)),
@@ -184,7 +185,7 @@ fn shown(status: &Status, (place, ticks): (&str, Option<(u64, u64)>)) -> Answer 
     ];
     let rows = status.accounts.iter().map(account_row).collect();
     let json = json!({
-        "now": status.now, "paused_since": status.paused_since, "jobs": status.jobs, "paused_sources": status.paused_sources,
+        "now": status.now, "paused_since": status.paused_since, "jobs": status.jobs, "waits_for": status.waits_for, "paused_sources": status.paused_sources,
         "accounts": status.accounts.iter().map(account_json).collect::<Vec<_>>(),
         "queue": { "waiting": status.queue.0, "dead": status.queue.1, "oldest": status.oldest },
         "ticks": ticks.map(|(waiting, dead)| json!({ "waiting": waiting, "dead": dead })),
@@ -223,6 +224,13 @@ fn hook_lines(status: &Status) -> Vec<String> {
         })
     });
     told.collect()
+}
+
+/// Whom the watched jobs wait for.
+fn waits_words(status: &Status) -> String {
+    let counts = status.waits_for.iter();
+    let words = counts.map(|(who, count)| format!("{count} for {}", who.replace('_', " ")));
+    words.collect::<Vec<_>>().join(", ")
 }
 
 fn queue_words(status: &Status) -> String {

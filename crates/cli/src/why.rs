@@ -68,6 +68,11 @@ pub(crate) fn answer(why: &Why) -> Answer {
         (None, None) => "It".to_owned(),
     };
     let answer = Answer::new(value(why)).line(format!("{name}: {}.", why.state));
+    let waits = why
+        .waits_for
+        .as_ref()
+        .map(|waits| format!("Waits for {}.", waits.sentence));
+    let answer = waits.into_iter().fold(answer, Answer::line);
     let why = &of_this(why);
     let answer = why.because.iter().fold(answer, |answer, reason| {
         answer.line(format!("- {} [{}]", reason.sentence, reason.code))

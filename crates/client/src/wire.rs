@@ -19,7 +19,9 @@ pub use inbox::{
     Extend, Extended, GiveBack, GivenBack, RETRY_AFTER_SECONDS_MAX, TAKE_LIMIT, TAKE_LIMIT_MAX,
     TakeRequest, Taken, TakenWake, WAIT_SECONDS_MAX, WHY_BYTES_MAX,
 };
-pub use job::{CreateJob, Ended, JobView, Jobs, OrderView, PlanStepView, PullView, Pulls, Waiting};
+pub use job::{
+    CreateJob, Ended, JobView, Jobs, OrderView, PlanStepView, PullView, Pulls, Waiting, WaitsFor,
+};
 pub use orders::{
     Acknowledge, AdoptRequest, CancelRequest, MergeRequest, Message, Nothing, RegisterRequest,
     RetryRequest,
@@ -33,6 +35,35 @@ pub use report::{
     AccountView, BudgetView, FeedView, GitHubView, Health, HookView, Planned, QueueView,
     SpendingView, Status, UsageView, Used, WebhookCounts, Why,
 };
+
+/// The header in which a client says through what an order was given, for the record; over HTTP without it.
+pub const THROUGH: &str = "gaffer-through";
+
+/// Through what an order was given.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Through {
+    /// The command line.
+    CommandLine,
+    /// A tool of the MCP server.
+    Mcp,
+    /// Any other caller of the door.
+    #[default]
+    Http,
+}
+
+impl Through {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::CommandLine, Self::Mcp, Self::Http];
+
+    /// The value of the header.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::CommandLine => "command-line",
+            Self::Mcp => "mcp",
+            Self::Http => "http",
+        }
+    }
+}
 
 /// The header that names a wish: the same name with the same body is carried out once.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";

@@ -132,6 +132,10 @@ pub enum ErrorCause {
     InvalidJob,
     /// Jules refused to create the session for good.
     CreateRefused,
+    /// Jules has paused the session.
+    SessionPaused,
+    /// The session is in a state that this version does not know.
+    UnknownState,
     /// The account's key does not work.
     Auth,
     /// Jules has not been reachable for several polls.
@@ -202,8 +206,10 @@ impl Occurrence {
 
 impl ErrorCause {
     /// Every cause that this version knows.
-    pub const KNOWN: [Self; 17] = [
+    pub const KNOWN: [Self; 19] = [
         Self::SessionFailed,
+        Self::SessionPaused,
+        Self::UnknownState,
         Self::InvalidJob,
         Self::CreateRefused,
         Self::Auth,
@@ -226,6 +232,8 @@ impl ErrorCause {
     pub fn as_str(&self) -> &str {
         match self {
             Self::SessionFailed => "session_failed",
+            Self::SessionPaused => "session_paused",
+            Self::UnknownState => "unknown_state",
             Self::InvalidJob => "invalid_job",
             Self::CreateRefused => "create_refused",
             Self::Auth => "auth",

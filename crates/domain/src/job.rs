@@ -10,6 +10,7 @@ mod kin;
 mod log;
 mod observe;
 mod orders;
+mod pause;
 mod progress;
 mod pushed;
 mod queue;
@@ -19,6 +20,7 @@ mod tally;
 #[cfg(test)]
 pub(crate) mod tests;
 mod turns;
+mod waits;
 mod watch;
 mod whole;
 
@@ -36,7 +38,7 @@ pub use kin::{Kin, kin, turned_up};
 pub use log::ACTIVITY_OVERLAP;
 pub(crate) use observe::newest_pull;
 pub use observe::{Sight, Snapshot, observe};
-pub use orders::{MESSAGE_BYTES_MAX, NotNow, approve, order_failed, said, say};
+pub use orders::{MESSAGE_BYTES_MAX, NotNow, adds_to, approve, order_failed, said, say};
 pub use progress::is_progress;
 pub use pushed::{PUSHED_FOR, pushed};
 pub use queue::start_place;
@@ -46,9 +48,11 @@ pub(crate) use silence::silence_deadline;
 pub use silence::{POLLED_SLACK, deadline, looked_at};
 pub use tally::{Tally, Topic};
 pub(crate) use turns::turn_deadline;
-pub use turns::{Asked, NUDGES_MAX, asked, is_wanted};
+pub use turns::{Asked, NUDGES_MAX, answered_at, asked, is_wanted};
+pub use waits::{WaitsFor, What, Who, waits_for};
 pub use watch::{
-    Announced, Attention, Mark, Nudged, PendingPlan, Said, Talk, Telling, Told, Turn, Watch,
+    Announced, Attention, Mark, Nudged, PendingPlan, Reply, Said, Sent, Talk, Telling, Told, Turn,
+    Watch,
 };
 
 use crate::ids::{
@@ -230,11 +234,13 @@ impl Job {
         }
     }
 
-    /// Whether it holds one of the account's slots: a resting session does not, as far as anybody knows.
+    /// Whether it holds one of the account's slots: a resting session does not, as far as anybody knows, nor does one that is paused or in an unknown state once somebody was told so.
     pub fn holds_slot(&self) -> bool {
         match &self.phase {
             Phase::Creating { .. } => true,
-            Phase::Watching(watch) => watch.state != SessionState::Completed,
+            Phase::Watching(watch) => {
+                watch.state != SessionState::Completed && !silence::is_halted(watch)
+            }
             Phase::Queued { .. } | Phase::Ended(_) => false,
         }
     }

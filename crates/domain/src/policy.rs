@@ -189,7 +189,7 @@ pub enum PlanApproval {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Timing {
-    /// No status change and no new activity for this long is `stuck`.
+    /// No status change and no new activity of the agent for this long is `stuck`.
     #[serde(with = "duration")]
     pub stuck_after: SignedDuration,
     /// The same while the session is queued for a machine.
@@ -224,7 +224,7 @@ pub struct Timing {
 impl Default for Timing {
     fn default() -> Self {
         Self {
-            stuck_after: SignedDuration::from_mins(20),
+            stuck_after: SignedDuration::from_mins(15),
             stuck_after_queued: SignedDuration::from_mins(60),
             text_wait: SignedDuration::from_secs(30),
             not_found_grace: SignedDuration::from_secs(120),

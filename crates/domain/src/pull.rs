@@ -11,6 +11,7 @@ mod repair;
 mod style;
 #[cfg(test)]
 mod tests;
+mod waits;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,7 @@ pub use news::{
 };
 pub use repair::wants_logs;
 pub use style::{MergeStyle, TITLE_CHARS_MAX};
+pub(crate) use waits::waits_for;
 
 use crate::event::ErrorCause;
 use crate::facts::{Base, PullState};

@@ -85,6 +85,11 @@ pub fn decide_yourself() -> &'static str {
      say in the description of your pull request what you assumed, and go on."
 }
 
+/// What a paused session is told first.
+pub fn go_on() -> &'static str {
+    "Please go on with the task where you stopped."
+}
+
 /// A task with what must hold besides, one line each.
 pub fn with_constraints(prompt: &str, constraints: &[String]) -> String {
     if constraints.is_empty() {

@@ -27,6 +27,7 @@ use domain::priority::Priority;
 use domain::pull::{self, MergeStyle, Pull};
 use domain::step::Step;
 use domain::wake::Resume;
+use jiff::Timestamp;
 
 use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
 use crate::keys;
@@ -81,6 +82,8 @@ impl Named {
 /// An effect that was wished for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wish {
+    /// When the answer was accepted that this is an addition to, if it is one.
+    pub adds_to: Option<Timestamp>,
     /// Partition of its aggregate.
     pub pk: String,
     /// Its id.
@@ -141,7 +144,10 @@ impl Desk {
                 }),
             )
             .await?;
-        wish(&step, named)
+        Ok(Wish {
+            adds_to: job::adds_to(&step.aggregate, cause),
+            ..wish(&step, named)?
+        })
     }
 
     /// Approves the plan of a job.
@@ -211,8 +217,16 @@ impl Desk {
                 &route,
             )
             .await?;
-            let job = self.must_job(&named.job).await?.value;
-            let answered = self.answer(&mut unit, &job, job::Order::Merge).await?;
+            let job = self.must_job(&named.job).await?;
+            let answered = self
+                .answer(&mut unit, &job.value, job::Order::Merge)
+                .await?;
+            if let Some(by) = &named.by {
+                let mut noted = Step::stay(job.value.clone());
+                noted.due = job.due;
+                job::given(&mut noted.aggregate, job::Order::Merge, by, self.now());
+                self.save_job(&mut unit, Some(&job), &noted).await?;
+            }
             let reference = step.aggregate.pull.clone();
             unit.tell(
                 &keys::pull_pk(&reference),
@@ -326,6 +340,7 @@ fn wish(step: &Step<Job>, named: &Named) -> Result<Wish, Error> {
     };
     let action = step.effects.first().ok_or_else(missing)?;
     Ok(Wish {
+        adds_to: None,
         pk: keys::job_pk(&named.job),
         id: Desk::effect_id(action),
     })

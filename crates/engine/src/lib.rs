@@ -40,5 +40,6 @@ pub mod status;
 mod tokens;
 pub mod usage;
 pub mod wait;
+mod waits;
 pub mod wakes;
 pub mod why;

@@ -6,7 +6,7 @@ use domain::account::{Health, OVERDUE_MAX, Tally};
 use domain::feed::{self, FeedHealth};
 use domain::hooks::{self, Log, Repair};
 use domain::ids::{AccountName, RepoName};
-use domain::job::{Attention, How, Job, Phase};
+use domain::job::{self, Attention, How, Job, Phase};
 use domain::session::SessionState;
 use domain::tick::Lease;
 use jiff::{SignedDuration, Timestamp};
@@ -32,6 +32,8 @@ pub struct Status {
     pub observe_only: bool,
     /// Jobs by state.
     pub jobs: std::collections::BTreeMap<String, u64>,
+    /// Jobs whose session is watched, by who is waited for.
+    pub waits_for: BTreeMap<String, u64>,
     /// Accounts.
     pub accounts: Vec<AccountStatus>,
     /// Sources that are paused.
@@ -146,11 +148,14 @@ pub fn state_of(job: &Job) -> &'static str {
             How::Refused { .. } => "refused",
             How::Cancelled { .. } => "cancelled",
         },
+        Phase::Watching(watch) if job::answered_at(watch).is_some() => "answered",
         Phase::Watching(watch) => match (&watch.attention, &watch.state) {
             (Attention::Question { .. }, _) => "asking",
             (Attention::Plan { .. }, _) => "plan-waits",
             (_, SessionState::Completed) if watch.pull.is_some() => "in-review",
             (_, SessionState::Completed) => "completed",
+            (_, SessionState::Paused) => "paused",
+            (_, SessionState::Unspecified | SessionState::Other(_)) => "unknown",
             (Attention::None | Attention::Expecting { .. } | Attention::Answered { .. }, _) => {
                 "working"
             }
@@ -230,6 +235,7 @@ impl Desk {
             paused_since: self.store.switches().await?.value.paused_since,
             observe_only: self.observe_only,
             jobs,
+            waits_for: self.watched_wait_for().await?,
             last_tick,
             feeds,
             oldest: self.queue.oldest().await?,

@@ -7,7 +7,7 @@ mod pull;
 mod told;
 
 use domain::ids::{JobId, PullRef};
-use domain::job::Phase;
+use domain::job::{Phase, WaitsFor};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,8 @@ pub struct Why {
     pub pull: Option<PullRef>,
     /// In one word.
     pub state: String,
+    /// Who is waited for; none for a pull request that no job of ours made.
+    pub waits_for: Option<WaitsFor>,
     /// What is the case.
     pub because: Vec<Reasoned>,
     /// What will be done, the soonest first.
@@ -81,7 +83,7 @@ impl Found {
     fn into_why(
         mut self,
         (job, pull): (Option<JobId>, Option<PullRef>),
-        state: &str,
+        (state, waits_for): (&str, Option<WaitsFor>),
         next_look: Option<Timestamp>,
     ) -> Why {
         let timed = self.then.iter().any(|planned| planned.at.is_some());
@@ -94,6 +96,7 @@ impl Found {
             job,
             pull,
             state: state.to_owned(),
+            waits_for,
             because: self.because,
             then: self.then,
             next_look,
@@ -124,7 +127,8 @@ impl Desk {
             next_look = [next_look, slots_due].into_iter().flatten().min();
         }
         let names = (Some(id.clone()), job.pull().cloned());
-        Ok(found.into_why(names, state_of(&job), next_look))
+        let waits_for = Some(self.waits_for(&job).await?);
+        Ok(found.into_why(names, (state_of(&job), waits_for), next_look))
     }
 
     /// Why a pull request is not merged, or not even looked at.
@@ -136,12 +140,17 @@ impl Desk {
             self.why_pull(&mut found, &tracked).await?;
             let next_look = self.due_of(&keys::pull(reference)).await?;
             let names = (Some(tracked.pull.job.clone()), Some(reference.clone()));
-            return Ok(found.into_why(names, pull::state_of(&tracked.pull), next_look));
+            let waits_for = match self.store.job(&tracked.pull.job).await? {
+                Some(job) => Some(self.waits_for(&job.value).await?),
+                None => None,
+            };
+            let state = (pull::state_of(&tracked.pull), waits_for);
+            return Ok(found.into_why(names, state, next_look));
         }
         let mut found = Found::default();
         let next_look = self.why_not_ours(&mut found, reference).await?;
         let names = (None, Some(reference.clone()));
-        Ok(found.into_why(names, "not-ours", next_look))
+        Ok(found.into_why(names, ("not-ours", None), next_look))
     }
 
     /// What holds everything, or everything of a source.

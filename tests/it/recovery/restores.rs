@@ -117,7 +117,7 @@ async fn a_backup_of_any_moment_put_back_after_the_end_does_nothing_once_more() 
     while stage.world.state(&job).await != "merged" {
         stage.world.clock.advance(SECOND);
         stage.world.step().await;
-        if stage.world.state(&job).await == "asking" {
+        if matches!(stage.world.state(&job).await, "asking" | "answered") {
             stage
                 .world
                 .say(&job, "PostgreSQL", "answer")

@@ -42,7 +42,7 @@ async fn a_pause_of_everything_stops_every_write_and_resuming_goes_on() {
     assert_eq!(writes(&world), before);
     assert_eq!(
         (world.state(&queued).await, world.state(&asks).await),
-        ("queued", "asking")
+        ("queued", "answered")
     );
     assert!(world.gives(&queued, "paused").await);
 

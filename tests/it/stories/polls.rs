@@ -54,9 +54,11 @@ async fn a_hundred_polls_in_progress_reach_nobody_and_write_one_account() {
             progress(MINUTE * 19, "Still working"),
         ]),
     );
+    let mut source = on_green();
+    source.timing.stuck_after = MINUTE * 20;
     let world = World::with(Setup {
         scenario: scenario(vec![slow]),
-        source: on_green(),
+        source,
         ..Setup::default()
     })
     .await;

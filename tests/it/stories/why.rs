@@ -185,11 +185,11 @@ async fn a_session_that_works_asks_and_rests() {
         &world,
         &job,
         expect![[r#"
-        working
-        - working: Jules says IN_PROGRESS; it last did something at ….
-        > 1m: Jules is asked how its sessions are.
-        > 20m 11s: If nothing has moved by then, `stuck` is told.
-    "#]],
+            working
+            - working: Jules says IN_PROGRESS; it last did something at ….
+            > 1m: Jules is asked how its sessions are.
+            > 15m 11s: If nothing has moved by then, `stuck` is told.
+        "#]],
     )
     .await;
     let (world, job) = started(setup(), "ask", MINUTE).await;

@@ -9,6 +9,9 @@ use axum::body::Body;
 use axum::http::Request;
 use domain::effect::EffectState;
 use domain::failure::{Failure, FailureClass};
+use domain::ids::EventId;
+use domain::job::{Attention, Told, Watch};
+use domain::session::SessionState;
 use engine::keys;
 use engine::ports::{
     CommitError, Delivery, DueRow, Key, Page, PageToken, Queue, QueueError, Receipt, Record,
@@ -42,6 +45,74 @@ async fn without_a_dispatcher_an_order_is_noted_and_can_be_asked_for_again() {
     let effect = world.get(answer.header("location")).await.ok(200);
     assert_eq!(effect["state"], "done");
     assert_eq!(effect["next_look"], json!(null));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answered_question_says_so_and_takes_the_same_answer_only_once() {
+    let world = World::new().await;
+    let id = world.watched(ask).await;
+    let path = format!("/jobs/{id}/messages");
+    let first = world.post(&path, &json!({"message": "Red."})).await;
+    assert!(first.ok(202)["effect"].get("adds_to").is_none());
+    let job = world.get(&format!("/jobs/{id}")).await.ok(200);
+    assert_eq!(
+        (
+            &job["state"],
+            &job["waiting"],
+            &job["waits_for"]["sentence"]
+        ),
+        (
+            &json!("answered"),
+            &json!(null),
+            &json!("Jules: answered, waiting for Jules to take it up"),
+        )
+    );
+    let why = world.get(&format!("/jobs/{id}/why")).await.ok(200);
+    assert_eq!(why["waits_for"], job["waits_for"]);
+    let codes: Vec<_> = why["because"].as_array().unwrap().iter().collect();
+    let has = |code: &str| codes.iter().any(|reason| reason["code"] == code);
+    assert!(has("answered") && !has("persons_turn"), "{codes:?}");
+    let again = world.post(&path, &json!({"message": " Red. "})).await;
+    assert_eq!(again.code(409), "answered_already");
+    let detail = again.json()["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("\"Red.\""), "{detail}");
+    let more = world.post(&path, &json!({"message": "Or blue."})).await;
+    assert_eq!(more.ok(202)["effect"]["adds_to"], "2026-03-01T12:00:00Z");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_answer_under_the_same_name_is_the_same_wish() {
+    let world = World::new().await;
+    let id = world.watched(ask).await;
+    let path = format!("/jobs/{id}/messages");
+    let body = json!({"message": "Red."});
+    let first = world.post_named(&path, &body, "once").await.ok(202);
+    let again = world.post_named(&path, &body, "once").await.ok(202);
+    assert_eq!(first, again);
+}
+
+/// A question is open.
+fn ask(watch: &mut Watch) {
+    watch.state = SessionState::AwaitingUserFeedback;
+    watch.attention = Attention::Question {
+        event: EventId::of("q"),
+        since: watch.since,
+        text: Some("Which colour?".to_owned()),
+    };
+    watch.announced.question = Some(Told {
+        key: "a1".to_owned(),
+        event: EventId::of("q"),
+        at: watch.since,
+        wordless: false,
+        shown: true,
+        after: None,
+        through: None,
+        to: None,
+        later: Vec::new(),
+        turn: None,
+        hushed: false,
+        sent: Vec::new(),
+    });
 }
 
 #[tokio::test(start_paused = true)]

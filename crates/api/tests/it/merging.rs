@@ -241,7 +241,14 @@ async fn without_a_dispatcher_the_approval_is_noted() {
     assert_eq!(answer.ok(202)["reasons"][0]["code"], "not_judged_yet");
     let found = world.desk.store.pull(&shop_pull()).await.unwrap().unwrap();
     let approval = found.value.pull.approval.unwrap();
-    assert_eq!((approval.sha, approval.by), (sha(), "api".to_owned()));
+    let by = "a caller over HTTP";
+    assert_eq!((approval.sha, approval.by.as_str()), (sha(), by));
+    let job = world.get(&format!("/jobs/{id}")).await.ok(200);
+    let order = &job["orders"][0];
+    assert_eq!(
+        (order["order"].as_str(), order["by"].as_str()),
+        (Some("merge"), Some(by))
+    );
     let messages = world.messages().await;
     assert!(matches!(&messages[..], [Work::Pull { .. }]), "{messages:?}");
 }

@@ -1,5 +1,6 @@
 //! What can be ordered, in both spellings, and what repeating it does.
 
+use axum::http::Method;
 use domain::ids::{EventId, SessionId};
 use domain::job::Attention;
 use domain::session::SessionState;
@@ -178,7 +179,7 @@ async fn a_job_is_called_off_and_tried_again_in_both_spellings() {
     for (spelling, attempt) in [(":", 2), ("/", 3)] {
         let cancelled = world.post(&format!("/jobs/{id}{spelling}cancel"), &json!({}));
         let ended = cancelled.await.ok(200)["ended"].clone();
-        assert_eq!(ended["by"], "api");
+        assert_eq!(ended["by"], "a caller over HTTP");
         assert_eq!(ended["reason"], "Canceled by user");
         let again = world.post(&format!("/jobs/{id}{spelling}cancel"), &json!({}));
         assert_eq!(again.await.code(409), "ended");
@@ -271,4 +272,30 @@ async fn what_loosens_the_source_is_refused_and_nothing_is_stored() {
         assert_eq!(answer.json()["field"], field);
     }
     assert_eq!(world.get("/jobs").await.ok(200)["jobs"], json!([]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_order_names_who_gave_it_and_through_what() {
+    let world = World::new().await;
+    let id = world.watched(|_| {}).await;
+    for name in ["command-line", "mcp", "pigeon"] {
+        let body = json!({ "message": format!("Go on, {name}.") }).to_string();
+        let headers = [("gaffer-through", name)];
+        let path = format!("/jobs/{id}/messages");
+        let said = world.call(Method::POST, &path, (&headers, &body)).await;
+        assert_eq!(said.status, 202, "{said:?}");
+    }
+    let orders = world.get(&format!("/jobs/{id}")).await.ok(200)["orders"].clone();
+    let by: Vec<_> = orders
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["by"].clone())
+        .collect();
+    let expected = [
+        "a person at the command line",
+        "an agent over MCP",
+        "a caller over HTTP",
+    ];
+    assert_eq!(by, expected);
 }

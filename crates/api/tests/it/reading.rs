@@ -43,6 +43,10 @@ async fn a_job_is_shown_by_its_id_and_by_its_session() {
             "pull_request_url": "https://github.com/acme/shop/pull/7", "agent": null, "priority": 5,
             "account": "default", "last_activity": "2026-03-01T12:00:00Z",
             "waiting": {"for": "question", "since": "2026-03-01T12:00:00Z", "text": "May I use [secret]?"},
+            "waits_for": {
+                "who": "person", "for": "question", "since": "2026-03-01T12:00:00Z",
+                "sentence": "a person: a question is open",
+            },
             "ended": null,
         })
     );

@@ -108,6 +108,7 @@ async fn messages_are_shown_from_a_cursor_with_the_question_marked() {
                 later: Vec::new(),
                 turn: None,
                 hushed: false,
+                sent: Vec::new(),
             });
         })
         .await;

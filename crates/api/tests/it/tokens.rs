@@ -145,13 +145,13 @@ async fn an_order_says_which_token_gave_it() {
     let orders = world.get(&format!("/jobs/{id}")).await.ok(200)["orders"].clone();
     let given = |order: &serde_json::Value| (order["order"].clone(), order["by"].clone());
     let told: Vec<_> = orders.as_array().unwrap().iter().map(given).collect();
-    let said = (json!("say"), json!("token zai"));
+    let said = (json!("say"), json!("token zai over HTTP"));
     assert_eq!(told, [said.clone(), said], "a repetition is no other order");
     let why = world.get(&format!("/jobs/{id}/why")).await;
     assert!(why.text.contains("by token zai"), "{why:?}");
     let body = json!({"by": "dora"}).to_string();
     let cancel = (Method::POST, &*format!("/jobs/{id}/cancel"), &*body);
     let ended = shown(&world, &token, cancel).await.ok(200);
-    assert_eq!(ended["ended"]["by"], "dora (token zai)");
-    assert_eq!(ended["orders"][2]["by"], "dora (token zai)");
+    assert_eq!(ended["ended"]["by"], "dora (token zai) over HTTP");
+    assert_eq!(ended["orders"][2]["by"], "dora (token zai) over HTTP");
 }

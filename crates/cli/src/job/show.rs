@@ -19,6 +19,7 @@ pub(super) fn job(job: &JobView) -> Answer {
         ("job", job.job_id.to_string()),
         ("title", job.title.clone()),
         ("state", job.state.clone()),
+        ("waits for", job.waits_for.sentence.clone()),
         ("repository", format!("{} ({})", job.repo, job.branch)),
         (
             "session",
@@ -74,6 +75,7 @@ fn orders(orders: &[OrderView]) -> String {
         let done = match order.order.as_str() {
             "say" => "said",
             "approve" => "plan approved",
+            "merge" => "merge approved",
             "retry" => "tried again",
             "cancel" => "called off",
             other => other,
@@ -223,7 +225,11 @@ pub(super) fn events(events: &Events) -> Answer {
 pub(super) fn effect(came: &Came<EffectView>, done: &str) -> Answer {
     match came {
         Came::Done(effect) => {
-            Answer::new(json!({ "outcome": "done", "effect": value(effect) })).line(done)
+            let answer = Answer::new(json!({ "outcome": "done", "effect": value(effect) }));
+            effect
+                .addition()
+                .into_iter()
+                .fold(answer.line(done), Answer::line)
         }
         Came::Later(later) => noted(later),
     }
@@ -279,6 +285,8 @@ pub(super) fn artifacts(came: &Came<Artifacts>) -> Answer {
 fn noted(later: &Later) -> Answer {
     let answer = Answer::new(json!({ "outcome": "later", "later": value(later) }))
         .line(format!("Not done yet: {}", later.sentence));
+    let addition = later.effect.as_ref().and_then(EffectView::addition);
+    let answer = addition.into_iter().fold(answer, Answer::line);
     let answer = later.reasons.iter().fold(answer, |answer, reason| {
         answer.line(format!("- {} [{}]", reason.sentence, reason.code))
     });

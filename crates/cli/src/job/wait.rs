@@ -95,7 +95,7 @@ fn seen(job: &JobView, until: Until) -> Seen {
         (Until::Merged | Until::InReview, _) if merged => Seen::There,
         (Until::Merged | Until::InReview, true) => Seen::Never,
         (Until::Ended | Until::Waiting, true) => Seen::There,
-        (Until::Waiting, false) if job.waiting.is_some() => Seen::There,
+        (Until::Waiting, false) if job.waits_for.is_decision() => Seen::There,
         (Until::Merged | Until::InReview | Until::Ended | Until::Waiting, false) => Seen::NotYet,
     }
 }
@@ -123,7 +123,12 @@ fn ended(job: &JobView) -> Error {
 }
 
 fn too_long(job: &JobView, within: SignedDuration) -> Error {
-    let what = format!("after {} it is still {}", short(within), job.state);
+    let what = format!(
+        "after {} it is still {}, and waits for {}",
+        short(within),
+        job.state,
+        job.waits_for.sentence
+    );
     let next = format!("ask what it waits for with `gaffer job why {}`", job.job_id);
     Error::refused("still_waiting", what, next)
 }

@@ -20,19 +20,24 @@ pub(crate) const TOKEN: &str = "gaf_0123456789abcdef0123456789abcdef";
 /// Every prompt has its own words, so that it is found again.
 const PROMPT: &str = "Add a search box";
 
-/// Serves the door on a free port until the test process ends.
-pub(crate) fn serve(world: &World) -> SocketAddr {
+/// What the door of a data folder works on.
+pub(crate) fn desk(world: &World) -> Desk {
     let database = Database::open(&world.data().join("gaffer.db")).unwrap();
     let clock = Arc::new(SystemClock);
     let queue = Arc::new(LocalQueue::new(&database, "work", clock.clone()));
     let installation = "gtest".parse().unwrap();
-    let desk = Desk::new(
+    Desk::new(
         Arc::new(local::Store::new(&database)),
         queue,
         clock,
         Arc::new(RandomIds),
         installation,
-    );
+    )
+}
+
+/// Serves the door on a free port until the test process ends.
+pub(crate) fn serve(world: &World) -> SocketAddr {
+    let desk = desk(world);
     let state = DoorState {
         answer_within: Duration::from_millis(100),
         ..DoorState::new(desk, vec![SecretString::from(TOKEN)])

@@ -24,6 +24,7 @@ mod switches;
 mod tokens;
 mod top;
 mod usage;
+mod waits;
 mod walk;
 mod world;
 mod wrong;

@@ -36,7 +36,12 @@ impl Speaker {
 
     /// The same, after the handshake.
     fn greeted(world: &World) -> Self {
-        let mut speaker = Self::of(world);
+        Self::greeted_with(world, &[])
+    }
+
+    /// The same with more arguments.
+    pub(crate) fn greeted_with(world: &World, arguments: &[&str]) -> Self {
+        let mut speaker = Self::started(world.command(&[&["mcp"], arguments].concat()));
         speaker.greet("2024-11-05");
         speaker
     }

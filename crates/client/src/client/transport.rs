@@ -17,7 +17,7 @@ use url::Url;
 
 use super::Answer;
 use crate::error::Error;
-use crate::wire::{IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX, Problem};
+use crate::wire::{IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX, Problem, THROUGH, Through};
 
 pub use network::CALL_TIMEOUT;
 
@@ -70,6 +70,7 @@ pub struct Client {
     carrier: Arc<dyn Carrier>,
     base: Url,
     authorization: HeaderValue,
+    through: Through,
 }
 
 impl fmt::Debug for Client {
@@ -148,6 +149,7 @@ impl Client {
             carrier,
             base,
             authorization,
+            through: Through::default(),
         })
     }
 
@@ -165,7 +167,14 @@ impl Client {
             carrier: door,
             base,
             authorization: authorization(token)?,
+            through: Through::default(),
         })
+    }
+
+    /// The same client, saying that its orders are given through this.
+    #[must_use]
+    pub fn through(self, through: Through) -> Self {
+        Self { through, ..self }
     }
 
     /// Makes a call that ends in 200 or 201.
@@ -192,6 +201,8 @@ impl Client {
         let mut headers = HeaderMap::new();
         headers.insert(AUTHORIZATION, self.authorization.clone());
         headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
+        let through = HeaderValue::from_static(self.through.word());
+        headers.insert(HeaderName::from_static(THROUGH), through);
         if let Some(key) = &call.key {
             let name = HeaderName::from_static(IDEMPOTENCY_KEY);
             let fits = Some(key).filter(|key| key.len() <= IDEMPOTENCY_KEY_BYTES_MAX);

@@ -29,6 +29,8 @@ pub(super) struct Job {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub(super) last_activity: Option<Timestamp>,
+    /// Who is waited for, and with what.
+    pub(super) waits_for: String,
     /// What waits for an answer: words of Jules, which are data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) waiting: Option<Open>,
@@ -115,6 +117,7 @@ pub(super) struct Row {
     pub(super) job_id: String,
     pub(super) code: Code,
     pub(super) state: String,
+    pub(super) waits_for: String,
     pub(super) title: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) pull_request: Option<String>,
@@ -128,6 +131,8 @@ pub(super) struct Checked {
     pub(super) job_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) state: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) waits_for: Option<String>,
 }
 
 /// What came of words or an approval.
@@ -204,12 +209,10 @@ pub(super) struct Acknowledged {
 
 impl Code {
     pub(super) fn of(job: &JobView) -> Self {
-        if job.waiting.is_some() {
-            return Self::Q;
-        }
         match job.state.as_str() {
             "completed" | "in-review" | "merged" => Self::C,
             "failed" | "lost" | "refused" | "closed" | "cancelled" => Self::F,
+            _ if job.waits_for.is_decision() => Self::Q,
             // Also whatever a newer door calls by a word that is not known here.
             _ => Self::N,
         }
@@ -231,6 +234,7 @@ impl From<&JobView> for Job {
             url: job.session_url.clone(),
             pull_request: job.pull_request.as_ref().map(ToString::to_string),
             last_activity: job.last_activity,
+            waits_for: job.waits_for.sentence.clone(),
             waiting: job.waiting.as_ref().map(Open::from),
             reason: job.ended.as_ref().and_then(|ended| ended.reason.clone()),
             metadata: job.metadata.clone(),
@@ -273,6 +277,7 @@ impl From<&JobView> for Row {
             job_id: job.job_id.to_string(),
             code: Code::of(job),
             state: job.state.clone(),
+            waits_for: job.waits_for.sentence.clone(),
             title: job.title.clone(),
             pull_request: job.pull_request.as_ref().map(ToString::to_string),
         }
@@ -282,14 +287,19 @@ impl From<&JobView> for Row {
 impl From<crate::Answer<EffectView>> for Said {
     fn from(answer: crate::Answer<EffectView>) -> Self {
         match answer {
-            crate::Answer::Done(_) => Self {
+            crate::Answer::Done(effect) => Self {
                 done: true,
-                sentence: None,
+                sentence: effect.addition(),
             },
-            crate::Answer::Later(later) => Self {
-                done: false,
-                sentence: Some(later.sentence),
-            },
+            crate::Answer::Later(later) => {
+                let addition = later.effect.as_ref().and_then(EffectView::addition);
+                let sentences = [Some(later.sentence), addition];
+                let sentences: Vec<String> = sentences.into_iter().flatten().collect();
+                Self {
+                    done: false,
+                    sentence: Some(sentences.join(" ")),
+                }
+            }
         }
     }
 }

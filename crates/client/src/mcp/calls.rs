@@ -18,9 +18,6 @@ use crate::wire::{
 };
 use crate::{Answer, Client, Error};
 
-/// Who gave an order, for the record.
-const BY: &str = "an agent over MCP";
-
 /// Most files in a summary.
 const SUMMARY_FILES_MAX: usize = 20;
 
@@ -138,11 +135,7 @@ pub(super) async fn call(
         }
         Tool::CancelJob => {
             let OneJob { job_id } = read(given)?;
-            let by = Some(BY.to_owned());
-            let cancel = CancelRequest {
-                by,
-                close_pull: false,
-            };
+            let cancel = CancelRequest::default();
             told(Stands::from(&door.cancel(&job_id, &cancel).await?))
         }
         Tool::WaitEvent => told(waiting::wait(door, read(given)?, waits).await?),
@@ -227,6 +220,7 @@ async fn check(door: &Client, wanted: arguments::Check) -> Result<Checked, Faile
     Ok(Checked {
         code: found.as_ref().map_or(Code::N, Code::of),
         job_id: found.as_ref().map(|job| job.job_id.to_string()),
+        waits_for: found.as_ref().map(|job| job.waits_for.sentence.clone()),
         state: found.map(|job| job.state),
     })
 }
@@ -258,7 +252,7 @@ async fn merge(door: &Client, wanted: arguments::MergePr) -> Result<Merge, Faile
         commit_title: payload.commit_title,
         delete_branch: payload.delete_branch,
         force: false,
-        by: Some(BY.to_owned()),
+        by: None,
     };
     Ok(match door.merge(&wanted.job_id, &order).await? {
         Answer::Done(merged) => Merge {

@@ -37,6 +37,8 @@ pub(super) struct AskWhy {
 pub(super) struct Standing {
     /// How many jobs are in each state.
     jobs: BTreeMap<String, u64>,
+    /// How many of them wait for whom.
+    waits_for: BTreeMap<String, u64>,
     accounts: Vec<Account>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
@@ -76,6 +78,8 @@ struct Share {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Because {
     state: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waits_for: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     job_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,6 +150,7 @@ impl From<Status> for Standing {
         let sentence = |reason: Reason| reason.sentence;
         Self {
             jobs: status.jobs,
+            waits_for: status.waits_for,
             accounts: status.accounts.into_iter().map(Account::from).collect(),
             paused_since: status.paused_since,
             observe_only: status.observe_only,
@@ -188,6 +193,7 @@ impl From<Why> for Because {
         };
         Self {
             state: why.state,
+            waits_for: why.waits_for.map(|waits| waits.sentence),
             job_id: why.job_id.map(|job| job.to_string()),
             pull_request: why.pull_request.map(|pull| pull.to_string()),
             because: why.because.into_iter().map(|it| it.sentence).collect(),

@@ -53,7 +53,7 @@ pub struct JobView {
     /// Its id.
     #[schemars(with = "form::JobId")]
     pub job_id: JobId,
-    /// Where it stands, in one word: `queued`, `starting`, `working`, `asking`, `plan-waits`, `in-review`, `completed`, `merged`, `closed`, `failed`, `lost`, `refused` or `cancelled`.
+    /// Where it stands, in one word: `queued`, `starting`, `working`, `asking`, `plan-waits`, `answered`, `paused`, `unknown`, `in-review`, `completed`, `merged`, `closed`, `failed`, `lost`, `refused` or `cancelled`.
     pub state: String,
     /// Its current or last session.
     #[schemars(with = "Option<form::SessionId>")]
@@ -101,11 +101,14 @@ pub struct JobView {
     /// When its session last did anything that we saw.
     #[schemars(with = "Option<form::Moment>")]
     pub last_activity: Option<Timestamp>,
-    /// What waits for somebody.
+    /// The question or the plan that is open.
     pub waiting: Option<Waiting>,
+    /// Who is waited for, and with what.
+    #[serde(default)]
+    pub waits_for: WaitsFor,
     /// How it ended, if it has.
     pub ended: Option<Ended>,
-    /// The newest orders about it and who gave them, the oldest first; a merge is approved at its pull request.
+    /// The newest orders about it and who gave them, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub orders: Vec<OrderView>,
     /// What people and agents noted down about it; only where one job is shown.
@@ -116,13 +119,52 @@ pub struct JobView {
 /// An order that was taken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OrderView {
-    /// What: `say`, `approve`, `retry` or `cancel`.
+    /// What: `say`, `approve`, `merge`, `retry` or `cancel`.
     pub order: String,
-    /// Who gave it: `token NAME`, who they said they are, or both.
+    /// Who gave it and through what, for example `token zai over MCP` or `a person at the command line`.
     pub by: String,
     /// When.
     #[schemars(with = "form::Moment")]
     pub at: Timestamp,
+}
+
+/// Who has to do something before a job goes on. Every surface says the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WaitsFor {
+    /// Who: `person`, `agent`, `jules`, `git_hub`, `gaffer` or `nobody`.
+    pub who: String,
+    /// Which agent, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::AgentName>")]
+    pub agent: Option<AgentName>,
+    /// With what, in one word, for example `question`, `answered`, `checks` or `approval`.
+    #[serde(rename = "for")]
+    pub what: String,
+    /// Since when, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::Moment>")]
+    pub since: Option<Timestamp>,
+    /// The same for people.
+    pub sentence: String,
+}
+
+impl WaitsFor {
+    /// Whether a person or the agent has to decide something.
+    pub fn is_decision(&self) -> bool {
+        matches!(self.who.as_str(), "person" | "agent")
+    }
+}
+
+impl From<domain::job::WaitsFor> for WaitsFor {
+    fn from(waits: domain::job::WaitsFor) -> Self {
+        Self {
+            sentence: waits.sentence(),
+            who: waits.who.word().to_owned(),
+            what: waits.what.word().to_owned(),
+            agent: waits.agent,
+            since: waits.since,
+        }
+    }
 }
 
 /// What waits for somebody. The words are Jules's: data, not orders.

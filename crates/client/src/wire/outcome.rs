@@ -49,6 +49,20 @@ pub struct EffectView {
     /// Why it failed, if it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// When the answer was accepted that these words are an addition to, if they are one; only where they are sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::Moment>")]
+    pub adds_to: Option<Timestamp>,
+}
+
+impl EffectView {
+    /// For people, where these words are an addition to an answer.
+    pub fn addition(&self) -> Option<String> {
+        let at = self.adds_to?;
+        Some(format!(
+            "It is an addition to the answer of {at}, which Jules has not taken up yet."
+        ))
+    }
 }
 
 /// 200 of `:merge`: it is merged.

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::form;
+use super::job::WaitsFor;
 use super::problem::Reason;
 
 /// `GET /jobs/{id}/why` and `GET /pulls/{owner}/{name}/{number}/why`: why it does not move, and what will be done when.
@@ -24,6 +25,9 @@ pub struct Why {
     pub pull_request: Option<PullRef>,
     /// Where it stands, in one word.
     pub state: String,
+    /// Who is waited for; none for a pull request that no job of ours made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<WaitsFor>,
     /// What is the case.
     pub because: Vec<Reason>,
     /// What will be done, the soonest first.
@@ -56,6 +60,9 @@ pub struct Status {
     pub observe_only: bool,
     /// How many jobs are in each state.
     pub jobs: BTreeMap<String, u64>,
+    /// How many jobs whose session is watched wait for whom: `person`, `agent`, `jules`, `git_hub`, `gaffer` or `nobody`.
+    #[serde(default)]
+    pub waits_for: BTreeMap<String, u64>,
     /// The accounts.
     pub accounts: Vec<AccountView>,
     /// Sources that are paused.

@@ -53,11 +53,27 @@ pub fn answers(job: &Job, order: Order, event: &Event) -> bool {
         .is_some_and(|asked| asked.events.contains(&&event.id));
     let is_of_now = event.job.as_ref() == Some(&job.id) && event.attempt == job.attempt;
     match order {
-        Order::Say => is_open,
+        Order::Say => is_open || is_of_now && is_halt(&event.what),
         Order::Approve => is_open && asked.is_some_and(|asked| asked.is_plan),
         Order::Merge => is_of_now && wants_merge(&event.what),
         Order::Retry => is_of_now && wants_retry(&event.what),
-        Order::Cancel => is_open || is_of_now && matches!(event.what, Occurrence::Stuck { .. }),
+        Order::Cancel => {
+            let is_stuck = matches!(event.what, Occurrence::Stuck { .. });
+            is_open || is_of_now && (is_stuck || is_halt(&event.what))
+        }
+    }
+}
+
+/// Whether it tells that the session does nothing by its own state.
+fn is_halt(what: &Occurrence) -> bool {
+    match what {
+        Occurrence::Error { cause, .. } => {
+            matches!(cause, ErrorCause::SessionPaused | ErrorCause::UnknownState)
+        }
+        Occurrence::Question { .. }
+        | Occurrence::PlanApproval { .. }
+        | Occurrence::Completed { .. }
+        | Occurrence::Stuck { .. } => false,
     }
 }
 

@@ -75,6 +75,7 @@ fn tell(
         later: Vec::new(),
         turn: None,
         hushed: false,
+        sent: Vec::new(),
     };
     turns::begin(step, watch, (&mut told, &news.what), context);
     told
@@ -334,9 +335,8 @@ fn present(
     let key = plan
         .as_ref()
         .map_or_else(|| context.state_key(watch), |plan| plan.id.to_string());
-    if context.policy.plan_approval == PlanApproval::Auto {
-        step.effects.push(approval(watch, plan.as_ref()));
-    }
+    let approval = (context.policy.plan_approval == PlanApproval::Auto)
+        .then(|| approval(watch, plan.as_ref()));
     let news = News {
         key,
         what: Occurrence::PlanApproval { plan: plan.clone() },
@@ -346,11 +346,16 @@ fn present(
     let told = tell(step, watch, ("plan", news), context);
     let event = told.event.clone();
     watch.announced.plan = Some(told);
-    Attention::Plan {
+    watch.attention = Attention::Plan {
         event,
         since: context.now,
         plan,
+    };
+    if let Some(action) = approval {
+        turns::answered(watch, &action, context.now);
+        step.effects.push(action);
     }
+    watch.attention.clone()
 }
 
 fn audience(policy: &Policy) -> Audience {

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::watch::{Mark, PendingPlan, Said, Talk, Watch};
 use crate::fence::{encoded_len, is_clipped};
 use crate::redact::{presentable, storable};
-use crate::session::{Activity, ActivityKind, Plan, PlanStep};
+use crate::session::{Activity, ActivityKind, Originator, Plan, PlanStep};
 use crate::when::plus;
 
 /// Activities are asked for from this much before the newest known one: twins may share a timestamp.
@@ -56,8 +56,10 @@ pub(super) fn read(watch: &mut Watch, activities: &[Activity], now: Timestamp) {
         if activity.at <= plus(now, CLOCK_AHEAD_MAX) {
             note(&mut watch.talk, activity, activity.at);
             watch.talk.through = watch.talk.through.max(Some(activity.at));
-            // A clock that runs ahead of ours must not postpone `stuck`.
-            watch.progress_at = watch.progress_at.max(activity.at.min(now));
+            if activity.originator == Originator::Agent {
+                // A clock that runs ahead of ours must not postpone `stuck`.
+                watch.progress_at = watch.progress_at.max(activity.at.min(now));
+            }
         } else {
             note(&mut watch.talk, activity, now);
         }
@@ -147,15 +149,17 @@ fn note(talk: &mut Talk, activity: &Activity, at: Timestamp) {
             "said it is done".to_owned()
         }
         ActivityKind::Failed { reason } => {
-            if newest || talk.failed.is_none() {
+            let is_told = !reason.trim().is_empty();
+            if is_told && (newest || talk.failed.is_none()) {
                 talk.failed = Some(storable(reason, REASON_BYTES_MAX));
-                talk.failed_at = Some(at);
             }
+            talk.failed_at = talk.failed_at.filter(|_| !newest).or(Some(at));
             reason.clone()
         }
         ActivityKind::Other { label } => label.clone(),
     };
-    if newest {
+    // What says nothing hides nothing that was said before.
+    if newest && !words.trim().is_empty() {
         talk.last_words = Some(presentable(words.trim(), WORDS_CHARS_MAX));
     }
 }

@@ -194,18 +194,15 @@ fn link_pull(step: &mut Step<Job>, watch: &mut Watch, view: &SessionView) {
 
 /// A failure is announced with its reason, for which it waits a little.
 fn failed(step: &mut Step<Job>, mut watch: Watch, context: &Context<'_>) {
-    if watch.talk.failed.is_none() && !context.waited(watch.state_since) {
+    if watch.talk.failed_at.is_none() && !context.waited(watch.state_since) {
         watch.attention = Attention::Expecting {
             since: watch.state_since,
         };
         step.aggregate.phase = Phase::Watching(Box::new(watch));
         return;
     }
-    let reason = watch
-        .talk
-        .failed
-        .clone()
-        .unwrap_or_else(|| "Jules gave no reason".to_owned());
+    let reason = watch.talk.failed.clone();
+    let reason = reason.unwrap_or_else(|| without_reason(&watch));
     let what = Occurrence::Error {
         cause: ErrorCause::SessionFailed,
         reason: reason.clone(),
@@ -218,6 +215,17 @@ fn failed(step: &mut Step<Job>, mut watch: Watch, context: &Context<'_>) {
         context.now,
     ));
     end(step, &watch, How::Failed { reason }, context.now);
+}
+
+/// What is said of a failure for which Jules gave no reason: what was done last, and what to do.
+fn without_reason(watch: &Watch) -> String {
+    let last = watch.talk.last_words.as_deref();
+    let did = last.map_or("nothing was done before it".to_owned(), |words| {
+        format!("the last thing in its log: {words}")
+    });
+    format!(
+        "Jules gave no reason; {did}. Look at the session's page, then retry the job, with a reason if one can be seen."
+    )
 }
 
 /// Ends the job and frees what it held.

@@ -6,12 +6,12 @@ use super::attention::approval;
 use super::observe::event;
 use super::silence::looked_at;
 use super::tally::{self, Topic};
-use super::watch::{Attention, Watch};
-use super::{Job, Phase, turns};
+use super::watch::{Attention, Reply, Sent, Watch};
+use super::{Ending, Job, Phase, again, turns};
 use crate::effect::{Action, CALL_TIMEOUT, Effect};
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
 use crate::failure::Failure;
-use crate::ids::SessionId;
+use crate::ids::{SessionId, digest};
 use crate::policy::Timing;
 use crate::redact::{holds_secret, presentable};
 use crate::session::SessionState;
@@ -61,13 +61,16 @@ fn watched<'a>(job: &'a Job, session: Option<&SessionId>) -> Result<&'a Watch, N
                 job.id
             ),
         ),
-        Phase::Ended(_) => not_now(
-            "ended",
-            format!(
-                "job {} is over: `gaffer job retry {}` starts it again",
-                job.id, job.id
-            ),
-        ),
+        Phase::Ended(ending) => not_now("ended", over(job, ending)),
+    }
+}
+
+/// What is said to whoever orders something of a job that is over: only what its next order would be taken for.
+fn over(job: &Job, ending: &Ending) -> String {
+    let id = &job.id;
+    match again::retry(job, None, ending.at) {
+        Ok(_) => format!("job {id} is over: retry it, which gives it another session"),
+        Err(refused) => format!("job {id} is over; {}", refused.sentence),
     }
 }
 
@@ -101,6 +104,7 @@ pub fn say(
         );
     }
     let watch = watched(job, session)?;
+    refuse_repeated(job, watch, (text, cause))?;
     let action = Action::Say {
         session: watch.session.clone(),
         text: text.to_owned(),
@@ -109,11 +113,49 @@ pub fn say(
     Ok(ordered(job, action, now, timing))
 }
 
+/// Refuses the words that were sent already as an answer to the same question: Jules would get them twice. The same wish repeated is no second answer.
+fn refuse_repeated(job: &Job, watch: &Watch, (text, cause): (&str, &str)) -> Result<(), NotNow> {
+    let asked = digest(text);
+    let same = turns::sent(watch)
+        .iter()
+        .find_map(|sent| match &sent.reply {
+            Reply::Words {
+                cause: of,
+                digest,
+                start,
+            } if *digest == asked && of != cause => Some((sent.at, start)),
+            Reply::Words { .. } | Reply::Approval => None,
+        });
+    let Some((at, start)) = same else {
+        return Ok(());
+    };
+    let by = job.given.iter().find(|given| given.at == at);
+    let by = by.map_or(String::new(), |given| format!(" by {}", given.by));
+    not_now(
+        "answered_already",
+        format!(
+            "the question of job {} was answered with the same words at {at}{by}, and Jules has not taken them up yet: \"{start}\"; other words are sent as an addition",
+            job.id
+        ),
+    )
+}
+
+/// When the answer was accepted that further words of the same wish, or another's, are an addition to.
+pub fn adds_to(job: &Job, cause: &str) -> Option<Timestamp> {
+    let Phase::Watching(watch) = &job.phase else {
+        return None;
+    };
+    let is_other =
+        |sent: &&Sent| !matches!(&sent.reply, Reply::Words { cause: of, .. } if of == cause);
+    let earlier = turns::sent(watch).iter().rev().find(is_other);
+    earlier.map(|sent| sent.at)
+}
+
 /// An order is on its way: whoever has a turn after this one waits for what comes of it.
 fn ordered(job: &Job, action: Action, now: Timestamp, timing: &Timing) -> Step<Job> {
     let mut step = Step::stay(job.clone());
     if let Phase::Watching(watch) = &mut step.aggregate.phase {
-        turns::answered(watch, now);
+        turns::answered(watch, &action, now);
     }
     step.effects.push(action);
     step.due = looked_at(&step.aggregate, timing);

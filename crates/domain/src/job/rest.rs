@@ -41,7 +41,8 @@ fn is_resting(watch: &Watch, timing: &Timing, now: Timestamp) -> bool {
         SessionState::InProgress => {
             let done = watch.talk.completed.as_ref().map(|done| done.at);
             let last_word = done.is_some() && done >= watch.talk.through;
-            let silent = watch.announced.stuck_at >= Some(watch.progress_at);
+            let told = watch.announced.stuck_at;
+            let silent = told >= Some(watch.progress_at) && told >= watch.talk.user_at;
             let heard = new_word(watch).is_none() && watch.unconfirmed_since.is_none();
             heard && (last_word || silent || completion::stands(watch))
         }

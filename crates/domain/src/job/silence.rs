@@ -6,11 +6,11 @@ use super::attention::Context;
 use super::observe::event;
 use super::tally::{self, Topic};
 use super::watch::{Attention, Watch};
-use super::{Job, Phase, completion, turns};
-use crate::event::{Audience, Occurrence};
+use super::{Job, Phase, completion, pause, turns};
+use crate::event::Audience;
 use crate::policy::Timing;
 use crate::session::SessionState;
-use crate::step::Step;
+use crate::step::{Look, Step};
 use crate::when::plus;
 
 /// The create effect has deadlines of its own; this one only catches its loss.
@@ -38,12 +38,10 @@ pub(super) fn stuck(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
         }
         return;
     };
-    if silent_for < wait {
+    if silent_for < wait || pause::go_on(step, watch, context) {
         return;
     }
-    let what = Occurrence::Stuck {
-        last_words: watch.talk.last_words.clone(),
-    };
+    let what = pause::occurrence(watch);
     let key = format!("stuck:{}:{}", watch.session, silent_since(watch));
     let told = told_of_it(watch);
     let audience = if told < STUCK_TOLD_MAX {
@@ -56,13 +54,37 @@ pub(super) fn stuck(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
     // Also when nobody is told any more: the session rests, as whoever merges has to know.
     watch.announced.stuck_at = Some(context.now);
     watch.announced.stuck_told = told + 1;
+    if is_halted(watch) {
+        step.looks.push(Look::Slots(step.aggregate.account.clone()));
+    }
 }
 
-/// The last sign of life, or the last time its lack was announced: each wait counts from there.
+/// Whether the session does nothing by its own state, and somebody was told so: it holds no slot until it moves.
+pub(super) fn is_halted(watch: &Watch) -> bool {
+    pause::is_halting(&watch.state) && is_silent(watch)
+}
+
+/// Who was told of the present silence last.
+pub(super) fn silence_told_to(watch: &Watch) -> Audience {
+    if told_of_it(watch) <= STUCK_TOLD_MAX {
+        Audience::Agent
+    } else {
+        Audience::Human
+    }
+}
+
+/// The last sign of life, or the last time its lack was announced: each wait counts from there. While somebody else had to do something the session could not move, so an answer and a message that wakes it count too.
 fn silent_since(watch: &Watch) -> Timestamp {
-    watch
-        .progress_at
-        .max(watch.announced.stuck_at.unwrap_or(watch.progress_at))
+    let answered = match &watch.attention {
+        Attention::Answered { since } => Some(*since),
+        Attention::None
+        | Attention::Expecting { .. }
+        | Attention::Question { .. }
+        | Attention::Plan { .. } => None,
+    };
+    let since = [watch.announced.stuck_at, answered, pause::told_at(watch)];
+    let latest = since.into_iter().flatten().max();
+    watch.progress_at.max(latest.unwrap_or(watch.progress_at))
 }
 
 /// Whether it is thought silent: that was noted, and nothing was seen since.
@@ -85,6 +107,9 @@ fn wait(watch: &Watch, timing: &Timing) -> Option<SignedDuration> {
     let hushed = told > 0 && watch.tally.is_used_up(Topic::Stuck);
     if hushed || told > STUCK_TOLD_MAX {
         return None;
+    }
+    if told == 0 && watch.state == SessionState::Paused {
+        return Some(pause::wait(watch, timing));
     }
     let window = window(watch, timing);
     let longer = window.saturating_mul(1 << told.saturating_sub(1));

@@ -85,7 +85,14 @@ pub(crate) fn watched_job() -> Job {
 }
 
 pub(super) fn activity(id: &str, second: i64, kind: ActivityKind) -> Activity {
-    let originator = Originator::System;
+    let originator = match kind {
+        ActivityKind::UserMessaged { .. } | ActivityKind::PlanApproved { .. } => Originator::User,
+        ActivityKind::AgentMessaged { .. }
+        | ActivityKind::PlanGenerated(_)
+        | ActivityKind::Progressed { .. }
+        | ActivityKind::Completed => Originator::Agent,
+        ActivityKind::Failed { .. } | ActivityKind::Other { .. } => Originator::System,
+    };
     Activity {
         id: id.parse().unwrap(),
         at: at(second),

@@ -5,12 +5,13 @@ use jiff::{SignedDuration, Timestamp};
 use super::attention::Context;
 use super::observe::{CONFIRM_WAIT, event};
 use super::tally::{Topic, may_tell};
-use super::watch::{Attention, Nudged, Telling, Told, Turn, Watch};
-use super::{Job, Phase};
+use super::watch::{Attention, Nudged, Reply, Sent, Telling, Told, Turn, Watch};
+use super::{Job, Phase, pause};
 use crate::effect::Action;
 use crate::event::{Audience, Occurrence};
-use crate::ids::EventId;
+use crate::ids::{EventId, digest};
 use crate::policy::{Answer, Answerer, PlanApproval, Policy};
+use crate::redact::presentable;
 use crate::step::Step;
 use crate::when::plus;
 use crate::words;
@@ -21,8 +22,14 @@ pub const NUDGES_MAX: u32 = 5;
 /// An answer that was given and that the session has not been seen to get holds the next turn up for so long: all its tries together take half an hour.
 const ANSWER_WAIT: SignedDuration = SignedDuration::from_hours(1);
 
+/// How many answers to one question are remembered: the newest.
+const SENT_MAX: usize = 5;
+
+/// Longest beginning of an answer that is kept, in characters.
+const START_CHARS_MAX: usize = 300;
+
 /// How the causes of Gaffer's own answers begin.
-const NUDGE: &str = "nudge:";
+pub(super) const NUDGE: &str = "nudge:";
 
 /// What of a job waits for an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,13 +77,14 @@ fn open_mut(watch: &mut Watch) -> Option<&mut Told> {
     }
 }
 
-/// When the next one of the chain has its turn; none when nobody comes next. An answer on its way is waited for.
+/// When the next one of the chain has its turn; none when nobody comes next. An answer on its way is waited for, and where nobody comes next, the question is open again if it has not arrived by then.
 pub(crate) fn turn_deadline(watch: &Watch) -> Option<Timestamp> {
-    let turn = open(watch)?.turn.as_ref()?;
-    let until = turn.until?;
-    let given = turn.answered.map(|at| plus(at, ANSWER_WAIT));
+    let told = open(watch)?;
+    let given = told.sent.last().map(|sent| plus(sent.at, ANSWER_WAIT));
+    let until = told.turn.as_ref().and_then(|turn| turn.until);
     let sent = watch.unconfirmed_since.map(|at| plus(at, CONFIRM_WAIT));
-    Some(until.max(given.unwrap_or(until)).max(sent.unwrap_or(until)))
+    let first = until.or(given)?;
+    Some(first.max(given.unwrap_or(first)).max(sent.unwrap_or(first)))
 }
 
 /// Who answers what: a plan is never decided about by a nudge.
@@ -151,8 +159,12 @@ pub(super) fn go_on(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
             true => turn.place,
             false => turn.place + 1,
         };
-        let next = told.turn.as_ref().map_or(0, after);
-        pass_on(step, watch, (&mut told, &what, next), context);
+        // An answer that did not arrive in all this time is none.
+        told.sent.clear();
+        let ends = |turn: &&Turn| turn.until.is_some();
+        if let Some(next) = told.turn.as_ref().filter(ends).map(after) {
+            pass_on(step, watch, (&mut told, &what, next), context);
+        }
         if let Some(open) = open_mut(watch) {
             *open = told;
         }
@@ -197,7 +209,6 @@ fn pass_on(
                 who: answer.who,
                 place,
                 until: answer.within.map(|within| plus(context.now, within)),
-                answered: None,
             });
             return;
         }
@@ -256,22 +267,86 @@ fn nudge(step: &mut Step<Job>, watch: &mut Watch, told: &Told) -> bool {
 }
 
 /// Somebody answers what is open: nobody else has a turn until that can be seen.
-pub(super) fn answered(watch: &mut Watch, now: Timestamp) {
-    if let Some(turn) = open_mut(watch).and_then(|told| told.turn.as_mut()) {
-        turn.answered = Some(now);
+pub(super) fn answered(watch: &mut Watch, action: &Action, now: Timestamp) {
+    let Some((reply, told)) = reply(action).zip(open_mut(watch)) else {
+        return;
+    };
+    told.sent.push(Sent { at: now, reply });
+    let surplus = told.sent.len().saturating_sub(SENT_MAX);
+    told.sent.drain(..surplus);
+}
+
+/// What an action says as an answer; none for what is no answer.
+fn reply(action: &Action) -> Option<Reply> {
+    match action {
+        Action::Say { text, cause, .. } => Some(Reply::Words {
+            cause: cause.clone(),
+            digest: digest(text),
+            start: presentable(text, START_CHARS_MAX),
+        }),
+        Action::ApprovePlan { .. } => Some(Reply::Approval),
+        Action::CreateSession { .. }
+        | Action::Archive { .. }
+        | Action::Merge { .. }
+        | Action::MarkReady { .. }
+        | Action::UpdateBranch { .. }
+        | Action::Comment { .. }
+        | Action::Label { .. }
+        | Action::DeleteBranch { .. }
+        | Action::ClosePull { .. } => None,
+    }
+}
+
+/// The answers to what is open, or was until its answer was seen, that the session has not taken up.
+pub(super) fn sent(watch: &Watch) -> &[Sent] {
+    let told = match &watch.attention {
+        Attention::Answered { .. } => newest_answered(watch),
+        Attention::None
+        | Attention::Expecting { .. }
+        | Attention::Question { .. }
+        | Attention::Plan { .. } => open(watch),
+    };
+    told.map_or(&[], |told| &told.sent)
+}
+
+/// What was answered last, of the last question and the last plan.
+fn newest_answered(watch: &Watch) -> Option<&Told> {
+    let announced = [&watch.announced.question, &watch.announced.plan];
+    let told = announced.into_iter().flatten();
+    told.max_by_key(|told| told.sent.last().map(|sent| sent.at))
+}
+
+/// Whose turn it is to answer what is open; none where nobody was told.
+pub(super) fn whose(watch: &Watch) -> Option<Answerer> {
+    open(watch)?.turn.as_ref().map(|turn| turn.who)
+}
+
+/// When the answer was accepted that the session has not been seen to take up; none while nothing is asked or nobody has answered.
+pub fn answered_at(watch: &Watch) -> Option<Timestamp> {
+    match &watch.attention {
+        Attention::Answered { since } => Some(*since),
+        Attention::None
+        | Attention::Expecting { .. }
+        | Attention::Question { .. }
+        | Attention::Plan { .. } => sent(watch).last().map(|sent| sent.at),
     }
 }
 
 /// The answer did not get through. Answers whether it was Gaffer's own, about which nobody need be told: the next one has its turn.
 pub(super) fn unanswered(watch: &mut Watch, action: &Action, now: Timestamp) -> bool {
     let nudge = matches!(action, Action::Say { cause, .. } if cause.starts_with(NUDGE));
-    if let Some(turn) = open_mut(watch).and_then(|told| told.turn.as_mut()) {
-        if !nudge {
-            turn.answered = None;
-        } else if turn.who == Answerer::Nudge {
-            // Somebody else's answer may be under way, and holds the turn still.
-            turn.until = Some(now);
-        }
+    let Some(told) = open_mut(watch) else {
+        return nudge;
+    };
+    let failed = reply(action);
+    told.sent
+        .retain(|sent| Some(&sent.reply) != failed.as_ref());
+    if let Some(turn) = &mut told.turn
+        && nudge
+        && turn.who == Answerer::Nudge
+    {
+        // Somebody else's answer may be under way, and holds the turn still.
+        turn.until = Some(now);
     }
     nudge
 }
@@ -279,10 +354,10 @@ pub(super) fn unanswered(watch: &mut Watch, action: &Action, now: Timestamp) -> 
 /// Whether what is to be said may still be said: a nudge only while nobody has answered what it is about. It may have waited for long.
 pub fn is_wanted(watch: &Watch, cause: &str) -> bool {
     cause.strip_prefix(NUDGE).is_none_or(|event| {
-        let is_open = |told: &Told| {
-            let answered = told.turn.as_ref().and_then(|turn| turn.answered);
-            told.event.as_str() == event && answered.is_none()
-        };
+        if let Some(wanted) = pause::is_wanted(watch, event) {
+            return wanted;
+        }
+        let is_open = |told: &Told| told.event.as_str() == event && told.sent.is_empty();
         watch.unconfirmed_since.is_none() && open(watch).is_some_and(is_open)
     })
 }

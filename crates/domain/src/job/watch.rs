@@ -24,7 +24,7 @@ pub struct Watch {
     pub state: SessionState,
     /// When we saw it enter that state.
     pub state_since: Timestamp,
-    /// The last status change or new activity.
+    /// The last status change or new activity of the agent.
     pub progress_at: Timestamp,
     /// What its log has told so far.
     pub talk: Talk,
@@ -179,6 +179,9 @@ pub struct Announced {
     /// How often in the same silence.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stuck_told: u32,
+    /// When a paused session was last told to go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gone_on_at: Option<Timestamp>,
     /// The last time that Gaffer itself told the session to go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nudged: Option<Nudged>,
@@ -229,6 +232,36 @@ pub struct Told {
     /// Whether nobody was told, since they had been told of too many in this attempt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hushed: bool,
+    /// The newest answers that were accepted and that the session has not been seen to take up, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sent: Vec<Sent>,
+}
+
+/// An answer on its way to the session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sent {
+    /// When it was accepted.
+    pub at: Timestamp,
+    /// What was sent.
+    #[serde(flatten)]
+    pub reply: Reply,
+}
+
+/// What was sent as an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "reply")]
+pub enum Reply {
+    /// Words.
+    Words {
+        /// The wish that they were sent for: a repetition of it is no second answer.
+        cause: String,
+        /// The whole text as a digest, to recognise the same words.
+        digest: String,
+        /// Its beginning, for people.
+        start: String,
+    },
+    /// The plan was approved.
+    Approval,
 }
 
 /// An event that shows an announced question or plan to somebody else.
@@ -252,7 +285,4 @@ pub struct Turn {
     /// When the next one has its turn; none when nobody comes next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
-    /// When an answer was last given that the session has not been seen to get.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub answered: Option<Timestamp>,
 }

@@ -22,6 +22,12 @@ pub(crate) enum Telling {
 const CHECKS_HANG_AFTER: SignedDuration = SignedDuration::from_hours(6);
 
 impl Reason {
+    /// Whether things move by themselves while it holds.
+    pub(crate) fn moves(&self) -> bool {
+        let telling = self.telling(SignedDuration::ZERO, &Timing::default());
+        telling == Telling::Moves
+    }
+
     /// Whether and when somebody has to be told of it.
     pub(crate) fn telling(&self, lasts: SignedDuration, timing: &Timing) -> Telling {
         let after = |wait: SignedDuration| {

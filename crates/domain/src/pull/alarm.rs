@@ -87,6 +87,8 @@ fn heads_max(cause: &ErrorCause) -> usize {
             HEADS_MAX
         }
         ErrorCause::SessionFailed
+        | ErrorCause::SessionPaused
+        | ErrorCause::UnknownState
         | ErrorCause::InvalidJob
         | ErrorCause::CreateRefused
         | ErrorCause::Auth

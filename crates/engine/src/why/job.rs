@@ -215,6 +215,9 @@ fn watching(found: &mut Found, (job, watch): (&Job, &Watch), source: Option<&Sou
                 "question_open",
                 format!("Jules asks since {since}: {words}"),
             );
+            if let Some(at) = job::answered_at(watch) {
+                return taken_up(found, job, at);
+            }
             turn(found, job);
             found.then(None, "`gaffer job say ID TEXT` answers, and it goes on.");
         }
@@ -223,6 +226,9 @@ fn watching(found: &mut Found, (job, watch): (&Job, &Watch), source: Option<&Sou
                 "plan_open",
                 format!("A plan waits for approval since {since}."),
             );
+            if let Some(at) = job::answered_at(watch) {
+                return taken_up(found, job, at);
+            }
             let auto = source.is_some_and(|source| {
                 job.terms.approver(source.policy.plan_approval) == PlanApproval::Auto
             });
@@ -238,21 +244,53 @@ fn watching(found: &mut Found, (job, watch): (&Job, &Watch), source: Option<&Sou
             found.because("words_expected", sentence);
         }
         Attention::Answered { since } => {
-            let sentence = format!(
-                "It was answered at {since}{}; Jules has not gone on yet.",
-                answered_by(job)
-            );
-            found.because("answered", sentence);
+            taken_up(found, job, *since);
         }
-        Attention::None => {
-            let sentence = format!(
-                "Jules says {state}; it last did something at {}.",
-                watch.progress_at
-            );
-            let rests = watch.state == SessionState::Completed;
-            found.because(if rests { "resting" } else { "working" }, sentence);
-        }
+        Attention::None => unasked(found, watch),
     }
+}
+
+/// Somebody has answered.
+fn taken_up(found: &mut Found, job: &Job, at: Timestamp) {
+    let sentence = format!(
+        "It was answered at {at}{}: answered, waiting for Jules to take it up.",
+        answered_by(job)
+    );
+    found.because("answered", sentence);
+}
+
+/// Nothing is asked: what the session does, in the words of its state.
+fn unasked(found: &mut Found, watch: &Watch) {
+    let (state, at) = (watch.state.as_str(), watch.progress_at);
+    let since = watch.state_since;
+    let (code, sentence) = match watch.state {
+        SessionState::Paused => (
+            "session_paused",
+            format!(
+                "Jules has paused its session since {since}; it last did something at {at}. A message wakes most paused sessions."
+            ),
+        ),
+        SessionState::Unspecified | SessionState::Other(_) => (
+            "unknown_state",
+            format!(
+                "Jules says `{state}` of its session since {since}, a state that this version does not know; it last did something at {at}."
+            ),
+        ),
+        SessionState::Completed => (
+            "resting",
+            format!("Jules says {state}; it last did something at {at}."),
+        ),
+        SessionState::Queued
+        | SessionState::Planning
+        | SessionState::AwaitingPlanApproval
+        | SessionState::AwaitingUserFeedback
+        | SessionState::InProgress
+        | SessionState::Failed => (
+            "working",
+            format!("Jules says {state}; it last did something at {at}."),
+        ),
+    };
+    found.because(code, sentence);
 }
 
 /// Whose turn it is to answer.

@@ -86,7 +86,7 @@ words! {
     Thing { ChangedFiles, Mergeability, Reviews, Checks, BranchRules, Distance }
     Occurrence { Question, PlanApproval, Completed, Error, Stuck }
     ErrorCause {
-        SessionFailed, InvalidJob, CreateRefused, Auth, Network, Budget, CiFailed, CiNeverStarted,
+        SessionFailed, SessionPaused, UnknownState, InvalidJob, CreateRefused, Auth, Network, Budget, CiFailed, CiNeverStarted,
         Conflict, PullClosed, WrongBase, MergeRefused, MergeBlocked, MessageFailed, ApprovalFailed,
         TooOften, GitHub, Other,
     }

@@ -1,6 +1,6 @@
 //! One look at everything, as it is shown.
 
-use client::wire::{AccountView, JobView, Jobs, Status, Used, Waiting};
+use client::wire::{AccountView, JobView, Jobs, Status, Used};
 use domain::fence::clip;
 use domain::wake::ActionableEvent;
 use jiff::{SignedDuration, Timestamp};
@@ -86,47 +86,39 @@ impl Seen {
         let open = self.jobs.jobs.iter().filter(|job| job.ended.is_none());
         let mut open: Vec<_> = open.collect();
         let is_in_review = |job: &JobView| job.state == "in-review";
-        open.sort_by_key(|job| (job.waiting.is_none(), !is_in_review(job), since(job)));
+        open.sort_by_key(|job| {
+            (
+                !job.waits_for.is_decision(),
+                !is_in_review(job),
+                job.waits_for.since,
+            )
+        });
         open
     }
 
-    /// Jobs that wait for somebody, the longest first.
+    /// Jobs that wait for a person or an agent, the longest first.
     fn waiting(&self) -> Vec<&JobView> {
         let jobs = self.jobs.jobs.iter();
-        let mut waiting: Vec<_> = jobs.filter(|job| job.waiting.is_some()).collect();
-        waiting.sort_by_key(|job| since(job));
+        let mut waiting: Vec<_> = jobs.filter(|job| job.waits_for.is_decision()).collect();
+        waiting.sort_by_key(|job| job.waits_for.since);
         waiting
-    }
-}
-
-fn since(job: &JobView) -> Option<Timestamp> {
-    match job.waiting.as_ref()? {
-        Waiting::Question { since, .. } | Waiting::Plan { since, .. } => Some(*since),
-    }
-}
-
-fn what(job: &JobView) -> &'static str {
-    match &job.waiting {
-        Some(Waiting::Question { .. }) => "question",
-        Some(Waiting::Plan { .. }) => "plan",
-        None => "",
     }
 }
 
 fn told(job: &JobView) -> Value {
     json!({
-        "job_id": job.job_id, "repo": job.repo, "agent": job.agent, "since": since(job),
-        "for": what(job), "waiting": value(&job.waiting),
+        "job_id": job.job_id, "repo": job.repo, "agent": job.waits_for.agent, "since": job.waits_for.since,
+        "for": job.waits_for.what, "waits_for": value(&job.waits_for), "waiting": value(&job.waiting),
     })
 }
 
 fn waits(job: &&JobView, now: Timestamp) -> Vec<String> {
-    let agent = job.agent.as_ref().map(ToString::to_string);
-    let age = since(job).map(|since| now.duration_since(since));
+    let agent = job.waits_for.agent.as_ref().map(ToString::to_string);
+    let age = job.waits_for.since.map(|since| now.duration_since(since));
     vec![
-        agent.unwrap_or_else(|| "the source's agent".to_owned()),
+        agent.unwrap_or_else(|| "a person".to_owned()),
         age.map(age_words).unwrap_or_default(),
-        what(job).to_owned(),
+        job.waits_for.what.replace('_', " "),
         job.job_id.to_string(),
         job.repo.to_string(),
         clip(&job.title, CELL_CHARS_MAX),
@@ -193,6 +185,7 @@ mod tests {
                 "created_at": since, "pull_request": null, "agent": "me", "account": "default",
                 "last_activity": null, "ended": null,
                 "waiting": { "for": "question", "since": since, "text": "Which?" },
+                "waits_for": { "who": "agent", "agent": "me", "for": "question", "since": since, "sentence": "" },
             })
         };
         let jobs = [

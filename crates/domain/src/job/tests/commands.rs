@@ -383,3 +383,42 @@ fn a_pull_request_that_jules_never_listed_is_linked_from_the_other_side() {
     assert_eq!(step.aggregate.pull(), Some(&pull));
     assert!(step.aggregate.is_ended());
 }
+
+#[test]
+fn what_is_advised_about_a_job_that_is_over_is_accepted() {
+    let mut over = cancel(&watched_job(), "me", at(5)).unwrap().aggregate;
+    let hows = [
+        How::Merged { sha: sha() },
+        How::PullClosed,
+        How::Completed,
+        How::Lost,
+        How::Cancelled {
+            by: "me".to_owned(),
+        },
+    ];
+    for how in hows {
+        for (origin, attempt) in [
+            (Origin::Created, 1),
+            (Origin::Created, 3),
+            (Origin::Adopted, 1),
+        ] {
+            let Phase::Ended(ending) = &mut over.phase else {
+                panic!()
+            };
+            ending.how = how.clone();
+            (over.origin, over.attempt) = (origin.clone(), attempt);
+            let now = (at(9), &Timing::default());
+            let said = say(&over, None, ("Go on", "c"), now).unwrap_err();
+            let approved = approve(&over, None, now).unwrap_err();
+            assert_eq!((said.code, &said), ("ended", &approved));
+            let advises = said.sentence.contains("retry it");
+            assert_eq!(
+                advises,
+                retry(&over, None, at(9)).is_ok(),
+                "{}",
+                said.sentence
+            );
+            assert!(!said.sentence.contains("gaffer "), "{}", said.sentence);
+        }
+    }
+}

@@ -156,8 +156,8 @@ fn a_plan_that_nobody_was_shown_is_shown_once_the_policy_asks_somebody() {
 fn an_automatic_approval_that_does_not_help_is_found_stuck() {
     let mut story = waiting(PlanApproval::Auto);
     story.poll(10, WAITING);
-    assert!(story.poll(10 + 1199, WAITING).is_empty());
-    assert_eq!(story.poll(10 + 1200, WAITING), ["stuck: made a plan"]);
+    assert!(story.poll(10 + 899, WAITING).is_empty());
+    assert_eq!(story.poll(10 + 900, WAITING), ["stuck: made a plan"]);
 }
 
 #[test]
@@ -202,8 +202,8 @@ fn after_an_approval_a_pull_request_or_long_silence_is_a_completion() {
     made.pulls = vec!["acme/shop#7".parse().unwrap()];
     assert_eq!(made.poll(70, "COMPLETED"), ["completed: acme/shop#7"]);
     let mut silent = approved_under_completed();
-    assert!(silent.poll(60 + 1199, "COMPLETED").is_empty());
-    assert_eq!(silent.poll(60 + 1200, "COMPLETED"), ["completed: "]);
+    assert!(silent.poll(60 + 899, "COMPLETED").is_empty());
+    assert_eq!(silent.poll(60 + 900, "COMPLETED"), ["completed: "]);
 }
 
 #[test]

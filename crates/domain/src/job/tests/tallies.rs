@@ -30,25 +30,25 @@ fn a_silence_is_told_with_growing_gaps_and_then_to_a_person() {
     let told_at: Vec<i64> = (0..=10_000)
         .filter(|minute| !story.poll(minute * MINUTE, WORKING).is_empty())
         .collect();
-    assert_eq!(told_at, [20, 40, 80, 160]);
+    assert_eq!(told_at, [15, 30, 60, 120]);
     let (agent, human) = (Audience::Agent, Audience::Human);
     assert_eq!(whom(&story), [agent, agent, agent, human]);
     assert!(story.due.unwrap() > at(0));
     // It moves and falls silent again.
     story.log.push(worked("w1", 10_001 * MINUTE));
     assert!(story.poll(10_001 * MINUTE, WORKING).is_empty());
-    assert_eq!(story.poll(10_021 * MINUTE, WORKING).len(), 1);
+    assert_eq!(story.poll(10_016 * MINUTE, WORKING).len(), 1);
     assert_eq!(story.events[4].audience, agent);
 }
 
 #[test]
 fn a_silence_that_nobody_is_told_of_any_more_is_looked_at_once_a_week() {
     let mut story = Story::new();
-    for minute in [0, 20, 40, 80, 160] {
+    for minute in [0, 15, 30, 60, 120] {
         story.poll(minute * MINUTE, WORKING);
     }
     let week = 7 * 24 * 60;
-    for looked in (1..=4).map(|weeks| 160 + weeks * week) {
+    for looked in (1..=4).map(|weeks| 120 + weeks * week) {
         assert_eq!(story.due, Some(at(looked * MINUTE)));
         assert!(story.poll(looked * MINUTE, WORKING).is_empty());
     }

@@ -1,6 +1,9 @@
 //! Failures, silence, vanished sessions, and everything this version does not know.
 
 use super::*;
+use crate::job::{is_wanted, rest};
+use crate::merge::SessionRest;
+use crate::policy::Answers;
 
 const MINUTE: i64 = 60;
 
@@ -40,8 +43,29 @@ fn a_failure_without_a_reason_is_told_too() {
     assert!(story.poll(10, "FAILED").is_empty());
     assert_eq!(
         story.poll(40, "FAILED"),
-        ["session_failed: Jules gave no reason"]
+        [
+            "session_failed: Jules gave no reason; nothing was done before it. Look at the session's page, then retry the job, with a reason if one can be seen."
+        ]
     );
+}
+
+#[test]
+fn a_failure_whose_reason_is_empty_tells_what_was_done_last() {
+    let mut story = Story::new();
+    let reason = "  ".to_owned();
+    let empty = activity("f1", 9, ActivityKind::Failed { reason });
+    story.log = vec![worked("w1", 8), empty];
+    let told = story.poll(10, "FAILED");
+    let start = "session_failed: Jules gave no reason; the last thing in its log: Running tests.";
+    assert!(told[0].starts_with(start), "{told:?}");
+    let Phase::Ended(Ending {
+        how: How::Failed { reason },
+        ..
+    }) = &story.job.phase
+    else {
+        panic!("{:?}", story.job.phase);
+    };
+    assert!(reason.contains("gave no reason"));
 }
 
 #[test]
@@ -50,15 +74,15 @@ fn stuck_is_told_after_exactly_a_window_and_again_only_after_another() {
     story.log = vec![worked("w1", 0)];
     story.poll(0, "IN_PROGRESS");
     assert_eq!(story.due, Some(at(90 * MINUTE)));
-    assert!(story.poll(20 * MINUTE - 1, "IN_PROGRESS").is_empty());
+    assert!(story.poll(15 * MINUTE - 1, "IN_PROGRESS").is_empty());
     assert_eq!(
-        story.poll(20 * MINUTE, "IN_PROGRESS"),
+        story.poll(15 * MINUTE, "IN_PROGRESS"),
         ["stuck: Running tests"]
     );
-    assert!(story.poll(20 * MINUTE + 1, "IN_PROGRESS").is_empty());
-    assert!(story.poll(40 * MINUTE - 1, "IN_PROGRESS").is_empty());
+    assert!(story.poll(15 * MINUTE + 1, "IN_PROGRESS").is_empty());
+    assert!(story.poll(30 * MINUTE - 1, "IN_PROGRESS").is_empty());
     assert_eq!(
-        story.poll(40 * MINUTE, "IN_PROGRESS"),
+        story.poll(30 * MINUTE, "IN_PROGRESS"),
         ["stuck: Running tests"]
     );
     assert_ne!(story.events[0].id, story.events[1].id);
@@ -87,24 +111,24 @@ fn a_queued_session_has_an_hour() {
 fn activities_begin_a_new_window() {
     let mut story = Story::new();
     story.poll(0, "IN_PROGRESS");
-    story.log = vec![worked("w1", 19 * MINUTE)];
-    assert!(story.poll(20 * MINUTE, "IN_PROGRESS").is_empty());
-    assert!(story.poll(39 * MINUTE - 1, "IN_PROGRESS").is_empty());
-    assert_eq!(story.poll(39 * MINUTE, "IN_PROGRESS").len(), 1);
+    story.log = vec![worked("w1", 14 * MINUTE)];
+    assert!(story.poll(15 * MINUTE, "IN_PROGRESS").is_empty());
+    assert!(story.poll(29 * MINUTE - 1, "IN_PROGRESS").is_empty());
+    assert_eq!(story.poll(29 * MINUTE, "IN_PROGRESS").len(), 1);
     // Progress after the announcement counts from the progress, not from the announcement.
-    story.log.push(worked("w2", 41 * MINUTE));
-    story.poll(42 * MINUTE, "IN_PROGRESS");
-    assert!(story.poll(61 * MINUTE - 1, "IN_PROGRESS").is_empty());
-    assert_eq!(story.poll(61 * MINUTE, "IN_PROGRESS").len(), 1);
+    story.log.push(worked("w2", 31 * MINUTE));
+    story.poll(32 * MINUTE, "IN_PROGRESS");
+    assert!(story.poll(46 * MINUTE - 1, "IN_PROGRESS").is_empty());
+    assert_eq!(story.poll(46 * MINUTE, "IN_PROGRESS").len(), 1);
 }
 
 #[test]
 fn a_status_change_begins_a_new_window() {
     let mut story = Story::new();
-    story.poll(15 * MINUTE, "PLANNING");
-    story.poll(30 * MINUTE, "IN_PROGRESS");
-    assert!(story.poll(50 * MINUTE - 1, "IN_PROGRESS").is_empty());
-    assert_eq!(story.poll(50 * MINUTE, "IN_PROGRESS").len(), 1);
+    story.poll(10 * MINUTE, "PLANNING");
+    story.poll(20 * MINUTE, "IN_PROGRESS");
+    assert!(story.poll(35 * MINUTE - 1, "IN_PROGRESS").is_empty());
+    assert_eq!(story.poll(35 * MINUTE, "IN_PROGRESS").len(), 1);
 }
 
 #[test]
@@ -146,11 +170,11 @@ fn an_answer_that_moves_nothing_for_a_window_is_stuck() {
     story.poll(70, "AWAITING_USER_FEEDBACK");
     assert!(
         story
-            .poll(60 + 20 * MINUTE - 1, "AWAITING_USER_FEEDBACK")
+            .poll(70 + 15 * MINUTE - 1, "AWAITING_USER_FEEDBACK")
             .is_empty()
     );
     assert_eq!(
-        story.poll(60 + 20 * MINUTE, "AWAITING_USER_FEEDBACK"),
+        story.poll(70 + 15 * MINUTE, "AWAITING_USER_FEEDBACK"),
         ["stuck: (message to Jules) answer"]
     );
 }
@@ -176,8 +200,8 @@ fn clocks_ahead_of_ours_neither_postpone_stuck_nor_hide_what_follows() {
     odd.at = Timestamp::MAX;
     story.log = vec![odd, worked("w1", 600)];
     story.poll(0, "IN_PROGRESS");
-    assert!(story.poll(20 * MINUTE - 1, "IN_PROGRESS").is_empty());
-    assert_eq!(story.poll(20 * MINUTE, "IN_PROGRESS").len(), 1);
+    assert!(story.poll(15 * MINUTE - 1, "IN_PROGRESS").is_empty());
+    assert_eq!(story.poll(15 * MINUTE, "IN_PROGRESS").len(), 1);
     story.log.push(agent("a2", 21 * MINUTE));
     assert_eq!(
         story.poll(21 * MINUTE, "AWAITING_USER_FEEDBACK"),
@@ -231,11 +255,115 @@ fn unknown_states_and_kinds_are_kept() {
         story.watch().talk.last_words.as_deref(),
         Some("hologramRendered")
     );
-    assert_eq!(
-        story.poll(10 + 20 * MINUTE, "MEDITATING"),
-        ["stuck: hologramRendered"]
-    );
+    let told = story.poll(10 + 15 * MINUTE, "MEDITATING");
+    assert!(told[0].starts_with("unknown_state: Jules says `MEDITATING` of"));
+    assert!(told[0].ends_with("The last thing in its log: hologramRendered"));
     assert!(story.poll(4000, "").is_empty());
+}
+
+#[test]
+fn an_unknown_state_holds_no_slot_once_it_was_told_and_takes_one_back_when_it_moves() {
+    let mut story = Story::new();
+    story.poll(10, "AWAITING_USER_INPUT");
+    assert!(story.job.holds_slot());
+    story.poll(10 + 15 * MINUTE, "AWAITING_USER_INPUT");
+    assert!(!story.job.holds_slot());
+    assert_eq!(story.looks, [Look::Slots("default".parse().unwrap())]);
+    story.log.push(worked("w1", 20 * MINUTE));
+    story.poll(20 * MINUTE, "AWAITING_USER_INPUT");
+    assert!(story.job.holds_slot());
+}
+
+#[test]
+fn only_activities_of_the_agent_move_the_clock_of_silence() {
+    let mut story = Story::new();
+    story.log = vec![worked("w1", 0)];
+    story.poll(0, "IN_PROGRESS");
+    story.log.push(user("u1", 10 * MINUTE));
+    let label = "Session was shown".to_owned();
+    story
+        .log
+        .push(activity("s1", 12 * MINUTE, ActivityKind::Other { label }));
+    assert!(story.poll(15 * MINUTE - 1, "IN_PROGRESS").is_empty());
+    assert_eq!(story.poll(15 * MINUTE, "IN_PROGRESS").len(), 1);
+}
+
+#[test]
+fn a_session_that_was_spoken_to_after_its_silence_was_told_does_not_rest() {
+    let mut story = Story::new();
+    story.log = vec![worked("w1", 0)];
+    story.poll(0, "IN_PROGRESS");
+    story.poll(15 * MINUTE, "IN_PROGRESS");
+    let rests = |story: &Story, second| {
+        let session = SESSION.parse().unwrap();
+        rest(&story.job, &session, &story.timing, at(second)) == SessionRest::Resting
+    };
+    assert!(rests(&story, 16 * MINUTE));
+    story.log.push(user("u1", 17 * MINUTE));
+    story.poll(17 * MINUTE, "IN_PROGRESS");
+    assert!(!rests(&story, 17 * MINUTE));
+}
+
+/// A paused session whose source has this chain of answers.
+fn paused(answers: &[&str]) -> Story {
+    let mut story = Story::new();
+    let steps = answers.iter().map(|step| step.parse().unwrap()).collect();
+    story.policy.answers = Answers::new(steps).unwrap();
+    story.log = vec![worked("w1", 5)];
+    story.poll(10, "IN_PROGRESS");
+    story
+}
+
+#[test]
+fn a_pause_is_told_after_two_polls_and_holds_no_slot_from_then_on() {
+    let mut story = paused(&["agent:2h", "human"]);
+    assert!(story.poll(60, "PAUSED").is_empty());
+    assert!(story.job.holds_slot());
+    assert!(story.poll(89, "PAUSED").is_empty());
+    let told = story.poll(90, "PAUSED");
+    assert_eq!(told.len(), 1);
+    assert!(told[0].starts_with("session_paused: Jules has paused the session since"));
+    assert!(told[0].contains("A message wakes most paused sessions"));
+    assert!(told[0].ends_with("The last thing in its log: Running tests"));
+    assert!(!story.job.holds_slot() && story.effects.is_empty());
+    assert_eq!(story.looks, [Look::Slots("default".parse().unwrap())]);
+    assert!(story.poll(100, "PAUSED").is_empty());
+    story.poll(120, "IN_PROGRESS");
+    assert!(story.job.holds_slot());
+}
+
+#[test]
+fn a_paused_session_is_told_to_go_on_first_where_gaffer_may_answer() {
+    let mut story = paused(&["nudge:20m", "human"]);
+    story.poll(60, "PAUSED");
+    assert!(story.poll(90, "PAUSED").is_empty());
+    let [Action::Say { text, cause, .. }] = story.effects.as_slice() else {
+        panic!("{:?}", story.effects);
+    };
+    assert!(text.contains("go on"), "{text}");
+    assert!(is_wanted(story.watch(), cause));
+    assert!(story.poll(90 + 10 * MINUTE - 1, "PAUSED").is_empty());
+    let told = story.poll(90 + 10 * MINUTE, "PAUSED");
+    assert!(told[0].contains("It was told to go on at"), "{told:?}");
+    assert_eq!(story.effects.len(), 1);
+}
+
+#[test]
+fn a_pause_that_a_message_ends_is_told_to_nobody() {
+    let mut story = paused(&["nudge:20m", "human"]);
+    story.poll(60, "PAUSED");
+    story.poll(90, "PAUSED");
+    let [Action::Say { cause, .. }] = story.effects.as_slice() else {
+        panic!("{:?}", story.effects);
+    };
+    let cause = cause.clone();
+    assert!(story.poll(160, "IN_PROGRESS").is_empty());
+    assert!(!is_wanted(story.watch(), &cause));
+    assert!(story.events.is_empty());
+    // The next pause is told to go on as well.
+    story.poll(300, "PAUSED");
+    story.poll(330, "PAUSED");
+    assert_eq!(story.effects.len(), 2);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::effect::Effect;
 use crate::event::Audience;
 use crate::failure::{Failure, FailureClass};
 use crate::job::turns::{answered, is_wanted, unanswered};
+use crate::job::{NotNow, adds_to, answered_at, say};
 use crate::policy::{Answer, Answerer, Answers};
 
 const ASKING: &str = "AWAITING_USER_FEEDBACK";
@@ -346,9 +347,79 @@ fn a_nudge_that_waited_is_not_sent_once_somebody_answered() {
         text: "go on".to_owned(),
         cause: cause.clone(),
     };
-    answered(&mut asked, at(300));
+    let answer = Action::Say {
+        session: asked.session.clone(),
+        text: "red".to_owned(),
+        cause: "answer".to_owned(),
+    };
+    answered(&mut asked, &answer, at(300));
     assert!(!is_wanted(&asked, &cause) && is_wanted(&asked, "answer"));
     // Failing now takes nothing back from whoever has answered.
     assert!(unanswered(&mut asked, &nudge, at(360)));
-    assert_eq!(told(&asked).turn.unwrap().answered, Some(at(300)));
+    assert_eq!(told(&asked).sent.last().unwrap().at, at(300));
+}
+
+/// Says something to the session of a story; answers what was refused.
+fn say_as(story: &mut Story, second: i64, (text, cause): (&str, &str)) -> Result<(), NotNow> {
+    let step = say(&story.job, None, (text, cause), (at(second), &story.timing))?;
+    story.take(step);
+    Ok(())
+}
+
+#[test]
+fn the_same_answer_twice_is_refused_with_what_was_sent_and_another_is_an_addition() {
+    let mut story = asking(&["human"]);
+    poll(&mut story, 10);
+    assert_eq!(adds_to(&story.job, "c1"), None);
+    say_as(&mut story, 20, ("red", "c1")).unwrap();
+    assert_eq!(answered_at(story.watch()), Some(at(20)));
+    // The same wish once more is no second answer.
+    say_as(&mut story, 21, ("red", "c1")).unwrap();
+    assert_eq!(adds_to(&story.job, "c1"), None);
+    let refused = say_as(&mut story, 22, (" red ", "c2")).unwrap_err();
+    assert_eq!(refused.code, "answered_already");
+    assert!(refused.sentence.contains("\"red\""), "{}", refused.sentence);
+    assert_eq!(adds_to(&story.job, "c3"), Some(at(21)));
+    say_as(&mut story, 23, ("or blue", "c3")).unwrap();
+    // It stands in the log, and the state lags.
+    story.log.push(user("u1", 24));
+    poll(&mut story, 30);
+    assert!(matches!(
+        story.watch().attention,
+        Attention::Answered { .. }
+    ));
+    assert!(say_as(&mut story, 31, ("red", "c4")).is_err());
+    // Once the session goes on, the same words are words like any other.
+    see(&mut story, 40, WORKING);
+    assert_eq!(answered_at(story.watch()), None);
+    say_as(&mut story, 41, ("red", "c5")).unwrap();
+}
+
+#[test]
+fn an_answer_that_does_not_arrive_in_an_hour_leaves_the_question_open_again() {
+    let mut story = asking(&["human"]);
+    poll(&mut story, 10);
+    say_as(&mut story, 20, ("red", "c1")).unwrap();
+    assert_eq!(story.due, Some(at(20 + HOUR)));
+    assert!(poll(&mut story, 20 + HOUR - 1).is_empty());
+    assert_eq!(answered_at(story.watch()), Some(at(20)));
+    assert!(poll(&mut story, 20 + HOUR).is_empty());
+    assert_eq!(answered_at(story.watch()), None);
+    say_as(&mut story, 21 + HOUR, ("red", "c2")).unwrap();
+}
+
+#[test]
+fn an_answer_that_failed_leaves_the_question_open_again() {
+    let mut story = asking(&["human"]);
+    poll(&mut story, 10);
+    say_as(&mut story, 20, ("red", "c1")).unwrap();
+    say_as(&mut story, 21, ("or blue", "c2")).unwrap();
+    for (answer, left) in [(1, Some(at(20))), (0, None)] {
+        let action = story.effects[answer].clone();
+        let Phase::Watching(watch) = &mut story.job.phase else {
+            panic!()
+        };
+        assert!(!unanswered(watch, &action, at(60)));
+        assert_eq!(answered_at(story.watch()), left);
+    }
 }

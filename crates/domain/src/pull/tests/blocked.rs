@@ -84,8 +84,8 @@ fn what_may_still_come_is_told_when_it_has_not_come_for_long() {
         change(&mut world);
         assert!(world.read(0).is_empty(), "{code}");
         assert_eq!(world.verdict(), [code]);
-        assert!(world.read(20 * MINUTES - 1).is_empty(), "{code}");
-        assert_eq!(world.read(20 * MINUTES), ["merge_blocked"], "{code}");
+        assert!(world.read(15 * MINUTES - 1).is_empty(), "{code}");
+        assert_eq!(world.read(15 * MINUTES), ["merge_blocked"], "{code}");
         assert!(world.read(40 * MINUTES).is_empty(), "{code}");
     }
 }
@@ -106,7 +106,7 @@ fn nobody_is_told_while_something_moves() {
         let mut world = World::green();
         world.facts.files = Fact::Known(vec![".github/workflows/ci.yml".to_owned()]);
         change(&mut world);
-        for second in [0, 20 * MINUTES, 300 * MINUTES] {
+        for second in [0, 15 * MINUTES, 300 * MINUTES] {
             assert!(world.read(second).is_empty());
         }
     }
@@ -132,8 +132,8 @@ fn a_repair_that_is_never_answered_is_told() {
     assert_eq!(conflicting.read(0), ["say:session:conflict:A"]);
     // The wait begins when the session is told, however long its checks had been red.
     for (mut world, told) in [(red, 60), (conflicting, 0)] {
-        assert!(world.read(told + 20 * MINUTES - 1).is_empty());
-        assert_eq!(world.read(told + 20 * MINUTES), ["merge_blocked"]);
+        assert!(world.read(told + 15 * MINUTES - 1).is_empty());
+        assert_eq!(world.read(told + 15 * MINUTES), ["merge_blocked"]);
         // An answer begins a new wait.
         world.facts.head.sha = sha('d');
         assert!(
@@ -149,7 +149,7 @@ fn what_nobody_was_asked_to_repair_is_no_unanswered_repair() {
     let mut world = World::green();
     world.checks(&[CheckOutcome::Failed]);
     world.outside.session = SessionRest::Failed;
-    for second in [0, 60, 20 * MINUTES, 40 * MINUTES] {
+    for second in [0, 60, 15 * MINUTES, 40 * MINUTES] {
         assert!(world.read(second).is_empty());
     }
 }
@@ -230,9 +230,9 @@ fn another_head_has_as_long_as_the_first() {
     world.policy.min_checks = 2;
     assert!(world.read(0).is_empty());
     world.facts.head.sha = sha('c');
-    assert!(world.read(20 * MINUTES).is_empty());
-    assert!(world.read(40 * MINUTES - 1).is_empty());
-    assert_eq!(world.read(40 * MINUTES), ["merge_blocked"]);
+    assert!(world.read(15 * MINUTES).is_empty());
+    assert!(world.read(30 * MINUTES - 1).is_empty());
+    assert_eq!(world.read(30 * MINUTES), ["merge_blocked"]);
 }
 
 #[test]

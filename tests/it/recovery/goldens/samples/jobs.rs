@@ -5,7 +5,7 @@ use domain::event::Audience;
 use domain::ids::ActivityId;
 use domain::job::{
     Again, Announced, Attention, Ending, Given, How, Job, Mark, Nudged, Order, Origin, PendingPlan,
-    Phase, Said, Talk, Tally, Telling, Told, Turn, Watch,
+    Phase, Reply, Said, Sent, Talk, Tally, Telling, Told, Turn, Watch,
 };
 use domain::notes::Notes;
 use domain::policy::{Answerer, Automation, Terms};
@@ -233,9 +233,22 @@ fn full(who: Answerer) -> Watch {
             who,
             place: 2,
             until: Some(AT),
-            answered: Some(AT),
         }),
         hushed: true,
+        sent: vec![
+            Sent {
+                at: AT,
+                reply: Reply::Words {
+                    cause: "api:01k".to_owned(),
+                    digest: "9552c5ca7d58bf9fc3cef382e2605d17".to_owned(),
+                    start: "Red.".to_owned(),
+                },
+            },
+            Sent {
+                at: AT,
+                reply: Reply::Approval,
+            },
+        ],
     };
     Watch {
         url: Some("https://jules.google.com/session/11430824456154075364".to_owned()),
@@ -252,6 +265,7 @@ fn full(who: Answerer) -> Watch {
             completed_after: Some(AT),
             stuck_at: Some(AT),
             stuck_told: 2,
+            gone_on_at: Some(AT),
             nudged: Some(Nudged {
                 event: event_id(1),
                 through: Some(AT),

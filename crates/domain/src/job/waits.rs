@@ -1,0 +1,290 @@
+//! Who is waited for: of each job one answer, which every surface shows.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::silence::{is_halted, is_silent, silence_told_to};
+use super::watch::{Attention, Watch};
+use super::{Job, Phase, completion, turns};
+use crate::event::Audience;
+use crate::ids::AgentName;
+use crate::policy::Answerer;
+use crate::pull::{self, Pull};
+use crate::session::SessionState;
+
+/// Who has to do something before a job goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Who {
+    /// A person.
+    Person,
+    /// The job's agent.
+    Agent,
+    /// Jules.
+    Jules,
+    /// GitHub: checks that run, or something that it works out.
+    GitHub,
+    /// Gaffer itself.
+    Gaffer,
+    /// Nobody: the job is over, or its session rests and nothing is asked.
+    Nobody,
+}
+
+/// What they are waited for with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    /// A question is open.
+    Question,
+    /// A plan waits for approval.
+    Plan,
+    /// Something was answered and the session has not taken it up.
+    Answered,
+    /// The session was told to decide by itself.
+    Nudged,
+    /// The account has no free slot yet.
+    Slot,
+    /// The session is being created.
+    Session,
+    /// The session works, or the words that belong to its state are awaited.
+    Work,
+    /// The session is silent and somebody was told so.
+    Silence,
+    /// The session is paused and somebody was told so.
+    Paused,
+    /// The session is in a state that this version does not know, and somebody was told so.
+    UnknownState,
+    /// The session is done and made no pull request.
+    Result,
+    /// The pull request is to be read and judged.
+    Reading,
+    /// Checks run, or have to appear.
+    Checks,
+    /// The session was told of failed checks or of a conflict.
+    Repair,
+    /// The pull request has to be reviewed on GitHub.
+    Review,
+    /// The merge has to be approved.
+    Approval,
+    /// Something stands in the way of a merge that somebody has to take away.
+    Blocked,
+    /// The pull request is about to be merged.
+    Merge,
+    /// The job is over.
+    Ended,
+}
+
+/// Who is waited for, with what and since when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitsFor {
+    /// Who.
+    pub who: Who,
+    /// Which agent, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentName>,
+    /// With what.
+    #[serde(rename = "for")]
+    pub what: What,
+    /// Since when, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+}
+
+impl Who {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Person,
+        Self::Agent,
+        Self::Jules,
+        Self::GitHub,
+        Self::Gaffer,
+        Self::Nobody,
+    ];
+
+    /// In one word, as it travels.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Person => "person",
+            Self::Agent => "agent",
+            Self::Jules => "jules",
+            Self::GitHub => "git_hub",
+            Self::Gaffer => "gaffer",
+            Self::Nobody => "nobody",
+        }
+    }
+}
+
+impl What {
+    /// In one word, as it travels.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Question => "question",
+            Self::Plan => "plan",
+            Self::Answered => "answered",
+            Self::Nudged => "nudged",
+            Self::Slot => "slot",
+            Self::Session => "session",
+            Self::Work => "work",
+            Self::Silence => "silence",
+            Self::Paused => "paused",
+            Self::UnknownState => "unknown_state",
+            Self::Result => "result",
+            Self::Reading => "reading",
+            Self::Checks => "checks",
+            Self::Repair => "repair",
+            Self::Review => "review",
+            Self::Approval => "approval",
+            Self::Blocked => "blocked",
+            Self::Merge => "merge",
+            Self::Ended => "ended",
+        }
+    }
+
+    /// As part of a sentence: what is the case.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Question => "a question is open",
+            Self::Plan => "a plan waits for approval",
+            Self::Answered => "answered, waiting for Jules to take it up",
+            Self::Nudged => "told to decide by itself",
+            Self::Slot => "queued until a slot is free",
+            Self::Session => "its session is being created",
+            Self::Work => "its session is at work",
+            Self::Silence => "its session is silent",
+            Self::Paused => "its session is paused",
+            Self::UnknownState => "its session is in a state that this version does not know",
+            Self::Result => "its session is done and made no pull request",
+            Self::Reading => "its pull request is to be read and judged",
+            Self::Checks => "checks have to finish",
+            Self::Repair => "its session was told what to mend",
+            Self::Review => "its pull request waits for a review on GitHub",
+            Self::Approval => "its merge waits for approval",
+            Self::Blocked => "something stands in the way of its merge",
+            Self::Merge => "its pull request is about to be merged",
+            Self::Ended => "it is over",
+        }
+    }
+}
+
+impl WaitsFor {
+    pub(crate) fn new(who: Who, what: What, since: impl Into<Option<Timestamp>>) -> Self {
+        Self {
+            who,
+            agent: None,
+            what,
+            since: since.into(),
+        }
+    }
+
+    /// Waits for the agent, or where none can be woken for a person.
+    pub(crate) fn woken(
+        agent: Option<&AgentName>,
+        what: What,
+        since: impl Into<Option<Timestamp>>,
+    ) -> Self {
+        let who = if agent.is_some() {
+            Who::Agent
+        } else {
+            Who::Person
+        };
+        Self {
+            agent: agent.cloned(),
+            ..Self::new(who, what, since)
+        }
+    }
+
+    /// For people: who, and what is the case.
+    pub fn sentence(&self) -> String {
+        format!("{self}: {}", self.what.words())
+    }
+
+    /// Whether somebody outside has to decide something: a person or the agent.
+    pub fn is_decision(&self) -> bool {
+        matches!(self.who, Who::Person | Who::Agent)
+    }
+}
+
+impl fmt::Display for WaitsFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.who, &self.agent) {
+            (Who::Person, _) => f.write_str("a person"),
+            (Who::Agent, Some(agent)) => write!(f, "agent {agent}"),
+            (Who::Agent, None) => f.write_str("its agent"),
+            (Who::Jules, _) => f.write_str("Jules"),
+            (Who::GitHub, _) => f.write_str("GitHub"),
+            (Who::Gaffer, _) => f.write_str("Gaffer"),
+            (Who::Nobody, _) => f.write_str("nobody"),
+        }
+    }
+}
+
+/// Who is waited for. `woken` is the agent that would be woken: the job's or its source's, if it exists and takes wakes.
+pub fn waits_for(job: &Job, pull: Option<&Pull>, woken: Option<&AgentName>) -> WaitsFor {
+    match &job.phase {
+        Phase::Queued { since, .. } => WaitsFor::new(Who::Gaffer, What::Slot, *since),
+        Phase::Creating { since, .. } => WaitsFor::new(Who::Jules, What::Session, *since),
+        Phase::Ended(ending) => WaitsFor::new(Who::Nobody, What::Ended, ending.at),
+        Phase::Watching(watch) => watched(watch, pull, woken),
+    }
+}
+
+fn watched(watch: &Watch, pull: Option<&Pull>, woken: Option<&AgentName>) -> WaitsFor {
+    if let Some(at) = turns::answered_at(watch) {
+        return WaitsFor::new(Who::Jules, What::Answered, at);
+    }
+    match &watch.attention {
+        Attention::Question { since, .. } => asked(watch, (What::Question, *since), woken),
+        Attention::Plan { since, .. } => asked(watch, (What::Plan, *since), woken),
+        Attention::Expecting { since } | Attention::Answered { since } => {
+            WaitsFor::new(Who::Jules, What::Work, *since)
+        }
+        Attention::None => unasked(watch, pull, woken),
+    }
+}
+
+/// Whose turn it is to answer.
+fn asked(watch: &Watch, (what, since): (What, Timestamp), woken: Option<&AgentName>) -> WaitsFor {
+    let person = WaitsFor::new(Who::Person, what, since);
+    match turns::whose(watch) {
+        Some(Answerer::Agent) => WaitsFor::woken(woken, what, since),
+        Some(Answerer::Nudge) => WaitsFor::new(Who::Jules, What::Nudged, since),
+        // Nobody was told of what there was too much of; a person may look all the same.
+        Some(Answerer::Human) | None => person,
+    }
+}
+
+/// Nothing is asked: the session works, is silent, or rests.
+fn unasked(watch: &Watch, pull: Option<&Pull>, woken: Option<&AgentName>) -> WaitsFor {
+    let rests_since = completion::rests_since(watch);
+    let is_over = rests_since.is_some() || watch.state == SessionState::Completed;
+    match (&watch.pull, pull) {
+        _ if is_halted(watch) => silent(watch, woken),
+        (Some(_), Some(pull)) if is_over || is_silent(watch) => pull::waits_for(pull, woken),
+        (Some(_), None) if is_over => WaitsFor::new(Who::Gaffer, What::Reading, rests_since),
+        (None, _) if is_over => WaitsFor::new(Who::Nobody, What::Result, rests_since),
+        _ if is_silent(watch) => silent(watch, woken),
+        _ => WaitsFor::new(Who::Jules, What::Work, watch.state_since),
+    }
+}
+
+/// The session does nothing, and whoever was told of that has to look.
+fn silent(watch: &Watch, woken: Option<&AgentName>) -> WaitsFor {
+    let what = match watch.state {
+        SessionState::Paused => What::Paused,
+        SessionState::Unspecified | SessionState::Other(_) => What::UnknownState,
+        SessionState::Queued
+        | SessionState::Planning
+        | SessionState::AwaitingPlanApproval
+        | SessionState::AwaitingUserFeedback
+        | SessionState::InProgress
+        | SessionState::Failed
+        | SessionState::Completed => What::Silence,
+    };
+    let since = watch.announced.stuck_at;
+    match silence_told_to(watch) {
+        Audience::Agent => WaitsFor::woken(woken, what, since),
+        Audience::Human => WaitsFor::new(Who::Person, what, since),
+    }
+}

@@ -1,0 +1,131 @@
+//! Who is waited for at a pull request whose session rests.
+
+use super::{Pull, PullPhase};
+use crate::event::ErrorCause;
+use crate::ids::{AgentName, CommitSha};
+use crate::job::{WaitsFor, What, Who};
+use crate::merge::{Judgement, Reason};
+
+/// Who has to do something before it is merged.
+pub(crate) fn waits_for(pull: &Pull, woken: Option<&AgentName>) -> WaitsFor {
+    match &pull.phase {
+        PullPhase::Merging { since, .. } => WaitsFor::new(Who::Gaffer, What::Merge, *since),
+        PullPhase::Closed { since, .. } => WaitsFor::new(Who::Person, What::Blocked, *since),
+        PullPhase::Settled { at, .. } => WaitsFor::new(Who::Gaffer, What::Reading, *at),
+        PullPhase::Open => open(pull, woken),
+    }
+}
+
+fn open(pull: &Pull, woken: Option<&AgentName>) -> WaitsFor {
+    let Some(verdict) = &pull.verdict else {
+        return WaitsFor::new(Who::Gaffer, What::Reading, pull.since);
+    };
+    let (who, what) = match &verdict.judgement {
+        Judgement::Merge { .. } => (Whom::Is(Who::Gaffer), What::Merge),
+        Judgement::Conflict { .. } => of_reason(pull, &verdict.sha, &Reason::Conflict),
+        Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
+            let first = decisive(pull, &verdict.sha, reasons);
+            first.map_or((Whom::Is(Who::Gaffer), What::Reading), |reason| {
+                of_reason(pull, &verdict.sha, reason)
+            })
+        }
+    };
+    match who {
+        Whom::Is(who) => WaitsFor::new(who, what, verdict.at),
+        Whom::Woken => WaitsFor::woken(woken, what, verdict.at),
+    }
+}
+
+/// Who is waited for, before it is known whether there is an agent.
+enum Whom {
+    Is(Who),
+    /// The agent, else a person.
+    Woken,
+}
+
+/// The reason that has to pass first: while something moves by itself nobody else is waited for, and the word for a merge is asked for last.
+fn decisive<'a>(pull: &Pull, sha: &CommitSha, reasons: &'a [Reason]) -> Option<&'a Reason> {
+    let hangs = |reason: &&Reason| {
+        matches!(reason, Reason::ChecksPending { .. })
+            && is_told(pull, sha, &[ErrorCause::MergeBlocked])
+    };
+    let moving = reasons.iter().find(|it| it.moves() && !hangs(it));
+    let last = |reason: &&Reason| reason.leaves_green();
+    let blocking = || reasons.iter().find(|it| !last(it));
+    moving.or_else(blocking).or_else(|| reasons.first())
+}
+
+fn is_told(pull: &Pull, sha: &CommitSha, causes: &[ErrorCause]) -> bool {
+    let of_head = pull.alarms.iter().filter(|alarm| alarm.sha == *sha);
+    of_head
+        .into_iter()
+        .any(|alarm| causes.contains(&alarm.cause))
+}
+
+fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, What) {
+    let repair = |told: &[CommitSha], cause| {
+        if is_told(pull, sha, &[cause, ErrorCause::MergeBlocked]) {
+            (Whom::Woken, What::Blocked)
+        } else if told.contains(sha) {
+            (Whom::Is(Who::Jules), What::Repair)
+        } else {
+            // It is about to be told, unless it mends that by itself.
+            (Whom::Is(Who::Gaffer), What::Reading)
+        }
+    };
+    // What should have passed by itself and did not was told.
+    let unless_told = |who, what| {
+        if is_told(pull, sha, &[ErrorCause::MergeBlocked]) {
+            (Whom::Woken, What::Blocked)
+        } else {
+            (Whom::Is(who), what)
+        }
+    };
+    match reason {
+        Reason::NeedsApproval | Reason::ProtectedPath { .. } => {
+            (Whom::Is(Who::Person), What::Approval)
+        }
+        Reason::ChangesRequested | Reason::ApprovalsMissing { .. } => {
+            (Whom::Is(Who::Person), What::Review)
+        }
+        Reason::NotOurs
+        | Reason::AdoptedMayNotMerge
+        | Reason::Fork
+        | Reason::Closed
+        | Reason::Paused
+        | Reason::ObserveOnly
+        | Reason::BlockingLabel { .. }
+        | Reason::ActionRequired { .. }
+        | Reason::MergeQueue
+        | Reason::Stacked { .. }
+        | Reason::Forbidden { .. } => (Whom::Is(Who::Person), What::Blocked),
+        Reason::SessionFailed
+        | Reason::CalledOff
+        | Reason::WrongBase { .. }
+        | Reason::CiNeverStarted { .. }
+        | Reason::MergeRefused { until: None, .. } => (Whom::Woken, What::Blocked),
+        Reason::Conflict => repair(&pull.repairs.conflict_told, ErrorCause::Conflict),
+        Reason::ChecksFailed {
+            others_pending: false,
+            ..
+        } => repair(&pull.repairs.ci_told, ErrorCause::CiFailed),
+        Reason::SessionWorking => (Whom::Is(Who::Jules), What::Work),
+        Reason::ChecksPending { .. }
+        | Reason::TooFewChecks { .. }
+        | Reason::RequiredMissing { .. }
+        | Reason::MergeableUnknown => unless_told(Who::GitHub, What::Checks),
+        Reason::NoChecksYet { .. }
+        | Reason::ChecksFailed {
+            others_pending: true,
+            ..
+        } => (Whom::Is(Who::GitHub), What::Checks),
+        Reason::Draft | Reason::Unknown { .. } => unless_told(Who::Gaffer, What::Reading),
+        Reason::FactsStale => (Whom::Is(Who::Gaffer), What::Reading),
+        Reason::AlreadyMerged
+        | Reason::DailyCap { .. }
+        | Reason::MergeThrottled { .. }
+        | Reason::Behind { .. }
+        | Reason::MergeRefused { until: Some(_), .. }
+        | Reason::Settling { .. } => (Whom::Is(Who::Gaffer), What::Merge),
+    }
+}

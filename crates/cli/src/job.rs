@@ -31,9 +31,6 @@ mod repository;
 mod show;
 mod wait;
 
-/// Who gave an order, for the record.
-pub(crate) const BY: &str = "a person at the command line";
-
 /// Runs one of the commands.
 pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
     let door = Door {

@@ -7,7 +7,6 @@ use async_trait::async_trait;
 use client::Client;
 use client::mcp::{Doorway, Server};
 use client::wire::Through;
-use serde_json::Value;
 use serde_json::{Value, json};
 use tokio::io::BufReader;
 use url::Url;

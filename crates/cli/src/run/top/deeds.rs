@@ -6,7 +6,7 @@ use domain::ids::JobId;
 use domain::page::Page;
 
 use super::cursor::Wish;
-use crate::job::{BY, browser};
+use crate::job::browser;
 
 /// Does something with a job; answers a sentence about it.
 pub(super) async fn carry_out(client: Client, job: JobId, wish: Wish) -> String {
@@ -15,20 +15,19 @@ pub(super) async fn carry_out(client: Client, job: JobId, wish: Wish) -> String 
 }
 
 async fn done(client: &Client, job: &str, wish: &Wish) -> Result<String, Error> {
-    let by = Some(BY.to_owned());
     Ok(match wish {
         Wish::Approve => told(client.approve(job).await?, "The plan is approved."),
         Wish::Say(text) => told(client.say(job, text, None).await?, "It is said."),
         Wish::Merge => {
             let merge = MergeRequest {
-                by,
+                by: None,
                 ..MergeRequest::default()
             };
             told(client.merge(job, &merge).await?, "It is merged.")
         }
         Wish::Cancel => {
             let cancel = CancelRequest {
-                by,
+                by: None,
                 ..CancelRequest::default()
             };
             let job = client.cancel(job, &cancel).await?;

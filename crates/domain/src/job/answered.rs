@@ -81,10 +81,7 @@ fn is_halt(what: &Occurrence) -> bool {
 pub fn is_answered(job: &Job, event: &Event) -> bool {
     match event.what {
         Occurrence::Question { .. } | Occurrence::PlanApproval { .. } => {
-            !asked(job).is_some_and(|asked| {
-                let is_given = asked.turn.is_some_and(|turn| turn.answered.is_some());
-                asked.events.contains(&&event.id) && !is_given
-            })
+            !asked(job).is_some_and(|asked| asked.events.contains(&&event.id) && !asked.is_answered)
         }
         Occurrence::Completed { .. } | Occurrence::Error { .. } | Occurrence::Stuck { .. } => false,
     }

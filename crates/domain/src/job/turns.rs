@@ -40,6 +40,8 @@ pub struct Asked<'a> {
     pub turn: Option<&'a Turn>,
     /// When the next one has its turn.
     pub until: Option<Timestamp>,
+    /// Whether an answer was accepted that the session has not been seen to take up.
+    pub is_answered: bool,
     /// The events that showed it.
     pub events: Vec<&'a EventId>,
 }
@@ -56,6 +58,7 @@ pub fn asked(job: &Job) -> Option<Asked<'_>> {
         is_plan: matches!(watch.attention, Attention::Plan { .. }),
         turn: told.turn.as_ref(),
         until: turn_deadline(watch),
+        is_answered: !told.sent.is_empty(),
         events: first.into_iter().chain(later).collect(),
     })
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use api::DoorState;
 use domain::event::{Aid, Audience, Event, Occurrence};
 use domain::ids::{EventId, JobId};
-use domain::job::{Attention, Job, Phase, Told, Turn, Watch};
+use domain::job::{Attention, Job, Phase, Reply, Sent, Told, Turn, Watch};
 use domain::policy::Answerer;
 use domain::wake::Wake;
 use engine::desk::Place;
@@ -226,17 +226,19 @@ fn ask_in(watch: &mut Watch, event: &EventId) {
             who: Answerer::Agent,
             place: 0,
             until: None,
-            answered: None,
         }),
         hushed: false,
+        sent: Vec::new(),
     });
 }
 
 fn answered_in(job: &mut Job) {
     if let Phase::Watching(watch) = &mut job.phase {
-        let told = watch.announced.question.as_mut();
-        let turn = told.and_then(|told| told.turn.as_mut()).unwrap();
-        turn.answered = Some(watch.since);
+        let told = watch.announced.question.as_mut().unwrap();
+        told.sent.push(Sent {
+            at: watch.since,
+            reply: Reply::Approval,
+        });
     }
 }
 

@@ -413,6 +413,7 @@ async fn agent(desk: &Desk) {
         channels: Vec::new(),
         disabled: None,
         resume: None,
+        notify: None,
     };
     let mut unit = desk.unit();
     unit.put(keys::agent(&name), &agent, None, Place::default());

@@ -114,7 +114,7 @@ async fn it_is_merged_in_both_spellings_and_asking_again_says_so_again() {
     );
     assert_eq!(other.await.code(409), "settled");
     let found = world.desk.store.pull(&shop_pull()).await.unwrap().unwrap();
-    assert_eq!(found.value.pull.approval.unwrap().by, "dora");
+    assert_eq!(found.value.pull.approval.unwrap().by, "dora over HTTP");
 }
 
 #[tokio::test(start_paused = true)]

@@ -74,7 +74,7 @@ async fn a_job_from_its_creation_to_its_end() {
         by: Some("dora".to_owned()),
     };
     let ended = client.cancel(id, &by).await.unwrap().ended.unwrap();
-    assert_eq!(ended.by.as_deref(), Some("dora"));
+    assert_eq!(ended.by.as_deref(), Some("dora over HTTP"));
     let reason = |text: &str| RetryRequest {
         reason: Some(text.to_owned()),
     };

@@ -351,7 +351,7 @@ async fn an_ended_job_tells_how() {
     let shown = world.post(&path, &json!({"by": "dora"})).await.ok(200);
     assert_eq!(shown["state"], "cancelled");
     assert_eq!(shown["ended"]["how"], "cancelled");
-    assert_eq!(shown["ended"]["by"], "dora");
+    assert_eq!(shown["ended"]["by"], "dora over HTTP");
     let job = world.desk.store.job(&id).await.unwrap().unwrap().value;
     assert!(matches!(job.phase, Phase::Ended(_)));
 }

@@ -51,6 +51,14 @@ impl PullsRead for Absent {
         absent()
     }
 
+    async fn changed(
+        &self,
+        _: &RepoName,
+        _: (&CommitSha, &CommitSha),
+    ) -> Result<Vec<String>, Failure> {
+        absent()
+    }
+
     fn budgets(&self) -> Vec<Budget> {
         Vec::new()
     }

@@ -7,7 +7,7 @@ pub use cursor::{Cursor, NoCursor, OVERLAP};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{AccountName, EventId, JobId, PullRef};
+use crate::ids::{AccountName, CommitSha, EventId, JobId, PullRef};
 use crate::page::Page;
 use crate::session::Plan;
 
@@ -100,6 +100,18 @@ pub enum Occurrence {
         /// The plan; none when it did not come in time.
         plan: Option<Plan>,
     },
+    /// The session works, or worked, on a plan that nobody approved.
+    UnreviewedPlan {
+        /// The plan.
+        plan: Plan,
+    },
+    /// A head of its pull request changes what nobody expected it to change.
+    UnexpectedPush {
+        /// The head.
+        sha: CommitSha,
+        /// What it changes, at most 20 paths.
+        paths: Vec<String>,
+    },
     /// The session finished.
     Completed {
         /// Pull requests it made.
@@ -185,7 +197,10 @@ impl Occurrence {
     /// The seed's event name: `question`, `completed`, `error` or `stuck`.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Question { .. } | Self::PlanApproval { .. } => "question",
+            Self::Question { .. }
+            | Self::PlanApproval { .. }
+            | Self::UnreviewedPlan { .. }
+            | Self::UnexpectedPush { .. } => "question",
             Self::Completed { .. } => "completed",
             Self::Error { .. } => "error",
             Self::Stuck { .. } => "stuck",
@@ -197,6 +212,8 @@ impl Occurrence {
         match self {
             Self::Question { .. } => "question",
             Self::PlanApproval { .. } => "plan_approval",
+            Self::UnreviewedPlan { .. } => "unreviewed_plan",
+            Self::UnexpectedPush { .. } => "unexpected_push",
             Self::Completed { .. } => "completed",
             Self::Error { cause, .. } => cause.as_str(),
             Self::Stuck { .. } => "stuck",
@@ -286,7 +303,15 @@ mod tests {
     fn the_page_for_agents_names_every_kind() {
         let known = ErrorCause::KNOWN;
         let kinds = known.iter().map(|cause| cause.as_str());
-        for kind in kinds.chain(["question", "plan_approval", "completed", "stuck"]) {
+        let others = [
+            "question",
+            "plan_approval",
+            "unreviewed_plan",
+            "unexpected_push",
+            "completed",
+            "stuck",
+        ];
+        for kind in kinds.chain(others) {
             assert!(PAGE.contains(&format!("`{kind}`")), "{kind}");
         }
     }

@@ -20,6 +20,7 @@ mod tally;
 #[cfg(test)]
 pub(crate) mod tests;
 mod turns;
+mod unreviewed;
 mod waits;
 mod watch;
 mod whole;
@@ -49,6 +50,7 @@ pub use silence::{POLLED_SLACK, deadline, looked_at};
 pub use tally::{Tally, Topic};
 pub(crate) use turns::turn_deadline;
 pub use turns::{Asked, NUDGES_MAX, answered_at, asked, is_wanted};
+pub use unreviewed::{has_unreviewed_plan, is_worked_on};
 pub use waits::{WaitsFor, What, Who, waits_for};
 pub use watch::{
     Announced, Attention, Mark, Nudged, PendingPlan, Reply, Said, Sent, Talk, Telling, Told, Turn,

@@ -42,6 +42,10 @@ pub struct Standing {
     pub wanted_base: BranchName,
     /// The head that a person approved.
     pub approved: Option<CommitSha>,
+    /// Whether its session worked on a plan that nobody approved, where plans have to be.
+    pub plan_unreviewed: bool,
+    /// What this head changes although nobody expected it to; none if it is as expected.
+    pub unexpected: Option<Vec<String>>,
     /// Since when checks of this head may have started: when it was first seen, marked ready or reopened.
     pub head_since: Timestamp,
     /// What became of earlier attempts to merge this head.
@@ -208,6 +212,9 @@ fn switches(reasons: &mut Vec<Reason>, standing: &Standing, policy: &Policy) {
             until: standing.merge_day_ends,
         });
     }
+    if standing.plan_unreviewed {
+        reasons.push(Reason::PlanUnreviewed);
+    }
     match standing.session {
         SessionRest::Resting => {}
         SessionRest::Working => reasons.push(Reason::SessionWorking),
@@ -236,6 +243,11 @@ fn shape(reasons: &mut Vec<Reason>, facts: &PullFacts, standing: &Standing, poli
     };
     let label = facts.labels.iter().find(blocks).map(|label| outside(label));
     reasons.extend(label.map(|label| Reason::BlockingLabel { label }));
+    let approved = standing.approved.as_ref() == Some(&facts.head.sha);
+    if let Some(paths) = standing.unexpected.as_ref().filter(|_| !approved) {
+        let paths = paths.iter().map(|path| outside(path)).collect();
+        reasons.push(Reason::UnexpectedPush { paths });
+    }
     let Some(files) = facts.files.known() else {
         return reasons.extend(unreadable(Thing::ChangedFiles, &facts.files));
     };
@@ -248,7 +260,6 @@ fn shape(reasons: &mut Vec<Reason>, facts: &PullFacts, standing: &Standing, poli
     }
     let guarded = |file: &&String| policy.protected_paths.iter().any(|path| covers(path, file));
     let path = files.iter().find(guarded).map(|file| outside(file));
-    let approved = standing.approved.as_ref() == Some(&facts.head.sha);
     reasons.extend(
         path.filter(|_| !approved)
             .map(|path| Reason::ProtectedPath { path }),

@@ -11,12 +11,13 @@ mod repair;
 mod style;
 #[cfg(test)]
 mod tests;
+mod unexpected;
 mod waits;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use apply::{Input, Outside, apply, track};
+pub use apply::{Input, Outside, apply};
 pub use approval::{Word, approve};
 pub use closing::{Closing, close};
 pub use ending::REOPEN_WAIT;
@@ -27,6 +28,7 @@ pub use news::{
 };
 pub use repair::wants_logs;
 pub use style::{MergeStyle, TITLE_CHARS_MAX};
+pub use unexpected::{Accepted, Doubt, Unexpected, beyond, doubt, paths_of_patch, taken_back};
 pub(crate) use waits::waits_for;
 
 use crate::event::ErrorCause;
@@ -67,6 +69,12 @@ pub struct Pull {
     /// Set while it is to be closed because its job was cancelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closing: Option<Closing>,
+    /// The last head that was taken as expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<Accepted>,
+    /// The last head that changes what nobody expected it to change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unexpected: Option<Unexpected>,
     /// What was sent back to its session. Stored, so that flapping cannot reset it.
     pub repairs: Repairs,
     /// Merges of the present head that were decided and did not happen.
@@ -191,6 +199,31 @@ pub struct Verdict {
     pub sha: CommitSha,
     /// What.
     pub judgement: Judgement,
+}
+
+/// A pull request that was found to belong to a session of ours.
+pub fn track(pull: PullRef, job: JobId, session: SessionId, now: Timestamp) -> Pull {
+    Pull {
+        pull,
+        job,
+        session,
+        repo_id: None,
+        since: now,
+        phase: PullPhase::Open,
+        head: None,
+        green: None,
+        ready: None,
+        failing: None,
+        approval: None,
+        closing: None,
+        accepted: None,
+        unexpected: None,
+        repairs: Repairs::default(),
+        refused: None,
+        alarms: Vec::new(),
+        verdict: None,
+        hearsay: Hearsay::default(),
+    }
 }
 
 impl Pull {

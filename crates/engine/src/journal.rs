@@ -81,7 +81,10 @@ fn of_job(job: &Job) -> Entry {
 fn of_event(event: &Event) -> Entry {
     let words = match &event.what {
         Occurrence::Question { text } => text.clone(),
-        Occurrence::PlanApproval { .. } | Occurrence::Completed { .. } => None,
+        Occurrence::PlanApproval { .. }
+        | Occurrence::UnreviewedPlan { .. }
+        | Occurrence::Completed { .. } => None,
+        Occurrence::UnexpectedPush { paths, .. } => Some(paths.join(", ")),
         Occurrence::Error { reason, .. } => Some(reason.clone()),
         Occurrence::Stuck { last_words } => last_words.clone(),
     };

@@ -1,12 +1,13 @@
 //! Reads GitHub: facts, branches, comments and the logs of failed checks.
 
 mod branch;
+mod compare;
 mod logs;
 
 use async_trait::async_trait;
 use domain::facts::PullFacts;
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{BranchName, Identity, PullRef, RepoId, RepoName};
+use domain::ids::{BranchName, CommitSha, Identity, PullRef, RepoId, RepoName};
 use engine::ports::{BranchState, Budget, CheckLog, PullGlance, PullsRead, Reading, Share, Usage};
 use jiff::Timestamp;
 
@@ -107,6 +108,14 @@ impl PullsRead for Reader {
 
     async fn branch(&self, repo: &RepoName, branch: &BranchName) -> Result<BranchState, Failure> {
         branch::read(&self.client, repo, branch).await
+    }
+
+    async fn changed(
+        &self,
+        repo: &RepoName,
+        between: (&CommitSha, &CommitSha),
+    ) -> Result<Vec<String>, Failure> {
+        compare::changed(&self.client, repo, between).await
     }
 
     fn budgets(&self) -> Vec<Budget> {

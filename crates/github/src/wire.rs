@@ -250,6 +250,13 @@ pub(crate) struct Comparison {
     pub(crate) behind_by: u64,
 }
 
+/// The same, for its files.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Difference {
+    #[serde(default)]
+    pub(crate) files: Option<Vec<File>>,
+}
+
 /// A page of `GET /repos/{owner}/{repo}/actions/runs`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct WorkflowRuns {

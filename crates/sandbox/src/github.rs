@@ -13,6 +13,7 @@ mod merge;
 mod moves;
 mod pen;
 mod pulls;
+mod reverts;
 mod routes;
 mod setup;
 mod stacks;
@@ -156,14 +157,12 @@ impl GitHub {
         message: &str,
         author_login: &str,
     ) -> String {
-        let mut world = self.world();
         let commit = NewCommit {
             message: message.to_owned(),
             author_login: author_login.to_owned(),
-            files: Vec::new(),
-            merges_base: world.branch_conflicts(repo, branch),
+            ..NewCommit::default()
         };
-        world.push(now, repo, branch, commit).unwrap_or_default()
+        self.push_work(now, repo, branch, commit)
     }
 
     /// Pushes a commit of which everything is said, and answers its SHA.

@@ -100,6 +100,12 @@ pub enum Step {
         /// Commit message.
         #[serde(default)]
         message: String,
+        /// What its commit changes, which becomes part of the session's work.
+        #[serde(default)]
+        files: Vec<ChangedFile>,
+        /// Paths that it puts back to what they were when the branch began.
+        #[serde(default)]
+        reverts: Vec<String>,
     },
     /// Ends the work: `sessionCompleted`, state `COMPLETED`, outputs.
     Complete {
@@ -210,6 +216,8 @@ impl Default for Story {
                 Step::Push {
                     after: STEP,
                     message: "Address the message".to_owned(),
+                    files: Vec::new(),
+                    reverts: Vec::new(),
                 },
                 Step::Complete {
                     after: STEP,

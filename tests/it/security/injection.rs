@@ -71,6 +71,8 @@ fn talkative(pen: &Pen) -> Story {
             Step::Push {
                 after: MINUTE,
                 message: pen.text(),
+                files: Vec::new(),
+                reverts: Vec::new(),
             },
             Step::Complete {
                 after,
@@ -84,6 +86,8 @@ fn talkative(pen: &Pen) -> Story {
             Step::Push {
                 after,
                 message: pen.text(),
+                files: Vec::new(),
+                reverts: Vec::new(),
             },
             Step::Complete {
                 after,

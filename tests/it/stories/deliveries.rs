@@ -28,6 +28,15 @@ struct Hanging {
 
 #[async_trait]
 impl AgentsWrite for Hanging {
+    async fn notify(
+        &self,
+        _: &domain::ids::AgentName,
+        _: (domain::wake::Notify, &domain::wake::Notice),
+        _: jiff::Timestamp,
+    ) -> Result<Delivered, domain::failure::Failure> {
+        Ok(Delivered::Acknowledged)
+    }
+
     async fn deliver(&self, _: &Envelope) -> Result<Delivered, Failure> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         self.answers

@@ -3,7 +3,11 @@
 use domain::job::{How, Phase};
 use domain::policy::{Automation, PlanApproval, Terms};
 use sandbox::Service;
-use tests::world::{MINUTE, Setup, World, on_green};
+use sandbox::story::Step;
+use serde_json::json;
+use tests::world::{
+    MINUTE, SECOND, Setup, World, from_work, hour, on_green, progress, scenario, story,
+};
 
 async fn world_with(approval: PlanApproval) -> World {
     let mut source = on_green();
@@ -187,5 +191,65 @@ async fn a_job_without_a_pull_request_completes_and_ends() {
         panic!("{:?}", job.phase);
     };
     assert_eq!((&ending.how, &ending.pull), (&How::Completed, &None));
+    world.finish().await;
+}
+
+/// A plan was approved; then the session writes another one and works on it without asking.
+#[tokio::test]
+async fn a_second_plan_that_nobody_approved_is_not_merged_before_it_is() {
+    let second = json!({ "planGenerated": { "plan": {
+        "id": "second", "steps": [{ "id": "1", "title": "Do something else", "index": 0 }],
+    } } });
+    let second = second.as_object().cloned().expect("an object");
+    let steps = vec![
+        Step::Plan {
+            after: SECOND,
+            steps: vec!["Do it".to_owned()],
+        },
+        progress(SECOND * 10, "Working"),
+        Step::Activity {
+            after: SECOND * 10,
+            activity: second,
+        },
+        progress(SECOND * 10, "Working on the second"),
+        progress(MINUTE * 2, "Still at it"),
+    ];
+    let mut source = on_green();
+    source.policy.plan_approval = PlanApproval::Human;
+    let world = World::with(Setup {
+        scenario: scenario(vec![story("test", from_work(steps))]),
+        source,
+        ..Setup::default()
+    })
+    .await;
+    let job = world.submit("Add a test").await;
+    world.until_is(MINUTE * 2, &job, "plan-waits").await;
+    let named = world.named(&job);
+    world.desk.approve_plan(&named).await.expect("an approval");
+    world.pass(hour(1)).await;
+    assert_eq!(world.sandbox.counters().merge_calls, 0);
+    assert!(
+        world.gives(&job, "plan_unreviewed").await,
+        "{}",
+        world.story().await
+    );
+    let events = world.events(&job).await;
+    assert_eq!(
+        events,
+        [
+            "question/plan_approval",
+            "question/unreviewed_plan",
+            "completed/completed"
+        ]
+    );
+
+    world.desk.approve_plan(&named).await.expect("an approval");
+    world.until_is(MINUTE * 10, &job, "merged").await;
+    assert_eq!(
+        world.sandbox.counters().approve_calls,
+        1,
+        "Jules did not wait for the second"
+    );
+    world.pass(MINUTE).await;
     world.finish().await;
 }

@@ -115,7 +115,7 @@ pub(super) async fn of(stage: &Stage, jobs: &[String], took: Duration) -> Result
 /// A kind of occurrence back to the event it is announced as.
 fn event_of(kind: &str) -> &str {
     match kind {
-        "plan_approval" => "question",
+        "plan_approval" | "unreviewed_plan" | "unexpected_push" => "question",
         "completed" | "stuck" | "question" => kind,
         _ => "error",
     }

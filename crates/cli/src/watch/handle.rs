@@ -148,6 +148,20 @@ fn plan(event: &Given, approves: bool) -> Plan {
                 ]
             },
         ),
+        ("question", Some("unreviewed_plan")) => (
+            format!("Jules works on a plan for {named} that nobody approved."),
+            None,
+            vec![format!(
+                "Approve it after the fact with `gaffer job approve {named}` (jules_approve_plan)."
+            )],
+        ),
+        ("question", Some("unexpected_push")) => (
+            format!("The pull request of {named} has a head that nobody expected."),
+            None,
+            vec![format!(
+                "Look at it, and if it is right approve it with `gaffer job merge {named}` (jules_merge_pr)."
+            )],
+        ),
         ("question", _) => (
             format!("Jules asks about {named}."),
             None,

@@ -225,6 +225,8 @@ fn requests_and_money_of_one_day_are_two_events() {
         Occurrence::Error { reason, .. } => reason.contains(words),
         Occurrence::Question { .. }
         | Occurrence::PlanApproval { .. }
+        | Occurrence::UnreviewedPlan { .. }
+        | Occurrence::UnexpectedPush { .. }
         | Occurrence::Completed { .. }
         | Occurrence::Stuck { .. } => false,
     };

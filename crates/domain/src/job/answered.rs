@@ -54,7 +54,10 @@ pub fn answers(job: &Job, order: Order, event: &Event) -> bool {
     let is_of_now = event.job.as_ref() == Some(&job.id) && event.attempt == job.attempt;
     match order {
         Order::Say => is_open || is_of_now && is_halt(&event.what),
-        Order::Approve => is_open && asked.is_some_and(|asked| asked.is_plan),
+        Order::Approve => {
+            let unreviewed = matches!(event.what, Occurrence::UnreviewedPlan { .. });
+            is_open && asked.is_some_and(|asked| asked.is_plan) || is_of_now && unreviewed
+        }
         Order::Merge => is_of_now && wants_merge(&event.what),
         Order::Retry => is_of_now && wants_retry(&event.what),
         Order::Cancel => {
@@ -72,6 +75,8 @@ fn is_halt(what: &Occurrence) -> bool {
         }
         Occurrence::Question { .. }
         | Occurrence::PlanApproval { .. }
+        | Occurrence::UnreviewedPlan { .. }
+        | Occurrence::UnexpectedPush { .. }
         | Occurrence::Completed { .. }
         | Occurrence::Stuck { .. } => false,
     }
@@ -83,18 +88,23 @@ pub fn is_answered(job: &Job, event: &Event) -> bool {
         Occurrence::Question { .. } | Occurrence::PlanApproval { .. } => {
             !asked(job).is_some_and(|asked| asked.events.contains(&&event.id) && !asked.is_answered)
         }
-        Occurrence::Completed { .. } | Occurrence::Error { .. } | Occurrence::Stuck { .. } => false,
+        Occurrence::UnreviewedPlan { .. }
+        | Occurrence::UnexpectedPush { .. }
+        | Occurrence::Completed { .. }
+        | Occurrence::Error { .. }
+        | Occurrence::Stuck { .. } => false,
     }
 }
 
 fn wants_merge(what: &Occurrence) -> bool {
     match what {
-        Occurrence::Completed { .. } => true,
+        Occurrence::Completed { .. } | Occurrence::UnexpectedPush { .. } => true,
         Occurrence::Error { cause, .. } => {
             matches!(cause, ErrorCause::MergeBlocked | ErrorCause::MergeRefused)
         }
         Occurrence::Question { .. }
         | Occurrence::PlanApproval { .. }
+        | Occurrence::UnreviewedPlan { .. }
         | Occurrence::Stuck { .. } => false,
     }
 }
@@ -112,6 +122,8 @@ fn wants_retry(what: &Occurrence) -> bool {
         ),
         Occurrence::Question { .. }
         | Occurrence::PlanApproval { .. }
+        | Occurrence::UnreviewedPlan { .. }
+        | Occurrence::UnexpectedPush { .. }
         | Occurrence::Stuck { .. } => false,
     }
 }

@@ -335,8 +335,11 @@ fn present(
     let key = plan
         .as_ref()
         .map_or_else(|| context.state_key(watch), |plan| plan.id.to_string());
-    let approval = (context.policy.plan_approval == PlanApproval::Auto)
-        .then(|| approval(watch, plan.as_ref()));
+    let is_auto = context.policy.plan_approval == PlanApproval::Auto;
+    let approval = is_auto.then(|| approval(watch, plan.as_ref()));
+    if is_auto {
+        watch.announced.approved_plan = plan.as_ref().map(|plan| plan.id.clone());
+    }
     let news = News {
         key,
         what: Occurrence::PlanApproval { plan: plan.clone() },
@@ -358,7 +361,7 @@ fn present(
     watch.attention.clone()
 }
 
-fn audience(policy: &Policy) -> Audience {
+pub(super) fn audience(policy: &Policy) -> Audience {
     match policy.plan_approval {
         PlanApproval::Auto | PlanApproval::Agent => Audience::Agent,
         PlanApproval::Human => Audience::Human,

@@ -103,6 +103,11 @@ fn note(talk: &mut Talk, activity: &Activity, at: Timestamp) {
     if is_work(&activity.kind) {
         talk.worked_at = talk.worked_at.max(Some(at));
     }
+    if goes_on(&activity.kind)
+        && let Some(waiting) = &mut talk.plan
+    {
+        waiting.worked_on |= at > waiting.at;
+    }
     let words = match &activity.kind {
         ActivityKind::AgentMessaged { text } => {
             if talk
@@ -178,6 +183,20 @@ fn is_work(kind: &ActivityKind) -> bool {
     }
 }
 
+/// Whether it shows that work goes on. A word of completion alone does not: the word of an approval may only be late.
+fn goes_on(kind: &ActivityKind) -> bool {
+    match kind {
+        ActivityKind::Progressed { .. } => true,
+        ActivityKind::Completed
+        | ActivityKind::PlanGenerated(_)
+        | ActivityKind::PlanApproved { .. }
+        | ActivityKind::AgentMessaged { .. }
+        | ActivityKind::UserMessaged { .. }
+        | ActivityKind::Failed { .. }
+        | ActivityKind::Other { .. } => false,
+    }
+}
+
 /// Nothing newer is known. More activities than are remembered may share the overlap; noting those once more must not make them the newest.
 fn is_newest(talk: &Talk, activity: &Activity) -> bool {
     let credible = |mark: &&Mark| Some(mark.at) <= talk.through;
@@ -202,7 +221,13 @@ fn generated(talk: &mut Talk, plan: &Plan, at: Timestamp) {
         id: plan.id.clone(),
         steps,
     };
-    talk.plan = Some(PendingPlan { at, plan, cut });
+    let worked_on = false;
+    talk.plan = Some(PendingPlan {
+        at,
+        plan,
+        cut,
+        worked_on,
+    });
 }
 
 fn bounded(steps: &[PlanStep]) -> Vec<PlanStep> {

@@ -6,7 +6,7 @@ use super::attention::{self, Context};
 use super::silence::{looked_at, reminded, stuck};
 use super::watch::{Attention, Watch};
 use super::whole::whole;
-use super::{Ending, How, Job, Phase, completion, log, turns};
+use super::{Ending, How, Job, Phase, completion, log, turns, unreviewed};
 use crate::event::{Aid, Audience, ErrorCause, Event, Occurrence};
 use crate::ids::{EventId, PullRef, RepoName};
 use crate::page::Page;
@@ -102,6 +102,7 @@ fn seen(step: &mut Step<Job>, before: &Watch, context: &Context<'_>) {
     let confirmable = |since: &Timestamp| now.duration_since(*since) < CONFIRM_WAIT;
     watch.unconfirmed_since = watch.unconfirmed_since.filter(confirmable);
     link_pull(step, &mut watch, &context.snapshot.view);
+    unreviewed::notice(step, &mut watch, context);
     match &watch.state {
         SessionState::AwaitingUserFeedback => {
             attention::question(step, &mut watch, context);

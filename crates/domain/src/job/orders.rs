@@ -15,7 +15,7 @@ use crate::ids::{SessionId, digest};
 use crate::policy::Timing;
 use crate::redact::{holds_secret, presentable};
 use crate::session::SessionState;
-use crate::step::Step;
+use crate::step::{Look, Step};
 use crate::when::plus;
 
 /// Longest reason in an event about an order that failed, in characters.
@@ -201,7 +201,14 @@ pub fn approve(
         },
     };
     let action = approval(watch, plan);
-    Ok(ordered(job, action, now, timing))
+    let approved = plan.map(|plan| plan.id.clone());
+    let mut step = ordered(job, action, now, timing);
+    if let (Phase::Watching(watch), Some(_)) = (&mut step.aggregate.phase, &approved) {
+        watch.announced.approved_plan = approved;
+        // A merge may have waited for it.
+        step.looks.extend(watch.pull.clone().map(Look::Pull));
+    }
+    Ok(step)
 }
 
 /// A message or an approval failed for good: whoever wished for it has to know, once for each of its tries from the start.

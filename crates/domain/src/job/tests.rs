@@ -163,6 +163,10 @@ pub(super) fn label(event: &Event) -> String {
                 plan.as_ref().map_or("-", |plan| plan.id.as_str())
             )
         }
+        Occurrence::UnreviewedPlan { plan } => format!("unreviewed plan: {}", plan.id),
+        Occurrence::UnexpectedPush { paths, .. } => {
+            format!("unexpected push: {}", paths.join(","))
+        }
         Occurrence::Completed { pulls } => {
             let pulls: Vec<String> = pulls.iter().map(ToString::to_string).collect();
             format!("completed: {}", pulls.join(","))

@@ -108,6 +108,8 @@ fn chain(what: &Occurrence, policy: &Policy) -> Vec<Answer> {
         }
         (
             Occurrence::Question { .. }
+            | Occurrence::UnreviewedPlan { .. }
+            | Occurrence::UnexpectedPush { .. }
             | Occurrence::Completed { .. }
             | Occurrence::Error { .. }
             | Occurrence::Stuck { .. },
@@ -126,6 +128,8 @@ pub(super) fn begin(
     let (topic, words) = match what {
         Occurrence::Question { text } => (Topic::Question, text.as_deref()),
         Occurrence::PlanApproval { .. }
+        | Occurrence::UnreviewedPlan { .. }
+        | Occurrence::UnexpectedPush { .. }
         | Occurrence::Completed { .. }
         | Occurrence::Error { .. }
         | Occurrence::Stuck { .. } => (Topic::Plan, None),

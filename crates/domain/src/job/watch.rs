@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::tally::Tally;
 use crate::event::Audience;
-use crate::ids::{ActivityId, EventId, PullRef, SessionId};
+use crate::ids::{ActivityId, EventId, PlanId, PullRef, SessionId};
 use crate::policy::{Answerer, Timing};
 use crate::session::{Plan, SessionState};
 
@@ -107,6 +107,9 @@ pub struct PendingPlan {
     /// Whether that is less than all of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
+    /// Whether the session has worked since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub worked_on: bool,
 }
 
 /// One activity by id and time.
@@ -161,6 +164,12 @@ pub struct Announced {
     pub question: Option<Told>,
     /// The last plan.
     pub plan: Option<Told>,
+    /// The last plan that was found to be worked on without an approval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreviewed_plan: Option<PlanId>,
+    /// The last plan whose approval was ordered here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved_plan: Option<PlanId>,
     /// The event of the last completion.
     pub completed_event: Option<EventId>,
     /// The last completion: when we saw it.

@@ -8,6 +8,7 @@ use super::{Job, PendingPlan};
 use crate::conversation::Cursor;
 use crate::event::{ErrorCause, Occurrence};
 use crate::fence::is_clipped;
+use crate::session::Plan;
 use crate::wake;
 
 /// The address at the door; none where the event says everything.
@@ -26,17 +27,21 @@ fn cut_at(watch: &Watch, what: &Occurrence) -> Option<Timestamp> {
             let same = said.filter(|said| text.as_ref() == Some(&said.text))?;
             is_clipped(&same.text, TEXT_BYTES_MAX).then_some(same.at)
         }
-        Occurrence::PlanApproval { plan } => {
-            let plan = plan.as_ref()?;
-            let same = |waiting: &&PendingPlan| waiting.plan.id == plan.id;
-            let waiting = talk.plan.as_ref().filter(same)?;
-            (waiting.cut || !wake::shows_whole(plan)).then_some(waiting.at)
-        }
+        Occurrence::PlanApproval { plan } => plan_cut_at(watch, plan.as_ref()?),
+        Occurrence::UnreviewedPlan { plan } => plan_cut_at(watch, plan),
         Occurrence::Error { cause, reason } => {
             let is_its =
                 *cause == ErrorCause::SessionFailed && is_clipped(reason, REASON_BYTES_MAX);
             talk.failed_at.filter(|_| is_its)
         }
-        Occurrence::Completed { .. } | Occurrence::Stuck { .. } => None,
+        Occurrence::UnexpectedPush { .. }
+        | Occurrence::Completed { .. }
+        | Occurrence::Stuck { .. } => None,
     }
+}
+
+fn plan_cut_at(watch: &Watch, plan: &Plan) -> Option<Timestamp> {
+    let same = |waiting: &&PendingPlan| waiting.plan.id == plan.id;
+    let waiting = watch.talk.plan.as_ref().filter(same)?;
+    (waiting.cut || !wake::shows_whole(plan)).then_some(waiting.at)
 }

@@ -63,6 +63,13 @@ pub enum Reason {
         /// What.
         path: String,
     },
+    /// Its session worked on a plan that nobody approved.
+    PlanUnreviewed,
+    /// Its head changes what nobody expected it to change.
+    UnexpectedPush {
+        /// What, at most 20 paths.
+        paths: Vec<String>,
+    },
     /// GitHub has not said yet whether it conflicts.
     MergeableUnknown,
     /// It conflicts with its base.
@@ -236,6 +243,8 @@ impl Reason {
             Self::Stacked { .. } => "stacked",
             Self::BlockingLabel { .. } => "blocking_label",
             Self::ProtectedPath { .. } => "protected_path",
+            Self::PlanUnreviewed => "plan_unreviewed",
+            Self::UnexpectedPush { .. } => "unexpected_push",
             Self::MergeableUnknown => "mergeable_unknown",
             Self::Conflict => "conflict",
             Self::ChangesRequested => "changes_requested",
@@ -291,6 +300,8 @@ impl Reason {
             | Self::Stacked { .. }
             | Self::BlockingLabel { .. }
             | Self::ProtectedPath { .. }
+            | Self::PlanUnreviewed
+            | Self::UnexpectedPush { .. }
             | Self::Conflict
             | Self::CiNeverStarted { .. }
             | Self::ChecksFailed { .. }
@@ -307,6 +318,8 @@ impl Reason {
             Self::AdoptedMayNotMerge
             | Self::NeedsApproval
             | Self::ProtectedPath { .. }
+            | Self::PlanUnreviewed
+            | Self::UnexpectedPush { .. }
             | Self::Paused
             | Self::ObserveOnly
             | Self::DailyCap { .. }

@@ -37,6 +37,13 @@ impl Reason {
             }
             Self::BlockingLabel { label } => format!("It carries the label `{label}`; take that off."),
             Self::ProtectedPath { path } => format!("It changes `{path}`, which only a person may merge: `gaffer job merge ID` approves this head."),
+            Self::PlanUnreviewed => "Its session worked on a plan that nobody approved: `gaffer job approve ID` approves it after the fact.".to_owned(),
+            Self::UnexpectedPush { paths } if paths.is_empty() => {
+                "Its head was pushed when nobody expected it, and changes more than can be compared: look at it, then `gaffer job merge ID` approves this head.".to_owned()
+            }
+            Self::UnexpectedPush { paths } => {
+                format!("Its head was pushed when nobody expected it, and changes or takes back {}: look at it, then `gaffer job merge ID` approves this head.", list(paths))
+            }
             Self::MergeableUnknown => "GitHub has not worked out yet whether it conflicts.".to_owned(),
             Self::Conflict => "It conflicts with its base; its session is told, or resolve it yourself.".to_owned(),
             Self::ChangesRequested => "A reviewer wants changes; Gaffer waits for their next review.".to_owned(),

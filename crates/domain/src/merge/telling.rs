@@ -76,6 +76,8 @@ impl Reason {
             | Self::Closed
             | Self::AlreadyMerged
             | Self::NeedsApproval
+            | Self::PlanUnreviewed
+            | Self::UnexpectedPush { .. }
             | Self::Paused
             | Self::ObserveOnly
             | Self::SessionFailed

@@ -38,6 +38,8 @@ impl Case {
             session: SessionRest::Resting,
             wanted_base: "main".parse().unwrap(),
             approved: None,
+            plan_unreviewed: false,
+            unexpected: None,
             head_since: at(-600),
             refused: None,
             merges_today: 0,
@@ -213,6 +215,27 @@ fn drafts_bases_and_labels() {
         verdict(|case| case.facts.labels.push("Do-Not-Merge".to_owned())),
         "refuse blocking_label"
     );
+}
+
+#[test]
+fn a_plan_that_nobody_approved_is_approved_before_its_work_is_merged() {
+    assert_eq!(
+        verdict(|case| case.standing.plan_unreviewed = true),
+        "refuse plan_unreviewed"
+    );
+}
+
+#[test]
+fn what_nobody_expected_is_merged_only_at_the_head_that_somebody_approved() {
+    let unexpected = |approved| {
+        verdict(|case| {
+            case.standing.unexpected = Some(vec!["x.rs".to_owned()]);
+            case.standing.approved = approved;
+        })
+    };
+    assert_eq!(unexpected(None), "refuse unexpected_push");
+    assert_eq!(unexpected(Some(sha('c'))), "refuse unexpected_push");
+    assert_eq!(unexpected(Some(sha('a'))), "merge aaaa squash");
 }
 
 #[test]

@@ -39,18 +39,26 @@ fn standing() -> impl Strategy<Value = Standing> {
         prop_oneof![8 => Just(None), 1 => refused().prop_map(Some)],
         prop_oneof![8 => Just(0u32), 1 => 0u32..30],
         hold(),
+        (
+            prop_oneof![8 => Just(false), 1 => Just(true)],
+            prop_oneof![8 => Just(None), 1 => Just(Some(vec!["x.rs".to_owned()]))],
+        ),
     )
         .prop_map(
-            |(owner, session, approved, head_since, refused, merges_today, hold)| Standing {
-                owner,
-                session,
-                wanted_base: "main".parse().unwrap(),
-                approved,
-                head_since,
-                refused,
-                merges_today,
-                merge_day_ends: (merges_today > 0).then(|| at(900)),
-                hold,
+            |(owner, session, approved, head_since, refused, merges_today, hold, strange)| {
+                Standing {
+                    owner,
+                    session,
+                    wanted_base: "main".parse().unwrap(),
+                    approved,
+                    plan_unreviewed: strange.0,
+                    unexpected: strange.1,
+                    head_since,
+                    refused,
+                    merges_today,
+                    merge_day_ends: (merges_today > 0).then(|| at(900)),
+                    hold,
+                }
             },
         )
 }
@@ -139,6 +147,8 @@ fn may_merge(
     owned
         && !refused
         && settled
+        && !standing.plan_unreviewed
+        && (standing.unexpected.is_none() || standing.approved.as_ref() == Some(&facts.head.sha))
         && standing.session == SessionRest::Resting
         && standing.hold.is_none()
         && standing.merges_today < policy.merges_per_day

@@ -3,6 +3,7 @@
 use super::merges::{hold, is_green, owner, session};
 use super::*;
 use crate::effect::Action;
+use crate::event::Event;
 use crate::ids::{JobId, SessionId};
 use crate::merge::{Owner, TRIES_MAX};
 use crate::pull::{Input, MergeStyle, Outside, Pull, PullPhase, Word, apply, approve, track};
@@ -18,21 +19,41 @@ enum Happening {
 fn outside() -> impl Strategy<Value = Outside> {
     let rare = prop_oneof![9 => Just(false), 1 => Just(true)];
     let merges = prop_oneof![8 => Just(0u32), 1 => 0u32..30];
-    (owner(), session(), merges, hold(), rare).prop_map(
-        |(owner, session, merges_today, hold, merge_unsettled)| Outside {
-            owner,
-            session,
-            account: "default".parse().unwrap(),
-            attempt: 1,
-            wanted_base: "main".parse().unwrap(),
-            merges_today,
-            merge_day_ends: (merges_today > 0).then(|| at(900)),
-            hold,
-            merge_unsettled,
-            logs: Vec::new(),
-            session_page: None,
-        },
+    let unexpected = prop_oneof![
+        2 => Just(None),
+        2 => Just(Some(Some(Vec::new()))),
+        1 => Just(Some(None)),
+        1 => Just(Some(Some(vec!["x.rs".to_owned()]))),
+    ];
+    let unreviewed = prop_oneof![9 => Just(false), 1 => Just(true)];
+    (
+        owner(),
+        session(),
+        merges,
+        hold(),
+        rare,
+        unreviewed,
+        unexpected,
     )
+        .prop_map(
+            |(owner, session, merges_today, hold, merge_unsettled, plan_unreviewed, unexpected)| {
+                Outside {
+                    owner,
+                    session,
+                    account: "default".parse().unwrap(),
+                    attempt: 1,
+                    wanted_base: "main".parse().unwrap(),
+                    merges_today,
+                    merge_day_ends: (merges_today > 0).then(|| at(900)),
+                    hold,
+                    merge_unsettled,
+                    logs: Vec::new(),
+                    plan_unreviewed,
+                    unexpected,
+                    session_page: None,
+                }
+            },
+        )
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
@@ -111,7 +132,13 @@ fn check_any(before: &Pull, step: &Step<Pull>, policy_cap: u32) {
     assert!(after.repairs.count >= before.repairs.count);
     assert!(after.repairs.count <= before.repairs.count.max(policy_cap));
     assert!(after.alarms.starts_with(&before.alarms) && after.alarms.len() <= 13);
-    assert_eq!(step.events.len(), after.alarms.len() - before.alarms.len());
+    let asked = |event: &&Event| event.what.kind() == "unexpected_push";
+    let asked = step.events.iter().filter(asked).count();
+    assert_eq!(
+        step.events.len() - asked,
+        after.alarms.len() - before.alarms.len()
+    );
+    assert!(asked <= 1);
     if before.is_settled() {
         assert_eq!(
             (after, &step.effects, &step.events, &step.looks),

@@ -44,10 +44,19 @@ fn occurrence() -> impl Strategy<Value = Occurrence> {
         // Many small steps are long by their field names.
         steps: steps.into_iter().cycle().take(300).collect(),
     });
+    let plan = plan.boxed();
     let pulls = proptest::collection::vec(pull_ref(), 0..40);
     prop_oneof![
         proptest::option::of(hostile()).prop_map(|text| Occurrence::Question { text }),
-        proptest::option::of(plan).prop_map(|plan| Occurrence::PlanApproval { plan }),
+        proptest::option::of(plan.clone()).prop_map(|plan| Occurrence::PlanApproval { plan }),
+        plan.prop_map(|plan| Occurrence::UnreviewedPlan { plan }),
+        proptest::collection::vec(hostile(), 0..20).prop_map(|paths| Occurrence::UnexpectedPush {
+            sha: "a".repeat(40).parse().unwrap(),
+            paths: paths
+                .iter()
+                .map(|path| path.chars().take(200).collect())
+                .collect(),
+        }),
         pulls.prop_map(|pulls| Occurrence::Completed { pulls }),
         hostile().prop_map(|reason| Occurrence::Error {
             cause: ErrorCause::CiFailed,

@@ -41,30 +41,44 @@ pub(super) fn raise(
         cause: cause.clone(),
         sha: sha.clone(),
     });
-    step.events.push(Event {
-        id: EventId::of(&format!(
-            "{}:{}:{}@{sha}",
-            pull.job,
-            cause.as_str(),
-            pull.pull
-        )),
+    let id = EventId::of(&format!(
+        "{}:{}:{}@{sha}",
+        pull.job,
+        cause.as_str(),
+        pull.pull
+    ));
+    let what = Occurrence::Error { cause, reason };
+    let mut event = about(pull, outside, (id, what), now);
+    event.aid.check = check;
+    step.events.push(event);
+    true
+}
+
+/// An event about a pull request.
+pub(super) fn about(
+    pull: &Pull,
+    outside: &Outside,
+    (id, what): (EventId, Occurrence),
+    now: Timestamp,
+) -> Event {
+    Event {
+        id,
         job: Some(pull.job.clone()),
         account: outside.account.clone(),
         attempt: outside.attempt,
         observed_at: now,
         status: String::new(),
         last_activity: None,
-        what: Occurrence::Error { cause, reason },
+        what,
         audience: Audience::Agent,
         seq: None,
         aid: Aid {
             session: outside.session_page.clone(),
             pull: Some(pull.pull.clone()),
-            check,
+            check: None,
             whole: None,
         },
-    });
-    true
+    }
 }
 
 /// As much of what a check said as is sent with a wake.

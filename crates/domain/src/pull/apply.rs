@@ -7,12 +7,13 @@ use super::closing;
 use super::ending;
 use super::news;
 use super::repair;
-use super::{Hearsay, Pull, PullPhase, Ready, RefusedMerge, Repairs, Seen, Verdict};
+use super::unexpected;
+use super::{Pull, PullPhase, Ready, RefusedMerge, Seen, Verdict};
 use crate::effect::{Action, doubling};
 use crate::event::FailedCheck;
 use crate::facts::{Depth, PullFacts, PullState};
 use crate::failure::{Failure, FailureClass};
-use crate::ids::{AccountName, BranchName, CommitSha, JobId, PullRef, SessionId};
+use crate::ids::{AccountName, BranchName, CommitSha};
 use crate::merge::{self, Hold, Judgement, Owner, Reason, Refused, SessionRest, Standing, Weight};
 use crate::page::Page;
 use crate::policy::{MergeMethod, Policy, Timing};
@@ -58,6 +59,10 @@ pub struct Outside {
     pub merge_unsettled: bool,
     /// What failed checks said, untrusted, ready to be fenced.
     pub logs: Vec<FailedCheck>,
+    /// Whether its session worked on a plan that nobody approved, where plans have to be.
+    pub plan_unreviewed: bool,
+    /// What a comparison of this head showed, if [`doubt`](super::doubt) asked for one: what nobody expected it to change, or none where that cannot be told.
+    pub unexpected: Option<Option<Vec<String>>>,
     /// The page of its session, for events.
     pub session_page: Option<Page>,
 }
@@ -74,29 +79,6 @@ pub enum Input {
     },
     /// The merge call certainly failed.
     MergeFailed(Failure),
-}
-
-/// A pull request that was found to belong to a session of ours.
-pub fn track(pull: PullRef, job: JobId, session: SessionId, now: Timestamp) -> Pull {
-    Pull {
-        pull,
-        job,
-        session,
-        repo_id: None,
-        since: now,
-        phase: PullPhase::Open,
-        head: None,
-        green: None,
-        ready: None,
-        failing: None,
-        approval: None,
-        closing: None,
-        repairs: Repairs::default(),
-        refused: None,
-        alarms: Vec::new(),
-        verdict: None,
-        hearsay: Hearsay::default(),
-    }
 }
 
 /// Decides what an input means. A settled pull request stays as it is.
@@ -194,7 +176,8 @@ fn open(
     }
     see_head(&mut step.aggregate, facts, now);
     news::count_checks(&mut step.aggregate, facts);
-    let standing = standing(&step.aggregate, outside, now);
+    unexpected::see(step, facts, outside, now);
+    let standing = standing(&step.aggregate, facts, outside, now);
     let judged = merge::judge(facts, &standing, (policy, timing), now);
     let judgement = as_wished(judged, &step.aggregate, policy);
     keep_green(&mut step.aggregate, facts, &judgement, now);
@@ -312,12 +295,14 @@ fn see_head(pull: &mut Pull, facts: &PullFacts, now: Timestamp) {
     pull.green = pull.green.take().filter(|seen| seen.sha == *sha);
 }
 
-fn standing(pull: &Pull, outside: &Outside, now: Timestamp) -> Standing {
+fn standing(pull: &Pull, facts: &PullFacts, outside: &Outside, now: Timestamp) -> Standing {
     Standing {
         owner: outside.owner,
         session: outside.session,
         wanted_base: outside.wanted_base.clone(),
         approved: pull.approval.as_ref().map(|approval| approval.sha.clone()),
+        plan_unreviewed: outside.plan_unreviewed,
+        unexpected: unexpected::of_head(pull, facts, outside),
         head_since: pull.head.as_ref().map_or(now, |seen| seen.since),
         refused: pull.refused.as_ref().map(|refused| refused.refused.clone()),
         merges_today: outside.merges_today,

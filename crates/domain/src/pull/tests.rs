@@ -4,6 +4,7 @@ mod blocked;
 mod merging;
 mod news;
 mod repairs;
+mod unexpected;
 
 use super::*;
 use crate::effect::Action;
@@ -30,8 +31,12 @@ pub(super) fn label(action: &Action) -> String {
 pub(super) fn event_label(event: &Event) -> String {
     match &event.what {
         Occurrence::Error { cause, .. } => cause.as_str().to_owned(),
+        Occurrence::UnexpectedPush { paths, .. } => {
+            format!("unexpected_push {}", paths.join(" "))
+        }
         what @ (Occurrence::Question { .. }
         | Occurrence::PlanApproval { .. }
+        | Occurrence::UnreviewedPlan { .. }
         | Occurrence::Completed { .. }
         | Occurrence::Stuck { .. }) => panic!("{what:?}"),
     }
@@ -74,6 +79,8 @@ impl World {
                 hold: None,
                 merge_unsettled: false,
                 logs: Vec::new(),
+                plan_unreviewed: false,
+                unexpected: Some(Some(Vec::new())),
                 session_page: None,
             },
             policy: Policy {

@@ -85,6 +85,7 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, What) {
         Reason::NeedsApproval | Reason::ProtectedPath { .. } => {
             (Whom::Is(Who::Person), What::Approval)
         }
+        Reason::PlanUnreviewed | Reason::UnexpectedPush { .. } => (Whom::Woken, What::Approval),
         Reason::ChangesRequested | Reason::ApprovalsMissing { .. } => {
             (Whom::Is(Who::Person), What::Review)
         }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Resume, Wake};
 use crate::event::{Audience, Event, FailedCheck, Occurrence};
 use crate::fence::{clip_encoded, encoded_len, tail};
-use crate::ids::{EventId, JobId, PullRef};
+use crate::ids::{CommitSha, EventId, JobId, PullRef};
 use crate::redact::{presentable, redact, storable};
 use crate::session::Plan;
 
@@ -34,6 +34,15 @@ const STEP_BYTES_MAX: usize = 300;
 
 /// What a step's field names, quotes and commas take in JSON, in bytes.
 const STEP_KEYS_BYTES: usize = 32;
+
+/// Longest text where paths say more, in bytes as JSON.
+const TEXT_BESIDE_PATHS_BYTES_MAX: usize = 1_000;
+
+/// Paths that a sentence names.
+const PATHS_IN_WORDS_MAX: usize = 5;
+
+/// What a path's quotes and comma take in JSON, in bytes.
+const PATH_QUOTES_BYTES: usize = 3;
 
 /// Most pull requests of a completion.
 const PULLS_MAX: usize = 10;
@@ -149,6 +158,16 @@ fn content(event: &Event) -> (Option<String>, Option<Value>) {
                 .map(|plan| json!({ "plan_id": plan.id, "steps": steps(plan) }));
             (text("A plan waits for approval."), payload)
         }
+        Occurrence::UnreviewedPlan { plan } => {
+            let payload = json!({ "plan_id": plan.id, "steps": steps(plan) });
+            let words = "It works on a plan that nobody approved. Where plans are to be approved, nothing is merged before this one is.";
+            (text(words), Some(payload))
+        }
+        Occurrence::UnexpectedPush { sha, paths } => {
+            let reason = storable(&unexpected(sha, paths), TEXT_BESIDE_PATHS_BYTES_MAX);
+            let payload = json!({ "sha": sha, "paths": fitting(paths) });
+            (Some(reason), Some(payload))
+        }
         Occurrence::Completed { pulls } => {
             let pulls: Vec<&PullRef> = pulls.iter().take(PULLS_MAX).collect();
             (None, Some(json!({ "pull_requests": pulls })))
@@ -162,6 +181,37 @@ fn content(event: &Event) -> (Option<String>, Option<Value>) {
         },
         Occurrence::Stuck { last_words } => (last_words.as_deref().and_then(text), None),
     }
+}
+
+/// What is asked about a head that nobody expected. More paths stand in the payload.
+fn unexpected(sha: &CommitSha, paths: &[String]) -> String {
+    let listed = if paths.is_empty() {
+        "more than can be compared".to_owned()
+    } else {
+        paths
+            .iter()
+            .take(PATHS_IN_WORDS_MAX)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    format!(
+        "Head {sha} of its pull request was pushed when nobody expected it. It changes what neither its session nor the pull request had changed, or takes back what others changed: {listed}. It is not merged unless somebody approves this head."
+    )
+}
+
+/// As many paths as fit.
+fn fitting(paths: &[String]) -> Vec<String> {
+    let mut left = PLAN_BYTES_MAX;
+    let clipped = paths.iter().map(|path| storable(path, STEP_BYTES_MAX));
+    clipped
+        .take_while(|path| {
+            let bytes = encoded_len(path) + PATH_QUOTES_BYTES;
+            let fits = bytes <= left;
+            left = left.saturating_sub(bytes);
+            fits
+        })
+        .collect()
 }
 
 fn links(event: &Event) -> Option<Links> {

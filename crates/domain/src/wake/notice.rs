@@ -104,6 +104,8 @@ fn what(event: &Event) -> String {
     match &event.what {
         Occurrence::Question { .. } => "Jules asks a question".to_owned(),
         Occurrence::PlanApproval { .. } => "a plan waits for approval".to_owned(),
+        Occurrence::UnreviewedPlan { .. } => "a plan that nobody approved is worked on".to_owned(),
+        Occurrence::UnexpectedPush { .. } => "a push changes what nobody expected".to_owned(),
         Occurrence::Completed { .. } => "a session has finished".to_owned(),
         Occurrence::Error { cause, .. } => format!("error `{}`", cause.as_str()),
         Occurrence::Stuck { .. } => "a session is silent".to_owned(),
@@ -115,7 +117,10 @@ fn said(event: &Event) -> Option<String> {
         Occurrence::Question { text } => text.as_ref()?,
         Occurrence::Error { reason, .. } => reason,
         Occurrence::Stuck { last_words } => last_words.as_ref()?,
-        Occurrence::PlanApproval { .. } | Occurrence::Completed { .. } => return None,
+        Occurrence::PlanApproval { .. }
+        | Occurrence::UnreviewedPlan { .. }
+        | Occurrence::UnexpectedPush { .. }
+        | Occurrence::Completed { .. } => return None,
     };
     Some(clip(&redact(words), TEXT_CHARS_MAX))
 }

@@ -292,6 +292,28 @@ fn a_plan_as_its_receiver_gets_it() {
 }
 
 #[test]
+fn an_unexpected_push_as_its_receiver_gets_it() {
+    written(
+        Occurrence::UnexpectedPush {
+            sha: "a".repeat(40).parse().unwrap(),
+            paths: vec!["src/x.rs".to_owned()],
+        },
+        &expect![[r#"
+            {
+              "event": "question",
+              "kind": "unexpected_push",
+              "message": "Head aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa of its pull request was pushed when nobody expected it. It changes what neither its session nor the pull request had changed, or takes back what others changed: src/x.rs. It is not merged unless somebody approves this head.",
+              "payload": {
+                "paths": [
+                  "src/x.rs"
+                ],
+                "sha": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+              }
+            }"#]],
+    );
+}
+
+#[test]
 fn a_completion_as_its_receiver_gets_it() {
     let pulls = vec!["acme/shop#7".parse().unwrap()];
     written(

@@ -143,7 +143,10 @@ impl Dispatcher {
     }
 
     /// What is known of a session, while its job watches it.
-    async fn watching(&self, session: &SessionId) -> Result<Option<Box<job::Watch>>, Error> {
+    pub(super) async fn watching(
+        &self,
+        session: &SessionId,
+    ) -> Result<Option<Box<job::Watch>>, Error> {
         let Some(id) = self.desk.store.job_of(session).await? else {
             return Ok(None);
         };

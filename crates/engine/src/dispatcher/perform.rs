@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::effect::{Action, Effect, Finding};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{AccountName, BranchName, CommitSha, JobId, PullRef, RepoName, SessionId};
-use domain::job::Job;
+use domain::job::{self, Job};
 use domain::policy::{PlanApproval, Source};
 use domain::words;
 
@@ -38,12 +38,15 @@ impl Dispatcher {
                     .send(&self.account_of(session, source).await?, session, text)
                     .await,
             ),
-            Action::ApprovePlan { session, .. } => done(
-                self.hands
-                    .sessions
-                    .approve(&self.account_of(session, source).await?, session)
-                    .await,
-            ),
+            Action::ApprovePlan { session, plan } => {
+                let watch = self.watching(session).await?;
+                if watch.is_some_and(|watch| job::is_worked_on(&watch, plan)) {
+                    // Nothing waits for it any more: it was approved after the fact.
+                    return Ok(Outcome::Done);
+                }
+                let account = self.account_of(session, source).await?;
+                done(self.hands.sessions.approve(&account, session).await)
+            }
             Action::Archive { session } => done(
                 self.hands
                     .sessions

@@ -4,6 +4,7 @@ mod lane;
 mod merging;
 mod news;
 mod standing;
+mod unexpected;
 mod unread;
 
 use domain::effect::Action;

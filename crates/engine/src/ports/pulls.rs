@@ -117,6 +117,13 @@ pub trait PullsRead: Send + Sync {
     /// A branch, and how many open pull requests are based on it.
     async fn branch(&self, repo: &RepoName, branch: &BranchName) -> Result<BranchState, Failure>;
 
+    /// The paths that changed on the way to the second commit since it parted from the first. `Garbled` when GitHub does not list them all.
+    async fn changed(
+        &self,
+        repo: &RepoName,
+        between: (&CommitSha, &CommitSha),
+    ) -> Result<Vec<String>, Failure>;
+
     /// What is left of the budgets, as GitHub last told; nothing before the first answer.
     fn budgets(&self) -> Vec<Budget>;
 

@@ -27,6 +27,7 @@ impl World {
             author: draft.author,
             at: now,
             files: draft.files,
+            reverts: None,
         };
         self.commits.insert(sha.clone(), commit);
         sha
@@ -121,6 +122,7 @@ impl World {
                 None => files.push(file.clone()),
             }
         }
+        self.leave_unchanged(&mut files, base, head);
         files
     }
 

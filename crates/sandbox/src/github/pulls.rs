@@ -29,13 +29,14 @@ impl World {
         };
         let parent = self.repo(repo)?.tip(&base_ref).to_owned();
         let draft = Draft {
-            parents: vec![parent],
+            parents: vec![parent.clone()],
             message: &new.title,
             author: author.clone(),
             files,
         };
         let sha = self.commit(now, draft);
         let number = self.insert_pull(now, repo, &new, (author, base_ref, sha.clone()))?;
+        self.pull_mut(repo, number)?.opened_on = parent;
         if new.by_actions_token {
             self.repo_mut(repo)?.without_ci.insert(sha.clone());
         }
@@ -97,6 +98,7 @@ impl World {
             head_ref: new.head_branch.clone(),
             head_sha: sha,
             base_ref,
+            opened_on: String::new(),
             closed_base_sha: String::new(),
             draft: new.draft,
             merged: None,
@@ -129,13 +131,18 @@ impl World {
             parents.extend(self.base_tip_for(repo, branch));
         }
         let author = User::named(&new.author_login);
+        let mut files = new.files;
+        files.extend(new.reverts.iter().map(|path| ChangedFile::modified(path)));
         let draft = Draft {
             parents,
             message: &new.message,
             author,
-            files: new.files,
+            files,
         };
         let sha = self.commit(now, draft);
+        if !new.reverts.is_empty() {
+            self.note_reverts(repo, branch, (&sha, new.reverts));
+        }
         self.move_branch(now, repo, branch, &sha)?;
         Ok(sha)
     }
@@ -162,7 +169,7 @@ impl World {
     }
 
     /// The open pull requests whose head is this branch: base repository and number.
-    fn open_pulls_from(&self, repo: &str, branch: &str) -> Vec<(String, u64)> {
+    pub(crate) fn open_pulls_from(&self, repo: &str, branch: &str) -> Vec<(String, u64)> {
         let head_repo = repo.to_ascii_lowercase();
         let from_here = |pull: &&Pull| pull.head_repo == head_repo && pull.head_ref == branch;
         self.repos

@@ -344,6 +344,8 @@ pub struct NewCommit {
     pub author_login: String,
     /// What it changes.
     pub files: Vec<ChangedFile>,
+    /// Paths that it puts back to what they were when the branch of its pull request began.
+    pub reverts: Vec<String>,
     /// Whether it also merges the base's tip, which resolves a conflict.
     pub merges_base: bool,
 }

@@ -82,6 +82,16 @@ pub(crate) struct Commit {
     pub(crate) author: User,
     pub(crate) at: Timestamp,
     pub(crate) files: Vec<ChangedFile>,
+    /// Those of its files that are as they were at another commit.
+    pub(crate) reverts: Option<Reverts>,
+}
+
+/// Files that a commit puts back.
+#[derive(Clone, Debug)]
+pub(crate) struct Reverts {
+    pub(crate) paths: Vec<String>,
+    /// The commit at which they were so.
+    pub(crate) to: String,
 }
 
 /// What issues and pull requests share.
@@ -109,6 +119,8 @@ pub(crate) struct Pull {
     pub(crate) head_ref: String,
     pub(crate) head_sha: String,
     pub(crate) base_ref: String,
+    /// The base's tip when the pull request was opened.
+    pub(crate) opened_on: String,
     /// The base's tip when the pull request was closed; unused while it is open.
     pub(crate) closed_base_sha: String,
     pub(crate) draft: bool,

@@ -123,7 +123,12 @@ impl Session {
                 self.enter("IN_PROGRESS", stage.at);
                 self.open_pull(files, draft, stage);
             }
-            Step::Push { message, .. } => self.push(&message, stage),
+            Step::Push {
+                message,
+                files,
+                reverts,
+                ..
+            } => self.push((&message, files, reverts), stage),
             Step::Complete { no_change, .. } => self.complete(no_change, stage),
             Step::Fail { reason, .. } => return self.fail(&reason, stage),
             Step::Pause { .. } => {

@@ -6,7 +6,7 @@ use super::activity::{Kind, Originator};
 use super::patch::slug;
 use super::play::Stage;
 use super::session::{OwnPull, Posture, Session};
-use crate::github::{ChangedFile, NewPull};
+use crate::github::{ChangedFile, NewCommit, NewPull};
 use crate::story::Step;
 
 impl Session {
@@ -57,13 +57,25 @@ impl Session {
     }
 
     /// Pushes one more commit to the session's pull request, if it has one.
-    pub(crate) fn push(&mut self, message: &str, stage: &Stage<'_>) {
+    pub(crate) fn push(
+        &mut self,
+        (message, files, reverts): (&str, Vec<ChangedFile>, Vec<String>),
+        stage: &Stage<'_>,
+    ) {
         let Some(pull) = &self.work.pull else { return };
         let Some((repo, _)) = pull.at.clone() else {
             return;
         };
         let (head, login) = (pull.head.clone(), stage.settings.author.login());
-        stage.github.push(stage.at, &repo, &head, message, login);
+        self.work.files.extend(files.iter().cloned());
+        let commit = NewCommit {
+            message: message.to_owned(),
+            author_login: login.to_owned(),
+            files,
+            reverts,
+            merges_base: false,
+        };
+        stage.github.push_work(stage.at, &repo, &head, commit);
         let kind = Kind::ProgressUpdated {
             title: "Pushed a commit".to_owned(),
             description: message.to_owned(),
@@ -76,7 +88,12 @@ impl Session {
         let message = "Fix failing checks".to_owned();
         let after = SignedDuration::ZERO;
         let script = [
-            Step::Push { after, message },
+            Step::Push {
+                after,
+                message,
+                files: Vec::new(),
+                reverts: Vec::new(),
+            },
             Step::Complete {
                 after,
                 no_change: false,

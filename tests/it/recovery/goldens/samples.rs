@@ -247,6 +247,11 @@ fn occurrences() -> Vec<Occurrence> {
         },
         Occurrence::PlanApproval { plan: None },
         Occurrence::PlanApproval { plan: Some(plan()) },
+        Occurrence::UnreviewedPlan { plan: plan() },
+        Occurrence::UnexpectedPush {
+            sha: sha('a'),
+            paths: vec!["src/x.rs".to_owned()],
+        },
         Occurrence::Completed {
             pulls: vec![pull_ref()],
         },

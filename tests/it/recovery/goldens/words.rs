@@ -77,14 +77,14 @@ words! {
     Reason {
         NotOurs, AdoptedMayNotMerge, Fork, Closed, AlreadyMerged, NeedsApproval, Paused,
         ObserveOnly, DailyCap, SessionWorking, SessionFailed, CalledOff, Draft, WrongBase, Stacked,
-        BlockingLabel, ProtectedPath, MergeableUnknown, Conflict, ChangesRequested,
+        BlockingLabel, ProtectedPath, PlanUnreviewed, UnexpectedPush, MergeableUnknown, Conflict, ChangesRequested,
         ApprovalsMissing, NoChecksYet, CiNeverStarted, ChecksPending, ChecksFailed, ActionRequired,
         TooFewChecks, RequiredMissing, Behind, MergeQueue, Forbidden, Unknown, FactsStale,
         MergeRefused, MergeThrottled, Settling,
     }
     NeverStarted { Conflict, ActionsToken, ApprovalPending, NoWorkflow, Unknown }
     Thing { ChangedFiles, Mergeability, Reviews, Checks, BranchRules, Distance }
-    Occurrence { Question, PlanApproval, Completed, Error, Stuck }
+    Occurrence { Question, PlanApproval, UnreviewedPlan, UnexpectedPush, Completed, Error, Stuck }
     ErrorCause {
         SessionFailed, SessionPaused, UnknownState, InvalidJob, CreateRefused, Auth, Network, Budget, CiFailed, CiNeverStarted,
         Conflict, PullClosed, WrongBase, MergeRefused, MergeBlocked, MessageFailed, ApprovalFailed,

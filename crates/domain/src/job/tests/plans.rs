@@ -260,3 +260,68 @@ fn of_a_long_plan_the_first_steps_are_kept() {
     let waiting = story.watch().talk.plan.as_ref().unwrap();
     assert_eq!(waiting.plan.steps.len(), 20);
 }
+
+/// A person approved the first plan; a message made Jules write another one, on which it works without asking.
+fn replanned(policy: PlanApproval) -> Story {
+    let mut story = waiting(policy);
+    story.poll(10, WAITING);
+    story.log.extend([approved("p1", 15), worked("w1", 20)]);
+    story.poll(25, "IN_PROGRESS");
+    story.log.push(planned("p2", 30));
+    assert!(story.poll(32, "IN_PROGRESS").is_empty(), "it may still ask");
+    story.log.push(worked("w2", 40));
+    story
+}
+
+#[test]
+fn a_plan_that_is_worked_on_without_an_approval_is_told_once() {
+    use crate::event::Audience;
+    for (policy, audience) in [
+        (PlanApproval::Agent, Audience::Agent),
+        (PlanApproval::Human, Audience::Human),
+    ] {
+        let mut story = replanned(policy);
+        assert_eq!(story.poll(45, "IN_PROGRESS"), ["unreviewed plan: p2"]);
+        assert_eq!(story.events.last().unwrap().audience, audience);
+        assert!(story.poll(50, "IN_PROGRESS").is_empty());
+        assert!(has_unreviewed_plan(&story.job));
+        story.log.push(planned("p3", 60));
+        story.poll(62, "IN_PROGRESS");
+        story.log.push(worked("w3", 65));
+        assert_eq!(story.poll(70, "IN_PROGRESS"), ["unreviewed plan: p3"]);
+    }
+}
+
+#[test]
+fn a_plan_may_be_approved_after_the_fact() {
+    let timing = Timing::default();
+    // Here.
+    let mut story = replanned(PlanApproval::Human);
+    story.poll(45, "IN_PROGRESS");
+    let step = approve(&story.job, None, (at(50), &timing)).unwrap();
+    assert_eq!(step.effects.len(), 1);
+    assert!(!has_unreviewed_plan(&step.aggregate));
+    let Phase::Watching(watch) = &step.aggregate.phase else {
+        panic!("not watched");
+    };
+    assert!(is_worked_on(watch, &"p2".parse().unwrap()));
+    // Or on Jules's page.
+    story.log.push(approved("p2", 55));
+    story.poll(60, "IN_PROGRESS");
+    assert!(!has_unreviewed_plan(&story.job));
+}
+
+#[test]
+fn a_plan_that_waits_or_that_needs_no_approval_is_not_unreviewed() {
+    // The word of work may be older than the state in which it waits.
+    let mut story = replanned(PlanApproval::Human);
+    assert_eq!(story.poll(45, WAITING), ["plan: p2"]);
+    assert!(!has_unreviewed_plan(&story.job));
+    // Where nobody has to approve the first plan, work on it is no news; on a second one it is.
+    let mut story = Story::new();
+    story.policy.plan_approval = PlanApproval::Auto;
+    story.log = vec![planned("p1", 5), worked("w1", 10)];
+    assert!(story.poll(15, "IN_PROGRESS").is_empty());
+    let mut story = replanned(PlanApproval::Auto);
+    assert_eq!(story.poll(45, "IN_PROGRESS"), ["unreviewed plan: p2"]);
+}

@@ -127,6 +127,11 @@ fn about_the_head() -> Vec<Reason> {
         },
         Reason::Behind { by: 3 },
         Reason::Stacked { position: 2 },
+        Reason::PlanUnreviewed,
+        Reason::UnexpectedPush {
+            paths: vec![name()],
+        },
+        Reason::UnexpectedPush { paths: Vec::new() },
         Reason::MergeQueue,
         Reason::Forbidden {
             what: Thing::Checks,
@@ -201,6 +206,9 @@ fn every_reason_has_the_code_it_is_stored_under_and_a_sentence() {
         required_missing: These checks must pass and have not: build; see that a workflow reports them on pull requests, or change the rules that name them.
         behind: It lacks 3 commits of its base; Gaffer updates its branch.
         stacked: It is number 2 of a stack of pull requests, and merging it would merge those below it; merge them first, or take it out of the stack on GitHub.
+        plan_unreviewed: Its session worked on a plan that nobody approved: `gaffer job approve ID` approves it after the fact.
+        unexpected_push: Its head was pushed when nobody expected it, and changes or takes back build: look at it, then `gaffer job merge ID` approves this head.
+        unexpected_push: Its head was pushed when nobody expected it, and changes more than can be compared: look at it, then `gaffer job merge ID` approves this head.
         merge_queue: The base merges through GitHub's merge queue, which this version does not use yet; add it there.
         forbidden: The GitHub credential may not read the checks: grant `Checks: read`. Until then nothing is merged.
         forbidden: The GitHub credential may not read all branch rules. Use one that may (an App with the permission `Administration: read`, or a token whose owner has the role Admin), or run `gaffer source set REPO --required-check NAME` for each check that must pass. Until then nothing is merged.

@@ -8,7 +8,7 @@ use domain::ids::SessionId;
 use domain::job::{self, Job, Phase};
 use domain::merge::{Owner, SessionRest};
 use domain::page::Page;
-use domain::policy::Source;
+use domain::policy::{PlanApproval, Source};
 use domain::pull::{self, Outside};
 use jiff::Timestamp;
 
@@ -52,6 +52,9 @@ impl Dispatcher {
             hold: self.hold(source).await?,
             merge_unsettled: effects.iter().any(is_unsettled_merge),
             logs: logs.into_iter().map(failed_check).collect(),
+            plan_unreviewed: source.policy.plan_approval != PlanApproval::Auto
+                && job::has_unreviewed_plan(job),
+            unexpected: self.unexpected(pull, facts, (job, session)).await?,
             session_page: page_of(job, &pull.session),
         })
     }

@@ -289,7 +289,7 @@ async fn overlapping_files_conflict_after_the_other_side_is_merged() {
         message: "no help".to_owned(),
         author_login: "ada".to_owned(),
         files: vec![ChangedFile::modified("d.rs")],
-        merges_base: false,
+        ..NewCommit::default()
     };
     stand.github.push_commit(stand.now(), REPO, "b", stays);
     assert!(stand.github.pull(REPO, other).unwrap().conflicts);
@@ -440,4 +440,37 @@ async fn github_itself_can_delete_the_branch_and_close_the_issue() {
     assert_eq!(stand.github.branch(REPO, "a"), None);
     assert_eq!(stand.github.is_closed(REPO, issue), Some(true));
     assert_eq!(stand.github.pull(REPO, n).unwrap().state, PullState::Merged);
+}
+
+#[tokio::test]
+async fn a_commit_may_put_back_what_others_merged_since() {
+    let stand = Stand::new().await;
+    let (one, other) = (stand.open("a", "a.rs"), stand.open("b", "b.rs"));
+    let own = stand.head(other);
+    assert_eq!(stand.merge(one).await.status, 200);
+    let base = stand.github.branch(REPO, "main").unwrap();
+    let update = stand
+        .put(&format!("/pulls/{other}/update-branch"), json!({}))
+        .await;
+    assert_eq!(update.status, 202);
+    let stale = NewCommit {
+        message: "one more thing".to_owned(),
+        author_login: "jules".to_owned(),
+        reverts: vec!["a.rs".to_owned()],
+        ..NewCommit::default()
+    };
+    stand.github.push_commit(stand.now(), REPO, "b", stale);
+    let head = stand.head(other);
+    let compared = async |from: &str, to: &str| {
+        let got = stand.repo(&format!("/compare/{from}...{to}")).await;
+        got.each("files", "filename")
+    };
+    assert_eq!(compared(&base, &head).await, [json!("b.rs"), json!("a.rs")]);
+    assert_eq!(compared(&own, &base).await, [json!("a.rs")]);
+    assert!(
+        compared(&own, &head).await.is_empty(),
+        "as if it had not been merged"
+    );
+    let files = stand.repo(&format!("/pulls/{other}/files")).await;
+    assert_eq!(files.each("", "filename"), [json!("b.rs"), json!("a.rs")]);
 }

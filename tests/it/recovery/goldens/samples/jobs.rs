@@ -257,6 +257,8 @@ fn full(who: Answerer) -> Watch {
         announced: Announced {
             question: Some(told.clone()),
             plan: Some(told),
+            unreviewed_plan: Some(plan().id),
+            approved_plan: Some(plan().id),
             completed_event: Some(event_id(2)),
             completed_at: Some(AT),
             completed: Some(mark()),
@@ -300,6 +302,7 @@ fn talk() -> Talk {
             at: AT,
             plan: plan(),
             cut: true,
+            worked_on: true,
         }),
         plan_approved_at: Some(AT),
         completed: Some(mark()),

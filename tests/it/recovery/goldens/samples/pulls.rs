@@ -4,8 +4,8 @@ use domain::facts::PullState;
 use domain::merge::{Judgement, NeverStarted, Reason, Refused, Thing};
 use domain::policy::MergeMethod;
 use domain::pull::{
-    Alarm, Approval, Closing, Hearsay, MergeStyle, Pull, PullPhase, Ready, RefusedMerge, Repairs,
-    Seen, Verdict,
+    Accepted, Alarm, Approval, Closing, Hearsay, MergeStyle, Pull, PullPhase, Ready, RefusedMerge,
+    Repairs, Seen, Unexpected, Verdict,
 };
 use engine::keys;
 use engine::settings::TrackedPull;
@@ -71,6 +71,8 @@ fn bare(phase: PullPhase) -> Pull {
         failing: None,
         closing: None,
         approval: None,
+        accepted: None,
+        unexpected: None,
         repairs: Repairs::default(),
         refused: None,
         alarms: Vec::new(),
@@ -110,6 +112,15 @@ fn full() -> Pull {
                 title: Some("Add a search box".to_owned()),
                 delete_branch: Some(false),
             },
+        }),
+        accepted: Some(Accepted {
+            sha: sha('a'),
+            paths: "0".repeat(32),
+        }),
+        unexpected: Some(Unexpected {
+            sha: sha('b'),
+            paths: vec!["src/x.rs".to_owned()],
+            count: 1,
         }),
         repairs: Repairs {
             ci_told: vec![sha('d')],
@@ -179,6 +190,10 @@ fn about_the_pull_request() -> Vec<Reason> {
         },
         Reason::ProtectedPath {
             path: ".github/x".to_owned(),
+        },
+        Reason::PlanUnreviewed,
+        Reason::UnexpectedPush {
+            paths: vec!["src/x.rs".to_owned()],
         },
     ]
 }

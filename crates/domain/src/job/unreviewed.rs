@@ -1,0 +1,62 @@
+//! A plan that is worked on although nobody approved it: somebody is told, and may approve it after the fact.
+//!
+//! Jules asks for the approval of its first plan; a later message can make it write another one and work on that without asking.
+
+use super::attention::{Context, audience};
+use super::observe::event;
+use super::tally::{self, Topic};
+use super::watch::{PendingPlan, Watch};
+use super::{Job, Phase, completion};
+use crate::event::Occurrence;
+use crate::ids::PlanId;
+use crate::policy::PlanApproval;
+use crate::session::SessionState;
+use crate::step::Step;
+
+/// The plan that is worked on and that nobody approved.
+fn plan_of(watch: &Watch) -> Option<&PendingPlan> {
+    let worked_on = |pending: &&PendingPlan| {
+        pending.worked_on && watch.announced.approved_plan.as_ref() != Some(&pending.plan.id)
+    };
+    let asks = watch.state == SessionState::AwaitingPlanApproval
+        || watch.state == SessionState::Completed && completion::plan_waits(watch);
+    watch.talk.plan.as_ref().filter(worked_on).filter(|_| !asks)
+}
+
+/// Tells whoever approves plans, once for each plan. Where plans need no approval, only a plan after an approved one is news.
+pub(super) fn notice(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
+    let Some(pending) = plan_of(watch) else {
+        return;
+    };
+    let plan = pending.plan.clone();
+    let is_first = watch.talk.plan_approved_at.is_none();
+    let free = context.policy.plan_approval == PlanApproval::Auto && is_first;
+    if free || watch.announced.unreviewed_plan.as_ref() == Some(&plan.id) {
+        return;
+    }
+    watch.announced.unreviewed_plan = Some(plan.id.clone());
+    let name = format!("unreviewed_plan:{}:{}", watch.session, plan.id);
+    let about = (
+        name.as_str(),
+        Occurrence::UnreviewedPlan { plan },
+        audience(context.policy),
+    );
+    let told = event(&step.aggregate, watch, about, context.now);
+    tally::announce(step, watch, (Topic::Plan, told));
+}
+
+/// Whether a job works, or has worked, on a plan that nobody approved.
+pub fn has_unreviewed_plan(job: &Job) -> bool {
+    match &job.phase {
+        Phase::Watching(watch) => plan_of(watch).is_some(),
+        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => false,
+    }
+}
+
+/// Whether a session no longer waits for the approval of a plan, since it works on it: there is nothing to tell Jules.
+pub fn is_worked_on(watch: &Watch, plan: &PlanId) -> bool {
+    let same = |pending: &&PendingPlan| pending.plan.id == *plan && pending.worked_on;
+    let waits = watch.state == SessionState::AwaitingPlanApproval
+        || watch.state == SessionState::Completed && completion::plan_waits(watch);
+    !waits && watch.talk.plan.as_ref().filter(same).is_some()
+}

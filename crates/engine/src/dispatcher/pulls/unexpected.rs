@@ -1,0 +1,90 @@
+//! Compares a head that nobody expected with what was accepted before, with what its session says it changed, and with what others changed.
+
+use domain::facts::PullFacts;
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{CommitSha, RepoName};
+use domain::job::Job;
+use domain::merge::SessionRest;
+use domain::pull;
+
+use crate::desk::Error;
+use crate::dispatcher::Dispatcher;
+
+impl Dispatcher {
+    /// What nobody expected the head to change, or none where that cannot be told; nothing at all where it need not be compared.
+    pub(super) async fn unexpected(
+        &self,
+        pull: &pull::Pull,
+        facts: &PullFacts,
+        (job, session): (&Job, SessionRest),
+    ) -> Result<Option<Option<Vec<String>>>, Error> {
+        let (Some(doubt), Some(files)) = (pull::doubt(pull, facts, session), facts.files.known())
+        else {
+            return Ok(None);
+        };
+        let (repo, base) = (&facts.pull.repo, &facts.base.sha);
+        let mut found = Vec::new();
+        if doubt.differs {
+            let Some(before) = self.changed(repo, (base, &doubt.before)).await? else {
+                return Ok(Some(None));
+            };
+            found = pull::beyond(files, &before);
+            if !found.is_empty() {
+                found = pull::beyond(&found, &self.patched(job, pull).await?);
+            }
+        }
+        if let Some(own) = &doubt.own {
+            let Some(in_base) = self.changed(repo, (own, base)).await? else {
+                return Ok(Some(None));
+            };
+            if files.iter().any(|path| in_base.contains(path)) {
+                let since_own = self.changed(repo, (own, &facts.head.sha)).await?;
+                found.extend(pull::taken_back(files, &in_base, since_own.as_deref()));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        Ok(Some(Some(found)))
+    }
+
+    /// The paths that differ between two commits; none where GitHub cannot list them.
+    async fn changed(
+        &self,
+        repo: &RepoName,
+        between: (&CommitSha, &CommitSha),
+    ) -> Result<Option<Vec<String>>, Error> {
+        match self.eyes.pulls.changed(repo, between).await {
+            Ok(paths) => Ok(Some(paths)),
+            Err(failure) if passes(&failure) => Err(failure.into()),
+            Err(_cannot_be_listed) => Ok(None),
+        }
+    }
+
+    /// The paths that a session says it changed; none where it cannot be asked any more.
+    async fn patched(&self, job: &Job, pull: &pull::Pull) -> Result<Vec<String>, Error> {
+        let read = self.eyes.sessions.artifacts(&job.account, &pull.session);
+        match read.await {
+            Ok(artifacts) => Ok(pull::paths_of_patch(
+                artifacts.patch.as_deref().unwrap_or_default(),
+            )),
+            Err(failure) if passes(&failure) => Err(failure.into()),
+            Err(_no_patch) => Ok(Vec::new()),
+        }
+    }
+}
+
+/// Whether it may be answered at another time.
+fn passes(failure: &Failure) -> bool {
+    match failure.class {
+        FailureClass::Unauthorized
+        | FailureClass::Throttled
+        | FailureClass::Network
+        | FailureClass::Unavailable => true,
+        FailureClass::Forbidden
+        | FailureClass::NotFound
+        | FailureClass::Precondition
+        | FailureClass::Conflict
+        | FailureClass::Invalid
+        | FailureClass::Garbled => false,
+    }
+}

@@ -1,0 +1,35 @@
+//! What differs between two commits.
+
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{CommitSha, RepoName};
+
+use crate::client::{Client, failure};
+use crate::wire;
+
+/// GitHub lists no more than this many files of a comparison, on its first page, without saying that there are more.
+const FILES_MAX: usize = 300;
+
+/// The paths that changed on the way to one commit since it parted from another.
+pub(super) async fn changed(
+    client: &Client,
+    repo: &RepoName,
+    (from, to): (&CommitSha, &CommitSha),
+) -> Result<Vec<String>, Failure> {
+    let doing = format!("comparing {from} with {to} in {repo}");
+    // Files stand on the first page, however few commits that has.
+    let path = format!("/repos/{repo}/compare/{from}...{to}?per_page=1");
+    let found: wire::Difference = client.get(repo, &path, &doing).await?;
+    let garbled = |what: &str| Err(failure(FailureClass::Garbled, &format!("{doing}: {what}")));
+    let Some(files) = found.files else {
+        return garbled("GitHub lists no files");
+    };
+    if files.len() >= FILES_MAX {
+        return garbled(&format!(
+            "GitHub lists no more than {FILES_MAX} files, and there may be more"
+        ));
+    }
+    let paths = files
+        .into_iter()
+        .flat_map(|file| [Some(file.filename), file.previous_filename]);
+    Ok(paths.flatten().collect())
+}

@@ -1,0 +1,145 @@
+//! What is pushed after a session has finished: its own work goes on, what takes back the work of others waits for somebody's word.
+
+use domain::ids::JobId;
+use domain::policy::MergePolicy;
+use sandbox::Scenario;
+use sandbox::github::{ChangedFile, CiSetup, NewCommit, PullState, RepoSetup, RequiredCheck};
+use sandbox::story::{Step, Story};
+use tests::world::{
+    MINUTE, REPO, SECOND, Setup, World, green_checks, hour, on_green, progress, story,
+};
+
+/// A session that changes one file.
+fn changing(matches: &str, file: &str) -> Story {
+    let steps = vec![
+        progress(SECOND, "Working"),
+        Step::OpenPull {
+            after: SECOND,
+            files: vec![ChangedFile::modified(file)],
+            draft: false,
+        },
+        Step::Complete {
+            after: SECOND,
+            no_change: false,
+        },
+    ];
+    story(matches, steps)
+}
+
+/// Green is merged once it has the newest base, unless people merge.
+async fn world_with(merge: MergePolicy) -> World {
+    let strict = CiSetup {
+        checks: green_checks(),
+        required: vec![RequiredCheck::any("build")],
+        strict: true,
+        ..CiSetup::default()
+    };
+    let mut source = on_green();
+    source.policy.merge = merge;
+    World::with(Setup {
+        scenario: Scenario {
+            repos: vec![RepoSetup::new(REPO).with_ci(strict)],
+            stories: vec![changing("first", "x.rs"), changing("second", "b.rs")],
+            ..Scenario::default()
+        },
+        source,
+        ..Setup::default()
+    })
+    .await
+}
+
+/// The session of a job, which has finished, pushes.
+async fn pushes(world: &World, job: &JobId, files: &[&str], reverts: &[&str]) {
+    let session = world.session(job).await.id.to_string();
+    let push = Step::Push {
+        after: SECOND,
+        message: "One more thing".to_owned(),
+        files: files
+            .iter()
+            .map(|file| ChangedFile::modified(file))
+            .collect(),
+        reverts: reverts.iter().map(|&path| path.to_owned()).collect(),
+    };
+    assert!(world.sandbox.jules().append_steps(&session, vec![push]));
+}
+
+/// The session began before another pull request was merged, and pushes its old state over the branch that Gaffer has updated.
+#[tokio::test]
+async fn a_finished_session_that_takes_back_merged_work_is_not_merged() {
+    let world = world_with(MergePolicy::OnGreen).await;
+    let first = world.submit("first").await;
+    let second = world.submit("second").await;
+    world.until_is(MINUTE * 10, &first, "merged").await;
+    let updated = async |world: &World| world.sandbox.counters().branch_updates > 0;
+    world.until(MINUTE * 10, "an update", updated).await;
+    let undone = world
+        .sandbox
+        .github()
+        .pulls(REPO)
+        .into_iter()
+        .find(|number| world.pull(*number).state == PullState::Open)
+        .expect("the second pull request");
+    pushes(&world, &second, &[], &["x.rs"]).await;
+    world.pass(hour(1)).await;
+    assert_eq!(world.pull(undone).state, PullState::Open);
+    assert!(
+        world.gives(&second, "unexpected_push").await,
+        "{}",
+        world.story().await
+    );
+    assert_eq!(
+        world.events(&second).await,
+        ["completed/completed", "question/unexpected_push"]
+    );
+    let wakes = world.wakes();
+    let asked = wakes.last().expect("a wake");
+    assert_eq!(asked["payload"]["paths"], serde_json::json!(["x.rs"]));
+
+    world.approve_merge(&second).await;
+    world.until_is(MINUTE * 10, &second, "merged").await;
+    world.pass(MINUTE).await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn what_a_finished_session_adds_to_its_own_work_is_merged() {
+    let world = world_with(MergePolicy::Human).await;
+    let job = world.submit("first").await;
+    world.until_is(MINUTE * 10, &job, "in-review").await;
+    world.pass(MINUTE).await;
+    let before = world.pull(1).head_sha;
+    pushes(&world, &job, &["y.rs"], &[]).await;
+    world.pass(MINUTE * 20).await;
+    assert_ne!(world.pull(1).head_sha, before);
+    assert_eq!(world.events(&job).await, ["completed/completed"]);
+    world.approve_merge(&job).await;
+    world.until_is(MINUTE * 10, &job, "merged").await;
+    world.pass(MINUTE).await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_stranger_s_files_are_asked_about() {
+    let world = world_with(MergePolicy::OnGreen).await;
+    let job = world.submit("first").await;
+    world.until_is(MINUTE * 10, &job, "in-review").await;
+    world.pass(SECOND * 20).await;
+    let commit = NewCommit {
+        message: "While you are at it".to_owned(),
+        author_login: "eve".to_owned(),
+        files: vec![ChangedFile::modified("deploy.rs")],
+        ..NewCommit::default()
+    };
+    let (now, branch) = (world.clock.now(), world.pull(1).head_ref);
+    world
+        .sandbox
+        .github()
+        .push_commit(now, REPO, &branch, commit);
+    world.pass(hour(1)).await;
+    assert_eq!(world.pull(1).state, PullState::Open);
+    assert_eq!(
+        world.events(&job).await,
+        ["completed/completed", "question/unexpected_push"]
+    );
+    world.finish().await;
+}

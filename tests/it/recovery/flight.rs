@@ -240,7 +240,7 @@ async fn a_record_of_a_newer_version_is_refused_and_not_written() {
 /// Keeps what was in flight for a version that has not done so yet, and compares the shape of what only the engine makes.
 #[tokio::test]
 async fn a_story_leaves_what_was_kept() {
-    let (world, unheard) = story::everything().await;
+    let (world, unheard) = Box::pin(story::everything()).await;
     let fresh = InFlight::of(&world, unheard).await;
     let kept = Kept::all().pop().expect("a folder of goldens");
     if !file(&kept).exists() {

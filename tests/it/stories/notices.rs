@@ -50,9 +50,9 @@ async fn a_question_without_an_agent_is_shown_to_a_person_once() {
     let job = world.submit("asks").await;
     world.pass(MINUTE * 10).await;
     let shown = shown(&world);
-    let expected = format!("acme/shop: Jules asks a question\nWhich one?\n");
+    let expected = "acme/shop: Jules asks a question\nWhich one?\n";
     assert_eq!(shown.len(), 1, "{shown:?}");
-    assert!(shown[0].starts_with(&expected), "{shown:?}");
+    assert!(shown[0].starts_with(expected), "{shown:?}");
     assert!(shown[0].ends_with(&format!("gaffer job why {job}")));
 }
 

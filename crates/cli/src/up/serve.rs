@@ -16,7 +16,7 @@ use rustix::process::{Resource, getrlimit};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tower::ServiceExt;
 
 /// How long the headers of a request may take, and how long a connection may lie idle between two requests.
@@ -141,7 +141,7 @@ async fn serve_within(
             Ok(taken) => taken,
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be taken");
-                sleep(TAKE_AGAIN).await;
+                drop(timeout(TAKE_AGAIN, stopped.wait_for(|stop| *stop)).await);
                 continue;
             }
         };

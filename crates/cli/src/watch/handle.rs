@@ -46,6 +46,9 @@ struct Given {
     payload: Option<Value>,
 }
 
+/// A tool and its arguments.
+type Call = (&'static str, Value);
+
 /// What an event asks for.
 #[derive(Debug, PartialEq, Eq)]
 struct Plan {
@@ -136,39 +139,7 @@ fn plan(event: &Given, approves: bool) -> Plan {
     let named = job.unwrap_or("the whole account");
     let one = |tool: &'static str| job.map(|job| (tool, json!({ "job_id": job })));
     let (happened, call, next) = match (event.event.as_str(), event.kind.as_deref()) {
-        ("question", Some("plan_approval")) => (
-            format!("Jules shows a plan for {named}."),
-            one(APPROVE).filter(|_| approves),
-            if approves {
-                Vec::new()
-            } else {
-                vec![
-                    format!("Approve it with `gaffer job approve {named}` (jules_approve_plan)."),
-                    format!("Or say what should be different with `gaffer job say {named} WORDS`."),
-                ]
-            },
-        ),
-        ("question", Some("unreviewed_plan")) => (
-            format!("Jules works on a plan for {named} that nobody approved."),
-            None,
-            vec![format!(
-                "Approve it after the fact with `gaffer job approve {named}` (jules_approve_plan)."
-            )],
-        ),
-        ("question", Some("unexpected_push")) => (
-            format!("The pull request of {named} has a head that nobody expected."),
-            None,
-            vec![format!(
-                "Look at it, and if it is right approve it with `gaffer job merge {named}` (jules_merge_pr)."
-            )],
-        ),
-        ("question", _) => (
-            format!("Jules asks about {named}."),
-            None,
-            vec![format!(
-                "Answer with `gaffer job say {named} WORDS` (jules_send_message)."
-            )],
-        ),
+        ("question", kind) => question(kind, named, one(APPROVE).filter(|_| approves)),
         ("completed", _) => (
             format!("Jules is done with {named}."),
             one("jules_get_artifacts"),
@@ -208,6 +179,47 @@ fn plan(event: &Given, approves: bool) -> Plan {
         happened,
         calls: call.into_iter().collect(),
         next: if job.is_some() { next } else { Vec::new() },
+    }
+}
+
+/// What a question asks for: what happened, what is called at once, and what comes next.
+fn question(
+    kind: Option<&str>,
+    named: &str,
+    approval: Option<Call>,
+) -> (String, Option<Call>, Vec<String>) {
+    match kind {
+        Some("plan_approval") => {
+            let next = match approval {
+                Some(_) => Vec::new(),
+                None => vec![
+                    format!("Approve it with `gaffer job approve {named}` (jules_approve_plan)."),
+                    format!("Or say what should be different with `gaffer job say {named} WORDS`."),
+                ],
+            };
+            (format!("Jules shows a plan for {named}."), approval, next)
+        }
+        Some("unreviewed_plan") => (
+            format!("Jules works on a plan for {named} that nobody approved."),
+            None,
+            vec![format!(
+                "Approve it after the fact with `gaffer job approve {named}` (jules_approve_plan)."
+            )],
+        ),
+        Some("unexpected_push") => (
+            format!("The pull request of {named} has a head that nobody expected."),
+            None,
+            vec![format!(
+                "Look at it, and if it is right approve it with `gaffer job merge {named}` (jules_merge_pr)."
+            )],
+        ),
+        Some(_) | None => (
+            format!("Jules asks about {named}."),
+            None,
+            vec![format!(
+                "Answer with `gaffer job say {named} WORDS` (jules_send_message)."
+            )],
+        ),
     }
 }
 

@@ -30,7 +30,7 @@ fn twenty_seeds_lose_nothing_and_do_nothing_twice() {
     println!("the slowest seed took {} s", summary["slowest_seconds"]);
     // Ten kinds of effects, wakes and twins, three moments each.
     let moments = summary["moments"].as_object().unwrap();
-    assert_eq!(moments.len(), 36, "{summary}");
+    assert_eq!(moments.len(), 39, "{summary}");
     assert!(summary["deaths"].as_u64() >= Some(40), "{summary}");
 }
 

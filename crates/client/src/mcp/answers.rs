@@ -81,7 +81,7 @@ pub(super) struct Stands {
     pub(super) attempt: u32,
 }
 
-/// What a job needs, in one letter: input, nothing because it completed or failed, or nothing yet. `jules_check` says so to models.
+/// Q needs input, C completed, F failed, N nothing yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) enum Code {
     Q,

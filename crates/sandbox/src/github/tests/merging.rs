@@ -444,7 +444,7 @@ async fn github_itself_can_delete_the_branch_and_close_the_issue() {
 
 #[tokio::test]
 async fn a_commit_may_put_back_what_others_merged_since() {
-    let stand = Stand::new().await;
+    let stand = Stand::start().await;
     let (one, other) = (stand.open("a", "a.rs"), stand.open("b", "b.rs"));
     let own = stand.head(other);
     assert_eq!(stand.merge(one).await.status, 200);
@@ -465,12 +465,12 @@ async fn a_commit_may_put_back_what_others_merged_since() {
         let got = stand.repo(&format!("/compare/{from}...{to}")).await;
         got.each("files", "filename")
     };
-    assert_eq!(compared(&base, &head).await, [json!("b.rs"), json!("a.rs")]);
+    assert_eq!(compared(&base, &head).await, [json!("a.rs"), json!("b.rs")]);
     assert_eq!(compared(&own, &base).await, [json!("a.rs")]);
     assert!(
         compared(&own, &head).await.is_empty(),
         "as if it had not been merged"
     );
     let files = stand.repo(&format!("/pulls/{other}/files")).await;
-    assert_eq!(files.each("", "filename"), [json!("b.rs"), json!("a.rs")]);
+    assert_eq!(files.each("", "filename"), [json!("a.rs"), json!("b.rs")]);
 }

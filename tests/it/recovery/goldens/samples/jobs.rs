@@ -213,9 +213,9 @@ fn attentions() -> Vec<Attention> {
     ]
 }
 
-/// A session of which everything is known that can be.
-fn full(who: Answerer) -> Watch {
-    let told = Told {
+/// An announcement with every field set.
+fn told(who: Answerer) -> Told {
+    Told {
         key: "9552c5ca7d58bf9fc3cef382e2605d17".to_owned(),
         event: event_id(1),
         at: AT,
@@ -249,7 +249,12 @@ fn full(who: Answerer) -> Watch {
                 reply: Reply::Approval,
             },
         ],
-    };
+    }
+}
+
+/// A session of which everything is known that can be.
+fn full(who: Answerer) -> Watch {
+    let told = told(who);
     Watch {
         url: Some("https://jules.google.com/session/11430824456154075364".to_owned()),
         missing_since: Some(AT),

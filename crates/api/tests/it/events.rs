@@ -189,7 +189,7 @@ async fn open_events_are_what_nobody_acknowledged_or_answered() {
     let asked = asked.to_string();
     // Acknowledged events are not open, nor is a question that is not asked any more.
     let (open, _) = ask(&world, "?open=1").await;
-    assert_eq!(open, [asked.clone()]);
+    assert_eq!(open, std::slice::from_ref(&asked));
     for wake in &done {
         wake_of(&world, wake).await;
     }
@@ -200,7 +200,7 @@ async fn open_events_are_what_nobody_acknowledged_or_answered() {
     let last = format!("?open=1&after={cursor}");
     assert!(ask(&world, &last).await.0.is_empty());
     // An answer that is on its way answers it.
-    world.change(&job, |job| answered_in(job)).await;
+    world.change(&job, answered_in).await;
     assert_eq!(ask(&world, "?open=1").await.0, woken);
     assert_eq!(ask(&world, &format!("?open=1&job={job}")).await.0, woken);
 }

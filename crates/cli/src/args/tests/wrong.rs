@@ -72,6 +72,7 @@ const LETTER: &[(&str, Kind)] = &[("id", Words)];
 const NAME: &[(&str, Kind)] = &[("name", Strict)];
 const REPO: &[(&str, Kind)] = &[("repo", Strict)];
 const URL: &[(&str, Kind)] = &[("url", Strict)];
+const NOTIFY: &[(&str, Kind)] = &[("notify", Strict)];
 const FILE: &[(&str, Kind)] = &[("file", Place)];
 const CONFIG: &[(&str, Kind)] = &[("config", Place)];
 const OF_A_REPO: &[(&str, Kind)] = &[("repo", Strict), ("agent", Strict)];
@@ -153,7 +154,7 @@ const ROWS: &[Row] = &[
     ("source pause", &[REPO]),
     ("source resume", &[REPO]),
     ("agent", &[]),
-    ("agent add", &[NAME, URL, &[("channel", Strict)]]),
+    ("agent add", &[NAME, NOTIFY, URL, &[("channel", Strict)]]),
     (
         "agent set",
         &[NAME, URL, &[("channel", Strict), ("resume", Words)]],

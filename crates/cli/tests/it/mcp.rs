@@ -281,10 +281,11 @@ fn a_job_is_handed_over_looked_at_and_called_off() {
         (&shown["code"], &shown["branch"], &shown["title"]),
         (&json!("N"), &json!("main"), &json!("Add a search box"))
     );
-    let row = json!({ "job_id": id, "code": "N", "state": "queued", "title": "Add a search box" });
+    let waits_for = "Gaffer: queued until a slot is free";
+    let row = json!({ "job_id": id, "code": "N", "state": "queued", "waits_for": waits_for, "title": "Add a search box" });
     let listed = speaker.call("jules_list_jobs", json!({ "repo": "acme/shop" }));
     assert_eq!(listed, json!({ "jobs": [row], "more": false }));
-    let checked = json!({ "code": "N", "job_id": id, "state": "queued" });
+    let checked = json!({ "code": "N", "job_id": id, "state": "queued", "waits_for": waits_for });
     assert_eq!(speaker.call("jules_check", one.clone()), checked);
     assert_eq!(
         speaker.call("jules_check", json!({ "repo": "acme/shop" })),

@@ -85,9 +85,9 @@ fn frames_follow_one_another_until_somebody_types_q() {
 #[test]
 fn a_job_is_chosen_and_called_off_after_a_yes() {
     let world = world();
-    let (first, second) = (create(&world), create(&world));
+    let (second, first) = (create(&world), create(&world));
     let (mut person, mut child) = Person::at(world.command(&["top"]));
-    // Of two that wait for nobody, the newest stands first.
+    // Of two that wait alike, the one that waits longer stands first.
     person.sees(&format!("> {second}"));
     person.terminal.write_all(b"\x1b[B").unwrap();
     person.sees(&format!("> {first}"));

@@ -64,7 +64,9 @@ class Story:
         cursor = await self.event(job, None, "plan_approval")
         shown = await self.call("jules_get_job", job_id=job)
         assert shown["waiting"] == {"for": "plan", "steps": ["Look around", "Make the change"]}, shown
-        assert await self.call("jules_check", job_id=job) == {"code": "Q", "job_id": job, "state": "plan-waits"}
+        checked = await self.call("jules_check", job_id=job)
+        assert checked.pop("waits_for"), checked
+        assert checked == {"code": "Q", "job_id": job, "state": "plan-waits"}, checked
         await self.call("jules_approve_plan", job_id=job)
         cursor = await self.event(job, cursor, "question")
         shown = await self.call("jules_get_job", job_id=job, fresh=True)

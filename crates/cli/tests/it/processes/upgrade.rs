@@ -191,6 +191,10 @@ fn hurried(mut record: Value) -> Value {
         it["timing"]["settle"] = json!("1s");
         it["timing"]["pull_poll"] = json!("2s");
     }
+    if pk.starts_with("PR#") && it["pull"].is_object() {
+        // The head that the sandbox makes is another one, and none was seen before it.
+        it["pull"]["accepted"] = Value::Null;
+    }
     if pk.starts_with("RATE#slots#") {
         // What a refusal has taught is forgotten after an hour.
         it["learned"] = Value::Null;

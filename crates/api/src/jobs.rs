@@ -39,7 +39,6 @@ pub(crate) async fn create(
         None => door.desk.create_job(order).await,
     };
     let job = created.map_err(not_created)?;
-    tracing::info!(job.id = %job.id, job.repo = %job.repo, "a job was created");
     let address = [(LOCATION, format!("/jobs/{}", job.id))];
     Ok((
         StatusCode::CREATED,

@@ -177,7 +177,6 @@ async fn cancel(
     } else {
         door.desk.cancel_job(&named, &by).await?
     };
-    tracing::info!(job.id = %job.id, "a job was called off");
     Ok(Json(view::of(door, &job).await?).into_response())
 }
 
@@ -189,6 +188,5 @@ async fn retry(
     let named = door.desk.find(name).await?.by(who.who(None));
     door.desk.refuse_superseded(&named).await?;
     let job = door.desk.retry_job(&named, retry.reason.as_deref()).await?;
-    tracing::info!(job.id = %job.id, job.attempt = job.attempt, "a job gets another session");
     Ok(Json(view::of(door, &job).await?).into_response())
 }

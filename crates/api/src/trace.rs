@@ -39,7 +39,7 @@ async fn answer(request: Request, next: Next, id: String) -> Response {
     let mut response = next.run(request).await;
     let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let status = response.status().as_u16();
-    tracing::info!(
+    tracing::debug!(
         http.status = status,
         http.duration_ms = duration_ms,
         "answered"

@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::here::{Address, Here, busy, change, save};
 use crate::render::{Answer, value};
 use crate::site::Keeping;
+use crate::upstreams;
 
 mod notify;
 mod remove;
@@ -58,9 +59,16 @@ pub(crate) async fn run(command: AgentCommand, here: &Here) -> Result<Answer> {
         AgentCommand::Set(args) => set(&args, &data)
             .await
             .with_context(|| format!("changing agent `{}`", args.name)),
-        AgentCommand::Test { name, within } => trial::run(&name, within, &data.desk)
-            .await
-            .with_context(|| format!("testing agent `{name}`")),
+        AgentCommand::Test { name, within } => {
+            // The functions of a stack have rules of their own.
+            let allowed = match here.stack {
+                Some(_) => None,
+                None => upstreams::allowed_hosts(&here.folder),
+            };
+            trial::run((&name, within), allowed, &data.desk)
+                .await
+                .with_context(|| format!("testing agent `{name}`"))
+        }
         AgentCommand::List => show::all(&data.desk).await.context("listing agents"),
         AgentCommand::Show { name } => show::one(&name, &data.desk)
             .await

@@ -11,6 +11,8 @@ use secrecy::SecretString;
 
 use stack::StackArgs;
 
+use crate::up::Loudness;
+
 pub(crate) mod account;
 pub(crate) mod agent;
 pub(crate) mod chaos;
@@ -232,6 +234,10 @@ pub(crate) struct UpArgs {
     #[arg(long)]
     pub(crate) no_webhooks: bool,
 
+    /// How much is logged.
+    #[command(flatten)]
+    pub(crate) loudness: LoudnessArgs,
+
     /// Where the world outside is.
     #[command(flatten)]
     pub(crate) outside: outside::OutsideArgs,
@@ -251,6 +257,29 @@ pub(crate) struct UpArgs {
     /// Whether to answer in JSON, from `--json`.
     #[arg(skip)]
     pub(crate) json: bool,
+}
+
+/// How much is logged on stderr. Without either, RUST_LOG says it, and without that what happens to jobs is.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct LoudnessArgs {
+    /// Log more: HTTP requests, and how things were decided.
+    #[arg(short, long, conflicts_with = "quiet")]
+    verbose: bool,
+
+    /// Log warnings and errors only.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+impl LoudnessArgs {
+    /// What was chosen.
+    pub(crate) fn chosen(self) -> Loudness {
+        match (self.verbose, self.quiet) {
+            (true, _) => Loudness::Verbose,
+            (false, true) => Loudness::Quiet,
+            (false, false) => Loudness::Usual,
+        }
+    }
 }
 
 /// How the demo is played.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use agents::HostRule;
 use anyhow::{Context, Result};
-use domain::doctor::{DataFacts, Facts, Finding, MachineFacts, Severity};
+use domain::doctor::{Code, DataFacts, Facts, Finding, MachineFacts, Severity};
 use engine::desk;
 use engine::doctor::{Doctor, Question, kept};
 use engine::machine::SystemClock;
@@ -45,6 +45,13 @@ pub(crate) struct Report {
 }
 
 impl Report {
+    /// The same for whoever sets something up that is to be started afterwards.
+    pub(crate) fn before_start(mut self) -> Self {
+        let not_running = Code::NotRunning.row().code;
+        self.findings.retain(|finding| finding.code != not_running);
+        self
+    }
+
     /// How many findings are as bad as that.
     pub(crate) fn count(&self, severity: Severity) -> usize {
         let as_bad = |finding: &&Finding| finding.severity == severity;
@@ -112,7 +119,11 @@ pub(crate) async fn examine(args: &DoctorArgs, here: &Here) -> Result<Report> {
         None => nothing_stored(machine),
         Some(database) => {
             let overlaid = here.is_overlaid(&SecretName::GitHub);
-            of_installation((args, overlaid), machine, &database, secrets).await?
+            // What the running process may do counts, and what this one was told besides.
+            let mut args = args.clone();
+            let allowed = upstreams::allowed_hosts(&here.folder);
+            args.outside.allow_hosts.extend(allowed.unwrap_or_default());
+            of_installation((&args, overlaid), machine, &database, secrets).await?
         }
     };
     Ok(Report {

@@ -153,9 +153,8 @@ impl FirstHour {
             source: Some(repo.clone()),
             ..DoctorArgs::default()
         };
-        doctor::examine(&args, &self.here)
-            .await
-            .context("looking around")
+        let report = doctor::examine(&args, &self.here).await;
+        Ok(report.context("looking around")?.before_start())
     }
 
     /// Remembers where Jules and GitHub are, if that was said.

@@ -27,15 +27,17 @@ use crate::site;
 use crate::stdin;
 
 pub(crate) mod browser;
+mod progress;
 mod repository;
 mod show;
 mod wait;
 
 /// Runs one of the commands.
-pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
+pub(crate) async fn run(args: JobArgs, here: &Here, as_json: bool) -> Result<Answer> {
     let door = Door {
         url: args.url,
         here,
+        as_json,
     };
     let (doing, answer) = match args.command {
         JobCommand::Create(create) => ("creating a job".to_owned(), door.create(create).await),
@@ -91,6 +93,8 @@ pub(crate) async fn run(args: JobArgs, here: &Here) -> Result<Answer> {
 struct Door<'a> {
     url: Option<Url>,
     here: &'a Here,
+    /// Whether nothing but JSON is printed.
+    as_json: bool,
 }
 
 impl Door<'_> {
@@ -121,7 +125,7 @@ impl Door<'_> {
         // Whoever ends the wait still has to know what to ask about.
         crate::render::note(&format!("Job {} is created.", created.job_id));
         let id = created.job_id.to_string();
-        wait::run(&client, &id, (until, args.within)).await
+        wait::run(&client, &id, (until, args.within), self.as_json).await
     }
 
     /// One page, or page by page to the end.
@@ -147,7 +151,7 @@ impl Door<'_> {
     async fn wait(&self, args: WaitArgs) -> Result<Answer> {
         let names: Vec<_> = args.ids.iter().map(JobOrSession::as_str).collect();
         let what = (args.until, args.within);
-        let waited = wait::all(&self.client().await?, &names, what).await;
+        let waited = wait::all(&self.client().await?, &names, what, self.as_json).await;
         waited.with_context(|| format!("waiting for job {}", names.join(", ")))
     }
 

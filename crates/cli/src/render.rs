@@ -231,6 +231,14 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// Writes the line of a terminal anew. What does not fit is cut, since a line that wraps stays.
+pub(crate) fn rewritten(term: &Term, text: &str) {
+    let (_, columns) = term.size();
+    let _ = term.clear_line();
+    let _ = term.write_str(&truncate_str(text, columns.into(), "…"));
+    let _ = term.flush();
+}
+
 /// Tells a failure.
 pub(crate) fn failure(told: &Told, as_json: bool) {
     if as_json {

@@ -10,11 +10,12 @@ use engine::settings::Switches;
 use engine::status::{AccountStatus, FeedStatus, GitHubStatus, Status};
 use engine::usage::Spending;
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::SwitchArgs;
+use crate::error::Error;
 use crate::here::{Address, Here, change};
-use crate::render::{Answer, value};
+use crate::render::{self, Answer, value};
 use crate::site::Site;
 use crate::source;
 
@@ -87,8 +88,11 @@ pub(crate) async fn paused_source(desk: &Desk, repo: &RepoName, paused: bool) ->
     )
 }
 
-/// Tells what is going on.
-pub(crate) async fn status(here: &Here) -> Result<Answer> {
+/// What is wrong where nothing works over a data folder.
+const NOT_RUNNING: &str = "`gaffer up` is not running on this data folder";
+
+/// Tells what is going on. Where nothing works over the data folder, that is an error.
+pub(crate) async fn status(here: &Here, as_json: bool) -> Result<()> {
     let site = Site::of(here).await?;
     let status = site.desk.status().await;
     let status = status.context("reading what is going on")?;
@@ -96,7 +100,24 @@ pub(crate) async fn status(here: &Here) -> Result<Answer> {
         Some(ticks) => Some(ticks.depth().await.context("counting ticks")?),
         None => None,
     };
-    Ok(shown(&status, (&site.place, ticks)))
+    let runs = match here.stack {
+        Some(_) => status.is_ticking(),
+        None => local::is_worked_over(&here.folder),
+    };
+    // Of a stack the age of its last tick is told.
+    let is_fine = runs || here.stack.is_some();
+    let begin = Answer::new(json(&status, ticks, runs));
+    let begin = match is_fine {
+        true => begin,
+        false => begin.line(format!("error: {NOT_RUNNING}")),
+    };
+    let answer = shown(begin, &status, (&site.place, ticks));
+    render::answer(&answer, as_json).context("writing the answer")?;
+    if is_fine {
+        return Ok(());
+    }
+    let next = format!("start `gaffer up --data {}`", here.folder.display());
+    Err(Error::refused("not_running", NOT_RUNNING, next).into())
 }
 
 /// What stands in the way on GitHub, and what is left of its budgets.
@@ -142,7 +163,7 @@ const ACCOUNT_HEAD: [&str; 6] = [
     "requests today",
 ];
 
-fn shown(status: &Status, (place, ticks): (&str, Option<(u64, u64)>)) -> Answer {
+fn shown(begin: Answer, status: &Status, (place, ticks): (&str, Option<(u64, u64)>)) -> Answer {
     let jobs = status
         .jobs
         .iter()
@@ -176,16 +197,26 @@ fn shown(status: &Status, (place, ticks): (&str, Option<(u64, u64)>)) -> Answer 
         ("queue", queue_words(status)),
         ("ticks", ticks_words(ticks)),
         ("overdue", overdue_words(status)),
-        (
-            "last poll",
-            status.last_tick.map_or("never".to_owned(), moment),
-        ),
+        ("last poll", tick_words(status)),
         ("GitHub", github_words(&status.github)),
         ("spent today", spending_words(&status.spending)),
     ];
     let rows = status.accounts.iter().map(account_row).collect();
-    let json = json!({
-        "now": status.now, "paused_since": status.paused_since, "jobs": status.jobs, "waits_for": status.waits_for, "paused_sources": status.paused_sources,
+    let none = "No account yet: `gaffer account add default`.";
+    let answer = begin.pairs(pairs).line("");
+    let answer = answer.table(&ACCOUNT_HEAD, rows, none);
+    if status.feeds.is_empty() {
+        return answer;
+    }
+    let feeds = status.feeds.iter().map(feed_row).collect();
+    let answer = answer.line("").table(&["source", "news"], feeds, "");
+    hook_lines(status).into_iter().fold(answer, Answer::line)
+}
+
+/// What is going on, for programs.
+fn json(status: &Status, ticks: Option<(u64, u64)>, runs: bool) -> Value {
+    json!({
+        "now": status.now, "running": runs, "paused_since": status.paused_since, "jobs": status.jobs, "waits_for": status.waits_for, "paused_sources": status.paused_sources,
         "accounts": status.accounts.iter().map(account_json).collect::<Vec<_>>(),
         "queue": { "waiting": status.queue.0, "dead": status.queue.1, "oldest": status.oldest },
         "ticks": ticks.map(|(waiting, dead)| json!({ "waiting": waiting, "dead": dead })),
@@ -195,16 +226,7 @@ fn shown(status: &Status, (place, ticks): (&str, Option<(u64, u64)>)) -> Answer 
         "hooks": status.hooks,
         "github": status.github,
         "spending": value(&status.spending),
-    });
-    let none = "No account yet: `gaffer account add default`.";
-    let answer = Answer::new(json).pairs(pairs).line("");
-    let answer = answer.table(&ACCOUNT_HEAD, rows, none);
-    if status.feeds.is_empty() {
-        return answer;
-    }
-    let feeds = status.feeds.iter().map(feed_row).collect();
-    let answer = answer.line("").table(&["source", "news"], feeds, "");
-    hook_lines(status).into_iter().fold(answer, Answer::line)
+    })
 }
 
 /// What is wrong with webhooks, and what was done about it.
@@ -244,6 +266,15 @@ fn queue_words(status: &Status) -> String {
         "{waiting} waiting{}, {dead} given up{look}",
         since.unwrap_or_default()
     )
+}
+
+/// When somebody last looked at what is due, and how long ago that is.
+fn tick_words(status: &Status) -> String {
+    let Some(last) = status.last_tick else {
+        return "never".to_owned();
+    };
+    let age = status.now.duration_since(last).as_secs().max(0);
+    format!("{}, {age} s ago", moment(last))
 }
 
 /// Where ticks are messages.

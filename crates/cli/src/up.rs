@@ -1,13 +1,14 @@
 //! `gaffer up`: poller, dispatcher and doors in one process, over one data folder or over a stack's table and queues.
 
 mod hand;
+mod log;
 mod loops;
 mod serve;
 pub(crate) mod service;
 mod token;
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,15 +31,14 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 pub(crate) use hand::Hand;
+pub(crate) use log::{Loudness, log_to_stderr};
 pub(crate) use loops::Rhythm;
 
 use crate::args::UpArgs;
 use crate::data::{self, Data};
+use crate::error::Error;
 use crate::render::{self, Answer};
 use crate::upstreams;
-
-/// What is logged unless RUST_LOG says otherwise: the SDK of MCP tells of each request three times, and our own line says all of it.
-const LOGGED: &str = "info,rmcp=warn";
 
 /// How many messages are handled at the same time: one slow call must not hold up the others.
 const WORKERS: usize = 4;
@@ -48,16 +48,24 @@ pub(crate) const STOP_WITHIN: Duration = Duration::from_secs(30);
 
 /// Runs until the process is told to stop.
 pub(crate) async fn run(args: UpArgs) -> Result<()> {
-    log_to_stderr();
+    log_to_stderr(args.loudness.chosen());
     let token = args.overlay.get(&SecretName::ApiToken.path()).cloned();
-    let (base, place, _lock, rhythm) = match args.stack.as_deref() {
+    let listener;
+    let (base, place, _lock, rhythm): (Base, _, _, _) = match args.stack.as_deref() {
         Some(name) => {
             let base = on_aws(name, args.overlay.clone()).await?;
+            listener = listen(args.listen).await?;
             (base, format!("the stack {name}"), None, aws_rhythm())
         }
         None => {
             // Held until the process ends: two of these on one folder would be two hands, and a restore must not happen beneath one.
-            let lock = local::FolderLock::take(&args.data)?;
+            let mut lock = local::FolderLock::take(&args.data)?;
+            let allowed = args.outside.allow_hosts.iter().map(ToString::to_string);
+            let allowed: Vec<String> = allowed.collect();
+            lock.note(&allowed)
+                .context("noting down how this process is set up")?;
+            // A folder in which this process cannot work gets no database.
+            listener = listen(args.listen).await?;
             let data = data::open(&args.data, args.overlay.clone()).await?;
             let place = args.data.display().to_string();
             (data.into(), place, Some(lock), Rhythm::default())
@@ -84,22 +92,34 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
         rhythm,
         call_timeout: CALL_TIMEOUT,
     };
-    let running = start(base, settings).await?;
-    announce(&running, (&place, &elsewhere), args.json)?;
+    let nothing_yet = hint(&base.desk).await?;
+    let running = start_on(listener, base, settings).await?;
+    let notes: Vec<String> = elsewhere.into_iter().chain(nothing_yet).collect();
+    announce(&running, (&place, &notes), args.json)?;
     told_to_stop().await?;
     running.stop().await;
     Ok(())
 }
 
-/// Logs go to stderr, so that stdout stays for answers; `RUST_LOG` changes how much.
-pub(crate) fn log_to_stderr() {
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(LOGGED));
-    let logs = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal());
-    let _ = logs.try_init();
+/// Takes the port of the doors.
+async fn listen(addr: SocketAddr) -> Result<TcpListener> {
+    let taken = TcpListener::bind(addr).await;
+    let taken = taken.map_err(|error| {
+        if error.kind() != ErrorKind::AddrInUse {
+            return anyhow::Error::from(error);
+        }
+        let what = format!("another process listens on {addr} already");
+        let next = "stop it, or give this one another address with `--listen ADDR:PORT`";
+        Error::refused("address_in_use", what, next).into()
+    });
+    taken.with_context(|| format!("listening on {addr}"))
+}
+
+/// What to do first where nothing is set up, since nothing happens then.
+async fn hint(desk: &Desk) -> Result<Option<String>> {
+    let sources = desk.store.sources().await.context("reading the sources")?;
+    let hint = "Nothing is set up here yet: stop this with Ctrl-C and run `gaffer init --repo OWNER/REPO`.";
+    Ok(sources.is_empty().then(|| hint.to_owned()))
 }
 
 /// The places that are not the usual ones, so that nobody takes a sandbox for the real thing.
@@ -114,7 +134,7 @@ pub(crate) fn elsewhere(upstreams: &Upstreams) -> Vec<String> {
     told.collect()
 }
 
-fn announce(running: &Running, (place, elsewhere): (&str, &[String]), as_json: bool) -> Result<()> {
+fn announce(running: &Running, (place, notes): (&str, &[String]), as_json: bool) -> Result<()> {
     let made = if running.token.new {
         ", made just now"
     } else {
@@ -134,7 +154,7 @@ fn announce(running: &Running, (place, elsewhere): (&str, &[String]), as_json: b
         "Its bearer token is in {}{made}.",
         running.token.place
     ));
-    let answer = elsewhere.iter().fold(answer, Answer::line);
+    let answer = notes.iter().fold(answer, Answer::line);
     render::announcement(&answer, as_json).context("writing the answer")
 }
 
@@ -234,10 +254,12 @@ pub(crate) struct Running {
 
 /// Starts everything; answers once the doors are open.
 pub(crate) async fn start(base: impl Into<Base>, settings: Settings) -> Result<Running> {
-    let base: Base = base.into();
-    let listener = TcpListener::bind(settings.listen)
-        .await
-        .with_context(|| format!("listening on {}", settings.listen))?;
+    let listener = listen(settings.listen).await?;
+    start_on(listener, base.into(), settings).await
+}
+
+/// The same on a port that was taken.
+async fn start_on(listener: TcpListener, base: Base, settings: Settings) -> Result<Running> {
     let addr = listener
         .local_addr()
         .context("reading the address of the door")?;

@@ -1,5 +1,8 @@
 //! Where Jules and GitHub are and as whom GitHub is asked: what was typed, then what is remembered, then the usual places.
 
+use std::path::Path;
+
+use agents::HostRule;
 use anyhow::{Context, Result};
 use engine::desk::Desk;
 use engine::keys;
@@ -50,6 +53,13 @@ pub(crate) async fn remember(
         Ok((next.clone(), next))
     })
     .await
+}
+
+/// Hosts that the process over a data folder was allowed to wake; none where there is no such process.
+pub(crate) fn allowed_hosts(folder: &Path) -> Option<Vec<HostRule>> {
+    let noted = local::noted(folder)?;
+    let read = noted.iter().filter_map(|rule| rule.parse().ok());
+    Some(read.collect())
 }
 
 #[cfg(test)]

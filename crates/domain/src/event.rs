@@ -129,6 +129,8 @@ pub enum Occurrence {
         /// The last thing the session said or did.
         last_words: Option<String>,
     },
+    /// Nothing: somebody tries whether an agent can be woken.
+    Test,
 }
 
 /// Longest name of an unknown cause that is kept, in characters: it is stored, and shown in events.
@@ -194,7 +196,7 @@ impl From<ErrorCause> for String {
 }
 
 impl Occurrence {
-    /// The seed's event name: `question`, `completed`, `error` or `stuck`.
+    /// The seed's event name: `question`, `completed`, `error` or `stuck`; `test` for what is none.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Question { .. }
@@ -204,6 +206,7 @@ impl Occurrence {
             Self::Completed { .. } => "completed",
             Self::Error { .. } => "error",
             Self::Stuck { .. } => "stuck",
+            Self::Test => "test",
         }
     }
 
@@ -217,6 +220,7 @@ impl Occurrence {
             Self::Completed { .. } => "completed",
             Self::Error { cause, .. } => cause.as_str(),
             Self::Stuck { .. } => "stuck",
+            Self::Test => "test",
         }
     }
 }
@@ -310,6 +314,7 @@ mod tests {
             "unexpected_push",
             "completed",
             "stuck",
+            "test",
         ];
         for kind in kinds.chain(others) {
             assert!(PAGE.contains(&format!("`{kind}`")), "{kind}");

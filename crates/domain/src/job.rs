@@ -8,6 +8,7 @@ mod completion;
 mod given;
 mod kin;
 mod log;
+mod news;
 mod observe;
 mod orders;
 mod pause;
@@ -37,6 +38,7 @@ pub use command::{
 pub use given::{GIVEN_MAX, Given, given};
 pub use kin::{Kin, kin, turned_up};
 pub use log::ACTIVITY_OVERLAP;
+pub use news::{effect_news, event_news, news};
 pub(crate) use observe::newest_pull;
 pub use observe::{Sight, Snapshot, observe};
 pub use orders::{MESSAGE_BYTES_MAX, NotNow, adds_to, approve, order_failed, said, say};

@@ -18,7 +18,7 @@ pub use resume::{OddResume, Resume};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::event::Event;
+use crate::event::{Event, Occurrence};
 use crate::ids::{AgentName, EventId, digest};
 use crate::redact::presentable;
 use crate::when::plus;
@@ -244,6 +244,8 @@ impl Wake {
                 until: plus(now, LEASE),
             }),
             TryOutcome::Gone => self.next_way("the receiver answered 410 Gone", now),
+            // Whoever tries it out is there, and tries again when it is mended.
+            TryOutcome::Failed { why, .. } if self.is_test() => self.given_up(why, now),
             TryOutcome::Failed { why, retry_after } => {
                 self.again_after(attempt, (why, *retry_after), now)
             }
@@ -267,6 +269,16 @@ impl Wake {
             attempt: attempt.saturating_add(1),
             not_before: plus(now, wait),
         })
+    }
+
+    /// Whether it only tries whether its agent can be woken.
+    pub fn is_test(&self) -> bool {
+        self.event.what == Occurrence::Test
+    }
+
+    /// Whether it was given up, so that a person has to see what it tells. Nobody missed a test.
+    pub fn is_lost(&self) -> bool {
+        matches!(self.state, WakeState::Dead { .. }) && !self.is_test()
     }
 
     /// The wake given up: a person sees it.

@@ -5,7 +5,7 @@ mod telling;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use domain::ids::{AccountName, InstallationId};
+use domain::ids::{AccountName, InstallationId, JobId};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use tokio::sync::Notify;
@@ -139,6 +139,7 @@ impl Desk {
             ahead: Vec::new(),
             telling: Telling::default(),
             standing: BTreeMap::new(),
+            news: Vec::new(),
         }
     }
 
@@ -156,6 +157,7 @@ impl Desk {
             mut telling,
             standing,
             now,
+            news,
         } = unit;
         for write in ahead {
             self.store.records().commit(vec![write]).await?;
@@ -187,6 +189,9 @@ impl Desk {
         if !writes.is_empty() {
             self.store.records().commit(writes).await?;
             self.bell.notify_waiters();
+        }
+        for (job, what) in news {
+            tracing::info!(job.id = %job, "{what}");
         }
         self.tell(telling).await;
         Ok(())
@@ -247,6 +252,8 @@ pub struct Unit {
     telling: Telling,
     /// When rows are looked at as they are stored, of those that may be looked at too early.
     standing: BTreeMap<Key, Timestamp>,
+    /// What happened to which job, logged once it is saved.
+    pub(crate) news: Vec<(JobId, String)>,
 }
 
 /// Where a record is indexed.

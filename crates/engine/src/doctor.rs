@@ -12,7 +12,6 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::{AccountName, BranchName, InstallationId, RepoName};
 use domain::marker::Marker;
 use domain::policy::Source;
-use domain::wake::WakeState;
 use secrecy::ExposeSecret;
 
 use crate::desk::Error;
@@ -269,11 +268,7 @@ impl Doctor {
                 continue;
             }
             let wakes = self.store.wakes(&agent.name).await?;
-            let is_dead = |state: &WakeState| matches!(state, WakeState::Dead { .. });
-            let dead = wakes
-                .iter()
-                .filter(|wake| is_dead(&wake.value.state))
-                .count();
+            let dead = wakes.iter().filter(|wake| wake.value.is_lost()).count();
             let reach = match &agent.url {
                 Some(url) if agent.disabled.is_none() => Some(self.agents.reach(url).await),
                 Some(_) | None => None,

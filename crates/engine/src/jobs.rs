@@ -14,7 +14,6 @@ use std::time::Duration;
 
 pub use creation::Carried;
 pub use listing::{JobsAsked, JobsCursor, Listed, NoJobsCursor};
-pub use trial::TEST_ACCOUNT;
 pub(crate) use waiting::{SEEN_JUST_NOW, conversation_key};
 
 use domain::effect::EffectState;

@@ -83,7 +83,8 @@ fn of_event(event: &Event) -> Entry {
         Occurrence::Question { text } => text.clone(),
         Occurrence::PlanApproval { .. }
         | Occurrence::UnreviewedPlan { .. }
-        | Occurrence::Completed { .. } => None,
+        | Occurrence::Completed { .. }
+        | Occurrence::Test => None,
         Occurrence::UnexpectedPush { paths, .. } => Some(paths.join(", ")),
         Occurrence::Error { reason, .. } => Some(reason.clone()),
         Occurrence::Stuck { last_words } => last_words.clone(),

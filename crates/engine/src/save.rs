@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use domain::effect::{Action, Effect, EffectState};
 use domain::event::Event;
 use domain::ids::{AgentName, EffectId, JobId, PullRef, RepoName};
-use domain::job::{Job, Phase};
+use domain::job::{Job, Phase, effect_news, news};
 use domain::policy::{Policy, Source};
 use domain::step::{Look, Step};
 use domain::wake::Resume;
@@ -49,6 +49,8 @@ impl Route {
 /// What of a step is not the aggregate itself.
 struct Rest<'a> {
     pk: String,
+    /// Whose it is.
+    job: &'a JobId,
     events: &'a [Event],
     amended: &'a [Event],
     effects: &'a [Action],
@@ -100,6 +102,7 @@ impl Desk {
         let looks = self.looks(unit, step).await?;
         let rest = Rest {
             pk: keys::job_pk(&job.id),
+            job: &job.id,
             events: &step.events,
             amended: &step.amended,
             effects: &step.effects,
@@ -112,6 +115,9 @@ impl Desk {
         if !changed && step.amended.is_empty() && step.looks.is_empty() {
             return Ok(false);
         }
+        let news = news(found.map(|found| &found.value), job);
+        unit.news
+            .extend(news.into_iter().map(|what| (job.id.clone(), what)));
         if changed {
             // Whoever is told of it at once need not find it due at once as well.
             let told = step.looks.contains(&Look::Job(job.id.clone()));
@@ -198,6 +204,7 @@ impl Desk {
         );
         let rest = Rest {
             pk: keys::pull_pk(reference),
+            job: &tracked.pull.job,
             events: &step.events,
             amended: &step.amended,
             effects: &step.effects,
@@ -239,7 +246,11 @@ impl Desk {
         }
         let mut wished = false;
         for action in rest.effects {
-            wished |= self.save_effect(unit, &rest.pk, action).await?;
+            let is_new = self.save_effect(unit, &rest.pk, action).await?;
+            if let Some(what) = effect_news(action).filter(|_| is_new) {
+                unit.news.push((rest.job.clone(), what.to_owned()));
+            }
+            wished |= is_new;
         }
         if let (true, Some(job)) = (wished, job) {
             unit.tell(&rest.pk, Work::Job { id: job.clone() });

@@ -178,8 +178,22 @@ impl From<Repair> for HookStatus {
 
 /// How long a row may be overdue. Who ticks alone leaves the row of a busy account due for a while.
 fn patience(last_tick: Option<Timestamp>, now: Timestamp) -> SignedDuration {
-    let ticks = last_tick.is_some_and(|at| now.duration_since(at) < TICKS_WITHIN);
-    if ticks { OVERDUE_MAX } else { TICKS_WITHIN }
+    if is_ticking(last_tick, now) {
+        OVERDUE_MAX
+    } else {
+        TICKS_WITHIN
+    }
+}
+
+fn is_ticking(last_tick: Option<Timestamp>, now: Timestamp) -> bool {
+    last_tick.is_some_and(|at| now.duration_since(at) < TICKS_WITHIN)
+}
+
+impl Status {
+    /// Whether somebody ticked so recently that somebody does.
+    pub fn is_ticking(&self) -> bool {
+        is_ticking(self.last_tick, self.now)
+    }
 }
 
 impl Desk {

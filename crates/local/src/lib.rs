@@ -17,7 +17,7 @@ mod store;
 pub use backup::{About, back_up};
 pub use database::{Database, prepare_folder};
 pub use error::Error;
-pub use lock::{FolderLock, LOCK_FILE};
+pub use lock::{FolderLock, LOCK_FILE, is_worked_over, noted};
 pub use look::look;
 pub use queue::{DEAD_LETTERS_KEPT, LocalQueue, RECEIVES_MAX};
 pub use restore::{DATABASE_FILE, Staged, occupied};

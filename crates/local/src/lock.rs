@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::thread::yield_now;
 
 use crate::database::{FILE_MODE, prepare_folder};
 use crate::error::Error;
@@ -14,10 +15,16 @@ pub const LOCK_FILE: &str = "up.lock";
 /// Longest process number that is believed, in bytes.
 const PROCESS_BYTES_MAX: u64 = 20;
 
+/// How often the lock is tried before it is refused: whoever only looks whether it is held has it for a moment.
+const TRIES: u32 = 1_000;
+
+/// Longest notes that are read, in bytes.
+const NOTES_BYTES_MAX: u64 = 64 * 1024;
+
 /// The right to work over a data folder, held until it is dropped.
 #[derive(Debug)]
 pub struct FolderLock {
-    _file: File,
+    file: File,
 }
 
 impl FolderLock {
@@ -30,19 +37,52 @@ impl FolderLock {
             source,
         };
         let mut file = open(&path).map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(Error::InUse {
-                    folder: folder.to_owned(),
-                    by: holder(&mut file),
-                });
+        for tries_left in (0..TRIES).rev() {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if tries_left > 0 => yield_now(),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(Error::InUse {
+                        folder: folder.to_owned(),
+                        by: holder(&mut file),
+                    });
+                }
+                Err(TryLockError::Error(source)) => return Err(failed(source)),
             }
-            Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
         sign(&mut file).map_err(failed)?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
     }
+
+    /// Notes down how the process was set up, a word a line, for [`noted`].
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn note(&mut self, words: &[String]) -> io::Result<()> {
+        sign(&mut self.file)?;
+        words
+            .iter()
+            .try_for_each(|word| write!(self.file, "\n{word}"))
+    }
+}
+
+/// What the process that works over a folder noted down; none when there is no such process.
+pub fn noted(folder: &Path) -> Option<Vec<String>> {
+    if !is_worked_over(folder) {
+        return None;
+    }
+    let file = File::open(folder.join(LOCK_FILE)).ok()?;
+    let mut text = String::new();
+    file.take(NOTES_BYTES_MAX).read_to_string(&mut text).ok()?;
+    Some(text.lines().skip(1).map(str::to_owned).collect())
+}
+
+/// Whether a process works over a folder. Where that cannot be found out, none is said to.
+pub fn is_worked_over(folder: &Path) -> bool {
+    let Ok(file) = File::open(folder.join(LOCK_FILE)) else {
+        return false;
+    };
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
 fn open(path: &PathBuf) -> io::Result<File> {
@@ -66,7 +106,8 @@ fn sign(file: &mut File) -> io::Result<()> {
 fn holder(file: &mut File) -> String {
     let mut signed = String::new();
     let read = file.take(PROCESS_BYTES_MAX).read_to_string(&mut signed);
-    match (read, signed.trim().parse::<u32>()) {
+    let process = signed.lines().next().unwrap_or_default();
+    match (read, process.trim().parse::<u32>()) {
         (Ok(_), Ok(process)) => format!("process {process}"),
         (_, _) => "another process".to_owned(),
     }
@@ -80,7 +121,14 @@ mod tests {
     fn a_folder_is_worked_over_by_one_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("new/data");
-        let held = FolderLock::take(&data).unwrap();
+        assert!(!is_worked_over(&data));
+        assert_eq!(noted(&data), None);
+        let mut held = FolderLock::take(&data).unwrap();
+        assert!(is_worked_over(&data));
+        assert_eq!(noted(&data), Some(Vec::new()));
+        let notes = ["127.0.0.1:9000".to_owned(), "localhost".to_owned()];
+        held.note(&notes).unwrap();
+        assert_eq!(noted(&data), Some(notes.to_vec()));
         let refused = FolderLock::take(&data).unwrap_err();
         assert!(
             matches!(&refused, Error::InUse { by, .. } if *by == format!("process {}", std::process::id())),
@@ -88,6 +136,7 @@ mod tests {
         );
         assert!(refused.to_string().contains("stop it first"), "{refused}");
         drop(held);
+        assert!(!is_worked_over(&data));
         FolderLock::take(&data).unwrap();
     }
 }

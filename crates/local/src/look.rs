@@ -8,6 +8,7 @@ use domain::doctor::{DataFacts, Kept, MachineFacts};
 
 use crate::database::Database;
 use crate::error::Error;
+use crate::lock::is_worked_over;
 use crate::restore::DATABASE_FILE;
 use crate::secrets::quoted;
 
@@ -33,6 +34,7 @@ pub fn look(folder: &Path) -> (MachineFacts, Option<Database>) {
         data,
         mode,
         disk_free: free(folder),
+        is_worked_over: is_worked_over(folder),
         api_token: Kept::Missing,
     };
     (machine, database)

@@ -1,5 +1,6 @@
 //! Hosts that the configuration vouches for.
 
+use std::fmt;
 use std::str::FromStr;
 
 use url::{Host, Url};
@@ -20,6 +21,15 @@ pub struct InvalidHostRule(pub String);
 impl HostRule {
     pub(super) fn names(&self, host: &Host<&str>, port: u16) -> bool {
         same_host(&self.host, host) && self.port.is_none_or(|only| only == port)
+    }
+}
+
+impl fmt::Display for HostRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.port {
+            Some(port) => write!(f, "{}:{port}", self.host),
+            None => write!(f, "{}", self.host),
+        }
     }
 }
 

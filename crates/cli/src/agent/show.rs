@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use domain::ids::AgentName;
-use domain::wake::{Channel, WakeState};
+use domain::wake::Channel;
 use engine::desk::Desk;
 use engine::settings::Agent;
 use serde_json::{Value, json};
@@ -21,13 +21,9 @@ struct Shown {
 impl Shown {
     async fn of(agent: Agent, desk: &Desk) -> Result<Self> {
         let wakes = desk.store.wakes(&agent.name).await?;
-        let is_given_up = |state: &WakeState| matches!(state, WakeState::Dead { .. });
         Ok(Self {
             waiting: wakes.iter().filter(|wake| !wake.value.is_settled()).count(),
-            given_up: wakes
-                .iter()
-                .filter(|wake| is_given_up(&wake.value.state))
-                .count(),
+            given_up: wakes.iter().filter(|wake| wake.value.is_lost()).count(),
             agent,
         })
     }

@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use agents::{HostRule, Probe};
 use anyhow::Result;
+use domain::doctor::Reach;
 use domain::ids::AgentName;
 use domain::wake::{Channel, Wake, WakeState};
 use engine::desk::Desk;
+use engine::ports::AgentsProbe;
 use engine::store::Versioned;
 use jiff::SignedDuration;
 use serde_json::json;
@@ -18,7 +21,11 @@ use crate::render::Answer;
 use crate::switch::moment;
 
 /// Sends a test message and waits for what becomes of it.
-pub(super) async fn run(name: &AgentName, within: SignedDuration, desk: &Desk) -> Result<Answer> {
+pub(super) async fn run(
+    (name, within): (&AgentName, SignedDuration),
+    allowed: Option<Vec<HostRule>>,
+    desk: &Desk,
+) -> Result<Answer> {
     let agent = must_find(desk, name).await?.value;
     if let Some(disabled) = &agent.disabled {
         let what = format!(
@@ -32,6 +39,17 @@ pub(super) async fn run(name: &AgentName, within: SignedDuration, desk: &Desk) -
             format!("let it with `gaffer agent set {name} --enable`"),
         )
         .into());
+    }
+    if let (Some(allowed), Some(url)) = (allowed, &agent.url)
+        && agent.ways().contains(&Channel::Http)
+        && let Reach::Refused { why } = Probe::new(allowed).reach(url).await
+    {
+        let what = format!("its address may not be woken: {why}");
+        let next = format!(
+            "start `gaffer up` with `--allow-host {}`, if it is yours",
+            host(url)
+        );
+        return Err(Error::refused("address_refused", what, next).into());
     }
     let event = desk.test_wake(&agent).await?;
     let found = desk

@@ -4,7 +4,6 @@ use anyhow::{Context, Result};
 use domain::ids::{AgentName, EventId};
 use domain::wake::{Wake, WakeState};
 use engine::desk::Desk;
-use engine::jobs::TEST_ACCOUNT;
 use engine::wakes::Replayed;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -95,11 +94,7 @@ async fn replay(args: &ReplayArgs, desk: &Desk) -> Result<Answer> {
     };
     if let Some(since) = args.since {
         let from = before(desk, since);
-        wakes.retain(|wake| {
-            // Nobody missed a test.
-            let is_real = wake.event.account.as_str() != TEST_ACCOUNT;
-            is_real && wake.event.observed_at >= from && standing(wake) == Standing::GivenUp
-        });
+        wakes.retain(|wake| wake.event.observed_at >= from && wake.is_lost());
     }
     let mut sent = Vec::new();
     for wake in &wakes {

@@ -8,6 +8,7 @@ use client::wire::{JobView, Jobs};
 use jiff::SignedDuration;
 use tokio::time::Instant;
 
+use super::progress::Progress;
 use super::show;
 use crate::args::job::Until;
 use crate::args::value::short;
@@ -22,6 +23,9 @@ const IN_REVIEW: &str = "in-review";
 
 /// The state of a pull request that was not read yet, as the door tells it.
 const UNREAD: &str = "unread";
+
+/// What is shown while nobody answers.
+const AWAY: &str = "`gaffer up` does not answer; waiting for it to come back";
 
 /// How a look at a job ends the wait.
 enum Seen {
@@ -38,9 +42,11 @@ pub(super) async fn all(
     client: &Client,
     names: &[&str],
     what: (Until, SignedDuration),
+    as_json: bool,
 ) -> Result<Answer> {
     let [one] = names else {
-        let waits = names.iter().map(|name| until(client, name, what));
+        // One line has no room for several jobs.
+        let waits = names.iter().map(|name| until(client, name, what, true));
         let jobs = futures::future::try_join_all(waits).await?;
         let more = false;
         let next_cursor = None;
@@ -50,7 +56,7 @@ pub(super) async fn all(
             next_cursor,
         }));
     };
-    run(client, one, what).await
+    run(client, one, what, as_json).await
 }
 
 /// Waits, and shows the job as it is then.
@@ -58,8 +64,9 @@ pub(super) async fn run(
     client: &Client,
     name: &str,
     what: (Until, SignedDuration),
+    as_json: bool,
 ) -> Result<Answer> {
-    Ok(show::job(&until(client, name, what).await?))
+    Ok(show::job(&until(client, name, what, as_json).await?))
 }
 
 /// Waits, and answers the job as it is then.
@@ -67,25 +74,57 @@ async fn until(
     client: &Client,
     id: &str,
     (until, within): (Until, SignedDuration),
+    is_quiet: bool,
 ) -> Result<JobView> {
     let end = Instant::now() + within.unsigned_abs();
     let mut name = id.to_owned();
     let mut beat = tokio::time::interval(LOOK_EVERY);
+    let mut progress = Progress::new(is_quiet);
+    let mut was_there = false;
     loop {
         beat.tick().await;
-        let job = client.job(&name).await?;
+        let (job, reached) = match look(client, &name, until).await {
+            // It comes back: what was never there is told at once.
+            Err(error) if was_there && Instant::now() < end && is_away(&error) => {
+                progress.away(AWAY);
+                continue;
+            }
+            looked => looked?,
+        };
+        was_there = true;
         // What a name such as `latest` means must not change while one waits.
         name = job.job_id.to_string();
-        let reached = match until {
-            Until::InReview => in_review(client, &job).await?,
-            Until::Merged | Until::Ended | Until::Waiting => seen(&job, until),
-        };
         match reached {
             Seen::There => return Ok(job),
             Seen::Never => return Err(ended(&job).into()),
             Seen::NotYet if Instant::now() >= end => return Err(too_long(&job, within).into()),
-            Seen::NotYet => {}
+            Seen::NotYet => progress.job(&job),
         }
+    }
+}
+
+async fn look(client: &Client, id: &str, until: Until) -> Result<(JobView, Seen), client::Error> {
+    let job = client.job(id).await?;
+    let reached = match until {
+        Until::InReview => in_review(client, &job).await?,
+        Until::Merged | Until::Ended | Until::Waiting => seen(&job, until),
+    };
+    Ok((job, reached))
+}
+
+/// Whether nobody answers, or whoever does is being stopped.
+fn is_away(error: &client::Error) -> bool {
+    match error {
+        client::Error::Unreachable { .. } | client::Error::NoAnswer { .. } => true,
+        client::Error::Problem(problem) => problem.status == 503,
+        client::Error::Base { .. }
+        | client::Error::GoogleKey
+        | client::Error::Token
+        | client::Error::NoTlsProvider
+        | client::Error::Http(_)
+        | client::Error::Key
+        | client::Error::Id(_)
+        | client::Error::Foreign { .. } => false,
     }
 }
 
@@ -101,7 +140,7 @@ fn seen(job: &JobView, until: Until) -> Seen {
 }
 
 /// Whether its pull request waits for somebody's word: one that was never read takes none.
-async fn in_review(client: &Client, job: &JobView) -> Result<Seen> {
+async fn in_review(client: &Client, job: &JobView) -> Result<Seen, client::Error> {
     let Some(pull) = job.pull_request.as_ref().filter(|_| job.state == IN_REVIEW) else {
         return Ok(seen(job, Until::InReview));
     };
@@ -110,7 +149,7 @@ async fn in_review(client: &Client, job: &JobView) -> Result<Seen> {
         Ok(_) => Ok(Seen::There),
         // It is known by its name only.
         Err(client::Error::Problem(_)) => Ok(Seen::NotYet),
-        Err(error) => Err(error.into()),
+        Err(error) => Err(error),
     }
 }
 

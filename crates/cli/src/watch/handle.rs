@@ -25,7 +25,7 @@ const SHOWN_CHARS_MAX: usize = 8_000;
 const NAME_CHARS_MAX: usize = 80;
 
 /// The events that there are.
-const KNOWN: [&str; 4] = ["question", "completed", "error", "stuck"];
+const KNOWN: [&str; 5] = ["question", "completed", "error", "stuck", "test"];
 
 /// What approves a plan.
 const APPROVE: &str = "jules_approve_plan";
@@ -160,6 +160,7 @@ fn plan(event: &Given, approves: bool) -> Plan {
                 ),
             ],
         ),
+        ("test", _) => ("A test message came through.".to_owned(), None, Vec::new()),
         ("stuck", _) => (
             format!("Nothing moves in {named}."),
             one("jules_get_job"),

@@ -17,6 +17,7 @@ fn a_key_from_standard_input_is_stored_for_its_owner_alone_and_shown_nowhere() {
         listed.says("default") && listed.says("stored") && !listed.says(KEY),
         "{listed:?}"
     );
+    let _up = world.worked_over();
     assert!(!world.run(&["status", "--json"]).ok().says(KEY));
     assert!(!world.stored(KEY));
 }

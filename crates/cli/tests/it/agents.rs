@@ -35,6 +35,7 @@ fn a_secret_is_shown_once_and_stored_for_its_owner_alone() {
     let (world, secret) = with_agent();
     assert!(secret.starts_with("whsec_") && secret.len() > 40);
     assert_eq!(world.secret("agents/bot"), (secret.clone(), 0o600));
+    let _up = world.worked_over();
     for command in [
         &["agent", "list"][..],
         &["agent", "list", "--json"],
@@ -179,10 +180,29 @@ async fn a_test_takes_the_way_of_a_wake_and_waits_for_the_acknowledgement() {
             message.account.as_str(),
             message.job_id
         ),
-        ("completed", "test", None)
+        ("test", "test", None)
     );
     let again = world.refused(&["wake", "replay", wake.event.id.as_str()]);
     assert_eq!(again.code, "acknowledged");
+}
+
+#[tokio::test]
+async fn an_address_that_the_running_process_may_not_wake_is_refused_at_once() {
+    let world = World::with_account();
+    let url = "http://127.0.0.1:9/wake";
+    world.run(&["agent", "add", "here", "--url", url]).ok();
+    let mut up = world.worked_over();
+    let told = world.refused(&["agent", "test", "here", "--within", "10m"]);
+    assert_eq!(told.code, "address_refused", "{told:?}");
+    assert!(told.next.contains("--allow-host 127.0.0.1:9"), "{told:?}");
+    let here = "here".parse().unwrap();
+    assert_eq!(store(&world).wakes(&here).await.unwrap().len(), 0);
+    assert!(world.run(&["doctor"]).says("agent_address"));
+    up.note(&["127.0.0.1:9".to_owned()]).unwrap();
+    assert!(!world.run(&["doctor"]).says("agent_address"));
+    let told = world.refused(&["agent", "test", "here", "--within", "1s"]);
+    assert_eq!(told.code, "not_running", "{told:?}");
+    assert!(!world.run(&["doctor"]).says("dead_wakes"));
 }
 
 #[test]
@@ -195,12 +215,7 @@ fn wakes_are_listed_shown_and_sent_once_more() {
     let wake = &dead["wakes"][0];
     assert_eq!(
         (&wake["event"], &wake["agent"], &wake["way"], &wake["next"]),
-        (
-            &json!("completed"),
-            &json!("bot"),
-            &json!("http"),
-            &Value::Null
-        )
+        (&json!("test"), &json!("bot"), &json!("http"), &Value::Null)
     );
     let id = wake["event_id"].as_str().unwrap();
     let shown = world.json(&["wake", "show", id]);

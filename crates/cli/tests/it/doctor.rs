@@ -39,6 +39,7 @@ fn a_healthy_installation_is_told_so_and_nothing_was_written() {
 #[test]
 fn programs_get_every_finding_with_its_code_and_people_get_three_lines_each() {
     let clinic = Clinic::new().set("GITHUB_TOKEN", "AIzaSyTEST0123456789012345678901234567890");
+    let _up = clinic.world.worked_over();
     let ran = clinic.run(&["doctor", "--json"]);
     assert_eq!(ran.code, 1, "{ran:?}");
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -93,6 +94,7 @@ fn it_works_beside_a_writer_and_leaves_the_store_as_it_was() {
 fn one_source_is_looked_at_alone() {
     let clinic = Clinic::new();
     clinic.ok(&["source", "add", "acme/none"]);
+    let _up = clinic.world.worked_over();
     assert_eq!(clinic.run(&["doctor", "--source", "acme/shop"]).code, 0);
     assert_eq!(clinic.run(&["doctor", "--source", "acme/none"]).code, 1);
     let unknown = clinic

@@ -147,7 +147,8 @@ fn the_readme_leads_to_a_merged_pull_request_in_six_commands() {
     assert!(init_ran.says("source acme/shop is added"), "{init_ran:?}");
     let _up = typist.goes_up(up);
     typist.creates(create);
-    typist.types(wait).ok();
+    let waited = typist.types(wait);
+    assert_eq!(waited.code, 0, "{waited:?}");
     let shown = typist.types(show).ok();
     assert!(
         shown.says("merged") && shown.says("acme/shop#1"),
@@ -195,10 +196,12 @@ fn the_readme_leads_to_a_merge_that_a_person_approves() {
     let plan = typist.creates(create);
     assert!(plan.says("plan-waits"), "{plan:?}");
     typist.types(approve).ok();
-    let review = typist.types(reviewed).ok();
+    let review = typist.types(reviewed);
+    assert_eq!(review.code, 0, "{review:?}");
     assert!(review.says("acme/shop#1"), "{review:?}");
     typist.types(merge).ok();
     let end = "gaffer job wait ID --until merged --within 2m";
-    let merged = typist.types(end).ok();
+    let merged = typist.types(end);
+    assert_eq!(merged.code, 0, "{merged:?}");
     assert!(merged.says("merged"), "{merged:?}");
 }

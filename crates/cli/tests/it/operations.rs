@@ -36,7 +36,9 @@ fn everything_moves_to_an_empty_folder_and_arrives_as_it_was() {
             .collect()
     };
     assert_eq!(settings(&new), settings(&old));
+    let up = new.worked_over();
     assert_eq!(new.json(&["status"])["paused_since"], Value::Null);
+    drop(up);
     assert!(!new.data().join("secrets/jules/default").exists());
 }
 

@@ -2,6 +2,7 @@
 
 mod idle;
 mod monitor;
+mod starting;
 mod upgrade;
 mod watching;
 

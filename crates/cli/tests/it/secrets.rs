@@ -156,7 +156,7 @@ fn a_whole_story_of_the_real_processes_shows_no_secret() {
     clean("the arguments", &arguments_of(&house.up));
     let log = house.world.data().parent().unwrap().join("up.log");
     let log = fs::read_to_string(log).unwrap();
-    assert!(log.contains("a job was created"), "{log}");
+    assert!(log.contains(": created"), "{log}");
     clean("the log", &log);
     for secret in ALL {
         assert!(!house.world.stored(secret), "{secret} is stored");

@@ -7,6 +7,7 @@ use crate::world::World;
 #[test]
 fn everything_is_paused_until_it_is_resumed() {
     let world = World::with_account();
+    let _up = world.worked_over();
     assert_eq!(world.json(&["status"])["paused_since"], json!(null));
     let paused = world.json(&["pause"]);
     assert_eq!(paused["paused"], true);
@@ -30,6 +31,7 @@ fn everything_is_paused_until_it_is_resumed() {
 #[test]
 fn one_source_is_paused_by_either_command() {
     let world = World::with_account();
+    let _up = world.worked_over();
     world.run(&["source", "add", "acme/shop"]).ok();
     world.run(&["source", "add", "acme/other"]).ok();
     assert_eq!(
@@ -61,12 +63,14 @@ fn status_tells_people_where_they_are() {
     let world = World::new();
     let agent = ["agent", "add", "bot", "--url", "https://bot.example.com/x"];
     world.run(&agent).ok();
+    let _up = world.worked_over();
     let empty = world.run(&["status"]).ok();
     assert!(
         empty.says("gaffer account add default") && empty.says(&world.data().display().to_string()),
         "{empty:?}"
     );
     let world = World::with_account();
+    let _up = world.worked_over();
     let status = world.json(&["status"]);
     let account = &status["accounts"][0];
     assert_eq!(
@@ -78,4 +82,31 @@ fn status_tells_people_where_they_are() {
         json!({ "waiting": 0, "dead": 0, "oldest": null })
     );
     assert!(world.run(&["status"]).ok().says("0 of 15"));
+}
+
+#[test]
+fn status_and_doctor_say_first_that_nothing_runs() {
+    let world = World::with_account();
+    let words = "`gaffer up` is not running on this data folder";
+    let status = world.run(&["status"]);
+    assert_eq!(status.code, 1, "{status:?}");
+    assert_eq!(
+        status.stdout.lines().next(),
+        Some(&*format!("error: {words}"))
+    );
+    assert!(status.stderr.contains("gaffer up --data"), "{status:?}");
+    let json = world.run(&["status", "--json"]);
+    assert_eq!((json.code, &json.json()["running"]), (1, &json!(false)));
+    assert!(json.stderr.contains(r#""code":"not_running""#), "{json:?}");
+    let doctor = world.run(&["doctor"]);
+    let first = doctor.stdout.lines().next().unwrap();
+    assert!(
+        first.starts_with("error") && first.contains("not_running"),
+        "{doctor:?}"
+    );
+    assert!(doctor.says(words), "{doctor:?}");
+    assert_eq!(doctor.code, 1);
+    let _up = world.worked_over();
+    assert_eq!(world.json(&["status"])["running"], json!(true));
+    assert!(!world.run(&["doctor"]).says("not_running"));
 }

@@ -494,5 +494,6 @@ fn every_surface_says_the_same_of_who_is_waited_for_in_every_state() {
         let is_watched = !matches!(name, "queued" | "starting" | "ended");
         *counts.entry(case.who.to_owned()).or_default() += u64::from(is_watched);
     }
+    let _up = world.worked_over();
     assert_eq!(world.json(&["status"])["waits_for"], json!(counts));
 }

@@ -53,6 +53,11 @@ impl World {
         self.folder.path().join("data")
     }
 
+    /// What `gaffer up` holds while it runs on the data folder.
+    pub(crate) fn worked_over(&self) -> local::FolderLock {
+        local::FolderLock::take(&self.data()).unwrap()
+    }
+
     /// A file of the tester's.
     pub(crate) fn file(&self, name: &str, text: &str) -> String {
         let path = self.folder.path().join(name);

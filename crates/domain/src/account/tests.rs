@@ -228,7 +228,8 @@ fn requests_and_money_of_one_day_are_two_events() {
         | Occurrence::UnreviewedPlan { .. }
         | Occurrence::UnexpectedPush { .. }
         | Occurrence::Completed { .. }
-        | Occurrence::Stuck { .. } => false,
+        | Occurrence::Stuck { .. }
+        | Occurrence::Test => false,
     };
     assert!(says(money, "gaffer cost"), "{money:?}");
     assert!(says(requests, "--requests-a-day"), "{requests:?}");

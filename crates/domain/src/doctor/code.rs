@@ -45,6 +45,9 @@ macro_rules! codes {
 }
 
 codes! {
+    NotRunning, "not_running", Error,
+        "nobody watches Jules, merges what is green or wakes an agent",
+        "start `gaffer up --data FOLDER`";
     DataMissing, "data_missing", Error,
         "nothing was set up in this data folder yet",
         "run `gaffer init`, or name the right folder with `--data DIR`";

@@ -30,6 +30,8 @@ pub struct MachineFacts {
     pub mode: Option<u32>,
     /// Bytes that may still be written there.
     pub disk_free: Option<u64>,
+    /// Whether a process works over the folder.
+    pub is_worked_over: bool,
     /// The bearer token of Gaffer's own door.
     pub api_token: Kept,
 }

@@ -21,6 +21,17 @@ pub const PAUSED_LONG: SignedDuration = SignedDuration::from_hours(24);
 /// The mode bits of group and others.
 const OTHERS: u32 = 0o077;
 
+/// That nothing works over the data folder, if there is something to do in it.
+pub(super) fn not_running(machine: &MachineFacts) -> Option<Finding> {
+    if machine.is_worked_over || machine.data != DataFacts::Readable {
+        return None;
+    }
+    let what = "`gaffer up` is not running on this data folder";
+    let folder = &machine.folder;
+    let finding = Finding::new(Code::NotRunning, format!("data folder {folder}"), what);
+    Some(finding.with("FOLDER", folder))
+}
+
 /// The data folder, its disk, and the token of our own door.
 pub(super) fn data(machine: &MachineFacts) -> Vec<Finding> {
     let folder = &machine.folder;

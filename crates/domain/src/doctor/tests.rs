@@ -59,6 +59,7 @@ fn healthy() -> Facts {
             data: DataFacts::Readable,
             mode: Some(0o700),
             disk_free: Some(1 << 40),
+            is_worked_over: true,
             api_token: Kept::Missing,
         },
         installation: Some(InstallationFacts {

@@ -78,7 +78,8 @@ fn is_halt(what: &Occurrence) -> bool {
         | Occurrence::UnreviewedPlan { .. }
         | Occurrence::UnexpectedPush { .. }
         | Occurrence::Completed { .. }
-        | Occurrence::Stuck { .. } => false,
+        | Occurrence::Stuck { .. }
+        | Occurrence::Test => false,
     }
 }
 
@@ -92,7 +93,8 @@ pub fn is_answered(job: &Job, event: &Event) -> bool {
         | Occurrence::UnexpectedPush { .. }
         | Occurrence::Completed { .. }
         | Occurrence::Error { .. }
-        | Occurrence::Stuck { .. } => false,
+        | Occurrence::Stuck { .. }
+        | Occurrence::Test => false,
     }
 }
 
@@ -105,7 +107,8 @@ fn wants_merge(what: &Occurrence) -> bool {
         Occurrence::Question { .. }
         | Occurrence::PlanApproval { .. }
         | Occurrence::UnreviewedPlan { .. }
-        | Occurrence::Stuck { .. } => false,
+        | Occurrence::Stuck { .. }
+        | Occurrence::Test => false,
     }
 }
 
@@ -124,6 +127,7 @@ fn wants_retry(what: &Occurrence) -> bool {
         | Occurrence::PlanApproval { .. }
         | Occurrence::UnreviewedPlan { .. }
         | Occurrence::UnexpectedPush { .. }
-        | Occurrence::Stuck { .. } => false,
+        | Occurrence::Stuck { .. }
+        | Occurrence::Test => false,
     }
 }

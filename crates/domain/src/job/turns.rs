@@ -112,7 +112,8 @@ fn chain(what: &Occurrence, policy: &Policy) -> Vec<Answer> {
             | Occurrence::UnexpectedPush { .. }
             | Occurrence::Completed { .. }
             | Occurrence::Error { .. }
-            | Occurrence::Stuck { .. },
+            | Occurrence::Stuck { .. }
+            | Occurrence::Test,
             _,
         ) => policy.answers.in_turn(),
     }
@@ -132,7 +133,8 @@ pub(super) fn begin(
         | Occurrence::UnexpectedPush { .. }
         | Occurrence::Completed { .. }
         | Occurrence::Error { .. }
-        | Occurrence::Stuck { .. } => (Topic::Plan, None),
+        | Occurrence::Stuck { .. }
+        | Occurrence::Test => (Topic::Plan, None),
     };
     let steps = chain(what, context.policy);
     if steps.is_empty() {

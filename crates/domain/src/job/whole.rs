@@ -36,7 +36,8 @@ fn cut_at(watch: &Watch, what: &Occurrence) -> Option<Timestamp> {
         }
         Occurrence::UnexpectedPush { .. }
         | Occurrence::Completed { .. }
-        | Occurrence::Stuck { .. } => None,
+        | Occurrence::Stuck { .. }
+        | Occurrence::Test => None,
     }
 }
 

@@ -38,7 +38,8 @@ pub(super) fn event_label(event: &Event) -> String {
         | Occurrence::PlanApproval { .. }
         | Occurrence::UnreviewedPlan { .. }
         | Occurrence::Completed { .. }
-        | Occurrence::Stuck { .. }) => panic!("{what:?}"),
+        | Occurrence::Stuck { .. }
+        | Occurrence::Test) => panic!("{what:?}"),
     }
 }
 

@@ -180,6 +180,10 @@ fn content(event: &Event) -> (Option<String>, Option<Value>) {
             None => (text(reason), None),
         },
         Occurrence::Stuck { last_words } => (last_words.as_deref().and_then(text), None),
+        Occurrence::Test => (
+            text("A test: nothing happened, and nothing has to be done."),
+            None,
+        ),
     }
 }
 

@@ -109,6 +109,7 @@ fn what(event: &Event) -> String {
         Occurrence::Completed { .. } => "a session has finished".to_owned(),
         Occurrence::Error { cause, .. } => format!("error `{}`", cause.as_str()),
         Occurrence::Stuck { .. } => "a session is silent".to_owned(),
+        Occurrence::Test => "a test message".to_owned(),
     }
 }
 
@@ -120,7 +121,8 @@ fn said(event: &Event) -> Option<String> {
         Occurrence::PlanApproval { .. }
         | Occurrence::UnreviewedPlan { .. }
         | Occurrence::UnexpectedPush { .. }
-        | Occurrence::Completed { .. } => return None,
+        | Occurrence::Completed { .. }
+        | Occurrence::Test => return None,
     };
     Some(clip(&redact(words), TEXT_CHARS_MAX))
 }

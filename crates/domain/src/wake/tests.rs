@@ -43,6 +43,18 @@ fn failed(retry_after: Option<SignedDuration>) -> TryOutcome {
 }
 
 #[test]
+fn a_test_is_tried_once_and_nobody_misses_it() {
+    let test = Wake::new(event(Occurrence::Test), "dev".parse().unwrap(), None, at(0));
+    let sent = test.begin(at(0)).unwrap();
+    let over = sent.tried(&failed(None), at(1));
+    assert!(over.is_settled() && !over.is_lost(), "{over:?}");
+    let lost = wake().given_up("x", at(1));
+    assert!(lost.is_lost());
+    let message = message(&test.event, None);
+    assert_eq!((&*message.event, &*message.kind), ("test", "test"));
+}
+
+#[test]
 fn tries_follow_the_schedule_and_then_a_person_sees_it() {
     let (mut wake, mut now, mut waits) = (wake(), at(0), Vec::new());
     while let Some(sending) = wake.begin(now) {

@@ -13,10 +13,10 @@ use crate::store::Versioned;
 use crate::wait::Seen;
 
 /// The account that test messages are sent in the name of. Nothing is looked up under it.
-pub const TEST_ACCOUNT: &str = "test";
+const TEST_ACCOUNT: &str = "test";
 
 impl Desk {
-    /// Puts a test message on its way to an agent: `completed` with nothing in it, of no job, in the name of the account `test`.
+    /// Puts a test message on its way to an agent: `test`, of no job, in the name of the account `test`.
     pub async fn test_wake(&self, agent: &Agent) -> Result<EventId, Error> {
         let mut unit = self.unit();
         let account: AccountName = TEST_ACCOUNT.parse().map_err(|_| Error::NoSuch {
@@ -31,7 +31,7 @@ impl Desk {
             observed_at: unit.now(),
             status: String::new(),
             last_activity: None,
-            what: Occurrence::Completed { pulls: Vec::new() },
+            what: Occurrence::Test,
             audience: Audience::Agent,
             seq: None,
             aid: Aid::default(),

@@ -77,7 +77,10 @@ impl Poller {
                 list: gathered.weight,
                 reads: gathered.reads,
             },
-            Err(LookError::Outside(failure)) => Poll::Failed(failure),
+            Err(LookError::Outside(failure)) => {
+                tracing::warn!(account = %account.name, %failure, "Jules cannot be asked for this account now");
+                Poll::Failed(failure)
+            }
             Err(LookError::Inside(error)) => return Err(error),
         };
         let budget = Budget {

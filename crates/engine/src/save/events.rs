@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::event::{Audience, Event};
 use domain::ids::JobId;
+use domain::job::event_news;
 use domain::wake::{Channel, Wake};
 use jiff::Timestamp;
 
@@ -76,6 +77,7 @@ impl Desk {
             };
             let key = keys::event(owner, &event.id);
             if self.save_event(unit, key, &numbered, route).await? {
+                unit.news.push((owner.clone(), event_news(event)));
                 counts.insert(owner.clone(), (version, count));
             }
         }

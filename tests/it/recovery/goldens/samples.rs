@@ -259,6 +259,7 @@ fn occurrences() -> Vec<Occurrence> {
         Occurrence::Stuck {
             last_words: Some("Working".to_owned()),
         },
+        Occurrence::Test,
     ]
 }
 

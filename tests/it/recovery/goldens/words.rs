@@ -84,7 +84,7 @@ words! {
     }
     NeverStarted { Conflict, ActionsToken, ApprovalPending, NoWorkflow, Unknown }
     Thing { ChangedFiles, Mergeability, Reviews, Checks, BranchRules, Distance }
-    Occurrence { Question, PlanApproval, UnreviewedPlan, UnexpectedPush, Completed, Error, Stuck }
+    Occurrence { Question, PlanApproval, UnreviewedPlan, UnexpectedPush, Completed, Error, Stuck, Test }
     ErrorCause {
         SessionFailed, SessionPaused, UnknownState, InvalidJob, CreateRefused, Auth, Network, Budget, CiFailed, CiNeverStarted,
         Conflict, PullClosed, WrongBase, MergeRefused, MergeBlocked, MessageFailed, ApprovalFailed,

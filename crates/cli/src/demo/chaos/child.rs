@@ -54,7 +54,7 @@ fn end_with_parent() {
 /// Runs until it is killed.
 pub(crate) async fn run(args: ChildArgs, here: Here) -> Result<()> {
     end_with_parent();
-    up::log_to_stderr();
+    up::log_to_stderr(up::Loudness::Usual);
     let time = SharedTime::follow(&args.clock)?;
     let clock: Arc<dyn Clock> = time.clone();
     let overlay = here.environment.overlay;

@@ -29,7 +29,7 @@ use crate::{source, stdin, upstreams};
 /// Runs once, or until told to stop.
 pub(crate) async fn run(args: MonitorArgs, here: &Here) -> Result<()> {
     let config = super::settings(&args.config, here)?;
-    up::log_to_stderr();
+    up::log_to_stderr(up::Loudness::Usual);
     let begun = Begun {
         args: &args,
         config: &config,

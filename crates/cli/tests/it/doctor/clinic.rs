@@ -134,8 +134,10 @@ impl Clinic {
         SystemClock.now()
     }
 
-    /// Everything that the doctor says, without what differs from run to run, and its exit code.
+    /// Everything that the doctor says while `gaffer up` runs, without what differs from run to run, and its exit code.
     pub(super) fn told(&self, more: &[&str]) -> (String, i32) {
+        let is_set_up = self.world.data().is_dir();
+        let _up = is_set_up.then(|| self.world.worked_over());
         self.read(self.run(&[&["doctor"], more].concat()))
     }
 

@@ -6,7 +6,8 @@ use expect_test::expect_file;
 const HEAD: &str = "# What `gaffer doctor` finds
 
 `gaffer doctor` looks at everything this installation needs: the data folder, the clock, Jules, GitHub, each source with its branch rules, webhooks, agents, and work that waits.
-It reads only, here and outside, sends nobody anything, and works whether or not `gaffer up` runs.
+It reads only, here and outside, and sends nothing.
+It works whether or not `gaffer up` runs, and says first if it does not; hosts that a running one was allowed with `--allow-host` count.
 Each finding has three short lines: how bad it is with its code and what is the case, the cause, and the command or click that mends it.
 It exits with 0 when there is no error and with 1 when there is one; `--json` prints the same for programs.
 `--source OWNER/REPO` looks at one source, and `--webhook-url URL` says where webhooks should go.

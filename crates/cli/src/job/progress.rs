@@ -1,0 +1,66 @@
+//! What a waiting command shows meanwhile on stderr: on a terminal one line that is written anew, elsewhere a line whenever something changed.
+
+use client::wire::JobView;
+use console::Term;
+use domain::redact::presentable;
+use tokio::time::Instant;
+
+use crate::render;
+
+/// Longest line, in characters: it must not wrap, or it could not be written anew.
+const LINE_CHARS_MAX: usize = 300;
+
+/// What is shown meanwhile.
+pub(super) struct Progress {
+    term: Option<Term>,
+    shown: Option<(String, Instant)>,
+}
+
+impl Progress {
+    /// Nothing was shown yet. Beside JSON nothing is shown.
+    pub(super) fn new(as_json: bool) -> Self {
+        Self {
+            term: (!as_json).then(Term::stderr),
+            shown: None,
+        }
+    }
+
+    /// Shows where a job stands, and what it waits for.
+    pub(super) fn job(&mut self, job: &JobView) {
+        self.show(format!(
+            "{}, waiting for {}",
+            job.state, job.waits_for.sentence
+        ));
+    }
+
+    /// Shows that the server does not answer.
+    pub(super) fn away(&mut self, words: &str) {
+        self.show(words.to_owned());
+    }
+
+    /// Shows these words: on a terminal with since when, elsewhere only if they are new.
+    fn show(&mut self, words: String) {
+        let Some(term) = &self.term else { return };
+        let since = match &self.shown {
+            Some((shown, since)) if *shown == words => *since,
+            Some(_) | None => Instant::now(),
+        };
+        let is_new = self.shown.as_ref().is_none_or(|(shown, _)| *shown != words);
+        let line = presentable(&words, LINE_CHARS_MAX);
+        if term.is_term() {
+            let age = since.elapsed().as_secs();
+            render::rewritten(term, &format!("{line} ({age} s)"));
+        } else if is_new {
+            render::note(&line);
+        }
+        self.shown = Some((words, since));
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(term) = self.term.as_ref().filter(|term| term.is_term()) {
+            render::rewritten(term, "");
+        }
+    }
+}

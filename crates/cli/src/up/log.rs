@@ -1,0 +1,220 @@
+//! The log on stderr: how much of it there is, and that what repeats itself is said once and then counted.
+
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
+use tracing_subscriber::fmt::{FmtContext, format};
+use tracing_subscriber::registry::LookupSpan;
+
+/// A warning or an error that was logged is not logged again for so long, but counted.
+const ONCE_IN: Duration = Duration::from_secs(60);
+
+/// Most different warnings and errors that are counted at the same time; what comes beyond that is logged as it comes.
+const COUNTED_MAX: usize = 1_000;
+
+/// Fields in which the same trouble differs each time.
+const VARYING: [&str; 3] = ["work", "receives", "key"];
+
+/// How much is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loudness {
+    /// What happens to jobs, warnings and errors.
+    Usual,
+    /// HTTP requests and decisions besides.
+    Verbose,
+    /// Warnings and errors.
+    Quiet,
+}
+
+impl Loudness {
+    /// The same for the filter. The SDK of MCP tells of each request three times, and our own line says all of it.
+    fn filter(self) -> &'static str {
+        match self {
+            Self::Usual => "info,rmcp=warn",
+            Self::Verbose => {
+                "debug,rmcp=warn,hyper=info,hyper_util=info,h2=info,reqwest=info,rustls=info"
+            }
+            Self::Quiet => "warn",
+        }
+    }
+}
+
+/// Logs go to stderr, so that stdout stays for answers. `RUST_LOG` says how much unless something else was chosen.
+pub(crate) fn log_to_stderr(loudness: Loudness) {
+    let typed = (loudness != Loudness::Usual).then(|| EnvFilter::new(loudness.filter()));
+    let filter = typed
+        .or_else(|| EnvFilter::try_from_default_env().ok())
+        .unwrap_or_else(|| EnvFilter::new(loudness.filter()));
+    let logs = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .event_format(Counting::default());
+    let _ = logs.try_init();
+}
+
+/// The usual lines, without those that say once more what was just said.
+#[derive(Default)]
+struct Counting {
+    line: format::Format,
+    said: Mutex<Said>,
+}
+
+/// What was said, by a digest of it.
+#[derive(Default)]
+struct Said(HashMap<u64, Trouble>);
+
+/// A warning or an error that was logged.
+struct Trouble {
+    at: Instant,
+    what: String,
+    /// How often it came since.
+    more: u64,
+}
+
+impl Said {
+    /// Notes something down; answers whether it is new, and what has to be told of what was counted before.
+    fn note(&mut self, trouble: Option<(u64, String)>, now: Instant) -> (bool, Vec<String>) {
+        let is_over = |it: &Trouble| now.duration_since(it.at) >= ONCE_IN;
+        let over = self.0.extract_if(|_, it| is_over(it));
+        let counted = over.filter(|(_, it)| it.more > 0);
+        let counted = counted.map(|(_, it)| format!("{} more times: {}", it.more, it.what));
+        let counted = counted.collect();
+        let Some((digest, what)) = trouble else {
+            return (true, counted);
+        };
+        if let Some(known) = self.0.get_mut(&digest) {
+            known.more += 1;
+            return (false, counted);
+        }
+        if self.0.len() < COUNTED_MAX {
+            let (at, more) = (now, 0);
+            self.0.insert(digest, Trouble { at, what, more });
+        }
+        (true, counted)
+    }
+}
+
+/// What an event says, but for what differs each time.
+struct Words {
+    digest: DefaultHasher,
+    message: String,
+}
+
+impl Visit for Words {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if VARYING.contains(&field.name()) {
+            return;
+        }
+        let text = format!("{value:?}");
+        (field.name(), &text).hash(&mut self.digest);
+        if field.name() == "message" {
+            self.message = text;
+        }
+    }
+}
+
+/// A warning or an error and its digest; none for what is no trouble.
+fn trouble(event: &Event<'_>) -> Option<(u64, String)> {
+    let metadata = event.metadata();
+    if *metadata.level() > Level::WARN {
+        return None;
+    }
+    let mut words = Words {
+        digest: DefaultHasher::new(),
+        message: String::new(),
+    };
+    metadata.callsite().hash(&mut words.digest);
+    event.record(&mut words);
+    Some((words.digest.finish(), words.message))
+}
+
+impl<S, N> FormatEvent<S, N> for Counting
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let (is_new, counted) = {
+            let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+            said.note(trouble(event), Instant::now())
+        };
+        for line in counted {
+            writeln!(writer, "{line}")?;
+        }
+        if is_new {
+            self.line.format_event(context, writer, event)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::Arc;
+
+    use tracing_subscriber::fmt::MakeWriter;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl MakeWriter<'_> for Log {
+        type Writer = Self;
+
+        fn make_writer(&self) -> Self {
+            self.clone()
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_repeats_itself_is_said_once_and_counted() {
+        let log = Log::default();
+        let logs = tracing_subscriber::fmt()
+            .with_writer(log.clone())
+            .with_ansi(false)
+            .event_format(Counting::default());
+        let _guard = tracing::subscriber::set_default(logs.finish());
+        for receives in 0..10_000 {
+            for account in ["one", "two"] {
+                tracing::warn!(account, receives, "it could not be handled");
+            }
+            tracing::info!("a job was merged");
+        }
+        tokio::time::advance(ONCE_IN).await;
+        tracing::info!("the end");
+        let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        assert_eq!(log.matches("WARN").count(), 2, "said more than once");
+        assert_eq!(log.matches("a job was merged").count(), 10_000);
+        let counted = "9999 more times: it could not be handled\n";
+        assert_eq!(log.matches(counted).count(), 2);
+    }
+}

@@ -1,0 +1,92 @@
+//! How `gaffer up` starts and what it tells: an empty folder, a port that is taken, what happens to jobs, and who waits through a restart.
+
+use super::*;
+
+/// A stage whose pull requests are read often, since no webhook announces their checks.
+fn quick() -> Stage {
+    let stage = Stage::new();
+    let set = ["source", "set", "acme/shop", "--pull-poll", "5s"];
+    stage.world.run(&set).ok();
+    stage
+}
+
+#[test]
+fn an_empty_folder_is_said_to_be_one() {
+    let world = World::new();
+    let mut up = world.command(&["up", "--listen", "127.0.0.1:0"]);
+    let mut up = up.stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(up.stdout.take().unwrap()).lines();
+    let hint = lines.nth(2).unwrap().unwrap();
+    assert!(hint.contains("gaffer init"), "{hint}");
+    up.kill().unwrap();
+    up.wait().unwrap();
+}
+
+#[test]
+fn a_taken_port_names_the_option_and_leaves_no_database() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let world = World::new();
+    let told = world.refused(&["up", "--listen", &address]);
+    assert_eq!((told.exit, told.code.as_str()), (1, "address_in_use"));
+    assert!(told.next.contains("--listen"), "{told:?}");
+    assert!(!world.data().join("gaffer.db").exists());
+}
+
+#[test]
+fn who_waits_for_a_job_waits_through_a_restart_and_is_told_of_its_states() {
+    let stage = quick();
+    let up = stage.up();
+    let url = up.text("url");
+    let address = url.trim_start_matches("http://").to_owned();
+    let job = stage.create(&url);
+    let wait = ["job", "wait", &job, "--until", "merged", "--url", &url];
+    let mut waiting = stage.world.command(&wait).spawn().unwrap();
+    let mut told = BufReader::new(waiting.stderr.take().unwrap())
+        .lines()
+        .map(Result::unwrap);
+    // A session that exists is not created again.
+    assert!(told.any(|line| line.starts_with("working")));
+    up.kill();
+    assert!(told.any(|line| line.contains("does not answer")));
+    let again = ["up", "--listen", &address, "--no-webhooks", "--json"];
+    let up = Process::start(stage.world.command(&again));
+    let states: Vec<String> = told.collect();
+    assert!(
+        states.iter().any(|line| line.starts_with("working")),
+        "{states:?}"
+    );
+    let output = waiting.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{states:?}");
+    assert_eq!(up.stop(), Some(0));
+}
+
+#[test]
+fn the_log_tells_what_happens_to_jobs_and_no_requests() {
+    let stage = quick();
+    let log = stage.world.file("log", "");
+    let log_of = || std::fs::read_to_string(&log).unwrap();
+    let up = ["up", "--listen", "127.0.0.1:0", "--no-webhooks", "--json"];
+    let mut command = stage.world.command(&up);
+    command.stderr(std::fs::File::create(&log).unwrap());
+    let up = Process::start_as_is(command);
+    let url = up.text("url");
+    let job = stage.create(&url);
+    let wait = ["job", "wait", &job, "--until", "merged", "--url", &url];
+    assert_eq!(stage.world.run(&wait).code, 0);
+    assert_eq!(up.stop(), Some(0));
+    let log = log_of();
+    for what in [
+        "created",
+        "session ",
+        "completed, for its ",
+        "pull request ",
+        "merged at ",
+    ] {
+        let lines = log
+            .lines()
+            .filter(|line| line.contains(what) && line.contains(&job));
+        assert_eq!(lines.count(), 1, "{what}: {log}");
+    }
+    assert!(!log.contains("http.status"), "{log}");
+}

@@ -1,0 +1,135 @@
+//! What happened to a job, in a few words for the log. Nothing of it was written by others.
+
+use super::{How, Job, Origin};
+use crate::effect::Action;
+use crate::event::{Audience, Event};
+use crate::redact::presentable;
+
+/// Longest name of who gave an order, in characters.
+const BY_CHARS_MAX: usize = 120;
+
+/// What a change of a job means, in order; none for a job that only goes on.
+pub fn news(before: Option<&Job>, job: &Job) -> Vec<String> {
+    let mut news = Vec::new();
+    match before {
+        None => news.push(match job.origin {
+            Origin::Created => "created".to_owned(),
+            Origin::Adopted => "taken over from a session that existed".to_owned(),
+        }),
+        Some(before) => {
+            let is_new = |given: &&super::Given| !before.given.contains(given);
+            let given = job.given.iter().filter(is_new);
+            news.extend(
+                given.map(|given| format!("{} by {}", given.order.done(), plain(&given.by))),
+            );
+        }
+    }
+    let session = job.session().filter(|_| !job.is_ended());
+    if let Some(session) = session.filter(|_| session != before.and_then(Job::session)) {
+        news.push(format!("session {session} started"));
+    }
+    if let Some(pull) = job
+        .pull()
+        .filter(|_| job.pull() != before.and_then(Job::pull))
+    {
+        news.push(format!("pull request {pull}"));
+    }
+    if !before.is_some_and(Job::is_ended) {
+        news.extend(ended(job));
+    }
+    news
+}
+
+fn ended(job: &Job) -> Option<String> {
+    let super::Phase::Ended(ending) = &job.phase else {
+        return None;
+    };
+    Some(match &ending.how {
+        How::Merged { sha } => format!("merged at {sha}"),
+        How::PullClosed => "ended: its pull request was closed without a merge".to_owned(),
+        How::Completed => "ended: its session finished without a pull request".to_owned(),
+        How::Failed { .. } => "ended: its session failed".to_owned(),
+        How::Lost => "ended: its session is gone".to_owned(),
+        How::Refused { .. } => "ended: Jules refused to create its session".to_owned(),
+        How::Cancelled { by } => format!("cancelled by {}", plain(by)),
+    })
+}
+
+/// A name that somebody gave, on one line.
+fn plain(by: &str) -> String {
+    presentable(by, BY_CHARS_MAX)
+}
+
+/// What an event means.
+pub fn event_news(event: &Event) -> String {
+    let whose = match event.audience {
+        Audience::Agent => "agent",
+        Audience::Human => "person",
+    };
+    let (name, kind) = (event.what.name(), event.what.kind());
+    match name == kind {
+        true => format!("{name}, for its {whose}"),
+        false => format!("{name} {kind}, for its {whose}"),
+    }
+}
+
+/// What is done about a pull request that people ask about; none for the rest.
+pub fn effect_news(action: &Action) -> Option<&'static str> {
+    match action {
+        Action::Say { cause, .. } if cause.starts_with("ci:") => {
+            Some("checks failed; its session is told")
+        }
+        Action::Merge { .. } => Some("is being merged"),
+        Action::UpdateBranch { .. } => Some("its branch is being brought up to date"),
+        Action::CreateSession { .. }
+        | Action::Say { .. }
+        | Action::ApprovePlan { .. }
+        | Action::Archive { .. }
+        | Action::ClosePull { .. }
+        | Action::MarkReady { .. }
+        | Action::Comment { .. }
+        | Action::Label { .. }
+        | Action::DeleteBranch { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::fixture::at;
+    use crate::job::tests::watched_job;
+    use crate::job::{Ending, Order, Phase, given};
+
+    #[test]
+    fn each_thing_that_happens_is_told_once() {
+        let watched = watched_job();
+        let session = watched.session().unwrap().clone();
+        assert_eq!(
+            news(None, &watched),
+            ["created".to_owned(), format!("session {session} started")]
+        );
+        assert_eq!(news(Some(&watched), &watched), [""; 0]);
+        let mut answered = watched.clone();
+        given(&mut answered, Order::Say, "token zai", at(1));
+        assert_eq!(news(Some(&watched), &answered), ["said by token zai"]);
+        let mut pulled = answered.clone();
+        if let Phase::Watching(watch) = &mut pulled.phase {
+            watch.pull = Some("acme/shop#7".parse().unwrap());
+        }
+        assert_eq!(news(Some(&answered), &pulled), ["pull request acme/shop#7"]);
+        let sha = "a".repeat(40);
+        let merged = Job {
+            phase: Phase::Ended(Ending {
+                at: at(2),
+                session: Some(session),
+                pull: pulled.pull().cloned(),
+                how: How::Merged {
+                    sha: sha.parse().unwrap(),
+                },
+            }),
+            ..pulled.clone()
+        };
+        assert_eq!(news(Some(&pulled), &merged), [format!("merged at {sha}")]);
+        assert_eq!(news(Some(&merged), &merged), [""; 0]);
+    }
+}

@@ -1,5 +1,6 @@
-//! An agent whose address hangs delays its own wakes and nothing else.
+//! Deliveries to agents: each arrives once, and an address that hangs delays its own wakes and nothing else.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use domain::ids::JobId;
 use engine::dispatcher::{AT_ONCE_PER_AGENT, Deliveries, Dispatcher};
 use engine::jobs::Order;
 use engine::ports::{AgentsWrite, Delivered, Envelope};
-use tests::world::{AGENT, MINUTE, REPO, SECOND, Setup, World, asking, on_green, scenario};
+use tests::world::{AGENT, MINUTE, REPO, SECOND, Setup, World, asking, hour, on_green, scenario};
 use tokio::sync::Semaphore;
 use tokio::sync::oneshot;
 
@@ -122,4 +123,24 @@ async fn an_agent_that_never_answers_delays_nobody_else() {
     let both = async { tokio::join!(story, delivering) };
     let ended = tokio::time::timeout(AT_MOST, Box::pin(both)).await;
     assert!(ended.is_ok(), "the hanging agent holds up others");
+}
+
+/// As many events as a busy month has.
+const WAKES: usize = 1_000;
+
+#[tokio::test]
+async fn a_thousand_wakes_arrive_once_each() {
+    let world = World::new().await;
+    let found = world.desk.store.agent(&world.agent()).await;
+    let agent = found.expect("a store").expect("an agent").value;
+    for _ in 0..WAKES {
+        world.desk.test_wake(&agent).await.expect("a wake");
+    }
+    let received = || world.sandbox.agents().received(AGENT);
+    let all = async |_: &World| received().len() >= WAKES;
+    world.until(MINUTE * 10, "all wakes", all).await;
+    world.pass(hour(1)).await;
+    let ids: BTreeSet<_> = received().into_iter().map(|it| it.webhook_id).collect();
+    assert_eq!((received().len(), ids.len()), (WAKES, WAKES));
+    world.finish().await;
 }

@@ -1,5 +1,6 @@
 //! Real processes: `gaffer up` killed and started again in the middle of a job, two of them on one folder, told to stop, and put back to an old backup.
 
+mod hostile;
 mod idle;
 mod monitor;
 mod starting;

@@ -102,7 +102,7 @@ async fn no_other_body_goes_under_a_good_signature() {
         turned
     }));
     for other in &others {
-        assert_eq!(hook.deliver(other, &good).await.status, 401);
+        assert_eq!(hook.deliver(other, &good).await.status.as_u16(), 401);
     }
     assert_eq!(hook.queued().await, []);
     assert_eq!(hook.counts(), (0, 0, others.len() as u64));
@@ -188,7 +188,10 @@ async fn the_largest_body_that_github_sends_is_a_small_message() {
     let whole = format!("{{\"unread\":\"{padding}\",{}", &body[1..]);
     assert_eq!(whole.len(), WEBHOOK_BODY_BYTES_MAX);
     let good = sign("right", whole.as_bytes());
-    assert_eq!(hook.deliver(whole.as_bytes(), &good).await.status, 202);
+    assert_eq!(
+        hook.deliver(whole.as_bytes(), &good).await.status.as_u16(),
+        202
+    );
     let longer = format!("{whole} ");
     let signature = sign("right", longer.as_bytes());
     assert_eq!(
@@ -196,4 +199,37 @@ async fn the_largest_body_that_github_sends_is_a_small_message() {
         413
     );
     assert_eq!(hook.queued().await.len(), 1);
+}
+
+/// Far more than GitHub repeats anything.
+const REPLAYS: usize = 10_000;
+
+const FORGERIES: usize = 5_000;
+
+#[tokio::test]
+async fn thousands_of_replays_and_forgeries_leave_hints_and_counts_alone() {
+    let hook = Hook::new("right");
+    let body = pull_request().to_string();
+    let (good, bad) = (
+        sign("right", body.as_bytes()),
+        sign("wrong", body.as_bytes()),
+    );
+    for _ in 0..FORGERIES {
+        assert_eq!(
+            hook.deliver(body.as_bytes(), &bad).await.status.as_u16(),
+            401
+        );
+    }
+    assert_eq!(hook.queue.depth().await.unwrap(), (0, 0));
+    for _ in 0..REPLAYS {
+        assert_eq!(
+            hook.deliver(body.as_bytes(), &good).await.status.as_u16(),
+            202
+        );
+    }
+    let (accepted, ignored, refused) = hook.counts();
+    assert_eq!(
+        (accepted + ignored, refused),
+        (REPLAYS as u64, FORGERIES as u64)
+    );
 }

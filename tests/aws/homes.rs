@@ -62,6 +62,7 @@ impl Player {
         let list = self.one_in(if is_small { 10 } else { 2 }).then(|| ListKey {
             name: "some".to_owned(),
             sort: format!("{} {}", key.pk, key.sk),
+            word: None,
         });
         Record {
             // White space around it would be lost if it shared the item.

@@ -6,6 +6,7 @@
 
 mod attempts;
 mod contract;
+mod counts;
 mod faults;
 mod infra;
 mod invariants;

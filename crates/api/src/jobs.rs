@@ -17,6 +17,7 @@ use domain::{wake, words};
 use engine::desk::Error;
 use engine::jobs::{JobsAsked, JobsCursor, NoJobsCursor, Once, Order};
 use engine::status::STATES;
+use engine::waits::Waits;
 use sha2::{Digest, Sha256};
 
 use crate::body::{self, Parts, SHOWN_CHARS_MAX, Sent};
@@ -103,8 +104,9 @@ pub(crate) async fn list(State(door): Door, query: query::Asked) -> Result<Json<
     } = list_query(query)?;
     let listed = door.desk.list_jobs(&asked, after.as_ref(), limit).await?;
     let mut jobs = Vec::with_capacity(listed.jobs.len());
+    let mut waits = Waits::new(&door.desk);
     for job in &listed.jobs {
-        jobs.push(view::of(&door, job).await?);
+        jobs.push(view::among(&mut waits, job).await?);
     }
     Ok(Json(Jobs {
         jobs,

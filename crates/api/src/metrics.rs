@@ -41,7 +41,7 @@ impl Kind {
 
 /// `GET /metrics`.
 pub(crate) async fn metrics(State(door): Door) -> Result<Response, Refused> {
-    let figures = door.desk.figures().await?;
+    let figures = door.desk.shared_figures().await?;
     let text = page(&figures, door.webhooks.counts());
     Ok(([(CONTENT_TYPE, FORMAT)], text).into_response())
 }
@@ -113,7 +113,7 @@ fn page(figures: &Figures, webhooks: WebhookCounts) -> String {
 }
 
 fn work(page: &mut Page, status: &Status) {
-    let help = "Jobs by state, of the newest thousand.";
+    let help = "Jobs by state.";
     let mut samples = page.figure("gaffer_jobs", Kind::Gauge, help);
     for (state, count) in &status.jobs {
         samples.add(&[("state", state)], *count);
@@ -201,9 +201,10 @@ fn allowances(page: &mut Page, accounts: &[AccountStatus]) {
 }
 
 fn wakes(page: &mut Page, figures: &Figures) {
-    let help = "Events by kind, of the newest five hundred.";
-    let mut samples = page.figure("gaffer_events", Kind::Gauge, help);
-    for ((event, kind), count) in &figures.events {
+    let help = "Events by kind.";
+    let mut samples = page.figure("gaffer_events_total", Kind::Counter, help);
+    for (name, count) in &figures.events {
+        let (event, kind) = name.split_once(' ').unwrap_or((name, ""));
         samples.add(&[("event", event), ("kind", kind)], *count);
     }
     let help = "From seeing an event to its acknowledgement, of the newest events.";

@@ -24,7 +24,7 @@ pub(crate) async fn health(State(door): Door) -> Json<Health> {
 
 /// `GET /status`.
 pub(crate) async fn status(State(door): Door) -> Result<Json<Status>, Refused> {
-    let status = door.desk.status().await?;
+    let status = door.desk.shared_status().await?;
     let (waiting, dead) = status.queue;
     Ok(Json(Status {
         now: status.now,

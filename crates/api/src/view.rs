@@ -12,6 +12,7 @@ use domain::redact::presentable;
 use domain::session::Plan;
 use domain::when::to_the_second;
 use engine::status::state_of;
+use engine::waits::Waits;
 use engine::why::Reasoned;
 
 use crate::door::Inner;
@@ -34,7 +35,12 @@ const CANCELLED: &str = "Canceled by user";
 
 /// A job, with who is waited for.
 pub(crate) async fn of(door: &Inner, job: &Job) -> Result<JobView, Refused> {
-    let waits_for = door.desk.waits_for(job).await?.into();
+    among(&mut Waits::new(&door.desk), job).await
+}
+
+/// The same of one of several, for which what they share is read once.
+pub(crate) async fn among(waits: &mut Waits<'_>, job: &Job) -> Result<JobView, Refused> {
+    let waits_for = waits.of(job).await?.into();
     Ok(JobView {
         waits_for,
         ..shown(job)

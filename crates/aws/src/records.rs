@@ -109,6 +109,10 @@ impl Records for Table {
         read::members(self, name, limit).await
     }
 
+    async fn count(&self, name: &str) -> Result<u64, RecordsError> {
+        read::count_of(self, name).await
+    }
+
     /// Half of what it costs to read them as of their last commit.
     async fn glance(&self, keys: &[Key]) -> Result<Vec<Record>, RecordsError> {
         let (small, others): (Vec<&Key>, Vec<&Key>) =

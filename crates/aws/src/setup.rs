@@ -28,6 +28,8 @@ pub(crate) const DUE_AT: &str = "due_at";
 pub(crate) const LIST: &str = "list";
 /// Sort key of the list index, text.
 pub(crate) const PLACE: &str = "place";
+/// What a row is counted as in its list, text; in no index, since an index would be written with each change of it.
+pub(crate) const WORD: &str = "word";
 
 /// The small records that share the item, by sort key: JSON as text, or deflated. Only items that may be shared have it.
 pub(crate) const KIN: &str = "kin";

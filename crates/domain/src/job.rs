@@ -53,7 +53,7 @@ pub use tally::{Tally, Topic};
 pub(crate) use turns::turn_deadline;
 pub use turns::{Asked, NUDGES_MAX, answered_at, asked, is_wanted};
 pub use unreviewed::{has_unreviewed_plan, is_worked_on};
-pub use waits::{WaitsFor, What, Who, waits_for};
+pub use waits::{Alone, WaitsFor, What, Who, waits_alone, waits_for};
 pub use watch::{
     Announced, Attention, Mark, Nudged, PendingPlan, Reply, Said, Sent, Talk, Telling, Told, Turn,
     Watch,

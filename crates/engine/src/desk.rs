@@ -15,6 +15,7 @@ use crate::ports::{
     Clock, CommitError, Expect, Ids, Key, ListKey, Queue, QueueError, Record, Records,
     RecordsError, Write,
 };
+use crate::shared::Answers;
 use crate::store::{Store, Versioned, encode};
 use crate::work::Work;
 use crate::{forget, keys};
@@ -85,6 +86,7 @@ pub struct Desk {
     /// Whether nothing may be written outside.
     pub observe_only: bool,
     bell: Arc<Notify>,
+    pub(crate) answers: Arc<Answers>,
 }
 
 impl Desk {
@@ -105,6 +107,7 @@ impl Desk {
             installation,
             observe_only: false,
             bell,
+            answers: Arc::default(),
         }
     }
 

@@ -8,9 +8,6 @@ use jiff::SignedDuration;
 use crate::desk::{Desk, Error};
 use crate::status::Status;
 
-/// Events that are counted by their kind: one page of the newest.
-pub const EVENTS_COUNTED: usize = 500;
-
 /// The newest events whose wakes are looked at: each costs a read for every agent.
 pub const WAKES_TIMED: usize = 50;
 
@@ -19,8 +16,8 @@ pub const WAKES_TIMED: usize = 50;
 pub struct Figures {
     /// What is going on.
     pub status: Status,
-    /// How many of the newest [`EVENTS_COUNTED`] events are of each name and kind.
-    pub events: BTreeMap<(&'static str, String), u64>,
+    /// How many events were recorded, by name and kind with a space between the two.
+    pub events: BTreeMap<String, u64>,
     /// From the observation of an event to its acknowledgement, of the acknowledged wakes of the newest [`WAKES_TIMED`] events, ascending.
     pub wakes: Vec<SignedDuration>,
 }
@@ -28,15 +25,10 @@ pub struct Figures {
 impl Desk {
     /// Figures of the moment.
     pub async fn figures(&self) -> Result<Figures, Error> {
-        let recent = self.store.recent_events(EVENTS_COUNTED).await?;
-        let mut events = BTreeMap::new();
-        for event in &recent {
-            let kind = (event.what.name(), event.what.kind().to_owned());
-            *events.entry(kind).or_insert(0) += 1;
-        }
+        let recent = self.store.recent_events(WAKES_TIMED).await?;
         let agents = self.store.agents().await?;
         let mut wakes = Vec::new();
-        for event in recent.iter().take(WAKES_TIMED) {
+        for event in &recent {
             for agent in &agents {
                 let wake = self.store.wake(&agent.value.name, &event.id).await?;
                 let state = wake.map(|wake| wake.value.state);
@@ -47,8 +39,8 @@ impl Desk {
         }
         wakes.sort();
         Ok(Figures {
-            status: self.status().await?,
-            events,
+            status: self.shared_status().await?,
+            events: self.event_counts().await?,
             wakes,
         })
     }

@@ -12,6 +12,7 @@ mod waiting;
 
 use std::time::Duration;
 
+pub use crate::save::job_list;
 pub use creation::Carried;
 pub use listing::{JobsAsked, JobsCursor, Listed, NoJobsCursor};
 pub(crate) use waiting::{SEEN_JUST_NOW, conversation_key};

@@ -341,6 +341,11 @@ pub fn is_usage(key: &Key) -> bool {
     key.pk.starts_with("COUNT#usage#")
 }
 
+/// How many events of each kind were recorded, as of a while ago.
+pub fn events_counted() -> Key {
+    key("COUNT#events", META)
+}
+
 /// Who may merge into a branch just now.
 pub fn lane(repo: &RepoName, base: &str) -> Key {
     key(format!("LEASE#lane#{}#{base}", repo.key()), META)
@@ -356,10 +361,16 @@ pub fn jobs_of(which: &str, account: &AccountName) -> String {
     format!("{which}:{account}")
 }
 
+/// The list of jobs that ended in a state.
+pub fn ended(state: &str) -> String {
+    format!("ended:{state}")
+}
+
 /// A place in a list.
 pub fn listed(name: impl Into<String>, sort: impl Into<String>) -> Option<ListKey> {
     Some(ListKey {
         name: name.into(),
         sort: sort.into(),
+        word: None,
     })
 }

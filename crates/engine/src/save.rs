@@ -22,7 +22,7 @@ use crate::settings::{Agent, TrackedPull};
 use crate::store::Versioned;
 use crate::work::Work;
 
-pub(crate) use places::job_list;
+pub use places::job_list;
 use places::{begins_to_be_watched, swept};
 
 /// Whose events these are.

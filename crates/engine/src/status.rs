@@ -1,6 +1,6 @@
 //! What is going on, all in all.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::account::{Health, OVERDUE_MAX, Tally};
 use domain::feed::{self, FeedHealth};
@@ -32,7 +32,7 @@ pub struct Status {
     pub observe_only: bool,
     /// Jobs by state.
     pub jobs: std::collections::BTreeMap<String, u64>,
-    /// Jobs whose session is watched, by who is waited for.
+    /// Jobs whose session is watched, by who is waited for, or as [`NOT_READ`](crate::counts::NOT_READ).
     pub waits_for: BTreeMap<String, u64>,
     /// Accounts.
     pub accounts: Vec<AccountStatus>,
@@ -134,6 +134,17 @@ pub const STATES: [&str; 13] = [
     "cancelled",
 ];
 
+/// Those of jobs that are over.
+pub const ENDED: [&str; 7] = [
+    "merged",
+    "closed",
+    "completed",
+    "failed",
+    "lost",
+    "refused",
+    "cancelled",
+];
+
 /// A job's state in one word, for people and for lists.
 pub fn state_of(job: &Job) -> &'static str {
     match &job.phase {
@@ -204,21 +215,20 @@ impl Desk {
 
     /// What is going on.
     pub async fn status(&self) -> Result<Status, Error> {
-        let mut jobs = BTreeMap::new();
-        let mut held: BTreeMap<AccountName, u64> = BTreeMap::new();
-        for job in self.store.jobs(1_000).await? {
-            *jobs.entry(state_of(&job.value).to_owned()).or_insert(0) += 1;
-            if job.value.holds_slot() {
-                *held.entry(job.value.account).or_default() += 1;
-            }
-        }
+        let found = self.store.accounts().await?;
+        let sources = self.store.sources().await?;
+        let names = found.iter().map(|it| it.value.name.clone());
+        let used = sources.iter().map(|it| it.value.account.clone());
+        // A source may name an account that is not there any more.
+        let names: BTreeSet<AccountName> = names.chain(used).collect();
+        let mut counts = self.job_counts(&names).await?;
         let mut accounts = Vec::new();
-        for found in self.store.accounts().await? {
+        for found in found {
             let account = found.value;
             let slots = self.store.slots(&account.name).await?.value;
             accounts.push(AccountStatus {
                 slots: (
-                    held.remove(&account.name).unwrap_or(0),
+                    counts.held.remove(&account.name).unwrap_or(0),
                     account.limits.concurrent,
                 ),
                 today: (slots.created.len() as u64, account.limits.per_day),
@@ -232,7 +242,6 @@ impl Desk {
                     .map(|of| (account.budget.requests(self.now()), of)),
             });
         }
-        let sources = self.store.sources().await?;
         let next_due = self.store.records().next_due().await?;
         let now = self.now();
         let ticked = self.store.read::<Lease>(&keys::tick()).await?;
@@ -248,8 +257,8 @@ impl Desk {
             now,
             paused_since: self.store.switches().await?.value.paused_since,
             observe_only: self.observe_only,
-            jobs,
-            waits_for: self.watched_wait_for().await?,
+            jobs: counts.states,
+            waits_for: counts.waits_for,
             last_tick,
             feeds,
             oldest: self.queue.oldest().await?,

@@ -1,35 +1,91 @@
-//! Who is waited for: what the one rule of that looks at is loaded here, for one job and for all that are watched.
+//! Who is waited for: what the one rule of that looks at is loaded here, for one job and for many.
 
 use std::collections::BTreeMap;
 
+use domain::ids::{AgentName, RepoName};
 use domain::job::{self, Job, Phase, WaitsFor};
+use domain::pull::Pull;
 
 use crate::desk::{Desk, Error};
 
-impl Desk {
+/// Who is waited for, of several jobs: what they share is read once.
+pub struct Waits<'a> {
+    desk: &'a Desk,
+    /// The agent that a source names.
+    sources: BTreeMap<RepoName, Option<AgentName>>,
+    /// Whether an agent can be woken.
+    agents: BTreeMap<AgentName, bool>,
+}
+
+impl<'a> Waits<'a> {
+    /// Nothing is read yet.
+    pub fn new(desk: &'a Desk) -> Self {
+        Self {
+            desk,
+            sources: BTreeMap::new(),
+            agents: BTreeMap::new(),
+        }
+    }
+
     /// Who has to do something before a job goes on.
-    pub async fn waits_for(&self, job: &Job) -> Result<WaitsFor, Error> {
+    pub async fn of(&mut self, job: &Job) -> Result<WaitsFor, Error> {
         if !matches!(job.phase, Phase::Watching(_)) {
             return Ok(job::waits_for(job, None, None));
         }
         let pull = match job.pull() {
-            Some(reference) => self.store.pull(reference).await?,
+            Some(reference) => self.desk.store.pull(reference).await?,
             None => None,
         };
         let pull = pull.map(|found| found.value.pull);
-        let agent = self.route(job).await?.agent.map(|agent| agent.name);
-        Ok(job::waits_for(job, pull.as_ref(), agent.as_ref()))
+        self.told_by(job, pull.as_ref()).await
     }
 
-    /// How many watched jobs wait for whom.
-    pub(crate) async fn watched_wait_for(&self) -> Result<BTreeMap<String, u64>, Error> {
-        let mut counts = BTreeMap::new();
-        for account in self.store.accounts().await? {
-            for job in self.store.watched(&account.value.name).await? {
-                let who = self.waits_for(&job.value).await?.who;
-                *counts.entry(who.word().to_owned()).or_insert(0) += 1;
+    /// The same of a job whose pull request was read before.
+    pub(crate) async fn told_by(
+        &mut self,
+        job: &Job,
+        pull: Option<&Pull>,
+    ) -> Result<WaitsFor, Error> {
+        let agent = self.woken(job.agent.as_ref(), &job.repo).await?;
+        Ok(job::waits_for(job, pull, agent.as_ref()))
+    }
+
+    /// The agent that would be woken for a job that names this one, or none, in a repository.
+    pub(crate) async fn woken(
+        &mut self,
+        named: Option<&AgentName>,
+        repo: &RepoName,
+    ) -> Result<Option<AgentName>, Error> {
+        let named = match named {
+            Some(named) => Some(named.clone()),
+            None => self.of_source(repo).await?,
+        };
+        let Some(name) = named else { return Ok(None) };
+        let is_awake = match self.agents.get(&name) {
+            Some(known) => *known,
+            None => {
+                let is_awake = self.desk.awake(Some(name.clone())).await?.is_some();
+                self.agents.insert(name.clone(), is_awake);
+                is_awake
             }
+        };
+        Ok(is_awake.then_some(name))
+    }
+
+    async fn of_source(&mut self, repo: &RepoName) -> Result<Option<AgentName>, Error> {
+        if let Some(known) = self.sources.get(repo) {
+            return Ok(known.clone());
         }
-        Ok(counts)
+        let source = self.desk.store.source(repo).await?;
+        let agent = source.and_then(|source| source.value.agent);
+        self.sources.insert(repo.clone(), agent.clone());
+        Ok(agent)
+    }
+}
+
+impl Desk {
+    /// Who has to do something before a job goes on.
+    pub async fn waits_for(&self, job: &Job) -> Result<WaitsFor, Error> {
+        Waits::new(self).of(job).await
     }
 }

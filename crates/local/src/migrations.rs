@@ -24,6 +24,10 @@ const MIGRATIONS: &[Step] = &[
         sql: include_str!("migrations/0002_forgetting.sql"),
         bodies: 1,
     },
+    Step {
+        sql: include_str!("migrations/0003_words.sql"),
+        bodies: 1,
+    },
 ];
 
 // Whoever gives bodies a new schema is told here that a step is missing.

@@ -1,5 +1,7 @@
 //! Records on SQLite: what the engine's contract says, in one transaction per commit.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use engine::ports::{
     CommitError, DueRow, Key, Page, PageToken, Record, Records, RecordsError, Write, check_limits,
@@ -125,6 +127,35 @@ impl Records for Store {
                 one_more(limit),
             )?;
             Ok(page(records, limit, token::of_list))
+        })
+        .await
+    }
+
+    async fn count(&self, name: &str) -> Result<u64, RecordsError> {
+        let name = name.to_owned();
+        self.read("counting a list", move |connection| {
+            read::count_of(connection, &name)
+        })
+        .await
+    }
+
+    async fn words(&self, name: &str) -> Result<BTreeMap<String, u64>, RecordsError> {
+        let name = name.to_owned();
+        self.read("counting a list by words", move |connection| {
+            read::words(connection, &name)
+        })
+        .await
+    }
+
+    /// All of them in one turn of the connection.
+    async fn glance(&self, keys: &[Key]) -> Result<Vec<Record>, RecordsError> {
+        let keys = keys.to_vec();
+        self.read("getting several records", move |connection| {
+            let mut found = Vec::with_capacity(keys.len());
+            for key in &keys {
+                found.extend(read::get(connection, key)?);
+            }
+            Ok(found)
         })
         .await
     }

@@ -76,7 +76,9 @@ impl InFlight {
             if kind_of(&record.key) == Kind::Effect {
                 kept.done.extend(done(&body["it"]));
             }
-            let list = record.list.map(|list| json!([list.name, list.sort]));
+            let list = record
+                .list
+                .map(|list| json!([list.name, list.sort, list.word]));
             kept.records.push(json!({
                 "pk": record.key.pk, "sk": record.key.sk, "due": record.due, "list": list, "body": body,
             }));
@@ -142,6 +144,7 @@ fn record(golden: &Value, address: &str) -> Record {
     let list = golden["list"].as_array().map(|list| ListKey {
         name: text(&list[0]),
         sort: text(&list[1]),
+        word: list[2].as_str().map(str::to_owned),
     });
     let due = golden["due"].as_str();
     Record {

@@ -6,10 +6,12 @@ use engine::ports::{CommitError, Expect, Key, ListKey, Record, Records, Write};
 use jiff::Timestamp;
 use tokio::task::JoinSet;
 
+mod counts;
 mod indexes;
 mod limits;
 mod pages;
 
+pub use counts::*;
 pub use indexes::*;
 pub use limits::*;
 pub use pages::*;
@@ -89,6 +91,7 @@ pub async fn a_record_is_read_as_it_was_written(store: Arc<dyn Records>) {
         list: Some(ListKey {
             name: "pulls".to_owned(),
             sort: "o/r#1".to_owned(),
+            word: Some("waiting".to_owned()),
         }),
         forget: Some(Timestamp::from_second(1_804_000_000).unwrap()),
     };

@@ -217,7 +217,7 @@ async fn figures_are_in_prometheus_text() {
     assert_eq!(of("gaffer_dead_letters", &[("queue", "work")]), 0.0);
     assert_eq!(of("gaffer_webhooks_total", &[("result", "refused")]), 0.0);
     let questions = [("event", "question"), ("kind", "question")];
-    assert_eq!(of("gaffer_events", &questions), 2.0);
+    assert_eq!(of("gaffer_events_total", &questions), 2.0);
     assert_eq!(of("gaffer_wake_latency_seconds_count", &[]), 2.0);
     assert_eq!(of("gaffer_wake_latency_seconds_sum", &[]), 6.0);
     for (quantile, seconds) in [("0.5", 2.0), ("1", 4.0)] {

@@ -14,7 +14,7 @@ use domain::job::{self, Job, Phase, Watch};
 use domain::policy::{Policy, Source, Timing};
 use domain::session::{SessionState, SessionView};
 use engine::desk::{Desk, Place};
-use engine::jobs::Order;
+use engine::jobs::{Order, job_list};
 use engine::keys;
 use engine::ports::{Clock, Ids, Queue, Records};
 use engine::settings::Agent;
@@ -296,7 +296,11 @@ impl World {
         let mut job = found.value;
         edit(&mut job);
         let mut unit = self.desk.unit();
-        unit.put(keys::job(id), &job, Some(found.version), Place::default());
+        let place = Place {
+            list: job_list(&job),
+            ..Place::default()
+        };
+        unit.put(keys::job(id), &job, Some(found.version), place);
         self.desk.commit(unit).await.unwrap();
     }
 

@@ -10,11 +10,11 @@ use super::item::{self, number, text};
 use super::packed;
 use crate::setup::{
     ALL, APART, BEFORE, BODY, DUE_AT, DUE_IN, FORGET_AT, KIN, LIST, OWN_AT, PK, PLACE, VERSION,
-    WRITER,
+    WORD, WRITER,
 };
 
 /// What stands for each attribute that is set: its name, and its value.
-const PLACEHOLDERS: [(&str, &str, &str); 12] = [
+const PLACEHOLDERS: [(&str, &str, &str); 13] = [
     (BODY, "#body", ":body"),
     (VERSION, "#version", ":version"),
     (WRITER, "#writer", ":writer"),
@@ -23,6 +23,7 @@ const PLACEHOLDERS: [(&str, &str, &str); 12] = [
     (DUE_AT, "#due_at", ":due_at"),
     (LIST, "#list", ":list"),
     (PLACE, "#place", ":place"),
+    (WORD, "#word", ":word"),
     (FORGET_AT, "#forget_at", ":forget_at"),
     (KIN, "#kin", ":kin"),
     (OWN_AT, "#own_at", ":own_at"),
@@ -70,6 +71,8 @@ impl Expression {
         self.assign(DUE_AT, due.map(item::time));
         self.assign(LIST, list.map(|list| text(&list.name)));
         self.assign(PLACE, list.map(|list| text(&list.sort)));
+        let word = list.and_then(|list| list.word.as_ref());
+        self.assign(WORD, word.map(text));
     }
 
     /// Sets an attribute, or takes it away.
@@ -168,7 +171,7 @@ mod tests {
         ] {
             let all = expression.set.len() + expression.remove.len();
             let is_home = expression.names.contains(&("#kin", KIN));
-            assert_eq!(all, if is_home { 12 } else { 8 }, "{}", expression.update());
+            assert_eq!(all, if is_home { 13 } else { 9 }, "{}", expression.update());
         }
     }
 }

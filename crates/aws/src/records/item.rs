@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::packed;
 use super::token::ListPlace;
-use crate::setup::{BODY, DUE_AT, FORGET_AT, KIN, LIST, OWN_AT, PK, PLACE, SK, VERSION};
+use crate::setup::{BODY, DUE_AT, FORGET_AT, KIN, LIST, OWN_AT, PK, PLACE, SK, VERSION, WORD};
 
 /// Attributes by name.
 pub(super) type Item = HashMap<String, AttributeValue>;
@@ -50,7 +50,10 @@ pub(super) fn record(item: &Item) -> Result<Record, RecordsError> {
                 Some(value) => Some(time_of(value)?),
                 None => None,
             },
-            list: list.map(|(name, sort)| ListKey { name, sort }),
+            list: list.map(|(name, sort)| {
+                let word = string(item, WORD);
+                ListKey { name, sort, word }
+            }),
             forget: match item.get(FORGET_AT) {
                 Some(value) => Some(second_of(value)?),
                 None => None,

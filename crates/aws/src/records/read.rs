@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use aws_sdk_dynamodb::operation::query::QueryOutput;
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
+use aws_sdk_dynamodb::types::Select;
 use engine::keys;
 use engine::ports::{DueRow, Key, Member, Page, PageToken, Record, RecordsError};
 use jiff::Timestamp;
@@ -91,12 +93,7 @@ impl Question {
         question
     }
 
-    async fn ask(
-        &self,
-        table: &Table,
-        after: Option<Item>,
-        limit: usize,
-    ) -> Result<QueryOutput, RecordsError> {
+    fn query(&self, table: &Table, after: Option<Item>) -> QueryFluentBuilder {
         let mut query = table
             .client
             .query()
@@ -106,14 +103,23 @@ impl Question {
             .consistent_read(self.index.is_none())
             .scan_index_forward(!self.newest)
             .key_condition_expression(self.condition)
-            .set_exclusive_start_key(after)
-            .limit(count(limit));
+            .set_exclusive_start_key(after);
         for (name, attribute) in &self.names {
             query = query.expression_attribute_names(*name, *attribute);
         }
         for (name, value) in &self.values {
             query = query.expression_attribute_values(*name, value.clone());
         }
+        query
+    }
+
+    async fn ask(
+        &self,
+        table: &Table,
+        after: Option<Item>,
+        limit: usize,
+    ) -> Result<QueryOutput, RecordsError> {
+        let query = self.query(table, after).limit(count(limit));
         let answer = query.send().await;
         answer.map_err(|error| failure::of_read(self.doing, &error))
     }
@@ -279,6 +285,22 @@ pub(super) async fn members(
         .await?;
     let places = items.iter().take(limit).map(item::place);
     Ok(places.map(|(sort, key)| Member { key, sort }).collect())
+}
+
+/// How many records stand in a list, by the index alone: a request counts a megabyte of it, some thousands of rows.
+pub(super) async fn count_of(table: &Table, name: &str) -> Result<u64, RecordsError> {
+    let question = Question::list(name, false, None);
+    let (mut counted, mut after) = (0, None);
+    loop {
+        let query = question.query(table, after).select(Select::Count);
+        let answer = query.send().await;
+        let answer = answer.map_err(|error| failure::of_read("counting a list", &error))?;
+        counted += u64::from(answer.count.unsigned_abs());
+        after = answer.last_evaluated_key;
+        if after.is_none() {
+            return Ok(counted);
+        }
+    }
 }
 
 /// What a page holds at most, and whether there is more.

@@ -142,7 +142,7 @@ fn of_record(record: &Record) -> Value {
     let body = serde_json::from_str(&record.body).unwrap_or_else(|_| json!(record.body));
     json!({
         "line": "record", "pk": record.key.pk, "sk": record.key.sk, "version": record.version, "due": record.due,
-        "list": list.map(|list| json!({ "name": list.name, "sort": list.sort })), "forget": record.forget, "body": body,
+        "list": list.map(|list| json!({ "name": list.name, "sort": list.sort, "word": list.word })), "forget": record.forget, "body": body,
     })
 }
 

@@ -56,6 +56,7 @@ enum Line {
 struct Place {
     name: String,
     sort: String,
+    word: Option<String>,
 }
 
 /// Everything of an export.
@@ -169,6 +170,7 @@ fn record(key: Key, (due, list, forget): Indexed, body: &Value) -> Record {
         list: list.map(|place| ListKey {
             name: place.name,
             sort: place.sort,
+            word: place.word,
         }),
         forget,
     }

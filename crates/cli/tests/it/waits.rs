@@ -12,7 +12,7 @@ use domain::policy::{Answerer, MergeMethod, Timing};
 use domain::pull::{self, Alarm, Pull, PullPhase, Verdict};
 use domain::session::{SessionState, SessionView};
 use engine::desk::{Desk, Place};
-use engine::jobs::Order;
+use engine::jobs::{Order, job_list};
 use engine::keys;
 use engine::settings::{Agent, TrackedPull};
 use jiff::Timestamp;
@@ -387,17 +387,15 @@ async fn write(desk: &Desk, number: u64, case: &Case) -> JobId {
             pull,
             read_at: None,
         };
-        unit.put(keys::pull(&reference), &tracked, None, Place::default());
+        let open = keys::listed(keys::OPEN_PULLS, keys::pull_pk(&reference));
+        let place = Place {
+            list: open.filter(|_| !tracked.pull.is_settled()),
+            ..Place::default()
+        };
+        unit.put(keys::pull(&reference), &tracked, None, place);
     }
-    let list = match &job.phase {
-        Phase::Watching(_) => keys::listed(
-            keys::jobs_of("watched", &job.account),
-            keys::job_place(job.created_at, &id),
-        ),
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => None,
-    };
     let place = Place {
-        list,
+        list: job_list(&job),
         ..Place::default()
     };
     unit.put(keys::job(&id), &job, Some(found.version), place);

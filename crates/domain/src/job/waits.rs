@@ -230,6 +230,51 @@ pub fn waits_for(job: &Job, pull: Option<&Pull>, woken: Option<&AgentName>) -> W
     }
 }
 
+/// Who is waited for, as far as a job tells by itself: what many jobs are counted by without reading anything else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Alone {
+    /// These.
+    Is(Who),
+    /// The agent if it can be woken, else a person.
+    Woken,
+    /// Its pull request tells.
+    Pull,
+}
+
+/// Who is waited for, as far as a job tells by itself.
+pub fn waits_alone(job: &Job) -> Alone {
+    if let Phase::Watching(watch) = &job.phase
+        && is_told_by_pull(watch)
+    {
+        return Alone::Pull;
+    }
+    let who = waits_for(job, None, any_agent().as_ref()).who;
+    if who == Who::Agent {
+        Alone::Woken
+    } else {
+        Alone::Is(who)
+    }
+}
+
+/// An agent that stands for whichever there is.
+fn any_agent() -> Option<AgentName> {
+    "any".parse().ok()
+}
+
+fn is_told_by_pull(watch: &Watch) -> bool {
+    let is_asked = match &watch.attention {
+        Attention::Question { .. } | Attention::Plan { .. } => true,
+        Attention::Expecting { .. } | Attention::Answered { .. } => true,
+        Attention::None => turns::answered_at(watch).is_some(),
+    };
+    watch.pull.is_some() && !is_asked && !is_halted(watch) && (is_over(watch) || is_silent(watch))
+}
+
+/// Whether the session rests after it said that it is done.
+fn is_over(watch: &Watch) -> bool {
+    completion::rests_since(watch).is_some() || watch.state == SessionState::Completed
+}
+
 fn watched(watch: &Watch, pull: Option<&Pull>, woken: Option<&AgentName>) -> WaitsFor {
     if let Some(at) = turns::answered_at(watch) {
         return WaitsFor::new(Who::Jules, What::Answered, at);
@@ -258,7 +303,7 @@ fn asked(watch: &Watch, (what, since): (What, Timestamp), woken: Option<&AgentNa
 /// Nothing is asked: the session works, is silent, or rests.
 fn unasked(watch: &Watch, pull: Option<&Pull>, woken: Option<&AgentName>) -> WaitsFor {
     let rests_since = completion::rests_since(watch);
-    let is_over = rests_since.is_some() || watch.state == SessionState::Completed;
+    let is_over = is_over(watch);
     match (&watch.pull, pull) {
         _ if is_halted(watch) => silent(watch, woken),
         (Some(_), Some(pull)) if is_over || is_silent(watch) => pull::waits_for(pull, woken),

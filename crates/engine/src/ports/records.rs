@@ -1,5 +1,7 @@
 //! The record port: small versioned records under a partition key and a sort key, committed together under conditions.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use jiff::Timestamp;
 
@@ -11,6 +13,9 @@ pub const COMMIT_BYTES_MAX: usize = 3_500_000;
 
 /// Most bytes in one body: a record is read often and must stay light.
 pub const BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// Records that are read together by who counts them one by one: the most that DynamoDB gets in one request.
+const COUNTED_AT_ONCE: usize = 100;
 
 /// Where a record lives.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,6 +33,8 @@ pub struct ListKey {
     pub name: String,
     /// Its place there, in ascending order of text.
     pub sort: String,
+    /// What it is counted as among those that stand there: see [`Records::words`].
+    pub word: Option<String>,
 }
 
 /// One stored record.
@@ -232,6 +239,28 @@ pub trait Records: Send + Sync {
             Some(Member { key, sort })
         };
         Ok(page.records.into_iter().filter_map(member).collect())
+    }
+
+    /// How many records stand in a list. An index may know of the last changes a moment later.
+    async fn count(&self, name: &str) -> Result<u64, RecordsError> {
+        Ok(self.words(name).await?.into_values().sum())
+    }
+
+    /// How many records of a list are counted as each word; those without one as the empty word.
+    async fn words(&self, name: &str) -> Result<BTreeMap<String, u64>, RecordsError> {
+        let mut counts = BTreeMap::new();
+        let mut after = None;
+        loop {
+            let page = self.list(name, false, after, COUNTED_AT_ONCE).await?;
+            for record in page.records {
+                let word = record.list.and_then(|list| list.word);
+                *counts.entry(word.unwrap_or_default()).or_insert(0) += 1;
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok(counts);
+            }
+        }
     }
 
     /// Records at some keys, in no particular order, as they are or were a moment ago: for whoever decides nothing that they would not save under a condition. Those that are not there are left out.

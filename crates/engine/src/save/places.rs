@@ -3,8 +3,10 @@
 use domain::ids::PullRef;
 use domain::job::{Job, Phase};
 
+use crate::counts::Counted;
 use crate::keys;
 use crate::ports::ListKey;
+use crate::status::state_of;
 
 /// Whether a step has a job watched that was not.
 pub(super) fn begins_to_be_watched(before: Option<&Job>, job: &Job) -> bool {
@@ -18,14 +20,14 @@ pub(super) fn swept(job: &Job) -> Option<&PullRef> {
     job.pull().filter(|_| is_watched)
 }
 
-/// Watched jobs and queued ones stand in lists of their account; ended ones in none.
+/// Watched jobs and queued ones stand in lists of their account, ended ones in that of their state: how many there are is counted there.
 ///
 /// The place of a job to whose session something was said tells so, and that of a further attempt: whoever remembers the job and asks the list alone reads it again.
-pub(crate) fn job_list(job: &Job) -> Option<ListKey> {
+pub fn job_list(job: &Job) -> Option<ListKey> {
     let sort = keys::job_place(job.created_at, &job.id);
-    match &job.phase {
+    let (name, sort) = match &job.phase {
         Phase::Queued { .. } | Phase::Creating { .. } => {
-            keys::listed(keys::jobs_of("queued", &job.account), sort)
+            (keys::jobs_of("queued", &job.account), sort)
         }
         Phase::Watching(watch) => {
             let sort = match job.attempt {
@@ -36,10 +38,13 @@ pub(crate) fn job_list(job: &Job) -> Option<ListKey> {
                 Some(at) => format!("{sort}:{}", keys::stamp(at)),
                 None => sort,
             };
-            keys::listed(keys::jobs_of("watched", &job.account), sort)
+            (keys::jobs_of("watched", &job.account), sort)
         }
-        Phase::Ended(_) => None,
-    }
+        // Their list says what they are counted as.
+        Phase::Ended(_) => return keys::listed(keys::ended(state_of(job)), sort),
+    };
+    let word = Some(Counted::of(job).word());
+    Some(ListKey { name, sort, word })
 }
 
 #[cfg(test)]

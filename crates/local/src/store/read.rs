@@ -1,5 +1,7 @@
 //! Reading: rows become records, and each query has the order that the port promises.
 
+use std::collections::BTreeMap;
+
 use engine::ports::{DueRow, Key, ListKey, Record, RecordsError};
 use jiff::Timestamp;
 use rusqlite::types::Value;
@@ -8,31 +10,35 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use super::ReadError;
 use super::token::ListPlace;
 
-const GET: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s FROM records WHERE pk = ?1 AND sk = ?2";
+const GET: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s, list_word FROM records WHERE pk = ?1 AND sk = ?2";
 
 /// `?3` is the border above the prefix: a text, or an empty blob, which SQLite orders after every text.
 const QUERY_FIRST: &str =
-    "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s FROM records
+    "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s, list_word FROM records
     WHERE pk = ?1 AND sk >= ?2 AND sk < ?3 ORDER BY sk LIMIT ?4";
 const QUERY_NEXT: &str =
-    "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s FROM records
+    "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s, list_word FROM records
     WHERE pk = ?1 AND sk > ?2 AND sk < ?3 ORDER BY sk LIMIT ?4";
 
 const LIST_FIRST: &str =
-    "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s FROM records
+    "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s, list_word FROM records
     WHERE list_name = ?1 ORDER BY list_sort, pk, sk LIMIT ?2";
-const LIST_NEXT: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s FROM records
+const LIST_NEXT: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s, list_word FROM records
     WHERE list_name = ?1 AND (list_sort, pk, sk) > (?3, ?4, ?5) ORDER BY list_sort, pk, sk LIMIT ?2";
 const NEWEST_FIRST: &str =
-    "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s FROM records
+    "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s, list_word FROM records
     WHERE list_name = ?1 ORDER BY list_sort DESC, pk DESC, sk DESC LIMIT ?2";
-const NEWEST_NEXT: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s FROM records
+const NEWEST_NEXT: &str = "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s, list_word FROM records
     WHERE list_name = ?1 AND (list_sort, pk, sk) < (?3, ?4, ?5) ORDER BY list_sort DESC, pk DESC, sk DESC LIMIT ?2";
 
 /// No text sorts before the empty one, so that a first page begins after nothing.
 const SCAN: &str =
-    "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s FROM records
+    "SELECT pk, sk, version, body, due_ns, list_name, list_sort, forget_s, list_word FROM records
     WHERE (pk, sk) > (?1, ?2) ORDER BY pk, sk LIMIT ?3";
+
+const COUNT: &str = "SELECT count(*) FROM records WHERE list_name = ?1";
+const WORDS: &str =
+    "SELECT list_word, count(*) FROM records WHERE list_name = ?1 GROUP BY list_word";
 
 const DUE: &str =
     "SELECT pk, sk, due_ns FROM records WHERE due_ns <= ?1 ORDER BY due_ns, pk, sk LIMIT ?2";
@@ -40,7 +46,7 @@ const NEXT_DUE: &str = "SELECT min(due_ns) FROM records WHERE due_ns IS NOT NULL
 
 /// Every statement here, so that a test can ask SQLite how it finds its rows.
 #[cfg(test)]
-pub(super) const ALL: [&str; 10] = [
+pub(super) const ALL: [&str; 12] = [
     GET,
     SCAN,
     QUERY_FIRST,
@@ -49,6 +55,8 @@ pub(super) const ALL: [&str; 10] = [
     LIST_NEXT,
     NEWEST_FIRST,
     NEWEST_NEXT,
+    COUNT,
+    WORDS,
     DUE,
     NEXT_DUE,
 ];
@@ -105,6 +113,28 @@ pub(super) fn list(
         }
         None => records(connection, first, params![name, count(limit)]),
     }
+}
+
+pub(super) fn count_of(connection: &Connection, name: &str) -> Result<u64, ReadError> {
+    let counted = connection
+        .prepare_cached(COUNT)?
+        .query_row(params![name], |row| row.get::<_, i64>(0))?;
+    Ok(counted.unsigned_abs())
+}
+
+pub(super) fn words(
+    connection: &Connection,
+    name: &str,
+) -> Result<BTreeMap<String, u64>, ReadError> {
+    let mut statement = connection.prepare_cached(WORDS)?;
+    let mut rows = statement.query(params![name])?;
+    let mut counts = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let word: Option<String> = row.get(0)?;
+        let counted: i64 = row.get(1)?;
+        *counts.entry(word.unwrap_or_default()).or_insert(0) += counted.unsigned_abs();
+    }
+    Ok(counts)
 }
 
 pub(super) fn scan(
@@ -191,7 +221,10 @@ fn record(row: &Row<'_>) -> Result<Record, ReadError> {
     let name: Option<String> = row.get(5).map_err(|error| unreadable("list", error))?;
     let sort: Option<String> = row.get(6).map_err(|error| unreadable("list", error))?;
     let due = due_ns.map(|ns| timestamp(ns, &key)).transpose()?;
-    let list = name.zip(sort).map(|(name, sort)| ListKey { name, sort });
+    let word: Option<String> = row.get(8).map_err(|error| unreadable("list", error))?;
+    let list = name
+        .zip(sort)
+        .map(|(name, sort)| ListKey { name, sort, word });
     let forget_s: Option<i64> = row.get(7).map_err(|error| unreadable("end", error))?;
     let forget = forget_s.map(|second| moment(second, &key)).transpose()?;
     Ok(Record {

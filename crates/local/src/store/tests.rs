@@ -49,6 +49,7 @@ async fn ties_are_ordered_by_key() {
     let list = Some(ListKey {
         name: "jobs".to_owned(),
         sort: "same".to_owned(),
+        word: None,
     });
     for pk in ["b", "a", "c"] {
         put(

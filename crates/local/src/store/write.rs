@@ -5,10 +5,11 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 const VERSION: &str = "SELECT version FROM records WHERE pk = ?1 AND sk = ?2";
-const PUT: &str = "INSERT INTO records (pk, sk, version, body, due_ns, list_name, list_sort, forget_s)
-    VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7)
+const PUT: &str = "INSERT INTO records (pk, sk, version, body, due_ns, list_name, list_sort, forget_s, list_word)
+    VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8)
     ON CONFLICT (pk, sk) DO UPDATE SET version = version + 1, body = excluded.body, due_ns = excluded.due_ns,
-        list_name = excluded.list_name, list_sort = excluded.list_sort, forget_s = excluded.forget_s";
+        list_name = excluded.list_name, list_sort = excluded.list_sort, forget_s = excluded.forget_s,
+        list_word = excluded.list_word";
 const FORGET: &str = "DELETE FROM records WHERE rowid IN
     (SELECT rowid FROM records WHERE forget_s <= ?1 ORDER BY forget_s LIMIT ?2)";
 const DELETE: &str = "DELETE FROM records WHERE pk = ?1 AND sk = ?2";
@@ -72,9 +73,19 @@ fn put(transaction: &Transaction<'_>, record: &Record) -> Result<(), CommitError
         .as_ref()
         .map(|list| (&list.name, &list.sort))
         .unzip();
+    let word = record.list.as_ref().and_then(|list| list.word.as_ref());
     let mut statement = transaction.prepare_cached(PUT).map_err(refused)?;
     statement
-        .execute(params![pk, sk, record.body, due_ns, name, sort, forget_s])
+        .execute(params![
+            pk,
+            sk,
+            record.body,
+            due_ns,
+            name,
+            sort,
+            forget_s,
+            word
+        ])
         .map_err(refused)?;
     Ok(())
 }

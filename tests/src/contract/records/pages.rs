@@ -13,6 +13,7 @@ fn in_list(pk: &str, name: &str, sort: &str) -> Record {
     let list = Some(ListKey {
         name: name.to_owned(),
         sort: sort.to_owned(),
+        word: None,
     });
     Record {
         list,

@@ -143,6 +143,7 @@ impl Left {
             let list = golden["list"].as_array().map(|list| ListKey {
                 name: text(&list[0]),
                 sort: text(&list[1]),
+                word: list[2].as_str().map(str::to_owned),
             });
             let record = Record {
                 key: Key {

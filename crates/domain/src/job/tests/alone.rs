@@ -1,0 +1,60 @@
+//! What a job tells by itself of who is waited for is what the whole answer says, as far as it goes.
+
+use super::*;
+use crate::ids::AgentName;
+use crate::job::{Alone, WaitsFor, Who, waits_alone, waits_for};
+use crate::pull::{self, Pull};
+
+/// The whole answer, without and with an agent that can be woken.
+fn whole(job: &Job, pull: Option<&Pull>) -> [WaitsFor; 2] {
+    let agent: AgentName = "zai".parse().unwrap();
+    [None, Some(&agent)].map(|agent| waits_for(job, pull, agent))
+}
+
+#[test]
+fn a_job_alone_says_the_same_as_far_as_it_goes() {
+    let reference: crate::ids::PullRef = "acme/shop#1".parse().unwrap();
+    let states = [
+        "QUEUED",
+        "IN_PROGRESS",
+        "AWAITING_USER_FEEDBACK",
+        "PAUSED",
+        "COMPLETED",
+        "NO_SUCH_STATE",
+    ];
+    let mut seen = Vec::new();
+    for (has_pull, state) in [false, true]
+        .into_iter()
+        .flat_map(|has| states.map(|it| (has, it)))
+    {
+        for seconds in [10, 4_000, 90_000] {
+            let mut story = Story::new();
+            story.log = vec![agent("a1", 5)];
+            story.poll(seconds, state);
+            if has_pull && let Phase::Watching(watch) = &mut story.job.phase {
+                watch.pull = Some(reference.clone());
+            }
+            let job = &story.job;
+            let session = SESSION.parse().unwrap();
+            let tracked = pull::track(reference.clone(), job.id.clone(), session, at(1));
+            let pull = has_pull.then_some(&tracked);
+            let alone = waits_alone(job);
+            seen.push(alone);
+            let [person, agent] = whole(job, pull);
+            match alone {
+                Alone::Is(who) => assert_eq!([person.who, agent.who], [who; 2], "{state}"),
+                Alone::Woken => {
+                    assert_eq!(
+                        [person.who, agent.who],
+                        [Who::Person, Who::Agent],
+                        "{state}"
+                    );
+                }
+                Alone::Pull => assert_eq!(pull::waits_for(&tracked, None), person, "{state}"),
+            }
+        }
+    }
+    for alone in [Alone::Woken, Alone::Pull, Alone::Is(Who::Jules)] {
+        assert!(seen.contains(&alone), "{alone:?}: {seen:?}");
+    }
+}

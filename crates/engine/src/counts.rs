@@ -1,0 +1,253 @@
+//! How many there are: jobs by their state and by who is waited for, and events by their kind. No number of jobs makes a count slower, since none of them is read for it.
+//!
+//! A job stands in one list, under a word that says what it is counted as. List and word are written with the job, in the same commit, so a count is as exact as the jobs themselves.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::event::Event;
+use domain::ids::{AccountName, AgentName, RepoName};
+use domain::job::{self, Alone, Job, Who};
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::desk::{Desk, Error, Place, ignore_conflict};
+use crate::keys;
+use crate::ports::{Key, PageToken};
+use crate::settings::TrackedPull;
+use crate::status::{ENDED, state_of};
+use crate::store::{PAGE, Versioned, decode};
+use crate::waits::Waits;
+
+/// Open pull requests that are read to tell who is waited for. Who waits for one that is beyond them is counted as [`NOT_READ`].
+pub const PULLS_READ_MAX: usize = 500;
+
+/// What jobs in review are counted as of whose pull requests there are too many to be read.
+pub const NOT_READ: &str = "not_read";
+
+/// How long after an event was seen it may still be written: those before that are counted once and for all.
+const SETTLED_AFTER: SignedDuration = SignedDuration::from_mins(10);
+
+/// What a job is counted as while it is not over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Counted {
+    state: String,
+    holds_slot: bool,
+    waits: Waiting,
+}
+
+/// Who is waited for, as far as the job tells by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+enum Waiting {
+    #[serde(rename = "for")]
+    For(Who),
+    /// The agent that the job names, or that of its source, if it can be woken.
+    #[serde(rename = "woken")]
+    Woken(Option<AgentName>, RepoName),
+    #[serde(rename = "pull")]
+    Pull,
+}
+
+impl Counted {
+    /// What a job is counted as.
+    pub(crate) fn of(job: &Job) -> Self {
+        let waits = match job::waits_alone(job) {
+            Alone::Is(who) => Waiting::For(who),
+            Alone::Woken => Waiting::Woken(job.agent.clone(), job.repo.clone()),
+            Alone::Pull => Waiting::Pull,
+        };
+        Self {
+            state: state_of(job).to_owned(),
+            holds_slot: job.holds_slot(),
+            waits,
+        }
+    }
+
+    /// As a word: a short one, since it is written with the job.
+    pub(crate) fn word(&self) -> String {
+        // A plain value with text keys can always be written.
+        serde_json::to_string(&(&self.state, self.holds_slot, &self.waits)).unwrap_or_default()
+    }
+
+    /// None for what an older version wrote.
+    fn from_word(word: &str) -> Option<Self> {
+        let (state, holds_slot, waits) = serde_json::from_str(word).ok()?;
+        Some(Self {
+            state,
+            holds_slot,
+            waits,
+        })
+    }
+}
+
+/// How many jobs there are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JobCounts {
+    /// In each state.
+    pub states: BTreeMap<String, u64>,
+    /// That hold a slot, by account.
+    pub held: BTreeMap<AccountName, u64>,
+    /// Of those that are watched, by who is waited for.
+    pub waits_for: BTreeMap<String, u64>,
+}
+
+/// Events by name and kind.
+type Kinds = BTreeMap<String, u64>;
+
+/// How many events there were up to a place in their list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventsCounted {
+    /// When the last one of them was seen, and where the list goes on after it; none before the first count.
+    pub until: Option<(Timestamp, String)>,
+    /// How many of each name and kind, with a space between the two.
+    pub kinds: BTreeMap<String, u64>,
+}
+
+impl Desk {
+    /// How many jobs of these accounts there are; of those that are over, how many of all.
+    pub async fn job_counts(&self, accounts: &BTreeSet<AccountName>) -> Result<JobCounts, Error> {
+        let mut counts = JobCounts::default();
+        let mut waits = Waits::new(self);
+        let mut in_review = 0;
+        for account in accounts {
+            for which in ["queued", "watched"] {
+                let list = keys::jobs_of(which, account);
+                for (word, many) in self.store.records().words(&list).await? {
+                    let Some(counted) = Counted::from_word(&word) else {
+                        continue;
+                    };
+                    *counts.states.entry(counted.state).or_insert(0) += many;
+                    if counted.holds_slot {
+                        *counts.held.entry(account.clone()).or_default() += many;
+                    }
+                    if which == "queued" {
+                        continue;
+                    }
+                    let who = match counted.waits {
+                        Waiting::For(who) => who,
+                        Waiting::Woken(agent, repo) => {
+                            match waits.woken(agent.as_ref(), &repo).await? {
+                                Some(_) => Who::Agent,
+                                None => Who::Person,
+                            }
+                        }
+                        Waiting::Pull => {
+                            in_review += many;
+                            continue;
+                        }
+                    };
+                    *counts.waits_for.entry(who.word().to_owned()).or_insert(0) += many;
+                }
+            }
+        }
+        self.count_ended(&mut counts.states).await?;
+        self.count_in_review(in_review, &mut waits, &mut counts.waits_for)
+            .await?;
+        Ok(counts)
+    }
+
+    async fn count_ended(&self, states: &mut BTreeMap<String, u64>) -> Result<(), Error> {
+        for state in ENDED {
+            let many = self.store.records().count(&keys::ended(state)).await?;
+            if many > 0 {
+                *states.entry(state.to_owned()).or_insert(0) += many;
+            }
+        }
+        Ok(())
+    }
+
+    /// Who is waited for by the jobs of which their pull requests tell: those that are open are read, up to a number.
+    async fn count_in_review(
+        &self,
+        mut left: u64,
+        waits: &mut Waits<'_>,
+        counts: &mut BTreeMap<String, u64>,
+    ) -> Result<(), Error> {
+        if left == 0 {
+            return Ok(());
+        }
+        let (pulls, is_all) = self.some_open_pulls().await?;
+        let jobs: BTreeSet<Key> = pulls.iter().map(|it| keys::job(&it.pull.job)).collect();
+        let jobs: Vec<Key> = jobs.into_iter().collect();
+        for record in self.store.records().glance(&jobs).await? {
+            let job = decode::<Job>(&record)?.value;
+            let of_job = |it: &&TrackedPull| job.pull() == Some(&it.pull.pull);
+            let pull = pulls.iter().find(of_job);
+            if let (Some(pull), Alone::Pull, 1..) = (pull, job::waits_alone(&job), left) {
+                let who = waits.told_by(&job, Some(&pull.pull)).await?.who;
+                *counts.entry(who.word().to_owned()).or_insert(0) += 1;
+                left -= 1;
+            }
+        }
+        if left > 0 {
+            // What is not open is read next, and judged.
+            let word = if is_all { Who::Gaffer.word() } else { NOT_READ };
+            *counts.entry(word.to_owned()).or_insert(0) += left;
+        }
+        Ok(())
+    }
+
+    /// Open pull requests, and whether these are all.
+    async fn some_open_pulls(&self) -> Result<(Vec<TrackedPull>, bool), Error> {
+        let (mut pulls, mut after) = (Vec::new(), None);
+        while pulls.len() < PULLS_READ_MAX {
+            let records = self.store.records();
+            let page = records.list(keys::OPEN_PULLS, false, after, PAGE).await?;
+            for record in &page.records {
+                pulls.push(decode::<TrackedPull>(record)?.value);
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok((pulls, true));
+            }
+        }
+        Ok((pulls, false))
+    }
+
+    /// How many events were recorded, by name and kind.
+    ///
+    /// Events are never changed nor taken out of their list, so those that are old enough are counted once: who counts keeps how many there were, and the next one goes on from there.
+    pub async fn event_counts(&self) -> Result<BTreeMap<String, u64>, Error> {
+        let key = keys::events_counted();
+        let found: Option<Versioned<EventsCounted>> = self.store.read(&key).await?;
+        let version = found.as_ref().map(|found| found.version);
+        let settled_at = self.now() - SETTLED_AFTER;
+        // Counted while a clock was ahead: what was seen since stands before that place.
+        let before = found.map(|found| found.value).filter(|counted| {
+            let until = counted.until.as_ref();
+            until.is_some_and(|(until, _)| *until <= settled_at)
+        });
+        let mut counted = before.unwrap_or_default();
+        let (mut since, mut fresh) = (0, Kinds::new());
+        let mut after = counted.until.clone().map(|(_, place)| PageToken(place));
+        loop {
+            let records = self.store.records();
+            let page = records.list(keys::EVENTS, false, after, PAGE).await?;
+            for record in &page.records {
+                let event: Event = decode(record)?.value;
+                let kind = format!("{} {}", event.what.name(), event.what.kind());
+                let place = record.list.as_ref().map_or("", |list| list.sort.as_str());
+                if event.observed_at <= settled_at {
+                    let place = PageToken::after(place, &record.key).0;
+                    counted.until = Some((event.observed_at, place));
+                    *counted.kinds.entry(kind).or_insert(0) += 1;
+                    since += 1;
+                } else {
+                    *fresh.entry(kind).or_insert(0) += 1;
+                }
+            }
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        if since >= PAGE {
+            let mut unit = self.unit();
+            unit.put(key, &counted, version, Place::default());
+            ignore_conflict(self.commit(unit).await)?;
+        }
+        for (kind, many) in fresh {
+            *counted.kinds.entry(kind).or_insert(0) += many;
+        }
+        Ok(counted.kinds)
+    }
+}

@@ -1,0 +1,66 @@
+//! One answer for all who ask at the same time.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::Mutex;
+
+use crate::desk::{Desk, Error};
+use crate::figures::Figures;
+use crate::status::Status;
+
+/// How old an answer may be that somebody else caused: less than anybody notices, and it bounds what any number of readers costs.
+pub(crate) const SHARED_FOR: SignedDuration = SignedDuration::from_secs(1);
+
+/// The last answer to one question. Who asks while it is being found waits for it and asks nothing.
+#[derive(Debug)]
+pub(crate) struct Shared<T>(Mutex<Option<(Timestamp, T)>>);
+
+impl<T> Default for Shared<T> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<T: Clone> Shared<T> {
+    /// The last answer if it is young enough, else a new one. One from a time that has not come is from a clock that was ahead.
+    async fn get(
+        &self,
+        now: impl Fn() -> Timestamp,
+        find: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let mut last = self.0.lock().await;
+        if let Some((at, answer)) = last.as_ref() {
+            let age = now().duration_since(*at);
+            if !age.is_negative() && age < SHARED_FOR {
+                return Ok(answer.clone());
+            }
+        }
+        let answer = find.await?;
+        *last = Some((now(), answer.clone()));
+        Ok(answer)
+    }
+}
+
+/// What is asked for by many at once.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    status: Shared<Status>,
+    figures: Shared<Figures>,
+}
+
+impl Desk {
+    /// What is going on, as it was within the last second: many who ask at once cause one answer.
+    pub async fn shared_status(&self) -> Result<Status, Error> {
+        let answers = Arc::clone(&self.answers);
+        let find = self.status();
+        answers.status.get(|| self.now(), find).await
+    }
+
+    /// Figures of the moment, likewise.
+    pub async fn shared_figures(&self) -> Result<Figures, Error> {
+        let answers = Arc::clone(&self.answers);
+        let find = self.figures();
+        answers.figures.get(|| self.now(), find).await
+    }
+}

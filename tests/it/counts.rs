@@ -1,0 +1,359 @@
+//! How many there are: exact at any number, read by no job, and read once for all who ask at once.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use domain::account::{Account, Budget, Health, ListWeight, Pace, Tally};
+use domain::event::{Aid, Audience, Event, Occurrence};
+use domain::governor::Limits;
+use domain::ids::{EventId, JobId};
+use domain::job::{self, Job};
+use domain::policy::Timing;
+use engine::desk::{Desk, Place};
+use engine::jobs::{Named, Order, job_list};
+use engine::keys;
+use engine::machine::RandomIds;
+use engine::ports::{
+    Clock, CommitError, DueRow, Key, Member, Page, PageToken, Record, Records, RecordsError, Write,
+};
+use engine::status::Status;
+use futures::future::join_all;
+use jiff::{SignedDuration, Timestamp};
+use local::Database;
+use tests::clock::FakeClock;
+use tests::memory::{MemoryQueue, MemoryRecords};
+use tests::reader::working;
+use tests::world::source;
+
+/// More than any list shows, and more than was ever counted one by one.
+const MANY: usize = 1_100;
+
+/// A store that notes what is read.
+struct Noting {
+    records: Arc<dyn Records>,
+    /// Records of jobs that were read, by themselves or with a list.
+    jobs: AtomicUsize,
+    /// Events that were read.
+    events: AtomicUsize,
+    /// How often something was counted.
+    counts: AtomicUsize,
+}
+
+impl Noting {
+    fn over(records: Arc<dyn Records>) -> Arc<Self> {
+        Arc::new(Self {
+            records,
+            jobs: AtomicUsize::new(0),
+            events: AtomicUsize::new(0),
+            counts: AtomicUsize::new(0),
+        })
+    }
+
+    fn note<'a>(&self, found: impl IntoIterator<Item = &'a Record>) {
+        for record in found {
+            let is_job = record.key.pk.starts_with("JOB#") && record.key.sk == keys::META;
+            self.jobs.fetch_add(usize::from(is_job), Ordering::Relaxed);
+            let is_event = record.key.sk.starts_with(keys::EVENT);
+            self.events
+                .fetch_add(usize::from(is_event), Ordering::Relaxed);
+        }
+    }
+
+    /// Jobs, events and counts that were read since the last call.
+    fn take(&self) -> (usize, usize, usize) {
+        let take = |of: &AtomicUsize| of.swap(0, Ordering::Relaxed);
+        (take(&self.jobs), take(&self.events), take(&self.counts))
+    }
+}
+
+#[async_trait]
+impl Records for Noting {
+    async fn get(&self, key: &Key) -> Result<Option<Record>, RecordsError> {
+        let found = self.records.get(key).await?;
+        self.note(&found);
+        Ok(found)
+    }
+
+    async fn query(
+        &self,
+        pk: &str,
+        prefix: &str,
+        after: Option<PageToken>,
+        limit: usize,
+    ) -> Result<Page, RecordsError> {
+        let page = self.records.query(pk, prefix, after, limit).await?;
+        self.note(&page.records);
+        Ok(page)
+    }
+
+    async fn list(
+        &self,
+        name: &str,
+        newest: bool,
+        after: Option<PageToken>,
+        limit: usize,
+    ) -> Result<Page, RecordsError> {
+        let page = self.records.list(name, newest, after, limit).await?;
+        self.note(&page.records);
+        Ok(page)
+    }
+
+    async fn members(&self, name: &str, limit: usize) -> Result<Vec<Member>, RecordsError> {
+        self.records.members(name, limit).await
+    }
+
+    async fn count(&self, name: &str) -> Result<u64, RecordsError> {
+        self.records.count(name).await
+    }
+
+    async fn words(&self, name: &str) -> Result<BTreeMap<String, u64>, RecordsError> {
+        self.counts.fetch_add(1, Ordering::Relaxed);
+        // Others ask meanwhile.
+        tokio::task::yield_now().await;
+        self.records.words(name).await
+    }
+
+    async fn glance(&self, keys: &[Key]) -> Result<Vec<Record>, RecordsError> {
+        let found = self.records.glance(keys).await?;
+        self.note(&found);
+        Ok(found)
+    }
+
+    async fn due(&self, at: Timestamp, limit: usize) -> Result<Vec<DueRow>, RecordsError> {
+        self.records.due(at, limit).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Timestamp>, RecordsError> {
+        self.records.next_due().await
+    }
+
+    async fn commit(&self, items: Vec<Write>) -> Result<(), CommitError> {
+        self.records.commit(items).await
+    }
+}
+
+fn sqlite() -> Arc<Noting> {
+    let database = Database::in_memory().expect("a database");
+    Noting::over(Arc::new(local::Store::new(&database)))
+}
+
+/// A desk over a store with an account and a source.
+async fn desk_over(records: Arc<dyn Records>, clock: &Arc<FakeClock>) -> Desk {
+    let told: Arc<dyn Clock> = Arc::<FakeClock>::clone(clock);
+    let queue = Arc::new(MemoryQueue::new(Arc::clone(&told)));
+    let installation = "tests".parse().expect("an id");
+    let desk = Desk::new(records, queue, told, Arc::new(RandomIds), installation);
+    let source = source();
+    let account = Account {
+        name: source.account.clone(),
+        limits: Limits::default(),
+        agent: None,
+        pace: Pace::default(),
+        health: Health::Working,
+        next_poll: clock.now(),
+        list: ListWeight {
+            bytes_per_session: None,
+            sessions: 1,
+        },
+        activity_reads: BTreeMap::new(),
+        passed_over: BTreeMap::new(),
+        tally: Tally::default(),
+        budget: Budget::default(),
+    };
+    let listed = |name: &str, sort: String| Place {
+        list: keys::listed(name, sort),
+        ..Place::default()
+    };
+    let mut unit = desk.unit();
+    let place = listed(keys::ACCOUNTS, account.name.to_string());
+    unit.put(keys::account(&account.name), &account, None, place);
+    let place = listed(keys::SOURCES, source.repo.key());
+    unit.put(keys::source(&source.repo), &source, None, place);
+    desk.commit(unit).await.expect("an account and a source");
+    desk
+}
+
+async fn create(desk: &Desk) -> JobId {
+    let order = Order {
+        repo: source().repo,
+        branch: None,
+        prompt: "Tidy the shop.".to_owned(),
+        title: None,
+        agent: None,
+        resume: None,
+        priority: None,
+        terms: domain::policy::Terms::default(),
+    };
+    desk.create_job(order).await.expect("a job").id
+}
+
+/// Changes a job as whoever decides does: under its version, and into the list where it belongs.
+async fn change(desk: &Desk, id: &JobId, edit: impl FnOnce(&Job) -> Job) {
+    let found = desk.store.job(id).await.expect("a store").expect("a job");
+    let job = edit(&found.value);
+    let place = Place {
+        list: job_list(&job),
+        ..Place::default()
+    };
+    let mut unit = desk.unit();
+    unit.put(keys::job(id), &job, Some(found.version), place);
+    desk.commit(unit).await.expect("a change");
+}
+
+/// Has a session begun for a job.
+async fn begin(desk: &Desk, id: &JobId, session: &str) {
+    let now = desk.now();
+    let view = working(&session.parse().expect("an id"));
+    change(desk, id, |job| {
+        let started = job::start(job, now).expect("a start").aggregate;
+        job::created(&started, &view, now, &Timing::default()).aggregate
+    })
+    .await;
+}
+
+fn numbers(of: &BTreeMap<String, u64>) -> Vec<(&str, u64)> {
+    of.iter()
+        .map(|(word, many)| (word.as_str(), *many))
+        .collect()
+}
+
+async fn status(desk: &Desk) -> Status {
+    desk.status().await.expect("a status")
+}
+
+#[tokio::test]
+async fn more_than_a_thousand_jobs_are_counted_and_none_is_read() {
+    let clock = Arc::new(FakeClock::default());
+    for records in [sqlite(), Noting::over(Arc::new(MemoryRecords::default()))] {
+        let desk = desk_over(records.clone(), &clock).await;
+        let mut jobs = Vec::new();
+        for _ in 0..MANY {
+            jobs.push(create(&desk).await);
+        }
+        assert_eq!(numbers(&status(&desk).await.jobs), [("queued", 1_100)]);
+        for job in &jobs[50..] {
+            let named = Named {
+                job: job.clone(),
+                session: None,
+                by: None,
+            };
+            desk.cancel_job(&named, "somebody").await.expect("an end");
+        }
+        for (at, job) in jobs[..3].iter().enumerate() {
+            begin(&desk, job, &format!("{}", at + 1)).await;
+        }
+        let all = [("cancelled", 1_050), ("queued", 47), ("working", 3)];
+        records.take();
+        let told = status(&desk).await;
+        assert_eq!(numbers(&told.jobs), all);
+        assert_eq!(numbers(&told.waits_for), [("jules", 3)]);
+        assert_eq!(told.accounts[0].slots.0, 3);
+    }
+}
+
+#[tokio::test]
+async fn on_sqlite_a_status_reads_no_job() {
+    let (records, clock) = (sqlite(), Arc::new(FakeClock::default()));
+    let desk = desk_over(records.clone(), &clock).await;
+    for at in 0..30 {
+        let job = create(&desk).await;
+        begin(&desk, &job, &format!("{}", at + 1)).await;
+    }
+    records.take();
+    assert_eq!(numbers(&status(&desk).await.jobs), [("working", 30)]);
+    assert_eq!(records.take(), (0, 0, 2));
+}
+
+#[tokio::test]
+async fn many_who_ask_at_once_cause_one_answer_of_a_second() {
+    let (records, clock) = (sqlite(), Arc::new(FakeClock::default()));
+    let desk = desk_over(records.clone(), &clock).await;
+    create(&desk).await;
+    let once = async || {
+        records.take();
+        let both = (0..100).map(|_| async {
+            let status = desk.shared_status().await.expect("a status");
+            let figures = desk.shared_figures().await.expect("figures");
+            (status.jobs, figures.status.jobs)
+        });
+        let told = join_all(both).await;
+        assert!(told.iter().all(|both| both.0 == both.1 && *both == told[0]));
+        let (_, _, counts) = records.take();
+        (told[0].0.clone(), counts)
+    };
+    // The lists of queued and of watched jobs are counted, once each.
+    let (jobs, counts) = once().await;
+    assert_eq!((numbers(&jobs), counts), (vec![("queued", 1)], 2));
+    create(&desk).await;
+    clock.advance(SignedDuration::from_millis(999));
+    let (jobs, counts) = once().await;
+    assert_eq!((numbers(&jobs), counts), (vec![("queued", 1)], 0));
+    clock.advance(SignedDuration::from_millis(1));
+    let (jobs, counts) = once().await;
+    assert_eq!((numbers(&jobs), counts), (vec![("queued", 2)], 2));
+    // An answer of a time that has not come is none.
+    clock.advance(SignedDuration::from_hours(-1));
+    let (_, counts) = once().await;
+    assert_eq!(counts, 2);
+}
+
+async fn put_events(desk: &Desk, job: &JobId, what: &Occurrence, many: usize) {
+    for _ in 0..many {
+        let id = EventId::of(&desk.ulid().to_string());
+        let event = Event {
+            id: id.clone(),
+            job: Some(job.clone()),
+            account: "default".parse().expect("a name"),
+            attempt: 1,
+            seq: None,
+            observed_at: desk.now(),
+            status: String::new(),
+            last_activity: None,
+            what: what.clone(),
+            audience: Audience::Agent,
+            aid: Aid::default(),
+        };
+        let sort = format!("{}:{id}", keys::stamp(event.observed_at));
+        let place = Place {
+            list: keys::listed(keys::EVENTS, sort),
+            ..Place::default()
+        };
+        let mut unit = desk.unit();
+        unit.put(keys::event(job, &id), &event, None, place);
+        desk.commit(unit).await.expect("an event");
+    }
+}
+
+#[tokio::test]
+async fn events_are_counted_to_the_last_and_read_once() {
+    let (records, clock) = (sqlite(), Arc::new(FakeClock::default()));
+    let desk = desk_over(records.clone(), &clock).await;
+    let job = create(&desk).await;
+    let question = Occurrence::Question { text: None };
+    put_events(&desk, &job, &question, 600).await;
+    let counted = async || {
+        records.take();
+        let counts = desk.event_counts().await.expect("counts");
+        let (_, read, _) = records.take();
+        (counts["question question"], read)
+    };
+    // They have just been seen: more may come to stand among them.
+    assert_eq!(counted().await, (600, 600));
+    assert_eq!(counted().await, (600, 600));
+    clock.advance(SignedDuration::from_mins(10));
+    put_events(&desk, &job, &question, 7).await;
+    assert_eq!(counted().await, (607, 607));
+    assert_eq!(counted().await, (607, 7));
+    // A clock that was ahead while they were counted, and is set right: those seen since stand before that place.
+    clock.advance(SignedDuration::from_hours(1));
+    put_events(&desk, &job, &question, 100).await;
+    clock.advance(SignedDuration::from_mins(10));
+    assert_eq!(counted().await.0, 707);
+    clock.advance(SignedDuration::from_mins(-65));
+    put_events(&desk, &job, &question, 5).await;
+    assert_eq!(counted().await.0, 712);
+    clock.advance(SignedDuration::from_mins(90));
+    assert_eq!(counted().await.0, 712);
+}

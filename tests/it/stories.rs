@@ -8,6 +8,7 @@ mod blocked;
 mod budgets;
 mod cancelled;
 mod checks;
+mod clock;
 mod deliveries;
 mod demo;
 mod github;

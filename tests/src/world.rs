@@ -5,6 +5,7 @@ mod birth;
 mod decisions;
 mod demo;
 mod door;
+mod drift;
 mod fate;
 mod finish;
 mod functions;
@@ -47,6 +48,8 @@ use crate::cloud::{Cloud, Storm};
 use birth::Birth;
 pub use decisions::{differences, without_texts};
 pub use demo::{Demo, RED};
+pub use drift::Drift;
+use drift::SharedClock;
 pub use fate::{Fate, Moment};
 use functions::Functions;
 pub use functions::batch_event;
@@ -70,14 +73,6 @@ pub const AGENT: &str = "helper";
 pub const WEBHOOK_SECRET: &str = "hook-secret-of-the-tests";
 /// When every story begins.
 pub const BEGIN: Timestamp = Timestamp::constant(1_772_355_600, 0);
-/// The sandbox's clock as the engine's port.
-struct SharedClock(ManualClock);
-
-impl Clock for SharedClock {
-    fn now(&self) -> Timestamp {
-        self.0.now()
-    }
-}
 
 /// Ids that count, so that a story is the same every time.
 #[derive(Default)]
@@ -164,6 +159,8 @@ enum Work {
 pub struct World {
     /// The clock of everything.
     pub clock: ManualClock,
+    /// By how much Gaffer's own is ahead of it.
+    pub drift: Drift,
     /// Jules, GitHub and the agent's receiver.
     pub sandbox: Sandbox,
     /// Orders and reads.
@@ -215,11 +212,11 @@ impl World {
     async fn begun(setup: Setup) -> Self {
         // Another world may have installed it first, which serves as well.
         drop(rustls::crypto::ring::default_provider().install_default());
-        let clock = ManualClock::new(BEGIN);
+        let (clock, drift) = (ManualClock::new(BEGIN), Drift::default());
         let sandbox = Sandbox::start(Options::manual(&clock, setup.scenario.clone()))
             .await
             .expect("the sandbox starts");
-        let port: Arc<dyn Clock> = Arc::new(SharedClock(clock.clone()));
+        let port: Arc<dyn Clock> = Arc::new(SharedClock(clock.clone(), drift.clone()));
         let cloud = cloud_of(&setup, &port).await;
         let ground = match &cloud {
             Some(cloud) => cloud.seen_by_tests(),
@@ -250,6 +247,7 @@ impl World {
             poller: Poller::new(desk.clone(), eyes.sessions.clone()),
             dispatcher: Dispatcher::new(desk.clone(), eyes.clone(), hands.clone()),
             clock,
+            drift,
             sandbox,
             desk,
             secrets,

@@ -32,6 +32,7 @@ pub mod merge;
 pub mod pull;
 
 pub mod account;
+pub mod ahead;
 
 pub mod governor;
 

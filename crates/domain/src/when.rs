@@ -12,6 +12,12 @@ pub fn plus(at: Timestamp, wait: SignedDuration) -> Timestamp {
     at.checked_add(wait).unwrap_or(edge)
 }
 
+/// Whether a time lies less than this far back. One that lies ahead is from a clock that was set back, and does not.
+pub fn is_within(at: Timestamp, now: Timestamp, window: SignedDuration) -> bool {
+    let ago = now.duration_since(at);
+    !ago.is_negative() && ago < window
+}
+
 /// A sentence for people, whose times are told to the second: `2026-03-01T12:00:00.123456789Z` becomes `2026-03-01T12:00:00Z`.
 pub fn to_the_second(sentence: &str) -> String {
     let mut told = String::with_capacity(sentence.len());

@@ -1,5 +1,6 @@
 //! What every role works with: the store, the queue, the time and new ids; and the unit of work that saves a decision whole.
 
+mod standing;
 mod telling;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use serde::Serialize;
 use tokio::sync::Notify;
 use ulid::Ulid;
 
+use crate::ahead::Seen;
 use crate::ports::{
     Clock, CommitError, Expect, Ids, Key, ListKey, Queue, QueueError, Record, Records,
     RecordsError, Write,
@@ -19,6 +21,8 @@ use crate::shared::Answers;
 use crate::store::{Store, Versioned, encode};
 use crate::work::Work;
 use crate::{forget, keys};
+use standing::leave_standing;
+pub(crate) use standing::left;
 use telling::Telling;
 
 /// An outbox row that was not published by then was left by a crash; the poller publishes it.
@@ -87,6 +91,7 @@ pub struct Desk {
     pub observe_only: bool,
     bell: Arc<Notify>,
     pub(crate) answers: Arc<Answers>,
+    pub(crate) seen: Arc<Seen>,
 }
 
 impl Desk {
@@ -108,6 +113,7 @@ impl Desk {
             observe_only: false,
             bell,
             answers: Arc::default(),
+            seen: Arc::default(),
         }
     }
 
@@ -165,6 +171,7 @@ impl Desk {
         for write in ahead {
             self.store.records().commit(vec![write]).await?;
         }
+        self.seen.note(now);
         let soon = now + OUTBOX_GRACE;
         let (kept, told): (Vec<_>, Vec<_>) = messages
             .into_iter()
@@ -216,25 +223,6 @@ fn asks_for(write: &Write, work: &Work, soon: Timestamp) -> bool {
         }
         Write::Delete { .. } | Write::Check { .. } => false,
     }
-}
-
-/// A row that moves in the index of times is charged for two more. One that is looked at a little earlier than it has to be stays where it is: whoever finds it there puts it right, which happens once for many writes.
-fn leave_standing(write: &mut Write, standing: &BTreeMap<Key, Timestamp>, now: Timestamp) {
-    let Write::Put { record, .. } = write else {
-        return;
-    };
-    let stands = standing.get(&record.key).copied();
-    record.due = left(stands, record.due, now);
-}
-
-/// Where a row stands in the index of times once it is written, that stands somewhere and is wanted somewhere.
-pub(crate) fn left(
-    stands: Option<Timestamp>,
-    wanted: Option<Timestamp>,
-    now: Timestamp,
-) -> Option<Timestamp> {
-    let early = |at: &Timestamp| now < *at && wanted.is_some_and(|wanted| *at <= wanted);
-    stands.filter(early).or(wanted)
 }
 
 /// Somebody else was quicker: they go on.

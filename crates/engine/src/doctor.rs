@@ -84,6 +84,7 @@ impl Doctor {
         Ok(InstallationFacts {
             now,
             clocks: self.clocks(),
+            newest: self.store.newest().await?,
             paused_since: self.store.switches().await?.value.paused_since,
             dead_letters: self.queue.depth().await?.1,
             webhook_secret: self.kept(&SecretName::Webhook).await,

@@ -87,6 +87,16 @@ pub fn is_home(of: &Key) -> bool {
     of.sk == META && [JOB, PULL].iter().any(|begin| of.pk.starts_with(begin))
 }
 
+/// Whether a record is an aggregate or belongs to one.
+pub(crate) fn is_aggregate(of: &Key) -> bool {
+    [JOB, PULL].iter().any(|begin| of.pk.starts_with(begin))
+}
+
+/// Whether a record is an account.
+pub(crate) fn is_account(of: &Key) -> bool {
+    of.pk.starts_with(ACCOUNT) && of.sk == META
+}
+
 fn aggregate(of: &Key) -> Key {
     key(of.pk.as_str(), META)
 }

@@ -8,6 +8,7 @@ pub mod keys;
 pub mod store;
 pub mod work;
 
+mod ahead;
 pub mod counts;
 pub mod dead;
 pub mod desk;

@@ -91,6 +91,7 @@ impl Poller {
 
     /// The same, by somebody whose time is limited: nothing is begun any more at `until`, and what is left is due still.
     pub async fn tick_until(&self, until: Timestamp, others: Others) -> Result<Tick, Error> {
+        self.desk.mind_the_clock().await?;
         let began = self.desk.now();
         // Whoever ticks alone has to know how soon to tick again, and learns it with the same question.
         let ahead = match others {

@@ -4,6 +4,7 @@ use domain::conversation::{Cursor, Message, Page};
 use domain::failure::Failure;
 use domain::ids::SessionId;
 use domain::redact::presentable;
+use domain::when::is_within;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -84,7 +85,7 @@ pub struct Readings {
 impl Readings {
     /// With one more now; none when there were as many as there may be.
     pub(crate) fn one_more(before: Option<&Self>, now: Timestamp) -> Option<Self> {
-        let current = before.filter(|it| now.duration_since(it.since) < READINGS_WINDOW);
+        let current = before.filter(|it| is_within(it.since, now, READINGS_WINDOW));
         let Some(Self { since, times }) = current else {
             let (since, times) = (now, 1);
             return Some(Self { since, times });

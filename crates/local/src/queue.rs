@@ -138,6 +138,16 @@ impl Queue for LocalQueue {
         .await
     }
 
+    async fn move_back(&self, ahead: SignedDuration) -> Result<(), QueueError> {
+        let now = self.clock.now();
+        self.run("moving messages back", move |connection, name| {
+            messages::move_back(connection, name, now, ahead)
+        })
+        .await?;
+        self.changed.notify_one();
+        Ok(())
+    }
+
     async fn oldest(&self) -> Result<Option<Timestamp>, QueueError> {
         let now = self.clock.now();
         self.run("looking for the oldest message", move |connection, name| {

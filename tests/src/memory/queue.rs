@@ -149,6 +149,17 @@ impl Queue for MemoryQueue {
         Ok(())
     }
 
+    async fn move_back(&self, ahead: SignedDuration) -> Result<(), QueueError> {
+        let now = self.clock.now();
+        let mut shelf = self.shelf();
+        let hidden = shelf.messages.split_off(&(now, u64::MAX));
+        for ((at, number), message) in hidden {
+            let at = at.saturating_sub(ahead).unwrap_or(now);
+            shelf.messages.insert((at, number), message);
+        }
+        Ok(())
+    }
+
     async fn depth(&self) -> Result<(u64, u64), QueueError> {
         let shelf = self.shelf();
         Ok((shelf.messages.len() as u64, shelf.dead))

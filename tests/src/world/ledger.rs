@@ -254,6 +254,10 @@ impl Queue for MortalQueue {
         self.queue.release(receipt, delay).await
     }
 
+    async fn move_back(&self, ahead: SignedDuration) -> Result<(), QueueError> {
+        self.queue.move_back(ahead).await
+    }
+
     async fn depth(&self) -> Result<(u64, u64), QueueError> {
         self.queue.depth().await
     }

@@ -9,14 +9,15 @@ use engine::ports::{Clock, Record, Records};
 use local::{Database, Store};
 
 use super::birth::Birth;
+use super::drift::SharedClock;
 use super::ledger::Ledger;
-use super::{Setup, SharedClock, Work, World};
+use super::{Setup, Work, World};
 use crate::cloud::Cloud;
 
 impl World {
     /// Moves to a new table and queue of AWS, where functions work. Answers how many effects are in doubt.
     pub async fn move_to_aws(&mut self) -> u64 {
-        let clock: Arc<dyn Clock> = Arc::new(SharedClock(self.clock.clone()));
+        let clock: Arc<dyn Clock> = Arc::new(SharedClock(self.clock.clone(), self.drift.clone()));
         let cloud = Cloud::new(clock, None).await;
         let all = self.exported(cloud.seen_by_tests().records).await;
         self.work_by_functions(&cloud);
@@ -62,7 +63,7 @@ impl World {
         let birth = Birth {
             setup: &setup,
             sandbox: &self.sandbox,
-            clock: Arc::new(SharedClock(self.clock.clone())),
+            clock: Arc::new(SharedClock(self.clock.clone(), self.drift.clone())),
             ids: self.ids.clone(),
             ledger: Arc::new(Ledger::new(ground.records.clone(), self.fate.clone())),
         };

@@ -9,8 +9,9 @@ use engine::poller::Poller;
 use engine::ports::Clock;
 use local::{DATABASE_FILE, Database, LocalQueue, Staged, Store};
 
+use super::drift::SharedClock;
 use super::ledger::{Ledger, MortalQueue};
-use super::{SharedClock, Work, World};
+use super::{Work, World};
 
 impl World {
     /// Writes a backup as `gaffer backup` does, while everything goes on.
@@ -42,7 +43,7 @@ impl World {
 
     /// Puts everything that remembers anything over another database.
     pub fn work_over(&mut self, database: &Database) {
-        let clock: Arc<dyn Clock> = Arc::new(SharedClock(self.clock.clone()));
+        let clock: Arc<dyn Clock> = Arc::new(SharedClock(self.clock.clone(), self.drift.clone()));
         let queue = LocalQueue::new(database, "work", clock.clone());
         self.ledger = Arc::new(Ledger::new(
             Arc::new(Store::new(database)),

@@ -84,6 +84,9 @@ codes! {
     ClockSkew, "clock_skew", Error,
         "signatures and waiting times depend on the clock: wakes are refused as too old or too new, and GitHub refuses an App's tokens",
         "set the machine's clock, for example with `sudo timedatectl set-ntp true`";
+    ClockWasAhead, "clock_was_ahead", Warning,
+        "the clock was ahead while Gaffer worked and was set back since: what was stored for later would wait until that hour has come",
+        "check that the clock is right now, and start `gaffer up` again, which moves what was stored back by as much";
 
     NoAccount, "no_account", Error,
         "without a Jules account no job can be started",

@@ -101,6 +101,8 @@ pub struct InstallationFacts {
     pub now: Timestamp,
     /// How far services' clocks are ahead of ours.
     pub clocks: Vec<Skew>,
+    /// The newest time at which something was stored as done; none before anything was.
+    pub newest: Option<Timestamp>,
     /// Since when everything is paused.
     pub paused_since: Option<Timestamp>,
     /// Messages that were set aside.

@@ -5,6 +5,7 @@ use jiff::SignedDuration;
 use super::code::Code;
 use super::facts::{DataFacts, InstallationFacts, Kept, MachineFacts};
 use super::finding::{Area, Finding, outside};
+use crate::ahead::ahead_by;
 
 /// Less room than this is none, in bytes: one commit of records and SQLite's log need a few megabytes.
 pub const DISK_FULL_BYTES: u64 = 16 * 1024 * 1024;
@@ -96,8 +97,26 @@ pub(super) fn unusable(path: &str, kept: &Kept, folder: &str) -> Option<Finding>
     Some(Finding::new(Code::SecretUnusable, about, outside(why)).with("FILE", file))
 }
 
-/// The clock, by those of services.
+/// The clock, by those of services and by what was stored.
 pub(super) fn clock(installation: &InstallationFacts) -> Vec<Finding> {
+    let mut findings = beside_services(installation);
+    findings.extend(beside_store(installation));
+    findings
+}
+
+/// Nothing is done in the future.
+fn beside_store(installation: &InstallationFacts) -> Option<Finding> {
+    let ahead = ahead_by(installation.newest?, installation.now)?;
+    let by = SignedDuration::from_secs(ahead.as_secs());
+    let what = format!("the newest time in the store is {by:#} ahead of it");
+    Some(Finding::new(
+        Code::ClockWasAhead,
+        "this machine's clock",
+        what,
+    ))
+}
+
+fn beside_services(installation: &InstallationFacts) -> Vec<Finding> {
     let wrong = |ahead: SignedDuration| ahead.abs() > SKEW_MAX;
     let worst = installation
         .clocks

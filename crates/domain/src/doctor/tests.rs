@@ -68,6 +68,7 @@ fn healthy() -> Facts {
                 service: "GitHub",
                 ahead: SignedDuration::from_secs(2),
             }],
+            newest: None,
             paused_since: None,
             dead_letters: 0,
             webhook_secret: Kept::Missing,
@@ -186,6 +187,21 @@ fn clocks_are_wrong_in_both_directions() {
         assert_eq!(found == ["clock_skew"], wrong, "{seconds}");
     }
     assert_eq!(codes(|_, it| it.clocks.clear()), Vec::<&str>::new());
+}
+
+#[test]
+fn what_was_stored_by_a_clock_that_was_ahead_is_told() {
+    for (seconds, told) in [
+        (-3_600, false),
+        (0, false),
+        (60, false),
+        (61, true),
+        (3_600, true),
+    ] {
+        let newest = Timestamp::constant(1_800_000_000 + seconds, 0);
+        let found = codes(|_, it| it.newest = Some(newest));
+        assert_eq!(found == ["clock_was_ahead"], told, "{seconds}");
+    }
 }
 
 #[test]

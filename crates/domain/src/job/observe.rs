@@ -66,6 +66,7 @@ pub fn observe(
 /// A fresh session may not be visible yet, and a known one may flicker; only a lasting 404 ends the job.
 fn missing(step: &mut Step<Job>, watch: &Watch, now: Timestamp, timing: &Timing) {
     let mut watch = watch.clone();
+    watch.not_ahead_of(now);
     let missing_since = *watch.missing_since.get_or_insert(now);
     if now.duration_since(missing_since.max(watch.since)) < timing.not_found_grace {
         step.aggregate.phase = Phase::Watching(Box::new(watch));
@@ -92,6 +93,7 @@ fn missing(step: &mut Step<Job>, watch: &Watch, now: Timestamp, timing: &Timing)
 fn seen(step: &mut Step<Job>, before: &Watch, context: &Context<'_>) {
     let mut watch = before.clone();
     let now = context.now;
+    watch.not_ahead_of(now);
     watch.missing_since = None;
     see_state(&mut watch, &context.snapshot.view, now);
     log::read(

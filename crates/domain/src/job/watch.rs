@@ -45,6 +45,14 @@ pub struct Watch {
 }
 
 impl Watch {
+    /// A time that lies in the future counts as now: a clock that was ahead for a while, and was set right, keeps nobody waiting until its hour has come.
+    pub(super) fn not_ahead_of(&mut self, now: Timestamp) {
+        self.missing_since = self.missing_since.map(|at| at.min(now));
+        self.unconfirmed_since = self.unconfirmed_since.map(|at| at.min(now));
+        self.state_since = self.state_since.min(now);
+        self.progress_at = self.progress_at.min(now);
+    }
+
     /// Whether a finished session was spoken to since it said that it is done: it wakes up and says so once more. After a while it will not.
     pub fn awaits_return(&self, now: Timestamp, timing: &Timing) -> bool {
         let done = self.talk.completed.as_ref().map(|done| done.at);

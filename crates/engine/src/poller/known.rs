@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use domain::ids::AccountName;
 use domain::job::{self, Job};
 use domain::step::Step;
+use domain::when::is_within;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Others, Poller};
@@ -85,8 +86,7 @@ impl Memory {
     }
 
     fn read_again(&mut self, key: &Key, now: Timestamp) {
-        self.unread
-            .retain(|_, at| now.duration_since(*at) < FORGOTTEN);
+        self.unread.retain(|_, at| is_within(*at, now, FORGOTTEN));
         self.unread.insert(key.clone(), now);
     }
 }
@@ -103,10 +103,10 @@ impl Known {
         let wanted: BTreeSet<&Key> = asked.iter().map(|member| &member.key).collect();
         let of_others = |seen: &Seen| seen.stored.value.account != *account;
         all.jobs.retain(|key, seen| {
-            let fresh = now.duration_since(seen.at) < FORGOTTEN;
+            let fresh = is_within(seen.at, now, FORGOTTEN);
             fresh && (wanted.contains(key) || of_others(seen))
         });
-        let fresh = |seen: &&Seen| now.duration_since(seen.at) < REMEMBERED;
+        let fresh = |seen: &&Seen| is_within(seen.at, now, REMEMBERED);
         let of = |member: &Member| {
             let seen = all.jobs.get(&member.key).filter(fresh);
             seen.filter(|seen| seen.place == member.sort).map(Seen::job)
@@ -153,7 +153,7 @@ impl Known {
         let since = seen.progress.as_ref().map_or(now, |before| before.since);
         let job = step.aggregate.clone();
         seen.progress = Some(Progress { since, job });
-        now.duration_since(since) < PROGRESS_KEPT
+        is_within(since, now, PROGRESS_KEPT)
     }
 
     /// A job's row with the progress that has been seen since it was written.

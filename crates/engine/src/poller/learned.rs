@@ -7,6 +7,7 @@ use domain::account::{Account, LEFT_OVERDUE, Poll};
 use domain::ids::AccountName;
 use domain::step::Step;
 use domain::tick;
+use domain::when::is_within;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::ports::{Key, Record};
@@ -58,7 +59,7 @@ impl Learned {
             && row.value.next_poll <= now
             && tick::is_soon(Some(account.next_poll), now);
         let written = row.value.tally.last;
-        let is_fresh = written.is_some_and(|at| now.duration_since(at) < LEFT_OVERDUE);
+        let is_fresh = written.is_some_and(|at| is_within(at, now, LEFT_OVERDUE));
         if !(is_quiet && is_fresh) {
             return false;
         }
@@ -76,7 +77,7 @@ impl Learned {
     pub(super) fn row(&self, key: &Key, now: Timestamp) -> Option<Record> {
         let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         let (at, row) = rows.get(key)?;
-        (now.duration_since(*at) < ROW_REMEMBERED).then(|| row.clone())
+        is_within(*at, now, ROW_REMEMBERED).then(|| row.clone())
     }
 
     /// An account's row was just read.

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use domain::account::day_of;
+use domain::when::is_within;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::desk::{Desk, Error};
@@ -26,7 +27,7 @@ impl Money {
     pub(super) async fn dear_until(&self, desk: &Desk) -> Result<Option<Timestamp>, Error> {
         let now = desk.now();
         let seen = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let fresh = seen.filter(|seen| now.duration_since(seen.at) < STORED_EVERY);
+        let fresh = seen.filter(|seen| is_within(seen.at, now, STORED_EVERY));
         if let Some(seen) = fresh {
             return Ok(seen.dear_until.filter(|until| *until > now));
         }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use domain::ids::RepoName;
 use domain::job::Job;
 use domain::policy::Source;
+use domain::when::is_within;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Poller;
@@ -26,12 +27,12 @@ impl Rules {
     fn get(&self, repo: &RepoName, now: Timestamp) -> Option<Arc<Source>> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (at, rules) = all.get(repo)?;
-        (now.duration_since(*at) < REMEMBERED).then(|| Arc::clone(rules))
+        is_within(*at, now, REMEMBERED).then(|| Arc::clone(rules))
     }
 
     fn keep(&self, rules: &Arc<Source>, now: Timestamp) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|_, (at, _)| now.duration_since(*at) < REMEMBERED);
+        all.retain(|_, (at, _)| is_within(*at, now, REMEMBERED));
         all.insert(rules.repo.clone(), (now, Arc::clone(rules)));
     }
 }

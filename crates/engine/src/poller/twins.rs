@@ -8,6 +8,7 @@ use domain::ids::SessionId;
 use domain::job::{self, Job, Kin};
 use domain::marker::Marker;
 use domain::step::Step;
+use domain::when::is_within;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Poller;
@@ -27,12 +28,12 @@ impl Cleared {
     fn knows(&self, session: &SessionId, now: Timestamp) -> bool {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found_at = all.get(session);
-        found_at.is_some_and(|at| now.duration_since(*at) < REMEMBERED)
+        found_at.is_some_and(|at| is_within(*at, now, REMEMBERED))
     }
 
     fn note(&self, session: &SessionId, now: Timestamp) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|_, found_at| now.duration_since(*found_at) < REMEMBERED);
+        all.retain(|_, found_at| is_within(*found_at, now, REMEMBERED));
         all.insert(session.clone(), now);
     }
 }

@@ -57,6 +57,11 @@ pub trait Queue: Send + Sync {
     /// How many messages wait, and how many are dead letters.
     async fn depth(&self) -> Result<(u64, u64), QueueError>;
 
+    /// Moves back what is hidden by as much as the clock was ahead. A service that has a clock of its own has nothing to do.
+    async fn move_back(&self, _ahead: SignedDuration) -> Result<(), QueueError> {
+        Ok(())
+    }
+
     /// When the message was sent that waits longest, of those that may be received now; none when there is none, and where the service does not tell.
     async fn oldest(&self) -> Result<Option<Timestamp>, QueueError> {
         Ok(None)

@@ -1,7 +1,7 @@
 //! The statements of the queue. A message is held by its number and how often it was received: an older receive holds nothing.
 
 use engine::ports::{Delivery, Receipt};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
 use super::{DEAD_LETTERS_KEPT, RECEIVES_MAX};
@@ -16,6 +16,9 @@ const HIDE: &str = "UPDATE messages SET receives = receives + 1, visible_ns = ?2
 const REMOVE: &str = "DELETE FROM messages WHERE queue = ?1 AND id = ?2 AND receives = ?3";
 const SHOW: &str =
     "UPDATE messages SET visible_ns = ?4 WHERE queue = ?1 AND id = ?2 AND receives = ?3";
+const MOVE_BACK: &str =
+    "UPDATE messages SET visible_ns = visible_ns - ?3, sent_ns = min(sent_ns, ?2)
+    WHERE queue = ?1 AND visible_ns > ?2";
 
 /// Dead letters: every visible message of the queue that was received often enough.
 const COPY_DEAD: &str = "INSERT INTO dead_letters (queue, body, sent_ns, receives, died_ns)
@@ -119,6 +122,19 @@ pub(super) fn release(
     ])?;
     bury(&transaction, queue, now)?;
     transaction.commit()
+}
+
+pub(super) fn move_back(
+    connection: &Connection,
+    queue: &str,
+    now: Timestamp,
+    ahead: SignedDuration,
+) -> rusqlite::Result<()> {
+    let ahead = i64::try_from(ahead.as_nanos()).unwrap_or(i64::MAX);
+    connection
+        .prepare_cached(MOVE_BACK)?
+        .execute(params![queue, nanoseconds(now), ahead])?;
+    Ok(())
 }
 
 pub(super) fn next_visible(

@@ -88,6 +88,10 @@ impl Queue for BadQueue {
         self.good.release(receipt, delay).await
     }
 
+    async fn move_back(&self, ahead: SignedDuration) -> Result<(), QueueError> {
+        self.good.move_back(ahead).await
+    }
+
     async fn depth(&self) -> Result<(u64, u64), QueueError> {
         self.good.depth().await
     }

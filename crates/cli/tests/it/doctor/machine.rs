@@ -5,6 +5,8 @@ use std::io::{Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use engine::desk::Place;
+use engine::keys;
 use expect_test::expect;
 use jiff::SignedDuration;
 use sandbox::Scenario;
@@ -160,6 +162,31 @@ fn the_clock_is_wrong() {
     );
     assert!(ills.contains(" behind GitHub's | cause: "), "{ills}");
     assert!(ills.contains("timedatectl set-ntp true"), "{ills}");
+}
+
+#[test]
+fn the_clock_was_ahead_and_was_set_right() {
+    let clinic = Clinic::new();
+    clinic.with_desk(async |desk| {
+        let found = desk.store.accounts().await.unwrap().remove(0);
+        let mut account = found.value;
+        account.tally.last = Some(desk.now() + SignedDuration::from_hours(2));
+        let place = Place {
+            list: keys::listed(keys::ACCOUNTS, account.name.as_str()),
+            ..Place::default()
+        };
+        let mut unit = desk.unit();
+        let key = keys::account(&account.name);
+        unit.put(key, &account, Some(found.version), place);
+        desk.commit(unit).await.unwrap();
+    });
+    let (told, code) = clinic.told(&[]);
+    // The seconds depend on when it was looked at.
+    let ill =
+        "warning  clock_was_ahead  this machine's clock: the newest time in the store is 1h 59m";
+    assert!(told.contains(ill), "{told}");
+    assert!(told.contains("start `gaffer up` again"), "{told}");
+    assert_eq!(code, 0, "it is a warning");
 }
 
 #[test]

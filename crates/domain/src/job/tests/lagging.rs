@@ -134,3 +134,23 @@ fn without_a_pull_request_it_is_left_alone_in_the_end() {
     };
     assert_eq!(ending.how, How::Completed);
 }
+
+#[test]
+fn a_time_that_a_fast_clock_has_left_in_the_future_counts_as_now() {
+    let timing = Timing::default();
+    let session: SessionId = SESSION.parse().unwrap();
+    let mut story = Story::new();
+    // The clock is an hour ahead, and is then set right.
+    story.poll(3_600, "IN_PROGRESS");
+    let step = said(&story.job, &session, at(3_620), &timing);
+    story.take(step);
+    story.poll(30, "IN_PROGRESS");
+    assert_eq!(story.watch().unconfirmed_since, Some(at(30)));
+    assert_eq!(story.watch().state_since, at(30));
+    assert_eq!(story.watch().progress_at, at(30));
+    // From then on everything is as if it had been right.
+    story.poll(629, "IN_PROGRESS");
+    assert_eq!(story.watch().unconfirmed_since, Some(at(30)));
+    story.poll(630, "IN_PROGRESS");
+    assert_eq!(story.watch().unconfirmed_since, None);
+}

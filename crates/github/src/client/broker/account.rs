@@ -57,7 +57,8 @@ struct Rate {
 #[derive(Debug, Default)]
 pub(super) struct Account {
     rates: BTreeMap<String, Rate>,
-    stay_away: Option<Timestamp>,
+    /// Since when, and until when, GitHub asked to stay away.
+    stay_away: Option<(Timestamp, Timestamp)>,
     /// Secondary limits in a row.
     refusals: u32,
     /// Since when points are counted, and how many there are.
@@ -76,7 +77,7 @@ impl Account {
         spend: Spend,
         now: Timestamp,
     ) -> Result<(), Short> {
-        if let Some(until) = self.stay_away.filter(|until| now < *until) {
+        if let Some(until) = self.away_until(now) {
             let why = "GitHub asked to stay away";
             return Err(Short { until, why });
         }
@@ -88,6 +89,14 @@ impl Account {
         }
         self.points = Some(points);
         Ok(())
+    }
+
+    /// Until when to stay away. What was asked for by a clock that was set back since is over.
+    fn away_until(&self, now: Timestamp) -> Option<Timestamp> {
+        let (_, until) = self
+            .stay_away
+            .filter(|(since, until)| *since <= now && now < *until)?;
+        Some(until)
     }
 
     fn enough_requests(&self, resource: &str, spend: Spend, now: Timestamp) -> Result<(), Short> {
@@ -182,7 +191,7 @@ impl Account {
 
     /// A limit: how long to stay away. What GitHub asks for counts, then the reset of a budget that is used up; else the wait doubles each time.
     pub(super) fn refused(&mut self, headers: &HeaderMap, now: Timestamp) -> SignedDuration {
-        if let Some(until) = self.stay_away.filter(|until| now < *until) {
+        if let Some(until) = self.away_until(now) {
             // It was on its way when an earlier one was refused.
             return until.duration_since(now);
         }
@@ -194,16 +203,17 @@ impl Account {
         let wait = wait.clamp(SignedDuration::from_secs(1), WAIT_MAX);
         if spent.is_none() {
             self.refusals = self.refusals.saturating_add(1);
-            self.stay_away = Some(now + wait);
+            self.stay_away = Some((now, now + wait));
         } else if asked_wait(headers).is_some() {
-            self.stay_away = Some(now + wait);
+            self.stay_away = Some((now, now + wait));
         }
         wait
     }
 
     /// A row of secondary limits is over once calls succeed that long after the last one; at once, it could be reads between refused writes.
     pub(super) fn answered(&mut self, now: Timestamp) {
-        if self.stay_away.is_none_or(|until| now >= until + CALM) {
+        let is_calm = |(since, until): (Timestamp, Timestamp)| now < since || now >= until + CALM;
+        if self.stay_away.is_none_or(is_calm) {
             self.refusals = 0;
         }
     }
@@ -216,7 +226,7 @@ impl Account {
             limit: rate.limit,
             remaining: rate.remaining,
             reset: rate.reset,
-            stay_away: self.stay_away,
+            stay_away: self.stay_away.map(|(_, until)| until),
         };
         self.rates.iter().map(of).collect()
     }

@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use client::wire::{THROUGH, Through};
+use domain::advice::Advice;
 use domain::ids::TokenName;
 use domain::redact::presentable;
 use domain::token::{self, Closed, Scope, Token};
@@ -103,14 +104,9 @@ impl Admitted {
             return Ok(());
         }
         let (has, needed) = (self.scope.word(), needed.word());
-        let detail = format!(
-            "the bearer token has the scope `{has}` and this needs `{needed}`: make one with `gaffer token create NAME --scope {needed}`"
-        );
-        Err(Refused::new(
-            StatusCode::FORBIDDEN,
-            "scope_too_small",
-            &detail,
-        ))
+        let detail = format!("the bearer token has the scope `{has}` and this needs `{needed}`");
+        let refused = Refused::new(StatusCode::FORBIDDEN, "scope_too_small", &detail);
+        Err(refused.advising(&[Advice::CreateToken.about(&needed)]))
     }
 }
 
@@ -199,7 +195,7 @@ pub(crate) fn shown(request: &Request) -> Result<&str, Refused> {
     bearer(request).ok_or_else(|| {
         refuse(
             "no_token",
-            "send `Authorization: Bearer` and Gaffer's token; `gaffer up` tells where it is",
+            "send `Authorization: Bearer` and Gaffer's token, which its operator has",
         )
     })
 }

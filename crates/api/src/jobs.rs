@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use client::wire::{
     Constraints, CreateJob, Events, JOBS_LIMIT, JOBS_LIMIT_MAX, Jobs, OddConstraint, Pulls, Why,
 };
+use domain::advice::Advice;
 use domain::ids::{InvalidId, PullRef, RepoName};
 use domain::job::Job;
 use domain::redact::presentable;
@@ -81,9 +82,15 @@ fn once(key: &str, wanted: &CreateJob) -> Once {
 
 /// A source or agent that does not exist is a wrong field here, not a wrong address.
 pub(crate) fn not_created(error: Error) -> Refused {
-    let (field, command) = match &error {
-        Error::NoSuch { what: "source", .. } => ("repo", "gaffer source add"),
-        Error::NoSuch { what: "agent", .. } => ("agent", "gaffer agent add"),
+    let (field, next) = match &error {
+        Error::NoSuch {
+            what: "source",
+            name,
+        } => ("repo", Advice::AddSource.about(name)),
+        Error::NoSuch {
+            what: "agent",
+            name,
+        } => ("agent", Advice::AddAgent.about(name)),
         Error::NoSuch { .. }
         | Error::NotNow(_)
         | Error::Records(_)
@@ -91,8 +98,8 @@ pub(crate) fn not_created(error: Error) -> Refused {
         | Error::Queue(_)
         | Error::Outside(_) => return error.into(),
     };
-    let detail = format!("`{field}`: {error}; add it with `{command}`");
-    Refused::field(field, "unknown_name", &detail)
+    let detail = format!("`{field}`: {error}");
+    Refused::field(field, "unknown_name", &detail).advising(&[next])
 }
 
 /// `GET /jobs`.

@@ -12,6 +12,7 @@ mod register;
 mod auth;
 mod body;
 mod live;
+mod next;
 mod query;
 mod trace;
 

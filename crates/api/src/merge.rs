@@ -63,7 +63,10 @@ pub(crate) async fn merge(
     tracing::info!(job.id = %named.job, pr = %pull.pull, pr.sha = %approval.sha, "a merge was approved");
     match settled(door, &named.job, &approval).await? {
         Standing::Merged(merged) => Ok(Json(merged).into_response()),
-        Standing::Refused(reasons) => Err(refused(reasons)),
+        Standing::Refused(reasons) => {
+            let next = door.desk.why(&named.job).await?.next;
+            Err(refused(reasons).advising(&next))
+        }
         Standing::Waiting(reasons) => match failure(door, &named.job, &approval).await? {
             Some(failure) => Err(outcome::failed(&failure)),
             None => Ok(later(&named.job, reasons)),

@@ -5,10 +5,13 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use client::wire::{IDEMPOTENCY_KEY, PROBLEM_JSON, Problem, Reason};
+use domain::advice::Next;
 use domain::job::NotNow;
 use domain::redact::presentable;
 use engine::desk::Error;
 use engine::ports::{CommitError, RecordsError};
+
+use crate::next;
 
 /// Longest detail, in characters: it may repeat what was sent.
 const DETAIL_CHARS_MAX: usize = 1_000;
@@ -52,6 +55,12 @@ impl Refused {
         self
     }
 
+    /// The same refusal, with what to do next.
+    pub(crate) fn advising(mut self, next: &[Next]) -> Self {
+        self.0.next.extend(next.iter().map(next::shown));
+        self
+    }
+
     /// What the store or the queue could not do. The cause is for the log alone.
     fn ours(status: StatusCode, code: &str, error: &dyn std::error::Error) -> Self {
         tracing::error!(%error, problem.code = code, "a request could not be served");
@@ -90,8 +99,12 @@ impl IntoResponse for Refused {
 
 impl From<NotNow> for Refused {
     fn from(not_now: NotNow) -> Self {
-        let NotNow { code, sentence } = not_now;
-        match code {
+        let NotNow {
+            code,
+            sentence,
+            next,
+        } = not_now;
+        let refused = match code {
             "prompt_empty" | "prompt_too_long" => Self::field("prompt", code, &sentence),
             "message_empty" | "message_too_long" => Self::field("message", code, &sentence),
             "reason_too_long" => Self::field("reason", code, &sentence),
@@ -105,7 +118,8 @@ impl From<NotNow> for Refused {
             "idempotency_key_reused" => Self::field(IDEMPOTENCY_KEY, code, &sentence),
             "cursor_too_old" => Self::new(StatusCode::GONE, code, &sentence).about("after"),
             _ => Self::new(StatusCode::CONFLICT, code, &sentence),
-        }
+        };
+        refused.advising(&next)
     }
 }
 

@@ -16,6 +16,7 @@ use engine::waits::Waits;
 use engine::why::Reasoned;
 
 use crate::door::Inner;
+use crate::next;
 use crate::refusal::Refused;
 
 /// Longest question, in characters: as much as is kept of it.
@@ -174,6 +175,7 @@ pub(crate) fn why(why: engine::why::Why) -> Why {
         waits_for: why.waits_for.map(Into::into),
         because: why.because.iter().map(reasoned).collect(),
         then: why.then.into_iter().map(planned).collect(),
+        next: why.next.iter().map(next::shown).collect(),
         next_look: why.next_look,
     }
 }

@@ -7,6 +7,7 @@ use engine::desk;
 use engine::ports::SecretsError;
 
 use crate::args::groups;
+use crate::render::next;
 
 /// Exit code of a command that failed.
 pub(crate) const FAILED: u8 = 1;
@@ -103,10 +104,22 @@ pub(crate) fn tell(error: &anyhow::Error) -> Told {
     Told {
         code,
         what: line(&what),
-        next: next.map(|next| line(&next)),
+        next: next.or_else(|| advised(error)).map(|next| line(&next)),
         reasons,
         exit,
     }
+}
+
+/// What a refusal advises.
+fn advised(error: &anyhow::Error) -> Option<String> {
+    let advised: Vec<String> = match error.downcast_ref::<client::Error>() {
+        Some(client::Error::Problem(problem)) => problem.next.iter().map(next::sentence).collect(),
+        Some(_) | None => match error.downcast_ref::<desk::Error>() {
+            Some(desk::Error::NotNow(refused)) => refused.next.iter().map(next::of_ours).collect(),
+            Some(_) | None => Vec::new(),
+        },
+    };
+    (!advised.is_empty()).then(|| advised.join("; "))
 }
 
 /// Tells what clap could not understand: its first paragraph holds the argument and the value.

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::error::Told;
 
 mod layout;
+pub(crate) mod next;
 
 pub(crate) use layout::Look;
 

@@ -5,7 +5,7 @@ use client::wire::{PullView, Pulls, Why};
 
 use crate::args::pull::{PullArgs, PullCommand};
 use crate::here::Here;
-use crate::render::{Answer, value};
+use crate::render::{Answer, next, value};
 use crate::site;
 use crate::switch::moment;
 
@@ -40,25 +40,6 @@ fn list(pulls: &Pulls) -> Answer {
     Answer::new(value(pulls)).table(&head, rows, "No pull request is open.")
 }
 
-/// The commands in its sentences name the job instead of `ID`.
-fn of_this(why: &Why) -> Why {
-    let mut of_this = why.clone();
-    let Some(job) = &why.job_id else {
-        return of_this;
-    };
-    let named = |sentence: &str| {
-        let words = sentence.replace(" ID`", &format!(" {job}`"));
-        words.replace(" ID TEXT`", &format!(" {job} TEXT`"))
-    };
-    for reason in &mut of_this.because {
-        reason.sentence = named(&reason.sentence);
-    }
-    for planned in &mut of_this.then {
-        planned.sentence = named(&planned.sentence);
-    }
-    of_this
-}
-
 /// Why something does not move.
 pub(crate) fn answer(why: &Why) -> Answer {
     let name = match (&why.job_id, &why.pull_request) {
@@ -67,24 +48,33 @@ pub(crate) fn answer(why: &Why) -> Answer {
         (None, Some(pull)) => format!("Pull request {pull}"),
         (None, None) => "It".to_owned(),
     };
+    let why = &Why {
+        next: why.next.iter().map(next::as_typed).collect(),
+        ..why.clone()
+    };
     let answer = Answer::new(value(why)).line(format!("{name}: {}.", why.state));
     let waits = why
         .waits_for
         .as_ref()
         .map(|waits| format!("Waits for {}.", waits.sentence));
     let answer = waits.into_iter().fold(answer, Answer::line);
-    let why = &of_this(why);
     let answer = why.because.iter().fold(answer, |answer, reason| {
         answer.line(format!("- {} [{}]", reason.sentence, reason.code))
     });
-    if why.then.is_empty() {
+    let then = why.then.iter().map(|planned| match planned.at {
+        Some(at) => format!("- {}: {}", moment(at), planned.sentence),
+        None => format!("- {}", planned.sentence),
+    });
+    let answer = under(answer, "What comes next:", then.collect());
+    let next = why.next.iter();
+    let next = next.map(|next| format!("- {}.", next.sentence));
+    under(answer, "What you can do:", next.collect())
+}
+
+/// Lines under a heading, if there are any.
+fn under(answer: Answer, heading: &str, lines: Vec<String>) -> Answer {
+    if lines.is_empty() {
         return answer;
     }
-    let answer = answer.line("What comes next:");
-    why.then.iter().fold(answer, |answer, planned| {
-        answer.line(match planned.at {
-            Some(at) => format!("- {}: {}", moment(at), planned.sentence),
-            None => format!("- {}", planned.sentence),
-        })
-    })
+    lines.into_iter().fold(answer.line(heading), Answer::line)
 }

@@ -5,6 +5,7 @@ mod arguments;
 mod calls;
 mod inbox;
 mod insight;
+mod next;
 mod patch;
 mod schema;
 mod talk;
@@ -204,7 +205,7 @@ impl Server {
         let shown = domain::redact::presentable(name, 80);
         let message = match Tool::named(name).and_then(Tool::toolset) {
             Some(set) => format!(
-                "the tool `{shown}` is in the toolset `{set}`, which was not asked for: `gaffer mcp --toolset {set}` or `/mcp?toolsets={set}`"
+                "the tool `{shown}` is in the toolset `{set}`, which was not asked for: the operator of this server adds `--toolset {set}` to its command, or `/mcp?toolsets={set}` is its address"
             ),
             None => {
                 let known = self.tools().join(", ");

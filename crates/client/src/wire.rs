@@ -29,7 +29,7 @@ pub use orders::{
 pub use outcome::{
     Acknowledged, Artifacts, EffectView, Events, Later, Merged, MessageView, Messages, Registered,
 };
-pub use problem::{PROBLEM_JSON, Problem, Reason};
+pub use problem::{Next, PROBLEM_JSON, Problem, Reason};
 pub use push::{NoSessionName, PushTaken, PushedSession, SessionName};
 pub use report::{
     AccountView, BudgetView, FeedView, GitHubView, Health, HookView, Planned, QueueView,

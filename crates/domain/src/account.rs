@@ -272,10 +272,10 @@ fn short_of(account: &Account, short: Short, now: Timestamp) -> Event {
     let name = &account.name;
     let reason = match short {
         Short::Requests => format!(
-            "Account `{name}` has made the requests that its polls may make today, and is polled again tomorrow; `gaffer account set {name} --requests-a-day N` allows more"
+            "Account `{name}` has made the requests that its polls may make today, and is polled again tomorrow; a higher limit of the account's requests a day allows more"
         ),
         Short::Money => format!(
-            "What running may cost today is spent, and account `{name}` is polled every 15 minutes until tomorrow; `gaffer cost --a-day DOLLARS` allows more"
+            "What running may cost today is spent, and account `{name}` is polled every 15 minutes until tomorrow; a higher limit of the cost of a day allows more"
         ),
     };
     let day = day_of(now);

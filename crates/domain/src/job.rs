@@ -30,7 +30,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use again::{AGAIN_CHARS_MAX, Again, retry};
-pub use answered::{Order, answers, is_answered};
+pub use answered::{Order, answers, cause_asks_for, is_answered};
 pub use command::{
     ATTEMPTS_MAX, NewJob, PROMPT_BYTES_MAX, REFUSALS_MAX, adopt, cancel, create, created,
     creation_failed, linked, pull_settled, start,
@@ -48,7 +48,7 @@ pub use queue::start_place;
 pub use rest::rest;
 pub use silence::STUCK_TOLD_MAX;
 pub(crate) use silence::silence_deadline;
-pub use silence::{POLLED_SLACK, deadline, looked_at};
+pub use silence::{POLLED_SLACK, deadline, is_halted, looked_at};
 pub use tally::{Tally, Topic};
 pub(crate) use turns::turn_deadline;
 pub use turns::{Asked, NUDGES_MAX, answered_at, asked, is_wanted};

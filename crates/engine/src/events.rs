@@ -162,12 +162,12 @@ impl Desk {
                 return Ok(events);
             }
             if events.len() >= LOOK_MAX {
-                return Err(Error::NotNow(NotNow {
-                    code: "cursor_too_old",
-                    sentence: format!(
+                return Err(Error::NotNow(NotNow::new(
+                    "cursor_too_old",
+                    format!(
                         "more than {LOOK_MAX} events came since then: begin anew without a cursor"
                     ),
-                }));
+                )));
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use domain::advice::Advice;
 use domain::ids::{AgentName, EventId};
 use domain::job::NotNow;
 use domain::wake::{Back, Channel, LeaseLost, Wake};
@@ -48,11 +49,9 @@ impl Desk {
         if !left.records.is_empty() {
             return Ok(());
         }
-        let sentence = format!(
-            "agent `{name}` has no inbox: its wakes go to its address only; give it one with `gaffer agent set {name} --channel inbox`"
-        );
-        let code = "no_inbox";
-        Err(NotNow { code, sentence }.into())
+        let sentence = format!("agent `{name}` has no inbox: its wakes go to its address only");
+        let refused = NotNow::new("no_inbox", sentence);
+        Err(refused.advising(Advice::GiveInbox.about(name)).into())
     }
 
     async fn take_into(
@@ -165,8 +164,5 @@ impl Desk {
 }
 
 fn lost(lost: LeaseLost) -> Error {
-    Error::NotNow(NotNow {
-        code: lost.code(),
-        sentence: lost.to_string(),
-    })
+    Error::NotNow(NotNow::new(lost.code(), lost.to_string()))
 }

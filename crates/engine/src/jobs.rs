@@ -118,10 +118,7 @@ impl Desk {
             "session {session} is no longer the current one of job {}: use the job id",
             job.id
         );
-        Err(Error::NotNow(NotNow {
-            code: "superseded",
-            sentence,
-        }))
+        Err(Error::NotNow(NotNow::new("superseded", sentence)))
     }
 
     /// A job that has to exist.
@@ -251,9 +248,11 @@ impl Desk {
     /// The pull request of a job.
     pub async fn pull_of(&self, id: &JobId) -> Result<PullRecord, Error> {
         let job = self.must_job(id).await?.value;
-        let none = || NotNow {
-            code: "no_pull_request",
-            sentence: format!("job {id} has no pull request yet"),
+        let none = || {
+            NotNow::new(
+                "no_pull_request",
+                format!("job {id} has no pull request yet"),
+            )
         };
         let reference: &PullRef = job.pull().ok_or_else(none)?;
         Ok(self.store.pull(reference).await?.ok_or_else(none)?)
@@ -347,8 +346,8 @@ fn wish(step: &Step<Job>, named: &Named) -> Result<Wish, Error> {
 }
 
 fn busy(id: &JobId) -> Error {
-    Error::NotNow(NotNow {
-        code: "busy",
-        sentence: format!("job {id} is being changed by others just now: try again"),
-    })
+    Error::NotNow(NotNow::new(
+        "busy",
+        format!("job {id} is being changed by others just now: try again"),
+    ))
 }

@@ -56,10 +56,10 @@ impl Desk {
                 Ok(()) => return Ok(revoked),
             }
         }
-        Err(Error::NotNow(NotNow {
-            code: "busy",
-            sentence: format!("token `{name}` is being changed by others just now: try again"),
-        }))
+        Err(Error::NotNow(NotNow::new(
+            "busy",
+            format!("token `{name}` is being changed by others just now: try again"),
+        )))
     }
 
     async fn save_token(
@@ -81,8 +81,8 @@ impl Desk {
 }
 
 fn taken(name: &TokenName) -> Error {
-    Error::NotNow(NotNow {
-        code: "exists",
-        sentence: format!("token `{name}` is already there; revoke it first, or take another name"),
-    })
+    Error::NotNow(NotNow::new(
+        "exists",
+        format!("token `{name}` is already there; revoke it first, or take another name"),
+    ))
 }

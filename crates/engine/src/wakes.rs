@@ -191,10 +191,10 @@ impl Desk {
 
 /// Somebody else changes it all the time.
 pub(crate) fn busy(event: &EventId) -> Error {
-    Error::NotNow(NotNow {
-        code: "busy",
-        sentence: format!("event {event} is being changed by others just now: try again"),
-    })
+    Error::NotNow(NotNow::new(
+        "busy",
+        format!("event {event} is being changed by others just now: try again"),
+    ))
 }
 
 /// The order of a job's wakes.

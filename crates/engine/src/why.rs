@@ -6,8 +6,11 @@ mod job;
 mod pull;
 mod told;
 
+use domain::advice::{self, Advice, Next};
 use domain::ids::{JobId, PullRef};
-use domain::job::{Phase, WaitsFor};
+use domain::job::{Job, Phase, WaitsFor};
+use domain::policy::Timing;
+use domain::pull::Pull;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +22,7 @@ use crate::status::state_of;
 pub use pull::state_of as pull_state_of;
 
 /// Why a job or a pull request does not move.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Why {
     /// The job; none for a pull request that no job of ours made.
     pub job: Option<JobId>,
@@ -33,6 +36,8 @@ pub struct Why {
     pub because: Vec<Reasoned>,
     /// What will be done, the soonest first.
     pub then: Vec<Planned>,
+    /// What to do about it: what would be accepted as things are.
+    pub next: Vec<Next>,
     /// When it is looked at again at the latest.
     pub next_look: Option<Timestamp>,
 }
@@ -60,6 +65,7 @@ pub struct Planned {
 struct Found {
     because: Vec<Reasoned>,
     then: Vec<Planned>,
+    next: Vec<Next>,
     /// Whether nothing may be written outside just now.
     held: bool,
 }
@@ -99,6 +105,7 @@ impl Found {
             waits_for,
             because: self.because,
             then: self.then,
+            next: self.next,
             next_look,
         }
     }
@@ -114,10 +121,12 @@ impl Desk {
         self.why_told(&mut found, &job).await?;
         self.why_effects(&mut found, &keys::job_pk(id)).await?;
         let mut next_look = self.due_of(&keys::job(id)).await?;
+        let mut pull = None;
         if let Some(reference) = job.pull()
             && let Some(tracked) = self.store.pull(reference).await?
         {
             self.why_pull(&mut found, &tracked.value).await?;
+            pull = Some(tracked.value.pull);
             let pull_due = self.due_of(&keys::pull(reference)).await?;
             next_look = [next_look, pull_due].into_iter().flatten().min();
         }
@@ -126,6 +135,7 @@ impl Desk {
             let slots_due = self.due_of(&keys::slots(&job.account)).await?;
             next_look = [next_look, slots_due].into_iter().flatten().min();
         }
+        self.accepted(&mut found, (&job, pull.as_ref()));
         let names = (Some(id.clone()), job.pull().cloned());
         let waits_for = Some(self.waits_for(&job).await?);
         Ok(found.into_why(names, (state_of(&job), waits_for), next_look))
@@ -141,7 +151,10 @@ impl Desk {
             let next_look = self.due_of(&keys::pull(reference)).await?;
             let names = (Some(tracked.pull.job.clone()), Some(reference.clone()));
             let waits_for = match self.store.job(&tracked.pull.job).await? {
-                Some(job) => Some(self.waits_for(&job.value).await?),
+                Some(job) => {
+                    self.accepted(&mut found, (&job.value, Some(&tracked.pull)));
+                    Some(self.waits_for(&job.value).await?)
+                }
                 None => None,
             };
             let state = (pull::state_of(&tracked.pull), waits_for);
@@ -153,11 +166,18 @@ impl Desk {
         Ok(found.into_why(names, ("not-ours", None), next_look))
     }
 
+    /// Keeps of what is advised only what would be accepted now.
+    fn accepted(&self, found: &mut Found, about: (&Job, Option<&Pull>)) {
+        let advised = std::mem::take(&mut found.next);
+        let timing = &Timing::default();
+        found.next = advice::accepted(about, advised, (self.now(), timing));
+    }
+
     /// What holds everything, or everything of a source.
     async fn switches(&self, found: &mut Found, repo: &domain::ids::RepoName) -> Result<(), Error> {
         if self.store.switches().await?.value.paused_since.is_some() {
-            let sentence = "Everything is paused: `gaffer resume` lets it go on.";
-            found.because("paused", sentence);
+            found.because("paused", "Everything is paused.");
+            found.next.push(Advice::Resume.about(&""));
             found.held = true;
         }
         if self.observe_only {
@@ -168,14 +188,14 @@ impl Desk {
         }
         match self.store.source(repo).await? {
             Some(source) if source.value.paused => {
-                let sentence = format!("Source {repo} is paused: `gaffer source resume {repo}`.");
-                found.because("source_paused", sentence);
+                found.because("source_paused", format!("Source {repo} is paused."));
+                found.next.push(Advice::ResumeSource.about(repo));
                 found.held = true;
             }
             Some(_) => {}
             None => {
-                let sentence = format!("{repo} is no source: `gaffer source add {repo}`.");
-                found.because("no_source", sentence);
+                found.because("no_source", format!("{repo} is no source."));
+                found.next.push(Advice::AddSource.about(repo));
             }
         }
         self.why_github(found, repo).await

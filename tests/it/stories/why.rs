@@ -28,6 +28,10 @@ fn told(why: &Why) -> String {
         let at = planned.at.map_or_else(|| "some time".to_owned(), since);
         let _ = writeln!(text, "> {at}: {}", planned.sentence);
     }
+    for next in &why.next {
+        let line = format!("! {} {}", next.advice.word(), next.about);
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
     blanked(&text)
 }
 
@@ -120,8 +124,9 @@ async fn a_job_that_is_held_and_one_that_may_go() {
         &job,
         expect![[r#"
             queued
-            - paused: Everything is paused: `gaffer resume` lets it go on.
+            - paused: Everything is paused.
             > 2m 1s: It is looked at once more.
+            ! resume
         "#]],
     )
     .await;
@@ -146,14 +151,15 @@ async fn a_job_that_is_held_and_one_that_may_go() {
         &world,
         &job,
         expect![[r#"
-        working
-        - paused: Everything is paused: `gaffer resume` lets it go on.
-        - working: Jules says QUEUED; it last did something at ….
-        - effect_waits: `say:10236777772164977101:words` is to be done from … on (attempt 1).
-        > 16s: Jules is asked how its sessions are.
-        > 1h 6s: If nothing has moved by then, `stuck` is told.
-        > some time: `say:10236777772164977101:words` is done once it may go on.
-    "#]],
+            working
+            - paused: Everything is paused.
+            - working: Jules says QUEUED; it last did something at ….
+            - effect_waits: `say:10236777772164977101:words` is to be done from … on (attempt 1).
+            > 16s: Jules is asked how its sessions are.
+            > 1h 6s: If nothing has moved by then, `stuck` is told.
+            > some time: `say:10236777772164977101:words` is done once it may go on.
+            ! resume
+        "#]],
     )
     .await;
 }
@@ -166,10 +172,11 @@ async fn a_job_whose_key_is_refused() {
     world.pass(SECOND * 5).await;
     job_says(&world, &job, expect![[r#"
         queued
-        - unauthorized: Jules refuses the key of account `default` since …: `gaffer account add default --replace-key`.
+        - unauthorized: Jules refuses the key of account `default` since ….
         - refused_for_now: Its session could not be created, 1 times so far.
         - effect_failed: `create:01kjma0fm00000000000000000#1` failed: creating the session `[gaffer tests/01kjma0fm00000000000000000#1] Add a test`: Jules answered 401 UNAUTHENTICATED; store a valid key for this account: Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential.
         > 41s: It is tried again.
+        ! replace_key default
     "#]]).await;
 }
 
@@ -197,13 +204,13 @@ async fn a_session_that_works_asks_and_rests() {
         &world,
         &job,
         expect![[r#"
-        asking
-        - question_open: Jules asks since …: Which colour?
-        - agents_turn: It is its agent's turn, until ….
-        > 1m: Jules is asked how its sessions are.
-        > 8h 11s: If nobody has answered by then, the next one has the turn.
-        > some time: `gaffer job say ID TEXT` answers, and it goes on.
-    "#]],
+            asking
+            - question_open: Jules asks since …: Which colour?
+            - agents_turn: It is its agent's turn, until ….
+            > 1m: Jules is asked how its sessions are.
+            > 8h 11s: If nobody has answered by then, the next one has the turn.
+            ! say …
+        "#]],
     )
     .await;
 }
@@ -215,13 +222,14 @@ async fn a_plan_that_nobody_has_approved() {
         &world,
         &job,
         expect![[r#"
-        plan-waits
-        - plan_open: A plan waits for approval since ….
-        - persons_turn: It is a person's turn.
-        > 2m: Jules is asked how its sessions are.
-        > 168h 11s: It is looked at once more.
-        > some time: `gaffer job approve ID` approves it; `gaffer job say ID TEXT` asks for another.
-    "#]],
+            plan-waits
+            - plan_open: A plan waits for approval since ….
+            - persons_turn: It is a person's turn.
+            > 2m: Jules is asked how its sessions are.
+            > 168h 11s: It is looked at once more.
+            ! approve …
+            ! say …
+        "#]],
     )
     .await;
     world.pause(true).await;
@@ -229,14 +237,16 @@ async fn a_plan_that_nobody_has_approved() {
         &world,
         &job,
         expect![[r#"
-        plan-waits
-        - paused: Everything is paused: `gaffer resume` lets it go on.
-        - plan_open: A plan waits for approval since ….
-        - persons_turn: It is a person's turn.
-        > 2m: Jules is asked how its sessions are.
-        > 168h 11s: It is looked at once more.
-        > some time: `gaffer job approve ID` approves it; `gaffer job say ID TEXT` asks for another.
-    "#]],
+            plan-waits
+            - paused: Everything is paused.
+            - plan_open: A plan waits for approval since ….
+            - persons_turn: It is a person's turn.
+            > 2m: Jules is asked how its sessions are.
+            > 168h 11s: It is looked at once more.
+            ! resume
+            ! approve …
+            ! say …
+        "#]],
     )
     .await;
 }
@@ -267,7 +277,7 @@ async fn an_agent_that_does_not_answer() {
             > 30s: Jules is asked how its sessions are.
             > 5m 32s: Agent `helper` is sent the event `question` of … (try 3).
             > 8h 11s: If nobody has answered by then, the next one has the turn.
-            > some time: `gaffer job say ID TEXT` answers, and it goes on.
+            ! say …
         "#]],
     )
     .await;
@@ -285,16 +295,18 @@ async fn a_pull_request_on_its_way() {
     job_says(&world, &job, expect![[r#"
         in-review
         - resting: Jules says COMPLETED; it last did something at ….
-        - needs_approval: People decide here what is merged: `gaffer job merge ID` approves this head, or set `merge = on-green` on the source.
+        - needs_approval: People decide here what is merged: this head has to be approved, unless the source says `merge = on-green`.
         > 5m: Jules is asked how its sessions are.
         > 5m 11s: Pull request acme/shop#1 is read and judged again.
         > 168h 11s: It is looked at once more; its pull request decides before.
+        ! merge …
     "#]]).await;
     let pull = format!("{REPO}#1");
     pull_says(&world, &pull, expect![[r#"
         refused
-        - needs_approval: People decide here what is merged: `gaffer job merge ID` approves this head, or set `merge = on-green` on the source.
+        - needs_approval: People decide here what is merged: this head has to be approved, unless the source says `merge = on-green`.
         > 5m 11s: Pull request acme/shop#1 is read and judged again.
+        ! merge …
     "#]]).await;
     world.sandbox.github().close(world.clock.now(), REPO, 1);
     world.pass(MINUTE * 2).await;
@@ -322,11 +334,11 @@ async fn a_pull_request_on_its_way() {
         &world,
         &job,
         expect![[r#"
-        closed
-        - ended: It ended at …: its pull request was closed without a merge.
-        - settled: Pull request acme/shop#1 is closed.
-        > some time: Nothing more is done; `gaffer job retry ID` gives it another session.
-    "#]],
+            closed
+            - ended: It ended at …: its pull request was closed without a merge.
+            - settled: Pull request acme/shop#1 is closed.
+            ! retry …
+        "#]],
     )
     .await;
 }
@@ -337,12 +349,13 @@ async fn a_pull_request_of_somebody_else() {
     pull_says(&world, "acme/shop#99", expect![[r#"
         not-ours
         - not_ours: No job of this installation is known to have made acme/shop#99, so nothing is written to it; Gaffer links a pull request only if its session lists it, or if its text and its branch both name the session.
-        > some time: If a session that you began elsewhere made it, `gaffer job adopt SESSION --repo acme/shop` hands it over.
+        ! adopt acme/shop
     "#]]).await;
     pull_says(&world, "other/repo#1", expect![[r#"
         not-ours
-        - no_source: other/repo is no source: `gaffer source add other/repo`.
+        - no_source: other/repo is no source.
         - not_ours: No job of this installation is known to have made other/repo#1, so nothing is written to it; Gaffer links a pull request only if its session lists it, or if its text and its branch both name the session.
-        > some time: If a session that you began elsewhere made it, `gaffer job adopt SESSION --repo other/repo` hands it over.
+        ! add_source other/repo
+        ! adopt other/repo
     "#]]).await;
 }

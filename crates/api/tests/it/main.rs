@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod advice;
 mod answers;
 mod auth;
 mod bad_input;

@@ -56,6 +56,12 @@ pub(crate) async fn tool(world: &World, name: &str, arguments: Value) -> Value {
     told["result"]["structuredContent"].clone()
 }
 
+/// All that a tool answers, errors too, with every toolset shown.
+pub(crate) async fn call_of(world: &World, name: &str, arguments: Value) -> Value {
+    let path = "/mcp?toolsets=insight,inbox";
+    post(world, path, &call(name, arguments)).await.ok(200)
+}
+
 async fn with(world: &World, token: &str, message: &Value) -> Answer {
     let mut request = Request::builder().method("POST").uri("/mcp");
     for (name, value) in HEADERS {

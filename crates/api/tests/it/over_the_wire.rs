@@ -144,7 +144,7 @@ async fn refusals_are_problems() {
         panic!("not a problem");
     };
     assert_eq!(refused.field.as_deref(), Some("repo"));
-    assert!(refused.to_string().contains("gaffer source add"));
+    assert_eq!(refused.next[0].advice, "add_source");
     assert!(matches!(client.why("../status").await, Err(Error::Id(_))));
     let stranger = connect(&world, "gaf_stranger").await;
     let refused = stranger.status().await.unwrap_err();

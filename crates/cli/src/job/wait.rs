@@ -154,9 +154,9 @@ async fn in_review(client: &Client, job: &JobView) -> Result<Seen, client::Error
 }
 
 fn ended(job: &JobView) -> Error {
+    let id = &job.job_id;
     let next = format!(
-        "see what happened with `gaffer job events {id}`, or give it another session with `gaffer job retry {id}`",
-        id = job.job_id
+        "see what happened with `gaffer job events {id}`, and what can be done with `gaffer job why {id}`"
     );
     Error::refused("ended", format!("it ended and is {}", job.state), next)
 }

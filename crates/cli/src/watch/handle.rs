@@ -4,7 +4,9 @@ use std::io::IsTerminal;
 
 use anyhow::{Context, Result};
 use client::mcp::Server;
+use domain::event::ErrorCause;
 use domain::fence::{clip, fence};
+use domain::job::{Order, cause_asks_for};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -150,15 +152,10 @@ fn plan(event: &Given, approves: bool) -> Plan {
                 ),
             ],
         ),
-        ("error", _) => (
+        ("error", kind) => (
             format!("Something went wrong with {named}."),
             one("jules_get_job"),
-            vec![
-                format!("Why it stands still tells `gaffer job why {named}`."),
-                format!(
-                    "Give it another session with `gaffer job retry {named}` (jules_request_retry)."
-                ),
-            ],
+            wrong(kind, named),
         ),
         ("test", _) => ("A test message came through.".to_owned(), None, Vec::new()),
         ("stuck", _) => (
@@ -181,6 +178,32 @@ fn plan(event: &Given, approves: bool) -> Plan {
         calls: call.into_iter().collect(),
         next: if job.is_some() { next } else { Vec::new() },
     }
+}
+
+/// What comes next after an error: only what its kind asks for.
+fn wrong(kind: Option<&str>, named: &str) -> Vec<String> {
+    let cause = ErrorCause::from(kind.unwrap_or_default().to_owned());
+    let why = format!("Why it stands still, and what can be done, tells `gaffer job why {named}`.");
+    let orders = cause_asks_for(&cause).iter().map(|order| match order {
+        Order::Say => {
+            format!("Say something with `gaffer job say {named} WORDS` (jules_send_message).")
+        }
+        Order::Approve => {
+            format!("Approve its plan with `gaffer job approve {named}` (jules_approve_plan).")
+        }
+        Order::Merge => {
+            format!("Approve its head with `gaffer job merge {named}` (jules_merge_pr).")
+        }
+        Order::Retry => {
+            format!(
+                "Give it another session with `gaffer job retry {named}` (jules_request_retry)."
+            )
+        }
+        Order::Cancel => {
+            format!("Or call it off with `gaffer job cancel {named}` (jules_cancel_job).")
+        }
+    });
+    std::iter::once(why).chain(orders).collect()
 }
 
 /// What a question asks for: what happened, what is called at once, and what comes next.

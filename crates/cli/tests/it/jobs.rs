@@ -498,7 +498,7 @@ fn a_watch_that_could_never_do_anything_is_refused_at_once() {
     world.run(&url).ok();
     let told = world.refused(&["watch", "--agent", "bot"]);
     assert_eq!((told.exit, told.code.as_str()), (1, "no_inbox"));
-    assert!(told.error.contains("--channel inbox"), "{told:?}");
+    assert!(told.next.contains("--channel inbox"), "{told:?}");
     world.run(&["agent", "add", "me"]).ok();
     world.run(&["watch", "--agent", "me", "--once"]).ok();
     for command in ["/nonexistent", "no-such-command"] {

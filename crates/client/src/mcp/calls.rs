@@ -12,7 +12,7 @@ use super::answers::{
 use super::arguments::{self, OneJob, Show};
 use super::patch::{self, Change};
 use super::tool::Tool;
-use super::{inbox, insight, talk, waiting};
+use super::{inbox, insight, next, talk, waiting};
 use crate::wire::{
     self, CancelRequest, JOBS_LIMIT, JobView, MergeRequest, OddConstraint, RetryRequest,
 };
@@ -80,8 +80,14 @@ impl Failed {
                 for reason in problem.reasons.iter().filter(|_| problem.reasons.len() > 1) {
                     text.push_str(&format!("\n- {}", reason.sentence));
                 }
+                for next in &problem.next {
+                    text.push_str(&format!("\nNext: {}", next::sentence(next)));
+                }
                 text
             }
+            Self::Door(Error::Unreachable { base, .. }) => format!(
+                "{name}: nobody answers at {base}; the operator of Gaffer has to start it, or to correct GAFFER_URL"
+            ),
             Self::Door(error) => format!("{name}: {error}"),
         }
     }

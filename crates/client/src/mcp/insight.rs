@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::answers::Happened;
 use super::arguments::OneJob;
 use super::calls::{Failed, read, told};
+use super::next;
 use crate::Client;
 use crate::wire::{AccountView, Reason, Status, Used, Why};
 
@@ -87,6 +88,9 @@ pub(super) struct Because {
     because: Vec<String>,
     /// What will be done, the soonest first.
     then: Vec<Step>,
+    /// What you, or others, can do about it now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    next: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     next_look: Option<Timestamp>,
@@ -198,6 +202,7 @@ impl From<Why> for Because {
             pull_request: why.pull_request.map(|pull| pull.to_string()),
             because: why.because.into_iter().map(|it| it.sentence).collect(),
             then: why.then.into_iter().map(step).collect(),
+            next: why.next.iter().map(next::sentence).collect(),
             next_look: why.next_look,
         }
     }

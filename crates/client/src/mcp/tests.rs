@@ -212,7 +212,7 @@ async fn what_is_wrong_is_named_before_anything_is_sent() {
         jules_create_job: `constraints.automation_mode`: is `"NONE"`, but has to be `AUTO_CREATE_PR`, or `AUTOMATION_MODE_UNSPECIFIED` for a job without a pull request
         jules_get_job: `job_id`: `../secrets` is not a valid job or session id: the id of a job or a session, the first 4 or more characters of a job's id, `latest`, or `owner/name#number`
         jules_get_job: `job_id`: invalid type: integer `7`, expected a string
-        jules_list_jobs: nobody answers at http://127.0.0.1:1/; start it with `gaffer up`, or check GAFFER_URL
+        jules_list_jobs: nobody answers at http://127.0.0.1:1/; the operator of Gaffer has to start it, or to correct GAFFER_URL
         jules_check: `job_id`: give it, or `repo`
         jules_send_message: `message`: it has to be a text, or an object with the text in `content`
         jules_get_artifacts: `show`: unknown variant `everything`, expected one of `summary`, `tree`, `file`
@@ -240,7 +240,7 @@ async fn a_door_that_does_not_answer_is_named_with_what_to_do() {
         "{told}"
     );
     assert!(
-        told.contains("gaffer up") && !told.contains("gaf_token"),
+        told.contains("has to start it") && !told.contains("gaf_token"),
         "{told}"
     );
 }

@@ -28,6 +28,23 @@ pub struct Problem {
     /// All reasons, where there is more than one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Reason>,
+    /// What to do next: what would be accepted as things are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<Next>,
+}
+
+/// Something to do next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Next {
+    /// What, in one word: `say`, `approve`, `merge`, `retry`, `cancel` and so on.
+    pub advice: String,
+    /// The job, repository, account, agent or scope that it is about; empty where there is nothing to name.
+    pub about: String,
+    /// For people, in the words of this door.
+    pub sentence: String,
+    /// The method and path that do it; none for what only the operator of Gaffer can do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<String>,
 }
 
 /// One reason.
@@ -58,6 +75,7 @@ impl Problem {
             code: code.to_owned(),
             field: None,
             reasons: Vec::new(),
+            next: Vec::new(),
         }
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::form;
 use super::job::WaitsFor;
-use super::problem::Reason;
+use super::problem::{Next, Reason};
 
 /// `GET /jobs/{id}/why` and `GET /pulls/{owner}/{name}/{number}/why`: why it does not move, and what will be done when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -32,6 +32,9 @@ pub struct Why {
     pub because: Vec<Reason>,
     /// What will be done, the soonest first.
     pub then: Vec<Planned>,
+    /// What to do about it: what would be accepted as things are.
+    #[serde(default)]
+    pub next: Vec<Next>,
     /// When it is looked at again at the latest.
     #[schemars(with = "Option<form::Moment>")]
     pub next_look: Option<Timestamp>,

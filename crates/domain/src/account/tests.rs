@@ -231,7 +231,7 @@ fn requests_and_money_of_one_day_are_two_events() {
         | Occurrence::Stuck { .. }
         | Occurrence::Test => false,
     };
-    assert!(says(money, "gaffer cost"), "{money:?}");
-    assert!(says(requests, "--requests-a-day"), "{requests:?}");
+    assert!(says(money, "cost of a day"), "{money:?}");
+    assert!(says(requests, "requests a day"), "{requests:?}");
     assert!(polled(&step.aggregate, &poll, at(60)).events.is_empty());
 }

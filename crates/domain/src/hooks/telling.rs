@@ -20,7 +20,7 @@ pub fn trouble(repair: &Repair) -> Option<String> {
             "since {since} the webhook deliveries of {of} could not be read; it is tried again by itself"
         )),
         (Standing::Read, Some(since)) => Some(format!(
-            "since {since} no webhook delivery of {of} has got through; `gaffer doctor` looks why, and what failed is asked for again once one does"
+            "since {since} no webhook delivery of {of} has got through; the doctor looks why, and what failed is asked for again once one does"
         )),
         (Standing::Read | Standing::NoHook, _) => None,
     }

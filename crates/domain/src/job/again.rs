@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::orders::not_now;
 use super::{ATTEMPTS_MAX, How, Job, NotNow, Origin, Phase};
+use crate::advice::Advice;
 use crate::redact::presentable;
 use crate::step::{Look, Step};
 
@@ -31,34 +32,19 @@ pub fn retry(job: &Job, reason: Option<&str>, now: Timestamp) -> Result<Step<Job
         );
     }
     let Phase::Ended(ending) = &job.phase else {
-        return not_now(
-            "not_ended",
-            format!("job {} is still under way: cancel it first", job.id),
-        );
+        let refused = NotNow::new("not_ended", format!("job {} is still under way", job.id));
+        return Err(refused.advising(Advice::Cancel.about(&job.id)));
     };
     if let How::Merged { .. } = ending.how {
-        return not_now(
-            "merged",
-            format!("job {} is merged: create a new job for more work", job.id),
-        );
+        return no_more("merged", format!("job {} is merged", job.id), job);
     }
     if job.origin == Origin::Adopted {
-        return not_now(
-            "adopted",
-            format!(
-                "job {} was adopted, so its task is not known: create a new job",
-                job.id
-            ),
-        );
+        let sentence = format!("job {} was adopted, so its task is not known", job.id);
+        return no_more("adopted", sentence, job);
     }
     if job.attempt >= ATTEMPTS_MAX {
-        return not_now(
-            "attempts_used_up",
-            format!(
-                "job {} has used its {ATTEMPTS_MAX} attempts: create a new job",
-                job.id
-            ),
-        );
+        let sentence = format!("job {} has used its {ATTEMPTS_MAX} attempts", job.id);
+        return no_more("attempts_used_up", sentence, job);
     }
     let mut step = Step::stay(job.clone());
     step.aggregate.earlier.extend(ending.session.clone());
@@ -75,6 +61,11 @@ pub fn retry(job: &Job, reason: Option<&str>, now: Timestamp) -> Result<Step<Job
     step.looks.push(Look::Job(job.id.clone()));
     step.due = Some(now);
     Ok(step)
+}
+
+/// The refusal of another session for a job that never gets one again.
+fn no_more<T>(code: &'static str, sentence: String, job: &Job) -> Result<T, NotNow> {
+    Err(NotNow::new(code, sentence).advising(Advice::CreateJob.about(&job.repo)))
 }
 
 /// How the session before ended.

@@ -67,12 +67,34 @@ pub fn answers(job: &Job, order: Order, event: &Event) -> bool {
     }
 }
 
+/// The orders that an error of this cause asks for.
+pub fn cause_asks_for(cause: &ErrorCause) -> &'static [Order] {
+    match cause {
+        ErrorCause::SessionPaused | ErrorCause::UnknownState => &[Order::Say, Order::Cancel],
+        ErrorCause::MergeBlocked | ErrorCause::MergeRefused => &[Order::Merge],
+        ErrorCause::SessionFailed
+        | ErrorCause::InvalidJob
+        | ErrorCause::CreateRefused
+        | ErrorCause::PullClosed => &[Order::Retry],
+        ErrorCause::Auth
+        | ErrorCause::Network
+        | ErrorCause::Budget
+        | ErrorCause::CiFailed
+        | ErrorCause::CiNeverStarted
+        | ErrorCause::Conflict
+        | ErrorCause::WrongBase
+        | ErrorCause::MessageFailed
+        | ErrorCause::ApprovalFailed
+        | ErrorCause::TooOften
+        | ErrorCause::GitHub
+        | ErrorCause::Other(_) => &[],
+    }
+}
+
 /// Whether it tells that the session does nothing by its own state.
 fn is_halt(what: &Occurrence) -> bool {
     match what {
-        Occurrence::Error { cause, .. } => {
-            matches!(cause, ErrorCause::SessionPaused | ErrorCause::UnknownState)
-        }
+        Occurrence::Error { cause, .. } => cause_asks_for(cause).contains(&Order::Say),
         Occurrence::Question { .. }
         | Occurrence::PlanApproval { .. }
         | Occurrence::UnreviewedPlan { .. }
@@ -101,9 +123,7 @@ pub fn is_answered(job: &Job, event: &Event) -> bool {
 fn wants_merge(what: &Occurrence) -> bool {
     match what {
         Occurrence::Completed { .. } | Occurrence::UnexpectedPush { .. } => true,
-        Occurrence::Error { cause, .. } => {
-            matches!(cause, ErrorCause::MergeBlocked | ErrorCause::MergeRefused)
-        }
+        Occurrence::Error { cause, .. } => cause_asks_for(cause).contains(&Order::Merge),
         Occurrence::Question { .. }
         | Occurrence::PlanApproval { .. }
         | Occurrence::UnreviewedPlan { .. }
@@ -116,13 +136,7 @@ fn wants_merge(what: &Occurrence) -> bool {
 fn wants_retry(what: &Occurrence) -> bool {
     match what {
         Occurrence::Completed { .. } => true,
-        Occurrence::Error { cause, .. } => matches!(
-            cause,
-            ErrorCause::SessionFailed
-                | ErrorCause::InvalidJob
-                | ErrorCause::CreateRefused
-                | ErrorCause::PullClosed
-        ),
+        Occurrence::Error { cause, .. } => cause_asks_for(cause).contains(&Order::Retry),
         Occurrence::Question { .. }
         | Occurrence::PlanApproval { .. }
         | Occurrence::UnreviewedPlan { .. }

@@ -8,6 +8,7 @@ use super::silence::looked_at;
 use super::tally::{self, Topic};
 use super::watch::{Attention, Reply, Sent, Watch};
 use super::{Ending, Job, Phase, again, turns};
+use crate::advice::{Advice, Next};
 use crate::effect::{Action, CALL_TIMEOUT, Effect};
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
 use crate::failure::Failure;
@@ -30,15 +31,32 @@ pub const MESSAGE_BYTES_MAX: usize = 20_000;
 pub struct NotNow {
     /// For programs, for example `no_open_plan`.
     pub code: &'static str,
-    /// For people: what is the case, and what to do.
+    /// For people: what is the case, in words of no surface.
     pub sentence: String,
+    /// What to do next; it is accepted as things are.
+    pub next: Vec<Next>,
+}
+
+impl NotNow {
+    /// A refusal that advises nothing.
+    pub fn new(code: &'static str, sentence: impl Into<String>) -> Self {
+        Self {
+            code,
+            sentence: sentence.into(),
+            next: Vec::new(),
+        }
+    }
+
+    /// The same refusal, with something to do next.
+    #[must_use]
+    pub fn advising(mut self, next: Next) -> Self {
+        self.next.push(next);
+        self
+    }
 }
 
 pub(super) fn not_now<T>(code: &'static str, sentence: impl Into<String>) -> Result<T, NotNow> {
-    Err(NotNow {
-        code,
-        sentence: sentence.into(),
-    })
+    Err(NotNow::new(code, sentence))
 }
 
 /// Checks that writes may go to a session: only the job's current one takes orders.
@@ -61,16 +79,23 @@ fn watched<'a>(job: &'a Job, session: Option<&SessionId>) -> Result<&'a Watch, N
                 job.id
             ),
         ),
-        Phase::Ended(ending) => not_now("ended", over(job, ending)),
+        Phase::Ended(ending) => Err(over(job, ending)),
     }
 }
 
-/// What is said to whoever orders something of a job that is over: only what its next order would be taken for.
-fn over(job: &Job, ending: &Ending) -> String {
+/// The refusal of an order about a job that is over, which advises only what would be accepted.
+fn over(job: &Job, ending: &Ending) -> NotNow {
     let id = &job.id;
     match again::retry(job, None, ending.at) {
-        Ok(_) => format!("job {id} is over: retry it, which gives it another session"),
-        Err(refused) => format!("job {id} is over; {}", refused.sentence),
+        Ok(_) => {
+            let over = NotNow::new("ended", format!("job {id} is over"));
+            over.advising(Advice::Retry.about(id))
+        }
+        Err(refused) => NotNow {
+            code: "ended",
+            sentence: format!("job {id} is over; {}", refused.sentence),
+            ..refused
+        },
     }
 }
 

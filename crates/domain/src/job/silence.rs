@@ -60,7 +60,7 @@ pub(super) fn stuck(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
 }
 
 /// Whether the session does nothing by its own state, and somebody was told so: it holds no slot until it moves.
-pub(super) fn is_halted(watch: &Watch) -> bool {
+pub fn is_halted(watch: &Watch) -> bool {
     pause::is_halting(&watch.state) && is_silent(watch)
 }
 

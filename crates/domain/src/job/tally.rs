@@ -132,10 +132,9 @@ fn hushed(
 ) -> Event {
     let last = last_words.map_or(String::new(), |words| format!(" The last one: {words}"));
     let reason = format!(
-        "{}, and somebody was told {} times in this attempt: from now on nobody is. `gaffer job why {}` tells how it stands.{last}",
+        "{}, and somebody was told {} times in this attempt: from now on nobody is. Why it does not move can be asked for at any time.{last}",
         topic.words(),
-        topic.most(),
-        job.id
+        topic.most()
     );
     let what = Occurrence::Error {
         cause: ErrorCause::TooOften,

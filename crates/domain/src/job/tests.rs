@@ -1,5 +1,6 @@
 //! Stories of jobs, told poll by poll. Every poll is decided twice, and the second time must find nothing to do.
 
+mod advised;
 mod alone;
 mod commands;
 mod completions;

@@ -2,8 +2,58 @@
 
 use super::TRIES_MAX;
 use super::reason::{NeverStarted, Reason, Thing};
+use crate::advice::Advice;
 
 impl Reason {
+    /// What to do about it, where Gaffer can be told to.
+    pub fn advice(&self) -> Option<Advice> {
+        match self {
+            Self::NeedsApproval
+            | Self::ProtectedPath { .. }
+            | Self::UnexpectedPush { .. }
+            | Self::MergeRefused { until: None, .. } => Some(Advice::Merge),
+            Self::PlanUnreviewed => Some(Advice::Approve),
+            Self::SessionFailed => Some(Advice::Retry),
+            Self::Paused => Some(Advice::Resume),
+            Self::Forbidden {
+                what: Thing::BranchRules,
+                ..
+            } => Some(Advice::RequireCheck),
+            Self::NotOurs
+            | Self::AdoptedMayNotMerge
+            | Self::Fork
+            | Self::Closed
+            | Self::AlreadyMerged
+            | Self::ObserveOnly
+            | Self::DailyCap { .. }
+            | Self::SessionWorking
+            | Self::CalledOff
+            | Self::Draft
+            | Self::WrongBase { .. }
+            | Self::Stacked { .. }
+            | Self::BlockingLabel { .. }
+            | Self::MergeableUnknown
+            | Self::Conflict
+            | Self::ChangesRequested
+            | Self::ApprovalsMissing { .. }
+            | Self::NoChecksYet { .. }
+            | Self::CiNeverStarted { .. }
+            | Self::ChecksPending { .. }
+            | Self::ChecksFailed { .. }
+            | Self::ActionRequired { .. }
+            | Self::TooFewChecks { .. }
+            | Self::RequiredMissing { .. }
+            | Self::Behind { .. }
+            | Self::MergeQueue
+            | Self::Forbidden { .. }
+            | Self::Unknown { .. }
+            | Self::FactsStale
+            | Self::MergeRefused { .. }
+            | Self::MergeThrottled { .. }
+            | Self::Settling { .. } => None,
+        }
+    }
+
     /// For people: what is the case, and what to do.
     pub fn sentence(&self) -> String {
         let list = |names: &[String]| names.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
@@ -16,10 +66,10 @@ impl Reason {
             Self::Closed => "It is closed; reopen it if it should be merged.".to_owned(),
             Self::AlreadyMerged => "It is merged already.".to_owned(),
             Self::NeedsApproval => {
-                "People decide here what is merged: `gaffer job merge ID` approves this head, or set `merge = on-green` on the source."
+                "People decide here what is merged: this head has to be approved, unless the source says `merge = on-green`."
                     .to_owned()
             }
-            Self::Paused => "Writing is paused: `gaffer resume` lets it go on.".to_owned(),
+            Self::Paused => "Writing is paused.".to_owned(),
             Self::ObserveOnly => "This process runs with --observe-only and writes nothing.".to_owned(),
             Self::DailyCap { cap, until: Some(until) } => {
                 format!("{cap} pull requests were merged here in 24 hours, the source's `merges_per_day`; the next may be at {until}, or raise it.")
@@ -28,7 +78,7 @@ impl Reason {
                 format!("The source's `merges_per_day` is {cap}; raise it to let Gaffer merge.")
             }
             Self::SessionWorking => "Its session is still at work and may push again.".to_owned(),
-            Self::SessionFailed => "Its session failed; look at the change, then `gaffer job retry ID` or merge it yourself.".to_owned(),
+            Self::SessionFailed => "Its session failed; look at the change, then give the job another session or merge it yourself.".to_owned(),
             Self::CalledOff => "Its job was called off; merge or close it yourself.".to_owned(),
             Self::Draft => "It is a draft; Gaffer marks it ready once its session has finished.".to_owned(),
             Self::WrongBase { is, wanted } => format!("It goes to `{is}`, but its job asked for `{wanted}`; change its base."),
@@ -36,13 +86,13 @@ impl Reason {
                 format!("It is number {position} of a stack of pull requests, and merging it would merge those below it; merge them first, or take it out of the stack on GitHub.")
             }
             Self::BlockingLabel { label } => format!("It carries the label `{label}`; take that off."),
-            Self::ProtectedPath { path } => format!("It changes `{path}`, which only a person may merge: `gaffer job merge ID` approves this head."),
-            Self::PlanUnreviewed => "Its session worked on a plan that nobody approved: `gaffer job approve ID` approves it after the fact.".to_owned(),
+            Self::ProtectedPath { path } => format!("It changes `{path}`, which only a person may merge: somebody has to approve this head."),
+            Self::PlanUnreviewed => "Its session worked on a plan that nobody approved: it can be approved after the fact.".to_owned(),
             Self::UnexpectedPush { paths } if paths.is_empty() => {
-                "Its head was pushed when nobody expected it, and changes more than can be compared: look at it, then `gaffer job merge ID` approves this head.".to_owned()
+                "Its head was pushed when nobody expected it, and changes more than can be compared: look at it, then approve this head.".to_owned()
             }
             Self::UnexpectedPush { paths } => {
-                format!("Its head was pushed when nobody expected it, and changes or takes back {}: look at it, then `gaffer job merge ID` approves this head.", list(paths))
+                format!("Its head was pushed when nobody expected it, and changes or takes back {}: look at it, then approve this head.", list(paths))
             }
             Self::MergeableUnknown => "GitHub has not worked out yet whether it conflicts.".to_owned(),
             Self::Conflict => "It conflicts with its base; its session is told, or resolve it yourself.".to_owned(),
@@ -60,7 +110,7 @@ impl Reason {
             Self::Behind { by } => format!("It lacks {by} commits of its base; Gaffer updates its branch."),
             Self::MergeQueue => "The base merges through GitHub's merge queue, which this version does not use yet; add it there.".to_owned(),
             Self::Forbidden { what: Thing::BranchRules, permission } => {
-                format!("The GitHub credential may not read all branch rules. Use one that may (an App with the permission `{permission}`, or a token whose owner has the role Admin), or run `gaffer source set REPO --required-check NAME` for each check that must pass. Until then nothing is merged.")
+                format!("The GitHub credential may not read all branch rules. Use one that may (an App with the permission `{permission}`, or a token whose owner has the role Admin), or name each check that must pass as a `required_check` of the source. Until then nothing is merged.")
             }
             Self::Forbidden { what, permission } => {
                 format!("The GitHub credential may not read the {}: grant `{permission}`. Until then nothing is merged.", what.words())
@@ -69,7 +119,7 @@ impl Reason {
             Self::FactsStale => "What was read is too old to act on; it is read again.".to_owned(),
             Self::MergeRefused { why, until: Some(until) } => format!("GitHub refused to merge it ({why}); Gaffer tries again at {until}."),
             Self::MergeRefused { why, until: None } => {
-                format!("GitHub refused to merge it {TRIES_MAX} times ({why}); mend that, then `gaffer job merge ID` tries again.")
+                format!("GitHub refused to merge it {TRIES_MAX} times ({why}); mend that, then approve this head again.")
             }
             Self::MergeThrottled { why, until } => format!("It is ready, but {why}; Gaffer merges it from {until} on."),
             Self::Settling { until } => format!("Everything is green; Gaffer waits until {until} in case another check starts on this new head."),

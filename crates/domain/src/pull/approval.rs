@@ -29,7 +29,7 @@ pub fn approve(
     word: &Word<'_>,
     now: Timestamp,
 ) -> Result<Step<Pull>, NotNow> {
-    let not_now = |code, sentence| Err(NotNow { code, sentence });
+    let not_now = |code, sentence| Err(NotNow::new(code, sentence));
     let name = &pull.pull;
     if pull.is_settled() {
         return not_now(

@@ -26,10 +26,10 @@ pub struct Closing {
 /// Orders a pull request to be closed. The next reading decides whether Gaffer may write to it.
 pub fn close(pull: &Pull, by: &str, now: Timestamp) -> Result<Step<Pull>, NotNow> {
     if pull.is_settled() {
-        return Err(NotNow {
-            code: "settled",
-            sentence: format!("pull request {} is merged or closed already", pull.pull),
-        });
+        return Err(NotNow::new(
+            "settled",
+            format!("pull request {} is merged or closed already", pull.pull),
+        ));
     }
     let mut step = Step::stay(pull.clone());
     step.aggregate.closing.get_or_insert_with(|| Closing {

@@ -34,15 +34,14 @@ impl MergeStyle {
     pub fn within(&self, policy: &Policy) -> Result<Self, NotNow> {
         if let Some(method) = self.method.filter(|method| !policy.allows(*method)) {
             let sentence = format!(
-                "`merge_method` is `{}`, but the repository's settings allow {}: leave it out, or allow it with `gaffer source set --other-merge-method {}`",
+                "`merge_method` is `{}`, but the repository's settings allow {}: leave it out, or allow it as the source's `other_merge_method`",
                 method.as_str(),
-                policy.allowed_methods().join(", "),
-                method.as_str()
+                policy.allowed_methods().join(", ")
             );
             return not_now("merge_method_not_allowed", sentence);
         }
         if self.delete_branch == Some(true) && !policy.delete_branch {
-            let sentence = "`delete_branch` is `true`, but the repository's settings keep branches: leave it out, or `gaffer source set --keep-branch=false`";
+            let sentence = "`delete_branch` is `true`, but the repository's settings keep branches: leave it out, or turn off the source's `keep_branch`";
             return not_now("branch_kept", sentence.to_owned());
         }
         let title = self.title.as_deref().map(str::trim);
@@ -87,7 +86,7 @@ fn is_unseen(letter: char) -> bool {
 }
 
 fn not_now<T>(code: &'static str, sentence: String) -> Result<T, NotNow> {
-    Err(NotNow { code, sentence })
+    Err(NotNow::new(code, sentence))
 }
 
 #[cfg(test)]
@@ -113,7 +112,7 @@ mod tests {
         assert_eq!(refused.code, "merge_method_not_allowed");
         assert_eq!(
             refused.sentence,
-            "`merge_method` is `rebase`, but the repository's settings allow squash: leave it out, or allow it with `gaffer source set --other-merge-method rebase`"
+            "`merge_method` is `rebase`, but the repository's settings allow squash: leave it out, or allow it as the source's `other_merge_method`"
         );
         assert_eq!(rebase.method_under(&policy), MergeMethod::Squash);
         policy.other_merge_methods = vec![MergeMethod::Rebase];

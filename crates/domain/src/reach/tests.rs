@@ -1,6 +1,7 @@
 //! What is told of trouble with GitHub, how often, and when it is over.
 
 use super::*;
+use crate::advice::Advice;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + second).unwrap()
@@ -202,9 +203,37 @@ fn sentences_say_what_to_do() {
     };
     assert!(shown(Obstacle::SignIn).contains("secret `github`"));
     assert!(shown(Obstacle::Blocked).contains("acme/shop"));
-    assert!(shown(Obstacle::Missing).contains("gaffer source pause acme/shop"));
+    assert!(shown(Obstacle::Missing).contains("pause the source"));
     let (by, was) = (RepoId(6), RepoId(5));
-    assert!(shown(Obstacle::Replaced { by, was }).contains("--repository-id 6"));
+    assert!(shown(Obstacle::Replaced { by, was }).contains("its number is 6"));
     let to = "acme/store".parse().unwrap();
-    assert!(shown(Obstacle::Moved { to }).contains("gaffer source add acme/store"));
+    assert!(shown(Obstacle::Moved { to }).contains("leads on to acme/store"));
+}
+
+#[test]
+fn what_helps_is_advised() {
+    let advised = |obstacle| {
+        let mut reach = Reach::new(shop());
+        reach.trouble = Some(Trouble {
+            obstacle,
+            since: at(0),
+            said: String::new(),
+            told: true,
+        });
+        reach.next()
+    };
+    let (by, was) = (RepoId(6), RepoId(5));
+    let to: RepoName = "acme/store".parse().unwrap();
+    assert_eq!(advised(Obstacle::SignIn), []);
+    assert_eq!(advised(Obstacle::Blocked), []);
+    assert_eq!(
+        advised(Obstacle::Missing),
+        [Advice::PauseSource.about(&shop())]
+    );
+    assert_eq!(
+        advised(Obstacle::Replaced { by, was }),
+        [Advice::RenumberSource.about(&shop())]
+    );
+    let moved = Obstacle::Moved { to: to.clone() };
+    assert_eq!(advised(moved), [Advice::AddSource.about(&to)]);
 }

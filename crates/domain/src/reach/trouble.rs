@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Reach, Renamed};
+use crate::advice::{Advice, Next};
 use crate::ids::{RepoId, RepoName};
 
 /// Something that stands in the way.
@@ -78,13 +79,13 @@ impl Trouble {
                 format!("GitHub does not let the credential work in {repo} since {since}: {said}.")
             }
             Obstacle::Missing => format!(
-                "GitHub shows no repository {repo} since {since} ({said}): it was deleted or made private, or the credential may not see it any more; give the credential access, or pause the source with `gaffer source pause {repo}`."
+                "GitHub shows no repository {repo} since {since} ({said}): it was deleted or made private, or the credential may not see it any more; give the credential access, or pause the source."
             ),
             Obstacle::Replaced { by, was } => format!(
-                "{repo} is another repository since {since}: its number is {by}, and {was} is the one that was registered; nothing is done there. If the new one is meant: `gaffer source set {repo} --repository-id {by}`."
+                "{repo} is another repository since {since}: its number is {by}, and {was} is the one that was registered; nothing is done there. If the new one is meant, its source has to be given that number."
             ),
             Obstacle::Moved { to } => format!(
-                "{repo} leads on to {to} since {since}, and it was never read under its old name; nothing is done there. If that is the one that is meant: `gaffer source add {to}`."
+                "{repo} leads on to {to} since {since}, and it was never read under its old name; nothing is done there. If that is the one that is meant, add it as a source."
             ),
         }
     }
@@ -94,7 +95,7 @@ impl Trouble {
 pub(super) fn renamed(repo: &RepoName, renamed: &Renamed) -> String {
     let Renamed { to, since } = renamed;
     format!(
-        "{repo} is called {to} since {since}; it is the same repository, so its pull requests go on. For new work add it under its new name: `gaffer source add {to}`."
+        "{repo} is called {to} since {since}; it is the same repository, so its pull requests go on. For new work add it as a source under its new name."
     )
 }
 
@@ -106,6 +107,20 @@ pub(super) fn lost(repo: &RepoName, number: u64) -> String {
 }
 
 impl Reach {
+    /// What to do about it.
+    pub fn next(&self) -> Vec<Next> {
+        let obstacle = self.trouble.as_ref().map(|it| &it.obstacle);
+        let trouble = match obstacle {
+            Some(Obstacle::Missing) => Some(Advice::PauseSource.about(&self.repo)),
+            Some(Obstacle::Replaced { .. }) => Some(Advice::RenumberSource.about(&self.repo)),
+            Some(Obstacle::Moved { to }) => Some(Advice::AddSource.about(to)),
+            Some(Obstacle::SignIn | Obstacle::Blocked) | None => None,
+        };
+        let name = self.renamed.as_ref();
+        let name = name.map(|it| Advice::AddSource.about(&it.to));
+        trouble.into_iter().chain(name).collect()
+    }
+
     /// Everything that is worth saying about a repository, as codes and sentences.
     pub fn reasons(&self) -> Vec<(&'static str, String)> {
         let trouble = self.trouble.as_ref();

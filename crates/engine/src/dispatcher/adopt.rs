@@ -62,14 +62,7 @@ impl Dispatcher {
                     source.account, asked.value.session
                 );
                 return self
-                    .refuse(
-                        id,
-                        &asked,
-                        NotNow {
-                            code: "no_such_session",
-                            sentence,
-                        },
-                    )
+                    .refuse(id, &asked, NotNow::new("no_such_session", sentence))
                     .await;
             }
             Err(failure) => return Err(failure.into()),
@@ -146,13 +139,10 @@ impl Dispatcher {
     fn not_ours_to_take(&self, asked: &Adoption, view: &SessionView) -> Option<NotNow> {
         let marker = Marker::find(&view.title)?;
         let other = marker.installation != self.desk.installation;
-        (other && !asked.take_over).then(|| NotNow {
-            code: "other_installation",
-            sentence: format!(
+        (other && !asked.take_over).then(|| NotNow::new("other_installation", format!(
                 "session {} belongs to the installation `{}`: if that one is gone for good, adopt it with --take-over",
                 view.id, marker.installation
-            ),
-        })
+            )))
     }
 
     async fn later(&self, id: &JobId, asked: &Versioned<Adoption>) -> Result<(), Error> {
@@ -196,5 +186,5 @@ fn superseded(view: &SessionView, marker: &Marker, what: &str) -> Made {
         view.id, marker.job
     );
     let code = "superseded";
-    Made::Superseded(NotNow { code, sentence })
+    Made::Superseded(NotNow::new(code, sentence))
 }

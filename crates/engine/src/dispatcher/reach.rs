@@ -218,7 +218,7 @@ fn decide(
 
 fn another(source: &Source, seen: &Identity) -> Failure {
     let message = format!(
-        "the repository that answers to {} is {} with the number {}, which is not the one that is meant; `gaffer status` says what to do",
+        "the repository that answers to {} is {} with the number {}, which is not the one that is meant; the status says what to do",
         source.repo, seen.name, seen.id
     );
     Failure::new(FailureClass::NotFound, message)

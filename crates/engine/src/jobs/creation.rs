@@ -55,10 +55,7 @@ impl Desk {
             }
         }
         let sentence = "the same request is being carried out just now: try again".to_owned();
-        Err(Error::NotNow(NotNow {
-            code: "busy",
-            sentence,
-        }))
+        Err(Error::NotNow(NotNow::new("busy", sentence)))
     }
 
     async fn new_job(&self, order: Order) -> Result<NewJob, Error> {
@@ -80,10 +77,7 @@ impl Desk {
                     name: agent.to_string(),
                 })?;
         }
-        let branch = order.branch.or_else(|| source.branch.clone()).ok_or_else(|| NotNow {
-            code: "branch_missing",
-            sentence: format!("`branch` is missing and source {} names none: give one, or `gaffer source set {} --branch NAME`", order.repo, order.repo),
-        })?;
+        let branch = order.branch.or_else(|| source.branch.clone()).ok_or_else(|| NotNow::new("branch_missing", format!("`branch` is missing and source {} names none: give one, or have the source name one", order.repo)))?;
         if order.terms.loosen(&source.policy) {
             return Err(looser(&source).into());
         }
@@ -105,19 +99,14 @@ impl Desk {
 
 fn looser(source: &Source) -> NotNow {
     let repo = &source.repo;
-    NotNow {
-        code: "looser_than_source",
-        sentence: format!(
-            "`constraints.require_plan_approval` is `false`, but somebody approves the plans of {repo}: leave it out, or have them approved with `gaffer source set {repo} --plan-approval auto`"
-        ),
-    }
+    let sentence = format!(
+        "`constraints.require_plan_approval` is `false`, but somebody approves the plans of {repo}: leave it out, or set the source's `plan_approval` to `auto`"
+    );
+    NotNow::new("looser_than_source", sentence)
 }
 
 fn reused() -> NotNow {
     let sentence =
         "this name stands for another order already: give every order its own".to_owned();
-    NotNow {
-        code: "idempotency_key_reused",
-        sentence,
-    }
+    NotNow::new("idempotency_key_reused", sentence)
 }

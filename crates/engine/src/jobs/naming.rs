@@ -143,8 +143,5 @@ fn ambiguous<T: ToString>(name: &str, found: &[T]) -> NotNow {
         "`{name}` begins several ids, among them {}: give more characters",
         shown.join(", ")
     );
-    NotNow {
-        code: "ambiguous",
-        sentence,
-    }
+    NotNow::new("ambiguous", sentence)
 }

@@ -13,6 +13,7 @@ impl Desk {
         found.because.extend(self.why_access().await?);
         let reach = self.store.reach(repo).await?.value;
         found.because.extend(why_reach(&reach));
+        found.next.extend(reach.next());
         Ok(())
     }
 

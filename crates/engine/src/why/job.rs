@@ -1,6 +1,7 @@
 //! A job: its account, its phase, what its session waits for, and the deadlines to come.
 
 use domain::account::{Account, Health};
+use domain::advice::Advice;
 use domain::effect::{Action, EffectState};
 use domain::failure::FailureClass;
 use domain::governor::{self, Admission};
@@ -22,9 +23,8 @@ impl Desk {
             Some(account) => health(found, &account.value),
             None => {
                 let name = &job.account;
-                let sentence =
-                    format!("Account `{name}` is not there: `gaffer account add {name}`.");
-                found.because("no_account", sentence);
+                found.because("no_account", format!("Account `{name}` is not there."));
+                found.next.push(Advice::AddAccount.about(name));
             }
         }
         match &job.phase {
@@ -42,10 +42,7 @@ impl Desk {
             Phase::Ended(ending) => {
                 let sentence = format!("It ended at {}: {}.", ending.at, how(&ending.how));
                 found.because("ended", sentence);
-                let next = "Nothing more is done; `gaffer job retry ID` gives it another session.";
-                if !matches!(ending.how, How::Merged { .. }) {
-                    found.then(None, next);
-                }
+                found.next.push(Advice::Retry.about(&job.id));
             }
             Phase::Watching(watch) => {
                 watching(found, (job, watch), source.as_ref());
@@ -157,10 +154,9 @@ fn health(found: &mut Found, account: &Account) {
             found.because("unreachable", sentence);
         }
         Health::Unauthorized { since } => {
-            let sentence = format!(
-                "Jules refuses the key of account `{name}` since {since}: `gaffer account add {name} --replace-key`."
-            );
+            let sentence = format!("Jules refuses the key of account `{name}` since {since}.");
             found.because("unauthorized", sentence);
+            found.next.push(Advice::ReplaceKey.about(name));
         }
     }
 }
@@ -219,7 +215,7 @@ fn watching(found: &mut Found, (job, watch): (&Job, &Watch), source: Option<&Sou
                 return taken_up(found, job, at);
             }
             turn(found, job);
-            found.then(None, "`gaffer job say ID TEXT` answers, and it goes on.");
+            found.next.push(Advice::Say.about(&job.id));
         }
         Attention::Plan { since, .. } => {
             found.because(
@@ -234,8 +230,8 @@ fn watching(found: &mut Found, (job, watch): (&Job, &Watch), source: Option<&Sou
             });
             if !auto {
                 turn(found, job);
-                let next = "`gaffer job approve ID` approves it; `gaffer job say ID TEXT` asks for another.";
-                found.then(None, next);
+                found.next.push(Advice::Approve.about(&job.id));
+                found.next.push(Advice::Say.about(&job.id));
             }
         }
         Attention::Expecting { since } => {
@@ -246,7 +242,13 @@ fn watching(found: &mut Found, (job, watch): (&Job, &Watch), source: Option<&Sou
         Attention::Answered { since } => {
             taken_up(found, job, *since);
         }
-        Attention::None => unasked(found, watch),
+        Attention::None => {
+            unasked(found, watch);
+            if job::is_halted(watch) {
+                found.next.push(Advice::Say.about(&job.id));
+                found.next.push(Advice::Cancel.about(&job.id));
+            }
+        }
     }
 }
 

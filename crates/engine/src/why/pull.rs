@@ -1,5 +1,6 @@
 //! A pull request: its last judgement, its lane, and for those that are not ours, why they are left alone.
 
+use domain::advice::{Advice, Next};
 use domain::ids::PullRef;
 use domain::merge::{Judgement, Reason};
 use domain::pull::{Pull, PullPhase, REOPEN_WAIT};
@@ -94,11 +95,7 @@ impl Desk {
             "No job of this installation is known to have made {reference}, so nothing is written to it; Gaffer links a pull request only if its session lists it, or if its text and its branch both name the session."
         );
         found.because("not_ours", sentence);
-        let sentence = format!(
-            "If a session that you began elsewhere made it, `gaffer job adopt SESSION --repo {}` hands it over.",
-            reference.repo
-        );
-        found.then(None, sentence);
+        found.next.push(Advice::Adopt.about(&reference.repo));
         let page = self
             .store
             .records()
@@ -114,6 +111,15 @@ impl Desk {
         }
         Ok(due)
     }
+}
+
+/// What to do about a reason against a merge.
+fn about(reason: &Reason, pull: &Pull) -> Option<Next> {
+    let advice = reason.advice()?;
+    Some(match advice.order() {
+        Some(_) => advice.about(&pull.job),
+        None => advice.about(&pull.pull.repo),
+    })
 }
 
 fn judged(found: &mut Found, tracked: &TrackedPull) {
@@ -139,6 +145,7 @@ fn judged(found: &mut Found, tracked: &TrackedPull) {
         Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
             for reason in reasons {
                 found.because(reason.code(), reason.sentence());
+                found.next.extend(about(reason, &tracked.pull));
             }
         }
     }

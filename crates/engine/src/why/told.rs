@@ -1,5 +1,6 @@
 //! Who was told what about a job, and whether they know.
 
+use domain::advice::Advice;
 use domain::event::{Audience, Event};
 use domain::ids::AgentName;
 use domain::job::Job;
@@ -49,24 +50,24 @@ impl Desk {
             return Ok(());
         }
         let Some(name) = named else {
-            let sentence = "It names no agent and neither does its source: what has to be known waits for a person in `gaffer job events ID`.";
+            let sentence = "It names no agent and neither does its source: what has to be known waits for a person among its events.";
+            found.next.push(Advice::Events.about(&job.id));
             found.because("no_agent", sentence);
             return Ok(());
         };
         match self.store.agent(name).await? {
             None => {
-                let sentence = format!(
-                    "Its agent `{name}` is not there: `gaffer agent add {name} --url URL`."
-                );
-                found.because("agent_missing", sentence);
+                found.because("agent_missing", format!("Its agent `{name}` is not there."));
+                found.next.push(Advice::AddAgent.about(name));
             }
             Some(agent) => {
                 if let Some(disabled) = agent.value.disabled {
                     let sentence = format!(
-                        "Its agent `{name}` takes no wakes since {} ({}): `gaffer agent set {name} --enable`.",
+                        "Its agent `{name}` takes no wakes since {} ({}).",
                         disabled.at, disabled.why
                     );
                     found.because("agent_disabled", sentence);
+                    found.next.push(Advice::EnableAgent.about(name));
                 }
             }
         }
@@ -121,10 +122,9 @@ fn on_its_way(found: &mut Found, wake: &Wake) {
 /// A wake that its agent has to fetch.
 fn in_inbox(found: &mut Found, wake: &Wake) {
     let (what, agent) = (what(&wake.event), &wake.agent);
-    let sentence = format!(
-        "Agent `{agent}` has not taken {what} out of its inbox: `gaffer watch --agent {agent} -- COMMAND` does."
-    );
+    let sentence = format!("Agent `{agent}` has not taken {what} out of its inbox.");
     found.because("wake_in_inbox", sentence);
+    found.next.push(Advice::TakeWakes.about(agent));
     if let Some(due) = wake.due() {
         let sentence = format!("If nobody took it by then, {what} is given up.");
         found.then(due, sentence);

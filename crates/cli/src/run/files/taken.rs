@@ -197,10 +197,7 @@ async fn only_source(desk: &Desk) -> Result<RepoName, DeskError> {
     let mut sources = desk.store.sources().await?;
     match (sources.pop(), sources.is_empty()) {
         (Some(only), true) => Ok(only.value.repo),
-        (_, _) => Err(DeskError::NotNow(domain::job::NotNow {
-            code: "no_repository",
-            sentence: "nothing tells which repository it works on: write `\"repo\": \"OWNER/REPO\"` beside its id, or give `--repo OWNER/REPO`".to_owned(),
-        })),
+        (_, _) => Err(DeskError::NotNow(domain::job::NotNow::new("no_repository", "nothing tells which repository it works on: write `\"repo\": \"OWNER/REPO\"` beside its id, or give `--repo OWNER/REPO`".to_owned()))),
     }
 }
 

@@ -181,18 +181,18 @@ fn every_reason_has_the_code_it_is_stored_under_and_a_sentence() {
         fork: It comes from a fork; Gaffer never writes to those.
         closed: It is closed; reopen it if it should be merged.
         already_merged: It is merged already.
-        needs_approval: People decide here what is merged: `gaffer job merge ID` approves this head, or set `merge = on-green` on the source.
-        paused: Writing is paused: `gaffer resume` lets it go on.
+        needs_approval: People decide here what is merged: this head has to be approved, unless the source says `merge = on-green`.
+        paused: Writing is paused.
         observe_only: This process runs with --observe-only and writes nothing.
         daily_cap: 20 pull requests were merged here in 24 hours, the source's `merges_per_day`; the next may be at 2027-01-15T08:00:00Z, or raise it.
         daily_cap: The source's `merges_per_day` is 0; raise it to let Gaffer merge.
         session_working: Its session is still at work and may push again.
-        session_failed: Its session failed; look at the change, then `gaffer job retry ID` or merge it yourself.
+        session_failed: Its session failed; look at the change, then give the job another session or merge it yourself.
         called_off: Its job was called off; merge or close it yourself.
         draft: It is a draft; Gaffer marks it ready once its session has finished.
         wrong_base: It goes to `develop`, but its job asked for `main`; change its base.
         blocking_label: It carries the label `do-not-merge`; take that off.
-        protected_path: It changes `.github/x`, which only a person may merge: `gaffer job merge ID` approves this head.
+        protected_path: It changes `.github/x`, which only a person may merge: somebody has to approve this head.
         mergeable_unknown: GitHub has not worked out yet whether it conflicts.
         conflict: It conflicts with its base; its session is told, or resolve it yourself.
         changes_requested: A reviewer wants changes; Gaffer waits for their next review.
@@ -206,16 +206,16 @@ fn every_reason_has_the_code_it_is_stored_under_and_a_sentence() {
         required_missing: These checks must pass and have not: build; see that a workflow reports them on pull requests, or change the rules that name them.
         behind: It lacks 3 commits of its base; Gaffer updates its branch.
         stacked: It is number 2 of a stack of pull requests, and merging it would merge those below it; merge them first, or take it out of the stack on GitHub.
-        plan_unreviewed: Its session worked on a plan that nobody approved: `gaffer job approve ID` approves it after the fact.
-        unexpected_push: Its head was pushed when nobody expected it, and changes or takes back build: look at it, then `gaffer job merge ID` approves this head.
-        unexpected_push: Its head was pushed when nobody expected it, and changes more than can be compared: look at it, then `gaffer job merge ID` approves this head.
+        plan_unreviewed: Its session worked on a plan that nobody approved: it can be approved after the fact.
+        unexpected_push: Its head was pushed when nobody expected it, and changes or takes back build: look at it, then approve this head.
+        unexpected_push: Its head was pushed when nobody expected it, and changes more than can be compared: look at it, then approve this head.
         merge_queue: The base merges through GitHub's merge queue, which this version does not use yet; add it there.
         forbidden: The GitHub credential may not read the checks: grant `Checks: read`. Until then nothing is merged.
-        forbidden: The GitHub credential may not read all branch rules. Use one that may (an App with the permission `Administration: read`, or a token whose owner has the role Admin), or run `gaffer source set REPO --required-check NAME` for each check that must pass. Until then nothing is merged.
+        forbidden: The GitHub credential may not read all branch rules. Use one that may (an App with the permission `Administration: read`, or a token whose owner has the role Admin), or name each check that must pass as a `required_check` of the source. Until then nothing is merged.
         unknown: The branch rules could not be read whole (502); Gaffer tries again.
         facts_stale: What was read is too old to act on; it is read again.
         merge_refused: GitHub refused to merge it (405); Gaffer tries again at 2027-01-15T08:00:00Z.
-        merge_refused: GitHub refused to merge it 5 times (405); mend that, then `gaffer job merge ID` tries again.
+        merge_refused: GitHub refused to merge it 5 times (405); mend that, then approve this head again.
         merge_throttled: It is ready, but writes to GitHub are a second apart; Gaffer merges it from 2027-01-15T08:00:00Z on.
         settling: Everything is green; Gaffer waits until 2027-01-15T08:00:00Z in case another check starts on this new head.
     "#]].assert_eq(&text);

@@ -1,0 +1,88 @@
+//! What to do next, as this door names it: by its routes.
+
+use client::wire;
+use domain::advice::{Advice, Next};
+
+use crate::orders::Verb;
+
+/// Who has to do what this door has no route for.
+const OPERATOR: &str = "the operator of Gaffer";
+
+/// What is advised, with the route that does it.
+pub(crate) fn shown(next: &Next) -> wire::Next {
+    let Next { advice, about } = next;
+    let route = route(*advice, about);
+    let named = match &route {
+        Some(route) => format!("`{route}`"),
+        None => OPERATOR.to_owned(),
+    };
+    wire::Next {
+        advice: advice.word().to_owned(),
+        about: about.clone(),
+        sentence: format!("{named} {}", advice.does()),
+        route,
+    }
+}
+
+/// The route that does what is advised; none for what only the operator of Gaffer can do.
+fn route(advice: Advice, about: &str) -> Option<String> {
+    let order = |verb: Verb| {
+        let (path, _) = verb.paths();
+        Some(format!("POST {}", path.replace("{job}", about)))
+    };
+    match advice {
+        Advice::Say => order(Verb::Say),
+        Advice::Approve => order(Verb::Approve),
+        Advice::Merge => order(Verb::Merge),
+        Advice::Retry => order(Verb::Retry),
+        Advice::Cancel => order(Verb::Cancel),
+        Advice::CreateJob => Some("POST /jobs".to_owned()),
+        Advice::Adopt => Some("POST /jobs/SESSION/register".to_owned()),
+        Advice::Events => Some(format!("GET /jobs/{about}/events")),
+        Advice::TakeWakes => Some(format!("POST /agents/{about}/take")),
+        Advice::Resume
+        | Advice::ResumeSource
+        | Advice::PauseSource
+        | Advice::AddSource
+        | Advice::RequireCheck
+        | Advice::RenumberSource
+        | Advice::AddAccount
+        | Advice::ReplaceKey
+        | Advice::AddAgent
+        | Advice::EnableAgent
+        | Advice::GiveInbox
+        | Advice::CreateToken => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_route_that_is_advised_is_served() {
+        for advice in Advice::ALL {
+            let Some(route) = route(advice, "NAME") else {
+                continue;
+            };
+            let (method, path) = route.split_once(' ').unwrap();
+            let named: Vec<&str> = path.split('/').collect();
+            let is_it = |it: &crate::Route| {
+                let parts: Vec<&str> = it.path.split('/').collect();
+                let fits = |(part, named): (&&str, &&str)| part.starts_with('{') || part == named;
+                (it.method == crate::Method::Get) == (method == "GET")
+                    && parts.len() == named.len()
+                    && parts.iter().zip(&named).all(fits)
+            };
+            assert!(crate::routes().any(is_it), "{route}");
+        }
+    }
+
+    #[test]
+    fn no_advice_names_a_command() {
+        for advice in Advice::ALL {
+            let told = shown(&advice.about(&"NAME")).sentence;
+            assert!(!told.contains("gaffer "), "{told}");
+        }
+    }
+}

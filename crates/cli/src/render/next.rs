@@ -1,0 +1,107 @@
+//! What to do next, as it is typed.
+
+use client::wire;
+use domain::advice::{Advice, Next};
+
+/// What is advised, with the command that does it; what a newer door advises is told in its own words.
+pub(crate) fn sentence(next: &wire::Next) -> String {
+    match Advice::of_word(&next.advice) {
+        Some(advice) => with_command(advice, &next.about),
+        None => next.sentence.clone(),
+    }
+}
+
+/// The same for what was refused in this process.
+pub(crate) fn of_ours(next: &Next) -> String {
+    with_command(next.advice, &next.about)
+}
+
+/// The same for programs: no route, since a command was asked.
+pub(crate) fn as_typed(next: &wire::Next) -> wire::Next {
+    wire::Next {
+        sentence: sentence(next),
+        route: None,
+        ..next.clone()
+    }
+}
+
+fn with_command(advice: Advice, about: &str) -> String {
+    format!("`gaffer {}` {}", arguments(advice, about), advice.does())
+}
+
+/// What stands after `gaffer`; words in capitals are for whoever types it to replace.
+pub(crate) fn arguments(advice: Advice, about: &str) -> String {
+    match advice {
+        Advice::Say => format!("job say {about} TEXT"),
+        Advice::Approve => format!("job approve {about}"),
+        Advice::Merge => format!("job merge {about}"),
+        Advice::Retry => format!("job retry {about}"),
+        Advice::Cancel => format!("job cancel {about}"),
+        Advice::CreateJob => format!("job create --repo {about} --prompt TEXT"),
+        Advice::Adopt => format!("job adopt SESSION --repo {about}"),
+        Advice::Events => format!("job events {about}"),
+        Advice::TakeWakes => format!("watch --agent {about} -- COMMAND"),
+        Advice::Resume => "resume".to_owned(),
+        Advice::ResumeSource => format!("source resume {about}"),
+        Advice::PauseSource => format!("source pause {about}"),
+        Advice::AddSource => format!("source add {about}"),
+        Advice::RequireCheck => format!("source set {about} --required-check NAME"),
+        Advice::RenumberSource => format!("source set {about} --repository-id NUMBER"),
+        Advice::AddAccount => format!("account add {about}"),
+        Advice::ReplaceKey => format!("account add {about} --replace-key"),
+        Advice::AddAgent => format!("agent add {about} --url URL"),
+        Advice::EnableAgent => format!("agent set {about} --enable"),
+        Advice::GiveInbox => format!("agent set {about} --channel inbox"),
+        Advice::CreateToken => format!("token create NAME --scope {about}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::args::CommandLine;
+
+    /// Something of the kind that each advice is about.
+    fn about(advice: Advice) -> &'static str {
+        match advice {
+            Advice::Say
+            | Advice::Approve
+            | Advice::Merge
+            | Advice::Retry
+            | Advice::Cancel
+            | Advice::Events => "01j00000000000000000000000",
+            Advice::CreateJob
+            | Advice::Adopt
+            | Advice::ResumeSource
+            | Advice::PauseSource
+            | Advice::AddSource
+            | Advice::RequireCheck
+            | Advice::RenumberSource => "acme/shop",
+            Advice::TakeWakes
+            | Advice::AddAccount
+            | Advice::ReplaceKey
+            | Advice::AddAgent
+            | Advice::EnableAgent
+            | Advice::GiveInbox => "bot",
+            Advice::CreateToken => "write",
+            Advice::Resume => "",
+        }
+    }
+
+    #[test]
+    fn every_command_that_is_advised_is_understood() {
+        for advice in Advice::ALL {
+            let words = arguments(advice, about(advice));
+            let typed = words.replace("SESSION", "1234567890");
+            let typed = typed
+                .replace("NUMBER", "7")
+                .replace("URL", "https://bot.example.com/");
+            let typed = typed.replace("NAME", "ci");
+            let typed = std::iter::once("gaffer").chain(typed.split(' '));
+            let read = CommandLine::try_parse_from(typed);
+            assert!(read.is_ok(), "{words}: {}", read.err().unwrap());
+        }
+    }
+}

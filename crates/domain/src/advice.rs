@@ -1,0 +1,224 @@
+//! What to do next: the orders and settings that an answer advises. Each surface names them in its own way: a command, a tool or a route.
+
+use jiff::Timestamp;
+
+use crate::job::{self, Job, Order};
+use crate::policy::Timing;
+use crate::pull::{self, MergeStyle, Pull, Word};
+
+/// Stands for words and names where it is only asked whether an order would be accepted.
+const TRIAL: &str = "trial of an order";
+
+/// One thing to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Advice {
+    /// Say something to a job's session.
+    Say,
+    /// Approve a job's plan.
+    Approve,
+    /// Approve the head of a job's pull request.
+    Merge,
+    /// Give a job another session.
+    Retry,
+    /// Cancel a job.
+    Cancel,
+    /// Create a job in a repository.
+    CreateJob,
+    /// Hand over a session of a repository.
+    Adopt,
+    /// Read a job's events.
+    Events,
+    /// Take wakes out of an agent's inbox.
+    TakeWakes,
+    /// Lift the pause of everything.
+    Resume,
+    /// Lift the pause of a source.
+    ResumeSource,
+    /// Pause a source.
+    PauseSource,
+    /// Add a source.
+    AddSource,
+    /// Name the checks that a source requires.
+    RequireCheck,
+    /// Accept the number that a source's repository has now.
+    RenumberSource,
+    /// Add an account.
+    AddAccount,
+    /// Replace an account's key.
+    ReplaceKey,
+    /// Add an agent.
+    AddAgent,
+    /// Let an agent take wakes again.
+    EnableAgent,
+    /// Give an agent an inbox.
+    GiveInbox,
+    /// Make a token of a scope.
+    CreateToken,
+}
+
+/// Something to do next, and what it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Next {
+    /// What to do.
+    pub advice: Advice,
+    /// The job, repository, account, agent or scope; empty where there is nothing to name.
+    pub about: String,
+}
+
+impl Advice {
+    /// Everything that is ever advised.
+    pub const ALL: [Self; 21] = [
+        Self::Say,
+        Self::Approve,
+        Self::Merge,
+        Self::Retry,
+        Self::Cancel,
+        Self::CreateJob,
+        Self::Adopt,
+        Self::Events,
+        Self::TakeWakes,
+        Self::Resume,
+        Self::ResumeSource,
+        Self::PauseSource,
+        Self::AddSource,
+        Self::RequireCheck,
+        Self::RenumberSource,
+        Self::AddAccount,
+        Self::ReplaceKey,
+        Self::AddAgent,
+        Self::EnableAgent,
+        Self::GiveInbox,
+        Self::CreateToken,
+    ];
+
+    /// In one word, as it travels.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Say => "say",
+            Self::Approve => "approve",
+            Self::Merge => "merge",
+            Self::Retry => "retry",
+            Self::Cancel => "cancel",
+            Self::CreateJob => "create_job",
+            Self::Adopt => "adopt",
+            Self::Events => "events",
+            Self::TakeWakes => "take_wakes",
+            Self::Resume => "resume",
+            Self::ResumeSource => "resume_source",
+            Self::PauseSource => "pause_source",
+            Self::AddSource => "add_source",
+            Self::RequireCheck => "require_check",
+            Self::RenumberSource => "renumber_source",
+            Self::AddAccount => "add_account",
+            Self::ReplaceKey => "replace_key",
+            Self::AddAgent => "add_agent",
+            Self::EnableAgent => "enable_agent",
+            Self::GiveInbox => "give_inbox",
+            Self::CreateToken => "create_token",
+        }
+    }
+
+    /// The advice of a word.
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|advice| advice.word() == word)
+    }
+
+    /// What it does, to follow the name of a command, tool or route.
+    pub fn does(self) -> &'static str {
+        match self {
+            Self::Say => "sends an answer, or other words, to its session",
+            Self::Approve => "approves its plan",
+            Self::Merge => "approves this head for merging",
+            Self::Retry => "gives it another session",
+            Self::Cancel => "cancels it",
+            Self::CreateJob => "creates a new job",
+            Self::Adopt => "hands over a session that was begun elsewhere",
+            Self::Events => "shows its events",
+            Self::TakeWakes => "takes what is in the inbox",
+            Self::Resume => "lets everything go on",
+            Self::ResumeSource => "lets the source go on",
+            Self::PauseSource => "pauses the source",
+            Self::AddSource => "adds the source",
+            Self::RequireCheck => "names a check that must pass",
+            Self::RenumberSource => "accepts the repository with that number",
+            Self::AddAccount => "adds the account",
+            Self::ReplaceKey => "replaces the key",
+            Self::AddAgent => "adds the agent",
+            Self::EnableAgent => "lets the agent take wakes again",
+            Self::GiveInbox => "gives the agent an inbox",
+            Self::CreateToken => "makes a token that may",
+        }
+    }
+
+    /// The order about a job that it is, if it is one.
+    pub fn order(self) -> Option<Order> {
+        match self {
+            Self::Say => Some(Order::Say),
+            Self::Approve => Some(Order::Approve),
+            Self::Merge => Some(Order::Merge),
+            Self::Retry => Some(Order::Retry),
+            Self::Cancel => Some(Order::Cancel),
+            Self::CreateJob
+            | Self::Adopt
+            | Self::Events
+            | Self::TakeWakes
+            | Self::Resume
+            | Self::ResumeSource
+            | Self::PauseSource
+            | Self::AddSource
+            | Self::RequireCheck
+            | Self::RenumberSource
+            | Self::AddAccount
+            | Self::ReplaceKey
+            | Self::AddAgent
+            | Self::EnableAgent
+            | Self::GiveInbox
+            | Self::CreateToken => None,
+        }
+    }
+
+    /// The same about something.
+    pub fn about(self, about: &impl ToString) -> Next {
+        let about = about.to_string();
+        Next {
+            advice: self,
+            about,
+        }
+    }
+}
+
+/// Whether an order about a job would be accepted now, by the rule that accepts it.
+pub fn accepts(
+    (job, pull): (&Job, Option<&Pull>),
+    order: Order,
+    (now, timing): (Timestamp, &Timing),
+) -> bool {
+    match order {
+        Order::Say => job::say(job, None, (TRIAL, TRIAL), (now, timing)).is_ok(),
+        Order::Approve => job::approve(job, None, (now, timing)).is_ok(),
+        Order::Merge => pull.is_some_and(|pull| {
+            let style = &MergeStyle::default();
+            let word = Word { by: TRIAL, style };
+            pull::approve(pull, None, &word, now).is_ok()
+        }),
+        Order::Retry => job::retry(job, None, now).is_ok(),
+        Order::Cancel => job::cancel(job, TRIAL, now).is_ok(),
+    }
+}
+
+/// What is advised of a job: each thing once, and no order that would be refused.
+pub fn accepted(
+    (job, pull): (&Job, Option<&Pull>),
+    advised: Vec<Next>,
+    (now, timing): (Timestamp, &Timing),
+) -> Vec<Next> {
+    let mut kept: Vec<Next> = Vec::new();
+    for next in advised {
+        let order = next.advice.order();
+        let fits = order.is_none_or(|order| accepts((job, pull), order, (now, timing)));
+        if fits && !kept.contains(&next) {
+            kept.push(next);
+        }
+    }
+    kept
+}

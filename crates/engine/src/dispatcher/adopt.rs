@@ -140,7 +140,7 @@ impl Dispatcher {
         let marker = Marker::find(&view.title)?;
         let other = marker.installation != self.desk.installation;
         (other && !asked.take_over).then(|| NotNow::new("other_installation", format!(
-                "session {} belongs to the installation `{}`: if that one is gone for good, adopt it with --take-over",
+                "session {} belongs to the installation `{}`: if that one is gone for good, adopt it with `take_over`",
                 view.id, marker.installation
             )))
     }

@@ -227,6 +227,9 @@ async fn an_unheard_session_that_is_adopted_when_its_job_was_called_off_stays_wi
     world.pass(MINUTE * 60).await;
     assert_eq!(put_away(&world, (&job, 1)), [false]);
     assert_eq!(world.state(&new).await, "working");
+    let adopted = world.desk.must_job(&new).await.expect("a job").value;
+    let given = adopted.last_given(domain::job::Order::Adopt);
+    assert_eq!(given.map(|given| &*given.by), Some("me over HTTP"));
     assert_eq!(world.sandbox.counters().archives, 0);
 }
 
@@ -268,6 +271,7 @@ fn wish(world: &World, session: &str) -> Adoption {
         repo: REPO.parse().expect("a repository"),
         agent: None,
         take_over: true,
+        by: Some("me over HTTP".to_owned()),
         asked_at: world.desk.now(),
         refused: None,
     }

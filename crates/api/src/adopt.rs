@@ -26,19 +26,25 @@ pub(crate) async fn adopt(
     if wanted.take_over {
         admitted.must(Scope::Admin)?;
     }
-    Ok(match adopted(&door, wanted).await? {
+    let by = admitted.who(None);
+    Ok(match adopted(&door, wanted, by).await? {
         Some(job) => Json(view::of(&door, &job).await?).into_response(),
         None => not_read_yet("/jobs/adopt".to_owned()),
     })
 }
 
 /// Has a session adopted; none while nobody has looked at it.
-pub(crate) async fn adopted(door: &Inner, wanted: AdoptRequest) -> Result<Option<Job>, Refused> {
+pub(crate) async fn adopted(
+    door: &Inner,
+    wanted: AdoptRequest,
+    by: String,
+) -> Result<Option<Job>, Refused> {
     let adoption = Adoption {
         session: wanted.session_id,
         repo: wanted.repo,
         agent: wanted.agent,
         take_over: wanted.take_over,
+        by: Some(by),
         asked_at: door.desk.now(),
         refused: None,
     };

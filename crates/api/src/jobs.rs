@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use client::wire::{
     Constraints, CreateJob, Events, JOBS_LIMIT, JOBS_LIMIT_MAX, Jobs, OddConstraint, Pulls, Why,
 };
@@ -21,6 +21,7 @@ use engine::status::STATES;
 use engine::waits::Waits;
 use sha2::{Digest, Sha256};
 
+use crate::auth::Admitted;
 use crate::body::{self, Parts, SHOWN_CHARS_MAX, Sent};
 use crate::door::{Door, Inner};
 use crate::refusal::Refused;
@@ -29,6 +30,7 @@ use crate::{query, view};
 /// `POST /jobs`.
 pub(crate) async fn create(
     State(door): Door,
+    Extension(who): Extension<Admitted>,
     headers: HeaderMap,
     sent: Sent,
 ) -> Result<Response, Refused> {
@@ -36,9 +38,11 @@ pub(crate) async fn create(
     let wanted: CreateJob = body::order(sent)?;
     let once = key.map(|key| once(key, &wanted));
     let order = order(wanted)?;
+    let by = who.who(None);
+    let by = Some(by.as_str());
     let created = match once {
-        Some(once) => door.desk.create_job_once(order, &once).await,
-        None => door.desk.create_job(order).await,
+        Some(once) => door.desk.create_job_once(order, &once, by).await,
+        None => door.desk.create_job_by(order, by).await,
     };
     let job = created.map_err(not_created)?;
     let address = [(LOCATION, format!("/jobs/{}", job.id))];

@@ -122,7 +122,7 @@ async fn carry_out(
         Verb::Merge => merge::merge(door, (name, who), body::maybe_order(sent)?).await,
         Verb::Cancel => cancel(door, (name, who), body::maybe_order(sent)?).await,
         Verb::Retry => retry(door, (name, who), body::maybe_order(sent)?).await,
-        Verb::Register => register::register(door, name, body::maybe_order(sent)?).await,
+        Verb::Register => register::register(door, (name, who), body::maybe_order(sent)?).await,
     }
 }
 

@@ -9,18 +9,19 @@ use domain::notes::NotKept;
 use engine::desk::Error;
 
 use crate::adopt;
+use crate::auth::Admitted;
 use crate::door::Inner;
 use crate::refusal::Refused;
 
 /// `POST /jobs/{id}:register`: 200 once it is watched, 202 while a session has not been read yet.
 pub(crate) async fn register(
     door: &Inner,
-    name: &str,
+    (name, who): (&str, &Admitted),
     wanted: RegisterRequest,
 ) -> Result<Response, Refused> {
     let job = match door.desk.find(name).await {
         Ok(named) => named.job,
-        Err(Error::NoSuch { .. }) => match adopted(door, name, &wanted).await? {
+        Err(Error::NoSuch { .. }) => match adopted(door, (name, who), &wanted).await? {
             Some(job) => job,
             None => return Ok(adopt::not_read_yet(format!("/jobs/{name}:register"))),
         },
@@ -39,7 +40,7 @@ pub(crate) async fn register(
 /// A session that is not watched yet is adopted, if it is said where it works.
 async fn adopted(
     door: &Inner,
-    name: &str,
+    (name, who): (&str, &Admitted),
     wanted: &RegisterRequest,
 ) -> Result<Option<JobId>, Refused> {
     let Some(repo) = &wanted.repo else {
@@ -60,6 +61,7 @@ async fn adopted(
             agent: wanted.agent.clone(),
             take_over: false,
         },
+        who.who(None),
     );
     Ok(adopted.await?.map(|job| job.id))
 }

@@ -36,7 +36,7 @@ pub use report::{
     SpendingView, Status, UsageView, Used, WebhookCounts, Why,
 };
 
-/// The header in which a client says through what an order was given, for the record; over HTTP without it.
+/// The header in which a client says through what an order was given, for the record: one of [`Through::ALL`]. Anything else, and none, counts as HTTP; it allows nothing, and stands beside the token that was shown.
 pub const THROUGH: &str = "gaffer-through";
 
 /// Through what an order was given.

@@ -194,6 +194,8 @@ pub fn accepts(
     (now, timing): (Timestamp, &Timing),
 ) -> bool {
     match order {
+        // The job is there already.
+        Order::Create | Order::Adopt => false,
         Order::Say => job::say(job, None, (TRIAL, TRIAL), (now, timing)).is_ok(),
         Order::Approve => job::approve(job, None, (now, timing)).is_ok(),
         Order::Merge => pull.is_some_and(|pull| {

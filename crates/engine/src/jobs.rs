@@ -315,7 +315,11 @@ impl Desk {
 fn is_for_the_session(order: job::Order) -> bool {
     match order {
         job::Order::Say | job::Order::Approve => true,
-        job::Order::Merge | job::Order::Retry | job::Order::Cancel => false,
+        job::Order::Create
+        | job::Order::Adopt
+        | job::Order::Merge
+        | job::Order::Retry
+        | job::Order::Cancel => false,
     }
 }
 

@@ -299,3 +299,17 @@ async fn every_order_names_who_gave_it_and_through_what() {
     ];
     assert_eq!(by, expected);
 }
+
+#[tokio::test]
+async fn a_new_job_names_who_created_it_and_through_what() {
+    let world = World::new().await;
+    let body = json!({ "repo": "acme/shop", "branch": "main", "prompt": "Tidy" }).to_string();
+    let named = [("gaffer-through", "mcp"), ("idempotency-key", "k1")];
+    for headers in [&named[..1], &named[..]] {
+        let created = world.call(Method::POST, "/jobs", (headers, &body)).await;
+        let orders = created.ok(201)["orders"].clone();
+        assert_eq!(orders[0]["order"], "create", "{orders}");
+        assert_eq!(orders[0]["by"], "an agent over MCP", "{orders}");
+        assert_eq!(orders[1], json!(null), "{orders}");
+    }
+}

@@ -184,24 +184,27 @@ fn plan(event: &Given, approves: bool) -> Plan {
 fn wrong(kind: Option<&str>, named: &str) -> Vec<String> {
     let cause = ErrorCause::from(kind.unwrap_or_default().to_owned());
     let why = format!("Why it stands still, and what can be done, tells `gaffer job why {named}`.");
-    let orders = cause_asks_for(&cause).iter().map(|order| match order {
-        Order::Say => {
-            format!("Say something with `gaffer job say {named} WORDS` (jules_send_message).")
-        }
-        Order::Approve => {
-            format!("Approve its plan with `gaffer job approve {named}` (jules_approve_plan).")
-        }
-        Order::Merge => {
-            format!("Approve its head with `gaffer job merge {named}` (jules_merge_pr).")
-        }
-        Order::Retry => {
-            format!(
-                "Give it another session with `gaffer job retry {named}` (jules_request_retry)."
-            )
-        }
-        Order::Cancel => {
-            format!("Or call it off with `gaffer job cancel {named}` (jules_cancel_job).")
-        }
+    let orders = cause_asks_for(&cause).iter().filter_map(|order| {
+        Some(match order {
+            Order::Create | Order::Adopt => return None,
+            Order::Say => {
+                format!("Say something with `gaffer job say {named} WORDS` (jules_send_message).")
+            }
+            Order::Approve => {
+                format!("Approve its plan with `gaffer job approve {named}` (jules_approve_plan).")
+            }
+            Order::Merge => {
+                format!("Approve its head with `gaffer job merge {named}` (jules_merge_pr).")
+            }
+            Order::Retry => {
+                format!(
+                    "Give it another session with `gaffer job retry {named}` (jules_request_retry)."
+                )
+            }
+            Order::Cancel => {
+                format!("Or call it off with `gaffer job cancel {named}` (jules_cancel_job).")
+            }
+        })
     });
     std::iter::once(why).chain(orders).collect()
 }

@@ -9,6 +9,10 @@ use crate::event::{ErrorCause, Event, Occurrence};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
+    /// It is created.
+    Create,
+    /// Its session, which was begun elsewhere, is handed over.
+    Adopt,
     /// Something is said to its session.
     Say,
     /// Its plan is approved.
@@ -25,6 +29,8 @@ impl Order {
     /// What was done then, as part of a sentence.
     pub fn done(self) -> &'static str {
         match self {
+            Self::Create => "created",
+            Self::Adopt => "adopted",
             Self::Say => "said",
             Self::Approve => "plan approved",
             Self::Merge => "merge approved",
@@ -36,6 +42,8 @@ impl Order {
     /// The order in one word, as it travels.
     pub fn word(self) -> &'static str {
         match self {
+            Self::Create => "create",
+            Self::Adopt => "adopt",
             Self::Say => "say",
             Self::Approve => "approve",
             Self::Merge => "merge",
@@ -53,6 +61,8 @@ pub fn answers(job: &Job, order: Order, event: &Event) -> bool {
         .is_some_and(|asked| asked.events.contains(&&event.id));
     let is_of_now = event.job.as_ref() == Some(&job.id) && event.attempt == job.attempt;
     match order {
+        // There was no job before.
+        Order::Create | Order::Adopt => false,
         Order::Say => is_open || is_of_now && is_halt(&event.what),
         Order::Approve => {
             let unreviewed = matches!(event.what, Occurrence::UnreviewedPlan { .. });

@@ -123,10 +123,14 @@ impl Dispatcher {
             priority: Priority::default(),
             terms: Terms::default(),
         };
-        let step = match job::adopt(new, view, self.desk.now()) {
+        let mut step = match job::adopt(new, view, self.desk.now()) {
             Ok(step) => step,
             Err(not_now) => return self.refuse(id, asked, not_now).await,
         };
+        if let Some(by) = &asked.value.by {
+            let at = asked.value.asked_at;
+            job::given(&mut step.aggregate, job::Order::Adopt, by, at);
+        }
         let mut unit = self.desk.unit();
         self.desk.save_job(&mut unit, None, &step).await?;
         unit.put(keys::session(&view.id), id, None, Place::default());

@@ -23,6 +23,9 @@ pub struct Adoption {
     pub agent: Option<AgentName>,
     /// Whether a session that carries another installation's marker may be taken over.
     pub take_over: bool,
+    /// Who asked for it, and through what.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// When it was asked for.
     pub asked_at: Timestamp,
     /// Why it was refused, if it was: a code and a sentence.

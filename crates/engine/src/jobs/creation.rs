@@ -3,6 +3,7 @@
 use domain::ids::JobId;
 use domain::job::{self, Job, NewJob, NotNow};
 use domain::policy::Source;
+use domain::step::Step;
 use serde::{Deserialize, Serialize};
 
 use super::{Once, Order};
@@ -22,8 +23,12 @@ pub struct Carried {
 impl Desk {
     /// Creates a job; it starts when its account has room.
     pub async fn create_job(&self, order: Order) -> Result<Job, Error> {
-        let new = self.new_job(order).await?;
-        let step = job::create(new, self.now())?;
+        self.create_job_by(order, None).await
+    }
+
+    /// The same, with who ordered it and through what.
+    pub async fn create_job_by(&self, order: Order, by: Option<&str>) -> Result<Job, Error> {
+        let step = self.created(order, by).await?;
         let mut unit = self.unit();
         self.save_job(&mut unit, None, &step).await?;
         self.commit(unit).await?;
@@ -31,7 +36,12 @@ impl Desk {
     }
 
     /// Creates a job under a name, once: the same name with the same order answers the same job, however often it comes.
-    pub async fn create_job_once(&self, order: Order, once: &Once) -> Result<Job, Error> {
+    pub async fn create_job_once(
+        &self,
+        order: Order,
+        once: &Once,
+        by: Option<&str>,
+    ) -> Result<Job, Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
             if let Some(found) = self.store.read::<Carried>(&keys::once(&once.name)).await? {
                 if found.value.order != once.order {
@@ -39,7 +49,7 @@ impl Desk {
                 }
                 return Ok(self.must_job(&found.value.job).await?.value);
             }
-            let step = job::create(self.new_job(order.clone()).await?, self.now())?;
+            let step = self.created(order.clone(), by).await?;
             let mut unit = self.unit();
             self.save_job(&mut unit, None, &step).await?;
             let carried = Carried {
@@ -56,6 +66,15 @@ impl Desk {
         }
         let sentence = "the same request is being carried out just now: try again".to_owned();
         Err(Error::NotNow(NotNow::new("busy", sentence)))
+    }
+
+    async fn created(&self, order: Order, by: Option<&str>) -> Result<Step<Job>, Error> {
+        let now = self.now();
+        let mut step = job::create(self.new_job(order).await?, now)?;
+        if let Some(by) = by {
+            job::given(&mut step.aggregate, job::Order::Create, by, now);
+        }
+        Ok(step)
     }
 
     async fn new_job(&self, order: Order) -> Result<NewJob, Error> {

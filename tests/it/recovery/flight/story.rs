@@ -208,7 +208,7 @@ pub(super) async fn order(world: &World, name: &str, order: &str) -> JobId {
         priority: None,
         terms: domain::policy::Terms::default(),
     };
-    let job = world.desk.create_job_once(order, &once).await;
+    let job = world.desk.create_job_once(order, &once, None).await;
     job.expect("a job").id
 }
 
@@ -219,6 +219,7 @@ async fn adopt_and_die(world: &World) {
         repo: REPO.parse().expect("a repository"),
         agent: None,
         take_over: false,
+        by: None,
         asked_at: world.desk.now(),
         refused: None,
     };

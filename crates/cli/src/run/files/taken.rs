@@ -163,6 +163,7 @@ async fn one(desk: &Desk, entry: &Entry, adopted: &AdoptedArgs) -> Result<Noted,
         repo,
         agent: entry.agent.clone().or_else(|| adopted.agent.clone()),
         take_over: false,
+        by: None,
         asked_at: desk.now(),
         refused: None,
     };

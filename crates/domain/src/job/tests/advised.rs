@@ -96,6 +96,7 @@ fn pulls() -> Vec<Option<Pull>> {
 fn ordered(job: &Job, pull: Option<&Pull>, order: Order) -> Result<(), NotNow> {
     let now = (at(100), &Timing::default());
     match order {
+        Order::Create | Order::Adopt => panic!("the job is there already"),
         Order::Say => say(job, None, ("Use green", "me"), now).map(|_| ()),
         Order::Approve => approve(job, None, now).map(|_| ()),
         Order::Merge => {

@@ -63,6 +63,7 @@ fn put_what_belongs_to_one(samples: &mut Samples) {
         repo: pull_ref().repo,
         agent: None,
         take_over: false,
+        by: None,
         asked_at: AT,
         refused: None,
     };

@@ -3,12 +3,12 @@
 mod hand;
 mod log;
 mod loops;
+mod port;
 mod serve;
 pub(crate) mod service;
 mod token;
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ use engine::ticks::Holder;
 use jiff::SignedDuration;
 use local::LocalQueue;
 use secrecy::SecretString;
-use tokio::net::TcpListener;
+use tokio::net::TcpSocket;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -36,7 +36,6 @@ pub(crate) use loops::Rhythm;
 
 use crate::args::UpArgs;
 use crate::data::{self, Data};
-use crate::error::Error;
 use crate::render::{self, Answer};
 use crate::upstreams;
 
@@ -50,11 +49,11 @@ pub(crate) const STOP_WITHIN: Duration = Duration::from_secs(30);
 pub(crate) async fn run(args: UpArgs) -> Result<()> {
     log_to_stderr(args.loudness.chosen());
     let token = args.overlay.get(&SecretName::ApiToken.path()).cloned();
-    let listener;
+    let socket;
     let (base, place, _lock, rhythm): (Base, _, _, _) = match args.stack.as_deref() {
         Some(name) => {
             let base = on_aws(name, args.overlay.clone()).await?;
-            listener = listen(args.listen).await?;
+            socket = port::bind(args.listen)?;
             (base, format!("the stack {name}"), None, aws_rhythm())
         }
         None => {
@@ -65,7 +64,7 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
             lock.note(&allowed)
                 .context("noting down how this process is set up")?;
             // A folder in which this process cannot work gets no database.
-            listener = listen(args.listen).await?;
+            socket = port::bind(args.listen)?;
             let data = data::open(&args.data, args.overlay.clone()).await?;
             let place = args.data.display().to_string();
             (data.into(), place, Some(lock), Rhythm::default())
@@ -93,26 +92,12 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
         call_timeout: CALL_TIMEOUT,
     };
     let nothing_yet = hint(&base.desk).await?;
-    let running = start_on(listener, base, settings).await?;
+    let running = start_on(socket, base, settings).await?;
     let notes: Vec<String> = elsewhere.into_iter().chain(nothing_yet).collect();
     announce(&running, (&place, &notes), args.json)?;
     told_to_stop().await?;
     running.stop().await;
     Ok(())
-}
-
-/// Takes the port of the doors.
-async fn listen(addr: SocketAddr) -> Result<TcpListener> {
-    let taken = TcpListener::bind(addr).await;
-    let taken = taken.map_err(|error| {
-        if error.kind() != ErrorKind::AddrInUse {
-            return anyhow::Error::from(error);
-        }
-        let what = format!("another process listens on {addr} already");
-        let next = "stop it, or give this one another address with `--listen ADDR:PORT`";
-        Error::refused("address_in_use", what, next).into()
-    });
-    taken.with_context(|| format!("listening on {addr}"))
 }
 
 /// What to do first where nothing is set up, since nothing happens then.
@@ -254,16 +239,16 @@ pub(crate) struct Running {
 
 /// Starts everything; answers once the doors are open.
 pub(crate) async fn start(base: impl Into<Base>, settings: Settings) -> Result<Running> {
-    let listener = listen(settings.listen).await?;
-    start_on(listener, base.into(), settings).await
+    start_on(port::bind(settings.listen)?, base.into(), settings).await
 }
 
 /// The same on a port that was taken.
-async fn start_on(listener: TcpListener, base: Base, settings: Settings) -> Result<Running> {
-    let addr = listener
+async fn start_on(socket: TcpSocket, base: Base, settings: Settings) -> Result<Running> {
+    let addr = socket
         .local_addr()
         .context("reading the address of the door")?;
     let token = token::find(&base, settings.token.clone()).await?;
+    let listener = port::listen(socket, addr)?;
     let (eyes, hands) = adapters(&base, &settings)?;
     let desk = base.desk.clone().observing(settings.observe_only);
     let (stop, stopped) = watch::channel(false);

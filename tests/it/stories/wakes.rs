@@ -4,7 +4,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::ids::JobId;
 use hmac::{Hmac, KeyInit, Mac};
-use jiff::SignedDuration;
 use sandbox::agent::{AgentSetup, Received};
 use sandbox::story::Story;
 use tests::world::{

@@ -1,6 +1,7 @@
 //! The stories of the first issue, on virtual time: the whole engine and the real adapters around the sandbox.
 
 mod accounts;
+mod afresh;
 mod afterwards;
 mod answers;
 mod attention;

@@ -353,19 +353,8 @@ impl World {
     /// Adds or replaces a source.
     pub async fn put_source(&self, source: &Source) {
         let found = self.desk.store.source(&source.repo).await.expect("a store");
-        let mut unit = self.desk.unit();
-        let place = Place {
-            due: None,
-            list: keys::listed(keys::SOURCES, source.repo.key()),
-            forget: None,
-        };
-        unit.put(
-            keys::source(&source.repo),
-            source,
-            found.map(|found| found.version),
-            place,
-        );
-        self.desk.commit(unit).await.expect("a source");
+        let saved = self.desk.save_source(found.as_ref(), source).await;
+        saved.expect("a source");
     }
 
     /// Pauses everything, or lets it go on.

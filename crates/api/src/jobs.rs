@@ -17,6 +17,7 @@ use domain::redact::presentable;
 use domain::{wake, words};
 use engine::desk::Error;
 use engine::jobs::{JobsAsked, JobsCursor, NoJobsCursor, Once, Order};
+use engine::settings::TrackedPull;
 use engine::status::STATES;
 use engine::waits::Waits;
 use sha2::{Digest, Sha256};
@@ -180,10 +181,12 @@ pub(crate) async fn pulls(State(door): Door, query: query::Asked) -> Result<Json
         .transpose()
         .map_err(|error: InvalidId| query::bad("repo", &error))?;
     let open = door.desk.store.open_pulls().await?;
-    let open = open.iter().map(|found| &found.value.pull);
+    let open = open.iter().map(|found| &found.value);
+    let is_of = |it: &&TrackedPull| repo.as_ref().is_none_or(|repo| it.pull.pull.repo == *repo);
+    let now = door.desk.now();
     let mut pulls: Vec<_> = open
-        .filter(|pull| repo.as_ref().is_none_or(|repo| pull.pull.repo == *repo))
-        .map(view::pull)
+        .filter(is_of)
+        .map(|tracked| view::pull(tracked, now))
         .collect();
     pulls.sort_by(|a, b| (a.since, &a.pull_request).cmp(&(b.since, &b.pull_request)));
     Ok(Json(Pulls { pulls }))

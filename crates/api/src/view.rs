@@ -1,19 +1,21 @@
 //! Shows jobs, plans and reasons as they travel. Whatever others wrote is stripped of what looks like a secret.
 
 use client::wire::{
-    Ended, JobView, OrderView, PlanStepView, Planned, PullView, Reason, Waiting, WaitsFor, Why,
+    AsRead, Ended, JobView, OrderView, PlanStepView, Planned, PullView, Reason, Waiting, WaitsFor,
+    Why,
 };
 use domain::ids::PullRef;
 use domain::job::{Attention, Ending, Given, How, Job, Phase, Watch, answered_at};
 use domain::merge::{self, Judgement};
 use domain::page::Page;
-use domain::pull::Pull;
 use domain::redact::presentable;
 use domain::session::Plan;
 use domain::when::to_the_second;
+use engine::settings::TrackedPull;
 use engine::status::state_of;
 use engine::waits::Waits;
 use engine::why::Reasoned;
+use jiff::Timestamp;
 
 use crate::door::Inner;
 use crate::next;
@@ -41,9 +43,10 @@ pub(crate) async fn of(door: &Inner, job: &Job) -> Result<JobView, Refused> {
 
 /// The same of one of several, for which what they share is read once.
 pub(crate) async fn among(waits: &mut Waits<'_>, job: &Job) -> Result<JobView, Refused> {
-    let waits_for = waits.of(job).await?.into();
+    let (waits_for, read) = waits.as_read(job).await?;
     Ok(JobView {
-        waits_for,
+        waits_for: waits_for.into(),
+        as_read: read.map(as_read),
         ..shown(job)
     })
 }
@@ -77,6 +80,7 @@ fn shown(job: &Job) -> JobView {
         last_activity: watch.map(|watch| watch.progress_at),
         waiting: watch.and_then(waiting),
         waits_for: WaitsFor::default(),
+        as_read: None,
         ended: ended(job),
         orders: job.given.iter().map(given).collect(),
         metadata: None,
@@ -84,7 +88,8 @@ fn shown(job: &Job) -> JobView {
 }
 
 /// A pull request that is not over.
-pub(crate) fn pull(pull: &Pull) -> PullView {
+pub(crate) fn pull(tracked: &TrackedPull, now: Timestamp) -> PullView {
+    let pull = &tracked.pull;
     PullView {
         pull_request: pull.pull.clone(),
         url: pull.pull.url(),
@@ -92,6 +97,14 @@ pub(crate) fn pull(pull: &Pull) -> PullView {
         state: engine::why::pull_state_of(pull).to_owned(),
         head: pull.head.as_ref().map(|head| head.sha.clone()),
         since: pull.since,
+        as_read: engine::why::AsRead::of(tracked, now).map(as_read),
+    }
+}
+
+fn as_read(read: engine::why::AsRead) -> AsRead {
+    AsRead {
+        at: read.at,
+        sentence: read.sentence,
     }
 }
 
@@ -173,6 +186,7 @@ pub(crate) fn why(why: engine::why::Why) -> Why {
         pull_request: why.pull,
         state: why.state,
         waits_for: why.waits_for.map(Into::into),
+        as_read: why.as_read.map(as_read),
         because: why.because.iter().map(reasoned).collect(),
         then: why.then.into_iter().map(planned).collect(),
         next: why.next.iter().map(next::shown).collect(),

@@ -4,13 +4,13 @@ use anyhow::{Context, Result};
 use domain::ids::{AccountName, RepoId, RepoName};
 use domain::policy::{self, Answers, MergePolicy, Policy, Source, Timing};
 use domain::reach::Reach;
-use engine::desk::Desk;
+use engine::desk::{DECIDE_AGAIN_MAX, Desk};
 use engine::keys;
 use serde_json::json;
 
 use crate::args::source::{AddArgs, PolicyArgs, SetArgs, SourceCommand, TimingArgs};
 use crate::error::Error;
-use crate::here::{Address, Here, busy, change, must_agent, save};
+use crate::here::{Address, Here, busy, change, must_agent};
 use crate::render::{Answer, value};
 use crate::site::Keeping;
 use crate::switch::paused_source;
@@ -69,7 +69,8 @@ async fn add(args: AddArgs, desk: &Desk) -> Result<Answer> {
         branch: Some(args.branch),
     };
     check(&source.policy)?;
-    if !save(desk, address(&source), &source, (None, None)).await? {
+    let saved = desk.save_source(None, &source).await;
+    if saved.as_ref().is_err_and(engine::desk::Error::is_conflict) {
         if desk.store.source(&source.repo).await?.is_none() {
             return Err(busy().into());
         }
@@ -81,6 +82,7 @@ async fn add(args: AddArgs, desk: &Desk) -> Result<Answer> {
         )
         .into());
     }
+    saved?;
     desk.listen_to_more()
         .await
         .context("having its webhook deliveries watched")?;
@@ -134,7 +136,8 @@ async fn mean(desk: &Desk, repo: &RepoName, id: RepoId) -> Result<()> {
         list: keys::listed(keys::REACHES, reach.repo.key()),
     };
     let read = async || Ok(desk.store.reach(repo).await?);
-    change(desk, at, read, |reach| Ok((reach.meant(id), ()))).await
+    change(desk, at, read, |reach| Ok((reach.meant(id), ()))).await?;
+    Ok(desk.read_pulls_soon(repo).await?)
 }
 
 async fn list(desk: &Desk) -> Result<Answer> {
@@ -167,23 +170,21 @@ pub(crate) async fn change_source(
     decide: impl Fn(&Source) -> Result<Source>,
 ) -> Result<Source> {
     let read = async || {
-        desk.store
-            .source(repo)
-            .await?
-            .ok_or_else(|| Error::no_such("source", repo, "").into())
+        let found = desk.store.source(repo).await?;
+        found.ok_or_else(|| anyhow::Error::from(Error::no_such("source", repo, "")))
     };
-    change(desk, address, read, |source| {
-        let next = decide(source)?;
-        Ok((next.clone(), next))
-    })
-    .await
-}
-
-fn address(source: &Source) -> Address {
-    Address {
-        key: keys::source(&source.repo),
-        list: keys::listed(keys::SOURCES, source.repo.key()),
+    for _ in 0..DECIDE_AGAIN_MAX {
+        let found = read().await?;
+        let next = decide(&found.value)?;
+        if next == found.value {
+            return Ok(next);
+        }
+        match desk.save_source(Some(&found), &next).await {
+            Err(error) if error.is_conflict() => {}
+            outcome => return Ok(outcome.map(|()| next)?),
+        }
     }
+    Err(busy().into())
 }
 
 fn answer(source: &Source, what: &str) -> Answer {

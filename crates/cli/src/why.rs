@@ -32,10 +32,13 @@ fn list(pulls: &Pulls) -> Answer {
             pull.state.clone(),
             pull.job_id.to_string(),
             moment(pull.since),
+            pull.as_read
+                .as_ref()
+                .map_or_else(|| "-".to_owned(), |read| moment(read.at)),
             pull.url.clone(),
         ]
     };
-    let head = ["pull request", "state", "job", "since", "page"];
+    let head = ["pull request", "state", "job", "since", "read", "page"];
     let rows = pulls.pulls.iter().map(row).collect();
     Answer::new(value(pulls)).table(&head, rows, "No pull request is open.")
 }
@@ -57,7 +60,8 @@ pub(crate) fn answer(why: &Why) -> Answer {
         .waits_for
         .as_ref()
         .map(|waits| format!("Waits for {}.", waits.sentence));
-    let answer = waits.into_iter().fold(answer, Answer::line);
+    let read = why.as_read.as_ref().map(|read| read.sentence.clone());
+    let answer = waits.into_iter().chain(read).fold(answer, Answer::line);
     let answer = why.because.iter().fold(answer, |answer, reason| {
         answer.line(format!("- {} [{}]", reason.sentence, reason.code))
     });

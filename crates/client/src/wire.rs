@@ -20,7 +20,8 @@ pub use inbox::{
     TakeRequest, Taken, TakenWake, WAIT_SECONDS_MAX, WHY_BYTES_MAX,
 };
 pub use job::{
-    CreateJob, Ended, JobView, Jobs, OrderView, PlanStepView, PullView, Pulls, Waiting, WaitsFor,
+    AsRead, CreateJob, Ended, JobView, Jobs, OrderView, PlanStepView, PullView, Pulls, Waiting,
+    WaitsFor,
 };
 pub use orders::{
     Acknowledge, AdoptRequest, CancelRequest, MergeRequest, Message, Nothing, RegisterRequest,

@@ -49,6 +49,11 @@ impl Source {
             Cow::Owned(policy.without_agent())
         }
     }
+
+    /// Whether its pull requests are judged as by other settings of the same source, but for a pause.
+    pub fn judges_like(&self, other: &Self) -> bool {
+        self.policy == other.policy && self.timing.judges_like(&other.timing)
+    }
 }
 
 /// What Gaffer may do by itself.
@@ -219,6 +224,14 @@ pub struct Timing {
     /// How often an open pull request is read when nothing announces a change.
     #[serde(with = "duration")]
     pub pull_poll: SignedDuration,
+}
+
+impl Timing {
+    /// Whether pull requests are judged and read alike.
+    fn judges_like(&self, other: &Self) -> bool {
+        let of_pulls = |it: &Self| (it.settle, it.ci_start, it.ci_repair_after, it.pull_poll);
+        of_pulls(self) == of_pulls(other)
+    }
 }
 
 impl Default for Timing {

@@ -233,6 +233,13 @@ impl Pull {
         approval.map_or_else(MergeStyle::default, |it| it.style.clone())
     }
 
+    /// Whether a reading now could decide something else than the last one. A merge that was begun is settled first, and one that was refused waits for its time whatever the settings are.
+    pub fn may_be_decided_anew(&self, now: Timestamp) -> bool {
+        let refused = self.refused.as_ref();
+        let waits = refused.is_some_and(|it| it.refused.again_at > now);
+        matches!(self.phase, PullPhase::Open) && !waits
+    }
+
     /// Whether it is merged or closed.
     pub fn is_settled(&self) -> bool {
         match self.phase {

@@ -18,6 +18,20 @@ pub fn is_within(at: Timestamp, now: Timestamp, window: SignedDuration) -> bool 
     !ago.is_negative() && ago < window
 }
 
+/// How long ago a time was, for people: `3 minutes ago`. One that lies ahead is from a clock that was set back.
+pub fn ago(at: Timestamp, now: Timestamp) -> String {
+    let seconds = now.duration_since(at).as_secs();
+    let (count, unit) = match seconds {
+        ..1 => return "just now".to_owned(),
+        1..120 => (seconds, "second"),
+        120..7_200 => (seconds / 60, "minute"),
+        7_200..172_800 => (seconds / 3_600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {unit}{plural} ago")
+}
+
 /// A sentence for people, whose times are told to the second: `2026-03-01T12:00:00.123456789Z` becomes `2026-03-01T12:00:00Z`.
 pub fn to_the_second(sentence: &str) -> String {
     let mut told = String::with_capacity(sentence.len());
@@ -68,6 +82,24 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(to_the_second(sentence), told);
+        }
+    }
+
+    #[test]
+    fn an_age_is_told_as_exactly_as_anybody_needs_it() {
+        let at = Timestamp::from_second(1_800_000_000).unwrap();
+        for (seconds, told) in [
+            (-60, "just now"),
+            (0, "just now"),
+            (1, "1 second ago"),
+            (119, "119 seconds ago"),
+            (120, "2 minutes ago"),
+            (7_199, "119 minutes ago"),
+            (7_200, "2 hours ago"),
+            (172_800, "2 days ago"),
+        ] {
+            let now = plus(at, SignedDuration::from_secs(seconds));
+            assert_eq!(ago(at, now), told, "{seconds}");
         }
     }
 

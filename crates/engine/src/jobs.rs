@@ -286,6 +286,14 @@ impl Desk {
             }
             let mut unit = self.unit();
             self.save_job(&mut unit, Some(&found), &step).await?;
+            if let Some(pull) = found.value.pull() {
+                // Whoever orders something looks next at what became of it.
+                unit.hint(Work::Pull {
+                    pull: pull.clone(),
+                    job: None,
+                    received_at: None,
+                });
+            }
             let answered = self.answer(&mut unit, &found.value, order).await?;
             match self.commit(unit).await {
                 Err(error) if error.is_conflict() => {}

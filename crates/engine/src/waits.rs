@@ -7,6 +7,7 @@ use domain::job::{self, Job, Phase, WaitsFor};
 use domain::pull::Pull;
 
 use crate::desk::{Desk, Error};
+use crate::why::AsRead;
 
 /// Who is waited for, of several jobs: what they share is read once.
 pub struct Waits<'a> {
@@ -29,15 +30,24 @@ impl<'a> Waits<'a> {
 
     /// Who has to do something before a job goes on.
     pub async fn of(&mut self, job: &Job) -> Result<WaitsFor, Error> {
+        Ok(self.as_read(job).await?.0)
+    }
+
+    /// The same, and how old what was read of its pull request is.
+    pub async fn as_read(&mut self, job: &Job) -> Result<(WaitsFor, Option<AsRead>), Error> {
         if !matches!(job.phase, Phase::Watching(_)) {
-            return Ok(job::waits_for(job, None, None));
+            return Ok((job::waits_for(job, None, None), None));
         }
         let pull = match job.pull() {
             Some(reference) => self.desk.store.pull(reference).await?,
             None => None,
         };
-        let pull = pull.map(|found| found.value.pull);
-        self.told_by(job, pull.as_ref()).await
+        let tracked = pull.map(|found| found.value);
+        let waits = self
+            .told_by(job, tracked.as_ref().map(|it| &it.pull))
+            .await?;
+        let now = self.desk.now();
+        Ok((waits, tracked.and_then(|it| AsRead::of(&it, now))))
     }
 
     /// The same of a job whose pull request was read before.

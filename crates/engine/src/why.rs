@@ -11,12 +11,14 @@ use domain::ids::{JobId, PullRef};
 use domain::job::{Job, Phase, WaitsFor};
 use domain::policy::Timing;
 use domain::pull::Pull;
+use domain::when::ago;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::desk::{Desk, Error};
 use crate::keys;
 use crate::ports::Key;
+use crate::settings::TrackedPull;
 use crate::status::state_of;
 
 pub use pull::state_of as pull_state_of;
@@ -32,6 +34,8 @@ pub struct Why {
     pub state: String,
     /// Who is waited for; none for a pull request that no job of ours made.
     pub waits_for: Option<WaitsFor>,
+    /// How old what is told of the pull request is; none where nothing that was read is told.
+    pub as_read: Option<AsRead>,
     /// What is the case.
     pub because: Vec<Reasoned>,
     /// What will be done, the soonest first.
@@ -40,6 +44,27 @@ pub struct Why {
     pub next: Vec<Next>,
     /// When it is looked at again at the latest.
     pub next_look: Option<Timestamp>,
+}
+
+/// How old facts about a pull request are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AsRead {
+    /// When they were read.
+    pub at: Timestamp,
+    /// How long ago that is, as a sentence.
+    pub sentence: String,
+}
+
+impl AsRead {
+    /// Of a pull request that is judged and not over; nothing else that is told of one changes on GitHub.
+    pub fn of(tracked: &TrackedPull, now: Timestamp) -> Option<Self> {
+        let pull = &tracked.pull;
+        let at = tracked
+            .read_at
+            .filter(|_| pull.verdict.is_some() && !pull.is_settled())?;
+        let sentence = format!("As read on GitHub {}.", ago(at, now));
+        Some(Self { at, sentence })
+    }
 }
 
 /// One reason.
@@ -66,6 +91,7 @@ struct Found {
     because: Vec<Reasoned>,
     then: Vec<Planned>,
     next: Vec<Next>,
+    as_read: Option<AsRead>,
     /// Whether nothing may be written outside just now.
     held: bool,
 }
@@ -103,6 +129,7 @@ impl Found {
             pull,
             state: state.to_owned(),
             waits_for,
+            as_read: self.as_read,
             because: self.because,
             then: self.then,
             next: self.next,

@@ -2,6 +2,9 @@
 
 use domain::ids::JobId;
 use domain::policy::MergePolicy;
+use domain::pull::{LANE_HOLD, Lane};
+use engine::desk::Place;
+use engine::keys;
 use jiff::SignedDuration;
 use sandbox::github::RepoSetup;
 use sandbox::jules::AccountSetup;
@@ -123,4 +126,42 @@ async fn a_turn_outlasts_the_moment_in_which_github_works_out_conflicts() {
     let (took, requests) = crowd(8, lags).await;
     assert!(took <= SECOND * 50, "{took:#}");
     assert!(requests.0 <= 18, "{requests:?} requests a merge");
+}
+
+#[tokio::test]
+async fn who_waits_for_a_turn_stays_unread_when_settings_change() {
+    let world = world_of(0, MergePolicy::OnGreen).await;
+    let mut jobs = Vec::new();
+    for n in 0..6 {
+        jobs.push(world.submit(&format!("Add page {n}")).await);
+    }
+    let ready = async |world: &World| world.gives(&jobs[0], "settling").await;
+    world.until(MINUTE * 10, "ready", ready).await;
+    // Somebody has the turn and does not give it back.
+    let turn = Lane {
+        holder: format!("{REPO}#99").parse().expect("a pull request"),
+        until: world.clock.now() + LANE_HOLD,
+        waiting: Vec::new(),
+    };
+    let repo = REPO.parse().expect("a repository");
+    let mut unit = world.desk.unit();
+    unit.put(keys::lane(&repo, "main"), &turn, None, Place::default());
+    world.desk.commit(unit).await.expect("a turn");
+    let queue = async |world: &World| {
+        let lane = world.desk.store.lane(&repo, "main").await;
+        lane.expect("a store").expect("a lane").value.waiting.len() == 6
+    };
+    world.until(LANE_HOLD, "a queue", queue).await;
+    world.pass(SECOND * 5).await;
+    let readings = || world.requests(Service::GitHub, "GET", "/reviews").len();
+    let before = readings();
+    let mut changed = on_green();
+    changed.policy.merges_per_day = 19;
+    world.put_source(&changed).await;
+    world.pass(SECOND * 5).await;
+    assert_eq!(readings(), before);
+    let all = async |world: &World| world.all_merged(&jobs).await;
+    world.until(MINUTE * 10, "all merged", all).await;
+    world.pass(MINUTE).await;
+    world.finish().await;
 }

@@ -21,6 +21,9 @@ fn told(why: &Why) -> String {
         format!("{:#}", SignedDuration::from_secs(seconds))
     };
     let mut text = format!("{}\n", why.state);
+    if let Some(read) = &why.as_read {
+        let _ = writeln!(text, "~ {}", read.sentence);
+    }
     for reason in &why.because {
         let _ = writeln!(text, "- {}: {}", reason.code, reason.sentence);
     }
@@ -294,6 +297,7 @@ async fn a_pull_request_on_its_way() {
     let (world, job) = started(setup, "Add a test", MINUTE * 5).await;
     job_says(&world, &job, expect![[r#"
         in-review
+        ~ As read on GitHub 4 minutes ago.
         - resting: Jules says COMPLETED; it last did something at ….
         - needs_approval: People decide here what is merged: this head has to be approved, unless the source says `merge = on-green`.
         > 5m: Jules is asked how its sessions are.
@@ -304,6 +308,7 @@ async fn a_pull_request_on_its_way() {
     let pull = format!("{REPO}#1");
     pull_says(&world, &pull, expect![[r#"
         refused
+        ~ As read on GitHub 4 minutes ago.
         - needs_approval: People decide here what is merged: this head has to be approved, unless the source says `merge = on-green`.
         > 5m 11s: Pull request acme/shop#1 is read and judged again.
         ! merge …
@@ -314,10 +319,11 @@ async fn a_pull_request_on_its_way() {
         &world,
         &pull,
         expect![[r#"
-        closed
-        - closed: It is closed; reopen it if it should be merged.
-        > 15m 11s: If it has not been reopened by then, its job ends.
-    "#]],
+            closed
+            ~ As read on GitHub 109 seconds ago.
+            - closed: It is closed; reopen it if it should be merged.
+            > 15m 11s: If it has not been reopened by then, its job ends.
+        "#]],
     )
     .await;
     world.pass(hour(1)).await;

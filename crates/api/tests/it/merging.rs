@@ -17,6 +17,7 @@ use engine::work::Work;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
+use crate::mcp::call_of;
 use crate::world::{Answer, SESSION, SHA, World, shop_pull};
 
 fn sha() -> CommitSha {
@@ -85,6 +86,27 @@ fn verdict(judgement: Judgement) -> impl FnOnce(&mut pull::Pull) {
 async fn merge_while(world: &World, path: &str, edit: impl FnOnce(&mut pull::Pull)) -> Answer {
     let body = json!({"by": "dora"});
     tokio::join!(world.post(path, &body), judge(world, edit)).0
+}
+
+#[tokio::test]
+async fn what_is_told_of_a_pull_request_says_how_old_it_is() {
+    let world = World::new().await;
+    let id = in_review(&world).await;
+    let read = world.clock.now() - SignedDuration::from_mins(1);
+    let aged = json!({"at": read, "sentence": "As read on GitHub 60 seconds ago."});
+    let pulls = world.get("/pulls").await.ok(200);
+    assert_eq!(pulls["pulls"][0]["as_read"], aged);
+    for path in [
+        format!("/jobs/{id}/why"),
+        "/pulls/acme/shop/7/why".to_owned(),
+        format!("/jobs/{id}"),
+    ] {
+        let told = world.get(&path).await.ok(200);
+        assert_eq!(told["as_read"], aged, "{path}");
+    }
+    let told = call_of(&world, "jules_why", json!({ "job_id": id })).await;
+    let as_read = &told["result"]["structuredContent"]["as_read"];
+    assert_eq!(*as_read, aged["sentence"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -36,6 +36,10 @@ pub(super) fn job(job: &JobView) -> Answer {
             or_empty(job.pull_request.as_ref().map(ToString::to_string)),
         ),
         ("pull request page", or_empty(job.pull_request_url.clone())),
+        (
+            "pull request read",
+            or_empty(job.as_read.as_ref().map(|read| moment(read.at))),
+        ),
         ("priority", job.priority.to_string()),
         (
             "plans",

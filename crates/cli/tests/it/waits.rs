@@ -385,7 +385,7 @@ async fn write(desk: &Desk, number: u64, case: &Case) -> JobId {
         edit(&mut pull);
         let tracked = TrackedPull {
             pull,
-            read_at: None,
+            read_at: Some(job.created_at),
         };
         let open = keys::listed(keys::OPEN_PULLS, keys::pull_pk(&reference));
         let place = Place {
@@ -481,6 +481,13 @@ fn every_surface_says_the_same_of_who_is_waited_for_in_every_state() {
             is_decision.then_some(&waits),
             "{name}"
         );
+        let said = world.run(&["job", "why", id]).ok();
+        let as_read = why["as_read"]["sentence"].as_str();
+        let is_told = as_read.is_none_or(|as_read| {
+            as_read.starts_with("As read on GitHub ") && said.says("As read on GitHub ")
+        });
+        let is_read = as_read.is_some() || name != "green";
+        assert!(is_told && is_read, "{name}: {said:?}");
         for tool in ["jules_get_job", "jules_check", "jules_why"] {
             let answer = speaker.call(tool, json!({ "job_id": id }));
             assert_eq!(answer["waits_for"], json!(sentence), "{name}: {tool}");

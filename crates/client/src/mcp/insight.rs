@@ -85,6 +85,9 @@ pub(super) struct Because {
     job_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pull_request: Option<String>,
+    /// How old what is told of the pull request is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    as_read: Option<String>,
     because: Vec<String>,
     /// What will be done, the soonest first.
     then: Vec<Step>,
@@ -200,6 +203,7 @@ impl From<Why> for Because {
             waits_for: why.waits_for.map(|waits| waits.sentence),
             job_id: why.job_id.map(|job| job.to_string()),
             pull_request: why.pull_request.map(|pull| pull.to_string()),
+            as_read: why.as_read.map(|read| read.sentence),
             because: why.because.into_iter().map(|it| it.sentence).collect(),
             then: why.then.into_iter().map(step).collect(),
             next: why.next.iter().map(next::sentence).collect(),

@@ -106,6 +106,9 @@ pub struct JobView {
     /// Who is waited for, and with what.
     #[serde(default)]
     pub waits_for: WaitsFor,
+    /// How old what is told of its pull request is, once that was judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_read: Option<AsRead>,
     /// How it ended, if it has.
     pub ended: Option<Ended>,
     /// The newest orders about it and who gave them, the oldest first.
@@ -126,6 +129,16 @@ pub struct OrderView {
     /// When.
     #[schemars(with = "form::Moment")]
     pub at: Timestamp,
+}
+
+/// How old what is told of a pull request is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AsRead {
+    /// When it was read on GitHub.
+    #[schemars(with = "form::Moment")]
+    pub at: Timestamp,
+    /// How long ago that is, as a sentence.
+    pub sentence: String,
 }
 
 /// Who has to do something before a job goes on. Every surface says the same.
@@ -247,6 +260,9 @@ pub struct PullView {
     /// Since when it is known.
     #[schemars(with = "form::Moment")]
     pub since: Timestamp,
+    /// How old its state is, once it was judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_read: Option<AsRead>,
 }
 
 /// `GET /jobs`: the newest first.

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::form;
-use super::job::WaitsFor;
+use super::job::{AsRead, WaitsFor};
 use super::problem::{Next, Reason};
 
 /// `GET /jobs/{id}/why` and `GET /pulls/{owner}/{name}/{number}/why`: why it does not move, and what will be done when.
@@ -28,6 +28,9 @@ pub struct Why {
     /// Who is waited for; none for a pull request that no job of ours made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<WaitsFor>,
+    /// How old what is told of the pull request is; none where nothing that was read is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_read: Option<AsRead>,
     /// What is the case.
     pub because: Vec<Reason>,
     /// What will be done, the soonest first.

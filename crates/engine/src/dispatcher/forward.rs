@@ -2,12 +2,10 @@
 
 use domain::account::{Account, Health};
 use domain::ids::{AccountName, JobId};
-use jiff::Timestamp;
 
 use super::Dispatcher;
 use crate::desk::{Error, Place, Unit, ignore_conflict};
 use crate::keys;
-use crate::ports::{Expect, Key, Record, Write};
 use crate::store::{Versioned, decode};
 use crate::work::Work;
 
@@ -55,23 +53,5 @@ impl Dispatcher {
             unit.tell(&keys::job_pk(job), Work::Watch { account });
         }
         Ok(())
-    }
-
-    /// Makes a row due earlier than it was. A settled one, which has no due, stays so.
-    pub(super) async fn bring_forward(&self, key: &Key, at: Timestamp) -> Result<(), Error> {
-        let records = self.desk.store.records();
-        let Some(record) = records.get(key).await? else {
-            return Ok(());
-        };
-        if record.due.is_none_or(|due| due <= at) {
-            return Ok(());
-        }
-        let expect = Expect::Version(record.version);
-        let record = Record {
-            due: Some(at),
-            ..record
-        };
-        let write = Write::Put { record, expect };
-        ignore_conflict(records.commit(vec![write]).await.map_err(Error::from))
     }
 }

@@ -74,7 +74,7 @@ impl Dispatcher {
                 && self.desk.now() < calm
             {
                 // A burst: one reading once it is over serves for all of it.
-                return self.bring_forward(&keys::pull(reference), calm).await;
+                return self.desk.bring_forward(&keys::pull(reference), calm).await;
             }
             if found.value.pull.is_settled() {
                 return self.finish_effects(reference, &source).await;

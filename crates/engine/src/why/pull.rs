@@ -6,7 +6,7 @@ use domain::merge::{Judgement, Reason};
 use domain::pull::{Pull, PullPhase, REOPEN_WAIT};
 use jiff::Timestamp;
 
-use super::Found;
+use super::{AsRead, Found};
 use crate::desk::{Desk, Error};
 use crate::keys;
 use crate::settings::TrackedPull;
@@ -40,6 +40,7 @@ impl Desk {
         tracked: &TrackedPull,
     ) -> Result<(), Error> {
         let pull = &tracked.pull;
+        found.as_read = AsRead::of(tracked, self.now());
         match &pull.phase {
             PullPhase::Settled { .. } => {
                 let sentence = format!("Pull request {} is {}.", pull.pull, state_of(pull));

@@ -268,6 +268,27 @@ fn an_unsettled_merge_is_only_waited_for() {
 }
 
 #[test]
+fn other_settings_decide_nothing_while_a_merge_is_under_way_or_waits_for_its_time() {
+    let mut world = World::green();
+    world.facts.draft = true;
+    world.read(0);
+    assert!(world.pull.may_be_decided_anew(at(1)));
+    world.facts.draft = false;
+    world.read(1);
+    assert_eq!(world.read(61), ["merge:#7@A"]);
+    assert!(!world.pull.may_be_decided_anew(at(62)));
+    let refusal = Failure::new(FailureClass::Conflict, "405 no");
+    world.take(63, &Input::MergeFailed(refusal));
+    let again_at = world.pull.refused.as_ref().unwrap().refused.again_at;
+    let just_before = again_at - SignedDuration::from_secs(1);
+    assert!(!world.pull.may_be_decided_anew(just_before));
+    assert!(world.pull.may_be_decided_anew(again_at));
+    world.facts.state = merged();
+    world.read(1_000);
+    assert!(!world.pull.may_be_decided_anew(at(1_001)));
+}
+
+#[test]
 fn a_refused_merge_is_tried_again_with_growing_waits_and_then_given_up() {
     let mut world = World::green();
     world.read(0);

@@ -1,0 +1,70 @@
+//! Settings of sources as they are saved, and what a change of them causes at once.
+
+use domain::ids::RepoName;
+use domain::policy::Source;
+use jiff::Timestamp;
+
+use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
+use crate::keys;
+use crate::ports::{Expect, Key, Record, Write};
+use crate::store::Versioned;
+
+impl Desk {
+    /// Saves a source, a new one where none was found. Where it judges pull requests otherwise than before, each is read once more at once.
+    pub async fn save_source(
+        &self,
+        found: Option<&Versioned<Source>>,
+        source: &Source,
+    ) -> Result<(), Error> {
+        let mut unit = self.unit();
+        let place = Place {
+            due: None,
+            list: keys::listed(keys::SOURCES, source.repo.key()),
+            forget: None,
+        };
+        let version = found.map(|found| found.version);
+        unit.put(keys::source(&source.repo), source, version, place);
+        self.commit(unit).await?;
+        if found.is_none_or(|found| found.value.judges_like(source)) {
+            return Ok(());
+        }
+        self.read_pulls_soon(&source.repo).await
+    }
+
+    /// Makes the pull requests of a source due. One that waits for its turn to merge stays unread until that comes.
+    pub async fn read_pulls_soon(&self, repo: &RepoName) -> Result<(), Error> {
+        let now = self.now();
+        for found in self.store.open_pulls().await? {
+            let pull = &found.value.pull;
+            if pull.pull.repo == *repo && pull.may_be_decided_anew(now) {
+                self.bring_forward(&keys::pull(&pull.pull), now).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a row due earlier than it was. A settled one, which has no due, stays so.
+    pub(crate) async fn bring_forward(&self, key: &Key, at: Timestamp) -> Result<(), Error> {
+        let records = self.store.records();
+        for _ in 0..DECIDE_AGAIN_MAX {
+            let Some(record) = records.get(key).await? else {
+                return Ok(());
+            };
+            if record.due.is_none_or(|due| due <= at) {
+                return Ok(());
+            }
+            let expect = Expect::Version(record.version);
+            let record = Record {
+                due: Some(at),
+                ..record
+            };
+            let write = Write::Put { record, expect };
+            match records.commit(vec![write]).await.map_err(Error::from) {
+                // What somebody else just saved may rest on what was the case before.
+                Err(error) if error.is_conflict() => {}
+                outcome => return outcome,
+            }
+        }
+        Ok(())
+    }
+}

@@ -2,9 +2,9 @@
 
 use domain::ids::JobId;
 use domain::policy::MergePolicy;
-use sandbox::Scenario;
 use sandbox::github::{ChangedFile, CiSetup, NewCommit, PullState, RepoSetup, RequiredCheck};
 use sandbox::story::{Step, Story};
+use sandbox::{Fault, FaultKind, Scenario, Service};
 use tests::world::{
     MINUTE, REPO, SECOND, Setup, World, green_checks, hour, on_green, progress, story,
 };
@@ -63,9 +63,8 @@ async fn pushes(world: &World, job: &JobId, files: &[&str], reverts: &[&str]) {
     assert!(world.sandbox.jules().append_steps(&session, vec![push]));
 }
 
-/// The session began before another pull request was merged, and pushes its old state over the branch that Gaffer has updated.
-#[tokio::test]
-async fn a_finished_session_that_takes_back_merged_work_is_not_merged() {
+/// The session began before another pull request was merged, and pushes its old state of `x.rs` over the branch that Gaffer has updated; its own patch names these files.
+async fn takes_back_what_was_merged(files: &[&str]) {
     let world = world_with(MergePolicy::OnGreen).await;
     let first = world.submit("first").await;
     let second = world.submit("second").await;
@@ -79,7 +78,7 @@ async fn a_finished_session_that_takes_back_merged_work_is_not_merged() {
         .into_iter()
         .find(|number| world.pull(*number).state == PullState::Open)
         .expect("the second pull request");
-    pushes(&world, &second, &[], &["x.rs"]).await;
+    pushes(&world, &second, files, &["x.rs"]).await;
     world.pass(hour(1)).await;
     assert_eq!(world.pull(undone).state, PullState::Open);
     assert!(
@@ -102,6 +101,16 @@ async fn a_finished_session_that_takes_back_merged_work_is_not_merged() {
 }
 
 #[tokio::test]
+async fn a_finished_session_that_takes_back_merged_work_is_not_merged() {
+    takes_back_what_was_merged(&[]).await;
+}
+
+#[tokio::test]
+async fn what_takes_back_merged_work_is_not_merged_though_the_session_s_patch_names_it() {
+    takes_back_what_was_merged(&["x.rs"]).await;
+}
+
+#[tokio::test]
 async fn what_a_finished_session_adds_to_its_own_work_is_merged() {
     let world = world_with(MergePolicy::Human).await;
     let job = world.submit("first").await;
@@ -118,9 +127,18 @@ async fn what_a_finished_session_adds_to_its_own_work_is_merged() {
     world.finish().await;
 }
 
-#[tokio::test]
-async fn a_stranger_s_files_are_asked_about() {
+/// Somebody pushes a file to the branch of a pull request that waits for its checks; nothing is merged, and it is asked about.
+async fn a_stranger_pushes(compares: bool) {
     let world = world_with(MergePolicy::OnGreen).await;
+    if !compares {
+        let refusal = FaultKind::Status {
+            code: 404,
+            retry_after_secs: None,
+            body: None,
+        };
+        let fault = Fault::new(Service::GitHub, "/compare/", refusal);
+        world.sandbox.faults().add(fault);
+    }
     let job = world.submit("first").await;
     world.until_is(MINUTE * 10, &job, "in-review").await;
     world.pass(SECOND * 20).await;
@@ -137,9 +155,24 @@ async fn a_stranger_s_files_are_asked_about() {
         .push_commit(now, REPO, &branch, commit);
     world.pass(hour(1)).await;
     assert_eq!(world.pull(1).state, PullState::Open);
+    let events = world.events(&job).await;
     assert_eq!(
-        world.events(&job).await,
+        events[..2],
         ["completed/completed", "question/unexpected_push"]
     );
+    assert_eq!(events.len(), if compares { 2 } else { 3 }, "{events:?}");
+    let asked = &world.wakes()[1];
+    let paths = if compares { vec!["deploy.rs"] } else { vec![] };
+    assert_eq!(asked["payload"]["paths"], serde_json::json!(paths));
     world.finish().await;
+}
+
+#[tokio::test]
+async fn a_stranger_s_files_are_asked_about() {
+    a_stranger_pushes(true).await;
+}
+
+#[tokio::test]
+async fn a_push_that_github_does_not_compare_is_asked_about() {
+    a_stranger_pushes(false).await;
 }

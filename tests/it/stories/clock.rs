@@ -2,9 +2,13 @@
 
 use domain::ids::JobId;
 use domain::job::Phase;
-use jiff::SignedDuration;
+use engine::desk::Place;
+use engine::keys;
+use engine::ports::Key;
+use jiff::{SignedDuration, Timestamp};
 use local::{DATABASE_FILE, Database};
-use tests::world::{MINUTE, Setup, World, asking, hour, on_green, scenario};
+use serde_json::{Value, json};
+use tests::world::{MINUTE, REPO, Setup, World, asking, hour, on_green, scenario};
 
 /// How much later than by a right clock a job may be merged: a poll and a look at its pull request.
 const LATER: SignedDuration = SignedDuration::from_mins(3);
@@ -149,4 +153,69 @@ async fn a_process_that_starts_after_the_clock_was_set_right_sets_its_store_righ
     let taken = world.clock.now().duration_since(begun);
     assert!(taken < MINUTE * 15, "{taken:#}");
     world.finish().await;
+}
+
+/// What limits or delays work and is due by itself at no time, by what it is.
+fn undue() -> Vec<(&'static str, Key)> {
+    let repo = REPO.parse().expect("a repository");
+    let account = "default".parse().expect("a name");
+    vec![
+        ("trouble with a credential", keys::access()),
+        ("budgets of GitHub", keys::budgets()),
+        ("slots of an account", keys::slots(&account)),
+        ("merges of a day", keys::merges(&repo)),
+        ("trouble with a repository", keys::reach(&repo)),
+        ("the last webhook", keys::feed(&repo)),
+        ("turns to merge", keys::lane(&repo, "main")),
+    ]
+}
+
+async fn body(world: &World, key: &Key) -> Value {
+    let found = world.desk.store.records().get(key).await;
+    let record = found.expect("a store").expect("a record");
+    let body: Value = serde_json::from_str(&record.body).expect("JSON");
+    body["it"].clone()
+}
+
+#[tokio::test]
+async fn limits_and_turns_that_a_clock_that_was_ahead_left_behind_are_moved_back() {
+    // A pull request that waits for its turn, so that the turns of its base are looked for.
+    let mut source = on_green();
+    source.timing.settle = hour(2);
+    let world = World::with(Setup {
+        source,
+        ..Setup::default()
+    })
+    .await;
+    world.drift.be_ahead(hour(1));
+    world.submit("Add a test").await;
+    let reference = format!("{REPO}#1").parse().expect("a pull request");
+    let is_ready = async |world: &World| {
+        let found = world.desk.store.pull(&reference).await.expect("a store");
+        found.is_some_and(|found| found.value.pull.ready.is_some())
+    };
+    world
+        .until(WITHIN, "a pull request that is ready", is_ready)
+        .await;
+    let (now, mut unit) = (world.desk.now(), world.desk.unit());
+    for (_, key) in undue() {
+        let found = world.desk.store.records().get(&key).await.expect("a store");
+        let version = found.map(|found| found.version);
+        let body = json!({ "begun": now, "until": now + MINUTE });
+        unit.put(key, &body, version, Place::default());
+    }
+    world.desk.commit(unit).await.expect("saved");
+    world.drift.be_ahead(SignedDuration::ZERO);
+    let now = world.desk.now();
+    let right = world.desk.set_times_right().await;
+    right.expect("a store that is right");
+    // The last poll tells by how much, and it was a few seconds ago.
+    let latest = now + MINUTE * 2;
+    for (what, key) in undue() {
+        let found = body(&world, &key).await;
+        for field in ["begun", "until"] {
+            let at: Timestamp = serde_json::from_value(found[field].clone()).expect("a time");
+            assert!(at < latest, "{what}: {found}, and it is {now}");
+        }
+    }
 }

@@ -60,6 +60,25 @@ async fn a_pause_is_told_within_two_minutes_and_its_slot_goes_to_the_next_job() 
 }
 
 #[tokio::test]
+async fn a_paused_session_that_is_woken_takes_its_slot_back() {
+    let steps = vec![pause(), progress(MINUTE * 10, "Still at it")];
+    let world = halting(steps, &["human"]).await;
+    let job = world.submit("halt").await;
+    world.until_is(MINUTE * 5, &job, "paused").await;
+    world.pass(MINUTE * 2).await;
+    assert_eq!(world.events(&job).await, ["error/session_paused"]);
+    let other = world.submit("other").await;
+    world.until_is(MINUTE * 15, &other, "merged").await;
+    world.say(&job, "Go on", "woken").await.expect("a message");
+    world.until_is(MINUTE * 2, &job, "working").await;
+    let third = world.submit("other too").await;
+    world.pass(MINUTE * 4).await;
+    assert_eq!(world.state(&third).await, "queued", "there is one slot");
+    world.until_is(MINUTE * 30, &third, "merged").await;
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn an_unknown_state_is_named_and_told_after_a_window_and_gives_its_slot() {
     let state = Step::State {
         after: SECOND * 3,

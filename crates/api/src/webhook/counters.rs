@@ -72,7 +72,50 @@ impl WebhookCounters {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::sync::Arc;
+
     use super::*;
+
+    /// Everything that was logged.
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn every_refused_signature_is_counted_and_the_log_says_why_and_how_many() {
+        let (log, counters) = (Log::default(), WebhookCounters::default());
+        let writer = log.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_ansi(false)
+            .with_writer(move || writer.clone())
+            .finish();
+        tracing::subscriber::with_default(subscriber, || {
+            for second in 0..=60 {
+                let now = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(second);
+                counters.unsigned(Rejected::Mismatch, now);
+            }
+        });
+        assert_eq!(counters.counts().refused, 61);
+        let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        let counts: Vec<_> = logged
+            .lines()
+            .map(|line| line.contains("count=60"))
+            .collect();
+        assert_eq!(counts, [false, true], "{logged}");
+        let why = format!("why={}", Rejected::Mismatch);
+        assert!(logged.lines().all(|line| line.contains(&why)), "{logged}");
+    }
 
     #[test]
     fn refused_signatures_are_logged_once_a_minute_with_their_count() {

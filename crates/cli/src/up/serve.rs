@@ -51,7 +51,11 @@ struct Limits {
 impl Limits {
     /// What this process can afford.
     fn of_this_process() -> Self {
-        let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        Self::of(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX))
+    }
+
+    /// What a process can afford that may have so many descriptors.
+    fn of(allowed: u64) -> Self {
         // Of very few descriptors half are for connections all the same.
         let left = allowed.saturating_sub(DESCRIPTORS_KEPT).max(allowed / 2);
         let all = usize::try_from(left).map_or(CONNECTIONS_MAX, |left| left.min(CONNECTIONS_MAX));
@@ -216,11 +220,17 @@ mod tests {
         serving: JoinHandle<()>,
     }
 
+    /// Answers a little later than at once.
+    async fn soon() {
+        let _ = timeout(LAST_ANSWERS_WITHIN / 2, pending::<()>()).await;
+    }
+
     async fn doors(limits: Limits) -> Doors {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
         let router = Router::new()
             .route("/", get(|| async { "here" }))
+            .route("/soon", get(soon))
             .route("/never", get(pending::<()>));
         let (stop, stopped) = watch::channel(false);
         let serving = tokio::spawn(serve_within(listener, router, (limits, stopped)));
@@ -270,6 +280,35 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn longer_headers_than_are_kept_are_refused() {
+        let doors = doors(LIMITS).await;
+        for (bytes, is_taken) in [
+            (HEADERS_BYTES_MAX / 2, true),
+            (HEADERS_BYTES_MAX * 4, false),
+        ] {
+            let long = "x".repeat(bytes);
+            let words = format!("GET / HTTP/1.1\r\nhost: x\r\nlong: {long}\r\n\r\n");
+            let mut stream = doors.says(words.as_bytes()).await;
+            assert_eq!(is_answered(&mut stream).await, is_taken, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn connections_leave_descriptors_for_everything_else() {
+        for (allowed, all, of_a_peer) in [
+            (u64::MAX, 1024, 512),
+            (1_048_576, 1024, 512),
+            (1024, 896, 448),
+            (256, 128, 64),
+            (100, 50, 25),
+        ] {
+            let limits = Limits::of(allowed);
+            let found = (limits.all, limits.of_a_peer);
+            assert_eq!(found, (all, of_a_peer), "{allowed}");
+        }
+    }
+
+    #[tokio::test]
     async fn the_oldest_idle_connection_gives_way_to_a_new_one() {
         let doors = doors(LIMITS).await;
         let busy = doors.says(ASK_FOR_EVER).await;
@@ -299,8 +338,15 @@ mod tests {
             busy.is_busy.store(true, Ordering::Relaxed);
         }
         assert!(!open.admit(&Connection::of(peer), &LIMITS));
-        let other = IpAddr::from([127, 0, 0, 2]);
-        assert!(open.admit(&Connection::of(other), &LIMITS));
+        let other = Connection::of(IpAddr::from([127, 0, 0, 2]));
+        assert!(open.admit(&other, &LIMITS));
+        // A peer that has its share takes nobody else's place.
+        assert!(!open.admit(&Connection::of(peer), &LIMITS));
+        other.is_busy.store(true, Ordering::Relaxed);
+        let third = Connection::of(IpAddr::from([127, 0, 0, 3]));
+        assert!(!open.admit(&third, &LIMITS));
+        open.left(&other);
+        assert!(open.admit(&third, &LIMITS));
     }
 
     #[tokio::test(start_paused = true)]
@@ -314,6 +360,16 @@ mod tests {
         doors.serving.await.unwrap();
         assert!(began.elapsed() < Duration::from_secs(1));
         to_the_end(half).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_being_answered_when_the_process_stops_is_answered() {
+        let doors = doors(LIMITS).await;
+        let mut asked = doors.says(b"GET /soon HTTP/1.1\r\nhost: x\r\n\r\n").await;
+        assert!(is_answered(&mut doors.says(ASK).await).await);
+        doors.stop.send_replace(true);
+        assert!(is_answered(&mut asked).await);
+        doors.serving.await.unwrap();
     }
 
     #[tokio::test(start_paused = true)]

@@ -176,3 +176,35 @@ async fn foreign_receipts_are_refused() {
         assert!(queue.release(&receipt, SOON).await.is_err(), "{receipt:?}");
     }
 }
+
+/// A clock that was an hour ahead sent and hid messages; it is set right, which moves this one back by as much.
+#[tokio::test]
+async fn what_a_clock_that_was_ahead_has_hidden_is_moved_back_and_the_loop_is_woken() {
+    let (database, clock, queue) = world();
+    let ahead = SignedDuration::from_hours(1);
+    queue.send("before", SOON).await.unwrap();
+    clock.advance(ahead);
+    queue.send("sent", SignedDuration::ZERO).await.unwrap();
+    queue.send("delayed", SOON).await.unwrap();
+    clock.advance(-ahead);
+    let other = LocalQueue::new(&database, "other", Arc::<StandingClock>::clone(&clock));
+    other.send("another queue's", SOON * 2).await.unwrap();
+    assert!(is_changed(&queue).await);
+    queue.move_back(ahead).await.unwrap();
+    assert!(
+        is_changed(&queue).await,
+        "there may be something to receive"
+    );
+
+    let received = queue.receive(10, SOON * 9).await.unwrap();
+    let bodies: Vec<_> = received.iter().map(|it| it.body.as_str()).collect();
+    assert_eq!(bodies, ["before", "sent"]);
+    assert_eq!(received[1].sent_at, clock.now(), "nothing is sent later");
+    assert_eq!(
+        other.next_visible().await.unwrap(),
+        Some(clock.now() + SOON * 2)
+    );
+    clock.advance(SOON);
+    let received = queue.receive(10, SOON * 9).await.unwrap();
+    assert_eq!(received[0].body, "delayed");
+}

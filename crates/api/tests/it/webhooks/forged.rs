@@ -1,7 +1,12 @@
 //! Forged signatures and forged bodies: refused, and nothing but a counter knows of them.
 
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use api::WEBHOOK_BODY_BYTES_MAX;
+use axum::body::Bytes;
 use axum::http::HeaderValue;
+use futures::stream;
 
 use super::*;
 
@@ -72,6 +77,33 @@ async fn no_forged_signature_is_believed() {
     assert_eq!(hook.counts(), (0, 0, cases.len() as u64));
     // The test's own signature is right, so the cases fail for what is wrong with them.
     assert_eq!(with_headers(&hook, &one(&good), body.as_bytes()).await, 202);
+}
+
+#[tokio::test]
+async fn of_what_bears_no_signature_nothing_is_read() {
+    let hook = Hook::new("right");
+    let good = sign("right", b"{}");
+    for (signatures, is_read) in [
+        (vec![], false),
+        (vec!["sha256=00"], false),
+        (vec![&*good, &*good], false),
+        (vec![&*good], true),
+    ] {
+        let read = Arc::new(AtomicBool::new(false));
+        let reading = Arc::clone(&read);
+        let piece = stream::once(async move {
+            reading.store(true, Ordering::Relaxed);
+            Ok::<_, Infallible>(Bytes::from("{}"))
+        });
+        let mut request = Request::post("/github/webhook");
+        for signature in &signatures {
+            request = request.header("x-hub-signature-256", *signature);
+        }
+        let request = request.body(Body::from_stream(piece)).unwrap();
+        let status = send(&hook.router, request).await.status.as_u16();
+        assert_eq!(read.load(Ordering::Relaxed), is_read, "{signatures:?}");
+        assert_eq!(status == 401, !is_read, "{signatures:?}: {status}");
+    }
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Failures, silence, vanished sessions, and everything this version does not know.
 
 use super::*;
-use crate::job::{is_wanted, rest};
+use crate::job::{NUDGES_MAX, is_wanted, rest};
 use crate::merge::SessionRest;
 use crate::policy::Answers;
 
@@ -364,6 +364,32 @@ fn a_pause_that_a_message_ends_is_told_to_nobody() {
     story.poll(300, "PAUSED");
     story.poll(330, "PAUSED");
     assert_eq!(story.effects.len(), 2);
+}
+
+#[test]
+fn only_a_paused_session_is_told_to_go_on() {
+    for state in ["ON_HOLIDAY", "IN_PROGRESS", "QUEUED", "PLANNING"] {
+        let mut story = paused(&["nudge:20m", "human"]);
+        story.poll(60, state);
+        let told = story.poll(120 * MINUTE, state);
+        assert_eq!(told.len(), 1, "{state}: {told:?}");
+        assert!(story.effects.is_empty(), "{state}: {:?}", story.effects);
+    }
+}
+
+#[test]
+fn a_session_that_pauses_again_and_again_is_told_to_go_on_a_few_times_and_then_somebody_is_told() {
+    let mut story = paused(&["nudge:20m", "human"]);
+    let pauses = i64::from(NUDGES_MAX) + 1;
+    for n in 0..pauses {
+        let begun = n * 10 * MINUTE;
+        story.poll(begun + 60, "PAUSED");
+        story.poll(begun + 90, "PAUSED");
+        story.poll(begun + 120, "IN_PROGRESS");
+    }
+    assert_eq!(story.effects.len(), usize::try_from(NUDGES_MAX).unwrap());
+    assert_eq!(story.events.len(), 1, "{:?}", story.told());
+    assert!(story.told()[0].starts_with("session_paused"));
 }
 
 #[test]

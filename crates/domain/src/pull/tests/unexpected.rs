@@ -91,6 +91,29 @@ fn somebody_is_asked_once_and_their_word_for_that_head_lets_it_go_on() {
 }
 
 #[test]
+fn a_head_that_was_approved_before_it_could_be_compared_is_not_asked_about_and_the_next_one_is() {
+    let mut world = moved(&["a.rs", "x.rs"]);
+    world.pull.repairs.updated = vec![sha('a')];
+    world.outside.session = SessionRest::Working;
+    world.read(10);
+    let style = MergeStyle::default();
+    let word = Word {
+        by: "me",
+        style: &style,
+    };
+    world.pull = approve(&world.pull, Some(&sha('c')), &word, at(20))
+        .unwrap()
+        .aggregate;
+    world.outside.session = SessionRest::Resting;
+    assert_eq!(doubted(&world), None);
+    world.facts.head.sha = sha('d');
+    assert!(doubted(&world).is_some());
+    world.outside.unexpected = Some(Some(texts(&["x.rs"])));
+    assert_eq!(world.read(30), ["unexpected_push x.rs"]);
+    assert!(world.verdict().contains(&"unexpected_push"));
+}
+
+#[test]
 fn a_head_that_has_to_be_compared_and_was_not_is_not_merged() {
     let mut world = moved(&["a.rs", "x.rs"]);
     world.policy.merge = MergePolicy::OnGreen;

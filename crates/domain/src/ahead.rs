@@ -6,6 +6,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+use crate::effect::{Effect, EffectState, START_HOLD};
 use crate::when::plus;
 
 /// Clocks of several machines differ by less, and so does what a time service corrects in passing.
@@ -20,6 +21,20 @@ pub fn ahead_by(newest: Timestamp, now: Timestamp) -> Option<SignedDuration> {
 /// A time, moved back if it has not come.
 pub fn moved_back(at: Timestamp, (now, ahead): (Timestamp, SignedDuration)) -> Timestamp {
     if at > now { plus(at, -ahead) } else { at }
+}
+
+/// By how much an effect is moved back: what is under way is held as long as if it were begun now, since whoever does it may have begun it by a clock that is right.
+pub fn of_effect(effect: &Effect, (now, ahead): (Timestamp, SignedDuration)) -> SignedDuration {
+    match effect.state {
+        EffectState::Started { until, .. } => {
+            let longer = until.duration_since(plus(now, START_HOLD));
+            longer.max(SignedDuration::ZERO).min(ahead)
+        }
+        EffectState::Intent { .. }
+        | EffectState::Unknown { .. }
+        | EffectState::Done { .. }
+        | EffectState::Failed { .. } => ahead,
+    }
 }
 
 /// Moves back every time in a stored value that has not come. Answers whether there was one.
@@ -58,6 +73,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::effect::Action;
     use crate::facts::fixture::at;
 
     const HOUR: SignedDuration = SignedDuration::from_hours(1);
@@ -99,6 +115,28 @@ mod tests {
             let mut value = before.clone();
             assert_eq!(move_back(&mut value, by), before != after);
             assert_eq!(value, after);
+        }
+    }
+
+    #[test]
+    fn what_is_under_way_is_held_no_longer_than_if_it_were_begun_now_and_no_shorter() {
+        let archive = || Action::Archive {
+            session: "14550388554331055113".parse().unwrap(),
+        };
+        let by = (at(0), HOUR);
+        // Begun at that second by a clock that was right, or an hour ahead.
+        for (begun, seconds) in [
+            (-10, 0),
+            (0, 0),
+            (3_500, 3_500),
+            (3_600, 3_600),
+            (9_000, 3_600),
+        ] {
+            let intent = Effect::new(archive(), at(begun));
+            assert_eq!(of_effect(&intent, by), HOUR);
+            let started = intent.start(at(begun)).unwrap();
+            let back = SignedDuration::from_secs(seconds);
+            assert_eq!(of_effect(&started, by), back, "{begun}");
         }
     }
 

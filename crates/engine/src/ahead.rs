@@ -1,82 +1,108 @@
 //! Sets a store right whose times were taken from a clock that was ahead: see [`domain::ahead`].
+//!
+//! Only one process that works alone over a data folder does so. Machines that share a table may differ by more than [`TOLERANCE`](domain::ahead::TOLERANCE) all the time, and each would move back what the other has just stored: there nothing is moved, and the doctor tells of it.
+//!
+//! A pass that breaks off is begun again at the next tick. It moves back once more what has still not come: that is looked at too early, which changes nothing.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use domain::ahead::{self, ahead_by};
-use domain::pull::PullPhase;
+use domain::effect::Effect;
 use domain::tick::Lease;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::desk::{Desk, Error, ignore_conflict};
+use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
 use crate::keys;
-use crate::ports::{Expect, Key, PageToken, Record, Write};
-use crate::settings::TrackedPull;
+use crate::ports::{Expect, Key, Record, Write};
 use crate::store::{PAGE, Store, decode};
 
 /// Rows that are due are read so many at once.
 const ROWS: usize = 1_000;
 
-/// The latest time that this process has seen.
+/// When a job was created, as it is stored: lists are in that order, and it delays nothing.
+const CREATED: &str = "/it/created_at";
+
+/// What this process has seen of its clock.
 #[derive(Debug, Default)]
-pub(crate) struct Seen(Mutex<Option<Timestamp>>);
+pub(crate) struct Seen(Mutex<Times>);
+
+#[derive(Debug, Default)]
+struct Times {
+    /// The latest time.
+    latest: Option<Timestamp>,
+    /// Whether the store was compared with the clock since it was last set back.
+    is_compared: bool,
+}
 
 impl Seen {
-    /// Sees the present; answers the latest time before, if the clock was set back since.
-    fn now(&self, now: Timestamp) -> Option<Timestamp> {
-        let mut latest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = latest.replace(now)?;
-        ahead_by(before, now).map(|_| before)
+    /// Sees the present; answers whether the store is still right by it.
+    fn is_right(&self, now: Timestamp) -> bool {
+        let mut seen = self.times();
+        let before = seen.latest.unwrap_or(now);
+        seen.is_compared &= ahead_by(before, now).is_none();
+        if seen.is_compared {
+            seen.latest = Some(now);
+        }
+        seen.is_compared
     }
 
-    /// Something is stored as done at a time.
-    pub(crate) fn note(&self, at: Timestamp) {
-        let mut latest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *latest = (*latest).max(Some(at));
+    /// The store was compared with the clock.
+    fn compared(&self, now: Timestamp) {
+        *self.times() = Times {
+            latest: Some(now),
+            is_compared: true,
+        };
+    }
+
+    /// Something is being stored. What was decided before the clock was set back does not count: it would move everything back once more.
+    pub(crate) fn note(&self, now: Timestamp) {
+        let mut seen = self.times();
+        seen.latest = seen.latest.max(Some(now));
+    }
+
+    fn times(&self) -> MutexGuard<'_, Times> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Store {
-    /// The newest time at which something was stored as done, by the last polls and the newest job; none before anything was.
+    /// The newest time at which something was stored as done, by the last polls and ticks; none before anything was.
     pub async fn newest(&self) -> Result<Option<Timestamp>, Error> {
         let ticked = self.read::<Lease>(&keys::tick()).await?;
         let ticked = ticked.and_then(|lease| lease.value.at);
         let accounts = self.accounts().await?;
         let polled = accounts.iter().filter_map(|it| it.value.tally.last).max();
-        // One that is over keeps the time that it was given.
-        let job = self.jobs(1).await?.pop().map(|found| found.value);
-        let created = job.filter(|job| !job.is_ended()).map(|job| job.created_at);
-        Ok(ticked.max(polled).max(created))
+        Ok(ticked.max(polled))
     }
 }
 
 impl Desk {
-    /// Sets the store right if the clock was set back since the last call in this process. To be called often: it reads nothing otherwise.
-    pub(crate) async fn mind_the_clock(&self) -> Result<(), Error> {
-        match self.seen.now(self.now()) {
-            Some(latest) => self.move_times_back(Some(latest)).await,
-            None => Ok(()),
+    /// Sets the store right if its newest time lies in the future, at the first call in a process and whenever the clock was set back since the last one. It reads nothing otherwise. What fails is tried again at the next call.
+    pub async fn mind_the_clock(&self) {
+        if self.seen.is_right(self.now()) {
+            return;
+        }
+        match self.move_times_back().await {
+            Ok(()) => self.seen.compared(self.now()),
+            Err(error) => {
+                tracing::error!(%error, "the store's times could not be set right by the clock; the next tick tries again");
+            }
         }
     }
 
-    /// Sets the store right if its newest time lies in the future. To be called when a process starts.
-    pub async fn set_times_right(&self) -> Result<(), Error> {
-        self.move_times_back(None).await
-    }
-
-    /// Moves back what was stored for later, and what tells by how much at last: an import that broke off is begun again.
-    async fn move_times_back(&self, seen: Option<Timestamp>) -> Result<(), Error> {
-        let now = self.now();
+    /// Moves back what was stored for later, and what tells by how much at last: a pass that broke off is begun again.
+    async fn move_times_back(&self) -> Result<(), Error> {
+        let seen = self.seen.times().latest;
         let newest = self.store.newest().await?.max(seen);
-        let Some(ahead) = newest.and_then(|newest| ahead_by(newest, now)) else {
+        let Some(ahead) = newest.and_then(|newest| ahead_by(newest, self.now())) else {
             return Ok(());
         };
         tracing::warn!(
             ahead = %format!("{ahead:#}"),
             "the clock was ahead and was set back; what waits for later is moved back by as much"
         );
-        let by = (now, ahead);
         let (mut partitions, mut alone) = (BTreeSet::new(), self.unlisted().await?);
         for row in self.all_due().await? {
             match keys::is_aggregate(&row) {
@@ -87,25 +113,18 @@ impl Desk {
             }
         }
         for pk in &partitions {
-            self.move_partition_back(pk, by).await?;
+            self.move_partition_back(pk, ahead).await?;
         }
-        for key in alone {
-            if let Some(record) = self.store.records().get(&key).await? {
-                self.move_record_back(record, by).await?;
-            }
+        for key in &alone {
+            self.move_record_back(key, ahead).await?;
         }
         self.queue.move_back(ahead).await?;
         // They told by how much.
         for account in self.store.accounts().await? {
             let key = keys::account(&account.value.name);
-            if let Some(record) = self.store.records().get(&key).await? {
-                self.move_record_back(record, by).await?;
-            }
+            self.move_record_back(&key, ahead).await?;
         }
-        if let Some(record) = self.store.records().get(&keys::tick()).await? {
-            self.move_record_back(record, by).await?;
-        }
-        Ok(())
+        self.move_record_back(&keys::tick(), ahead).await
     }
 
     /// Everything that is due at some time, but for what tells by how much the clock was ahead.
@@ -121,7 +140,7 @@ impl Desk {
         }
     }
 
-    /// What limits or delays work and is due by itself at no time.
+    /// What limits or delays work and is due by itself at no time. Lanes need no mending: a turn that ends later than one begun now is over.
     async fn unlisted(&self) -> Result<Vec<Key>, Error> {
         let mut all = vec![keys::access(), keys::budgets()];
         for account in self.store.accounts().await? {
@@ -131,43 +150,17 @@ impl Desk {
             let repo = &source.value.repo;
             all.extend([keys::merges(repo), keys::reach(repo), keys::feed(repo)]);
         }
-        let mut after: Option<PageToken> = None;
-        loop {
-            let records = self.store.records();
-            let page = records.list(keys::OPEN_PULLS, false, after, PAGE).await?;
-            for record in &page.records {
-                let pull = decode::<TrackedPull>(record)?.value.pull;
-                let base = match (&pull.phase, &pull.ready) {
-                    (PullPhase::Merging { base, .. }, _) => Some(&base.branch),
-                    (_, Some(ready)) => Some(&ready.base),
-                    (
-                        PullPhase::Open | PullPhase::Closed { .. } | PullPhase::Settled { .. },
-                        None,
-                    ) => None,
-                };
-                all.extend(base.map(|base| keys::lane(&pull.pull.repo, base.as_str())));
-            }
-            after = page.next;
-            if after.is_none() {
-                all.sort();
-                all.dedup();
-                return Ok(all);
-            }
-        }
+        Ok(all)
     }
 
     /// Everything of an aggregate, but for events, which stay as they were told.
-    async fn move_partition_back(
-        &self,
-        pk: &str,
-        by: (Timestamp, SignedDuration),
-    ) -> Result<(), Error> {
+    async fn move_partition_back(&self, pk: &str, ahead: SignedDuration) -> Result<(), Error> {
         let mut after = None;
         loop {
             let page = self.store.records().query(pk, "", after, PAGE).await?;
             for record in page.records {
                 if !record.key.sk.starts_with(keys::EVENT) {
-                    self.move_record_back(record, by).await?;
+                    self.move_record_back(&record.key, ahead).await?;
                 }
             }
             after = page.next;
@@ -177,30 +170,44 @@ impl Desk {
         }
     }
 
-    /// Whoever changes the record meanwhile does so by the clock as it is now.
-    async fn move_record_back(
-        &self,
-        record: Record,
-        by: (Timestamp, SignedDuration),
-    ) -> Result<(), Error> {
-        let mut body: Value = match serde_json::from_str(&record.body) {
-            Ok(body) => body,
-            // Whoever needs it tells that it cannot be read.
-            Err(_) => return Ok(()),
-        };
-        let due = record.due.map(|due| ahead::moved_back(due, by));
-        let is_changed = ahead::move_back(&mut body, by);
-        if !is_changed && due == record.due {
-            return Ok(());
+    /// Whoever changes the record meanwhile may have decided by the clock that was ahead, so it is read again.
+    async fn move_record_back(&self, key: &Key, ahead: SignedDuration) -> Result<(), Error> {
+        for _ in 0..DECIDE_AGAIN_MAX {
+            let found = self.store.records().get(key).await?;
+            let Some(record) = found.and_then(|found| moved(found, (self.now(), ahead))) else {
+                return Ok(());
+            };
+            let expect = Expect::Version(record.version);
+            let put = Write::Put { record, expect };
+            let outcome = self.store.records().commit(vec![put]).await;
+            match outcome.map_err(Error::from) {
+                Err(error) if error.is_conflict() => {}
+                outcome => return outcome,
+            }
         }
-        let expect = Expect::Version(record.version);
-        let record = Record {
-            body: body.to_string(),
-            due,
-            ..record
-        };
-        let put = Write::Put { record, expect };
-        let outcome = self.store.records().commit(vec![put]).await;
-        ignore_conflict(outcome.map_err(Error::from))
+        tracing::warn!(pk = %key.pk, sk = %key.sk, "somebody else changes it all the time: it keeps its times");
+        Ok(())
     }
+}
+
+/// A record whose times that have not come are moved back; none if there is none, or if it cannot be read: whoever needs it tells so.
+fn moved(record: Record, (now, ahead): (Timestamp, SignedDuration)) -> Option<Record> {
+    let mut body: Value = serde_json::from_str(&record.body).ok()?;
+    let ahead = match decode::<Effect>(&record) {
+        Ok(effect) => ahead::of_effect(&effect.value, (now, ahead)),
+        Err(_) => ahead,
+    };
+    let by = (now, ahead);
+    let is_job = keys::job_of(&record.key).is_some() && record.key.sk == keys::META;
+    let created = body.pointer(CREATED).filter(|_| is_job).cloned();
+    let is_changed = ahead::move_back(&mut body, by);
+    if let (Some(place), Some(created)) = (body.pointer_mut(CREATED), created) {
+        *place = created;
+    }
+    let due = record.due.map(|due| ahead::moved_back(due, by));
+    (is_changed || due != record.due).then(|| Record {
+        body: body.to_string(),
+        due,
+        ..record
+    })
 }

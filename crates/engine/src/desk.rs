@@ -171,7 +171,7 @@ impl Desk {
         for write in ahead {
             self.store.records().commit(vec![write]).await?;
         }
-        self.seen.note(now);
+        self.seen.note(self.now());
         let soon = now + OUTBOX_GRACE;
         let (kept, told): (Vec<_>, Vec<_>) = messages
             .into_iter()

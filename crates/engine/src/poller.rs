@@ -84,14 +84,14 @@ impl Poller {
         }
     }
 
-    /// Handles whatever is due now. One bad row never stops the others.
+    /// Handles whatever is due now, in a process that works alone over its store. One bad row never stops the others.
     pub async fn tick(&self) -> Result<Tick, Error> {
+        self.desk.mind_the_clock().await;
         self.tick_until(Timestamp::MAX, Others::Maybe).await
     }
 
-    /// The same, by somebody whose time is limited: nothing is begun any more at `until`, and what is left is due still.
+    /// The same beside other machines, and by somebody whose time is limited: nothing is begun any more at `until`, and what is left is due still.
     pub async fn tick_until(&self, until: Timestamp, others: Others) -> Result<Tick, Error> {
-        self.desk.mind_the_clock().await?;
         let began = self.desk.now();
         // Whoever ticks alone has to know how soon to tick again, and learns it with the same question.
         let ahead = match others {

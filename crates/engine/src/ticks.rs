@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use domain::ahead::ahead_by;
 use domain::tick::{self, Call, Lease, Next};
 use jiff::Timestamp;
 
@@ -101,8 +100,6 @@ impl Holder {
     /// Ticks if something is due and nobody else ticks.
     pub async fn tick(&self) -> Result<Turn, Error> {
         let desk = &self.turns.desk;
-        // By a clock that was set back nothing is due.
-        desk.mind_the_clock().await?;
         let due = desk.store.records().next_due().await?;
         if due.is_none_or(|due| due > desk.now()) {
             return Ok(Turn::Idle);
@@ -115,7 +112,10 @@ impl Holder {
         });
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = mine;
         match begun {
-            Some(_) => Ok(Turn::Mine(self.poller.tick().await?)),
+            Some(_) => {
+                let tick = self.poller.tick_until(Timestamp::MAX, Others::Maybe);
+                Ok(Turn::Mine(tick.await?))
+            }
             None => Ok(Turn::Others),
         }
     }
@@ -153,12 +153,7 @@ impl Turns {
 
     /// The lease that would be begun, and the version of the one that it replaces.
     async fn begin_anew(&self, call: Call) -> Result<Option<(Lease, u64)>, Error> {
-        let mut found = self.lease().await?;
-        let now = self.desk.now();
-        if found.value.at.and_then(|at| ahead_by(at, now)).is_some() {
-            self.desk.set_times_right().await?;
-            found = self.lease().await?;
-        }
+        let found = self.lease().await?;
         let Some(begun) = tick::begin(&found.value, call, self.desk.now()) else {
             return Ok(None);
         };

@@ -1,14 +1,21 @@
 //! A clock that is ahead for a while and is then set right: nobody waits until the hour has come that it showed.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use domain::effect::{Action, Effect};
 use domain::ids::JobId;
 use domain::job::Phase;
+use domain::tick::Call;
 use engine::desk::Place;
+use engine::jobs::JobsAsked;
 use engine::keys;
-use engine::ports::Key;
+use engine::ports::{Expect, Key, Record, Write};
+use engine::ticks::{Holder, Ticks};
 use jiff::{SignedDuration, Timestamp};
-use local::{DATABASE_FILE, Database};
+use local::{DATABASE_FILE, Database, LocalQueue};
 use serde_json::{Value, json};
-use tests::world::{MINUTE, REPO, Setup, World, asking, hour, on_green, scenario};
+use tests::world::{MINUTE, Moment as Death, REPO, Setup, World, asking, hour, on_green, scenario};
 
 /// How much later than by a right clock a job may be merged: a poll and a look at its pull request.
 const LATER: SignedDuration = SignedDuration::from_mins(3);
@@ -141,11 +148,7 @@ async fn a_process_that_starts_after_the_clock_was_set_right_sets_its_store_righ
     assert!(ahead > MINUTE * 55, "{ahead:#}");
     let database = Database::open(&folder.path().join(DATABASE_FILE)).expect("a database");
     world.work_over(&database);
-    world
-        .desk
-        .set_times_right()
-        .await
-        .expect("a store that is right");
+    world.poller.tick().await.expect("a tick");
     let newest = world.desk.store.newest().await.expect("a store");
     assert!(newest <= Some(world.desk.now()), "{newest:?}");
     let begun = world.clock.now();
@@ -166,37 +169,21 @@ fn undue() -> Vec<(&'static str, Key)> {
         ("merges of a day", keys::merges(&repo)),
         ("trouble with a repository", keys::reach(&repo)),
         ("the last webhook", keys::feed(&repo)),
-        ("turns to merge", keys::lane(&repo, "main")),
     ]
 }
 
 async fn body(world: &World, key: &Key) -> Value {
-    let found = world.desk.store.records().get(key).await;
-    let record = found.expect("a store").expect("a record");
+    let record = stored(world, key).await;
     let body: Value = serde_json::from_str(&record.body).expect("JSON");
     body["it"].clone()
 }
 
 #[tokio::test]
-async fn limits_and_turns_that_a_clock_that_was_ahead_left_behind_are_moved_back() {
-    // A pull request that waits for its turn, so that the turns of its base are looked for.
-    let mut source = on_green();
-    source.timing.settle = hour(2);
-    let world = World::with(Setup {
-        source,
-        ..Setup::default()
-    })
-    .await;
+async fn limits_that_a_clock_that_was_ahead_left_behind_are_moved_back() {
+    let world = world(None).await;
     world.drift.be_ahead(hour(1));
-    world.submit("Add a test").await;
-    let reference = format!("{REPO}#1").parse().expect("a pull request");
-    let is_ready = async |world: &World| {
-        let found = world.desk.store.pull(&reference).await.expect("a store");
-        found.is_some_and(|found| found.value.pull.ready.is_some())
-    };
-    world
-        .until(WITHIN, "a pull request that is ready", is_ready)
-        .await;
+    let job = world.submit("ask me").await;
+    until(&world, &job, Moment::Working).await;
     let (now, mut unit) = (world.desk.now(), world.desk.unit());
     for (_, key) in undue() {
         let found = world.desk.store.records().get(&key).await.expect("a store");
@@ -207,8 +194,7 @@ async fn limits_and_turns_that_a_clock_that_was_ahead_left_behind_are_moved_back
     world.desk.commit(unit).await.expect("saved");
     world.drift.be_ahead(SignedDuration::ZERO);
     let now = world.desk.now();
-    let right = world.desk.set_times_right().await;
-    right.expect("a store that is right");
+    world.desk.mind_the_clock().await;
     // The last poll tells by how much, and it was a few seconds ago.
     let latest = now + MINUTE * 2;
     for (what, key) in undue() {
@@ -218,4 +204,126 @@ async fn limits_and_turns_that_a_clock_that_was_ahead_left_behind_are_moved_back
             assert!(at < latest, "{what}: {found}, and it is {now}");
         }
     }
+}
+
+/// A job that is watched by a clock that is an hour ahead, which is then set right. Nobody has ticked since.
+async fn watched_in_the_future() -> (World, JobId) {
+    let world = world(None).await;
+    world.drift.be_ahead(hour(1));
+    let job = world.submit("ask me").await;
+    Box::pin(until(&world, &job, Moment::Working)).await;
+    world.drift.be_ahead(SignedDuration::ZERO);
+    (world, job)
+}
+
+async fn stored(world: &World, key: &Key) -> Record {
+    let found = world.desk.store.records().get(key).await;
+    found.expect("a store").expect("a record")
+}
+
+/// Whether something was done at a time that has not come.
+async fn is_ahead(world: &World) -> bool {
+    let newest = world.desk.store.newest().await.expect("a store");
+    newest > Some(world.desk.now())
+}
+
+#[tokio::test]
+async fn what_could_not_be_set_right_is_set_right_by_the_next_tick() {
+    let (world, _) = watched_in_the_future().await;
+    world.fate.kill_at(world.fate.count(), Death::Before);
+    assert!(world.poller.tick().await.is_err());
+    world.fate.revive();
+    assert!(is_ahead(&world).await);
+    world.poller.tick().await.expect("a tick");
+    assert!(!is_ahead(&world).await);
+}
+
+#[tokio::test]
+async fn what_somebody_changes_meanwhile_is_moved_all_the_same() {
+    let (world, job) = watched_in_the_future().await;
+    let key = keys::job(&job);
+    let before = stored(&world, &key).await;
+    let due = before.due.expect("a due");
+    let act: &'static str = format!("commit {} {}", key.pk, key.sk).leak();
+    let records = world.desk.store.clone();
+    world.fate.before_next(act, async move {
+        let expect = Expect::Version(before.version);
+        let put = Write::Put {
+            record: before,
+            expect,
+        };
+        let changed = records.records().commit(vec![put]).await;
+        changed.expect("somebody else's change");
+    });
+    world.poller.tick().await.expect("a tick");
+    let moved = stored(&world, &key).await.due.expect("a due");
+    let by = due.duration_since(moved);
+    assert!(by > MINUTE * 55, "{by:#}");
+}
+
+#[tokio::test]
+async fn what_was_begun_since_the_clock_was_set_right_is_held_as_long_as_it_was() {
+    let (world, job) = watched_in_the_future().await;
+    let now = world.desk.now();
+    let action = Action::Archive {
+        session: "14550388554331055113".parse().expect("a session"),
+    };
+    let effect = Effect::new(action, now).start(now).expect("a start");
+    let key = keys::effect(&keys::job_pk(&job), &effect.id);
+    let mut unit = world.desk.unit();
+    unit.put(key.clone(), &effect, None, Place::due(effect.due()));
+    world.desk.commit(unit).await.expect("an effect");
+    let begun = stored(&world, &key).await;
+    world.poller.tick().await.expect("a tick");
+    assert!(!is_ahead(&world).await);
+    assert_eq!(stored(&world, &key).await, begun);
+}
+
+#[tokio::test]
+async fn the_list_of_jobs_leaves_none_out_that_was_created_while_the_clock_was_ahead() {
+    let world = world(None).await;
+    world.drift.be_ahead(hour(1));
+    let mut created = BTreeSet::new();
+    for _ in 0..3 {
+        created.insert(world.submit("ask me").await);
+        world.step().await;
+    }
+    world.drift.be_ahead(SignedDuration::ZERO);
+    created.insert(world.submit("ask me").await);
+    world.step().await;
+    // They keep the time that they were created at, and that is no sign of a wrong clock.
+    assert!(!is_ahead(&world).await);
+    let (mut listed, mut after) = (BTreeSet::new(), None);
+    loop {
+        let asked = JobsAsked::default();
+        let page = world.desk.list_jobs(&asked, after.as_ref(), 1).await;
+        let page = page.expect("a page");
+        listed.extend(page.jobs.into_iter().map(|job| job.id));
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(listed, created);
+}
+
+#[tokio::test]
+async fn machines_of_a_stack_move_nothing_while_their_clocks_differ() {
+    let world = world(None).await;
+    let job = world.submit("ask me").await;
+    until(&world, &job, Moment::Working).await;
+    let database = Database::in_memory().expect("a database");
+    let queue = LocalQueue::new(&database, "ticks", world.desk.clock.clone());
+    let ticks = Ticks::new(world.desk.clone(), world.another_poller(), Arc::new(queue));
+    let holder = Holder::new(world.desk.clone(), world.another_poller());
+    world.drift.be_ahead(MINUTE * 2);
+    let ticked = ticks.called(Call::Schedule, Timestamp::MAX).await;
+    assert!(ticked.expect("a tick").is_some());
+    world.drift.be_ahead(SignedDuration::ZERO);
+    assert!(is_ahead(&world).await);
+    let before = stored(&world, &keys::job(&job)).await;
+    let ticked = ticks.called(Call::Schedule, Timestamp::MAX).await;
+    ticked.expect("an answer");
+    holder.tick().await.expect("an answer");
+    assert_eq!(stored(&world, &keys::job(&job)).await, before);
 }

@@ -75,9 +75,6 @@ pub(super) async fn keep_ticking(
     desk: Desk,
     (rhythm, mut stopped): (Rhythm, watch::Receiver<bool>),
 ) {
-    if let Err(error) = desk.set_times_right().await {
-        tracing::error!(%error, "the store's times could not be compared with the clock");
-    }
     let mut forgot = None;
     while !*stopped.borrow() {
         let ticked = ticker.tick().await.unwrap_or_else(|error| {

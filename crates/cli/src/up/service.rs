@@ -69,11 +69,14 @@ fn unit(words: &[String]) -> String {
 # Keep this as ~/.config/systemd/user/gaffer.service, then:
 #   systemctl --user enable --now gaffer
 #   loginctl enable-linger       so that it runs while you are logged out
+# A machine that is off may start with a clock that is wrong: there keep this as
+# /etc/systemd/system/gaffer.service, with a User= of yours, and enable
+# systemd-time-wait-sync.service. Only there a service waits for network and time.
 # Keys and tokens are read from the data folder: store them with `gaffer init`.
 [Unit]
 Description=Gaffer, the foreman of Jules
-After=network-online.target
-Wants=network-online.target
+After=network-online.target time-sync.target
+Wants=network-online.target time-sync.target
 
 [Service]
 ExecStart={}

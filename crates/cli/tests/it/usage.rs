@@ -224,6 +224,7 @@ fn a_service_runs_the_very_command_that_was_typed() {
     let data = world.data().display().to_string();
     let command = format!("gaffer\" \"up\" \"--no-webhooks\" \"--data\" \"{data}\"");
     for part in [
+        "After=network-online.target time-sync.target",
         "[Service]\nExecStart=\"/",
         &command,
         "WantedBy=default.target",

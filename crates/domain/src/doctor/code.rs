@@ -86,7 +86,7 @@ codes! {
         "set the machine's clock, for example with `sudo timedatectl set-ntp true`";
     ClockWasAhead, "clock_was_ahead", Warning,
         "the clock was ahead while Gaffer worked and was set back since: what was stored for later would wait until that hour has come",
-        "check that the clock is right now, and start `gaffer up` again, which moves what was stored back by as much";
+        "check that the clock is right now, and start `gaffer up` again over the data folder, which moves what was stored back by as much; over a stack, whose machines may differ, nothing is moved";
 
     NoAccount, "no_account", Error,
         "without a Jules account no job can be started",

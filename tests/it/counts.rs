@@ -39,6 +39,10 @@ struct Noting {
     events: AtomicUsize,
     /// How often something was counted.
     counts: AtomicUsize,
+    /// Pages of lists that were asked for.
+    pages: AtomicUsize,
+    /// Pages of lists after which the store is down.
+    down_after: AtomicUsize,
 }
 
 impl Noting {
@@ -48,7 +52,15 @@ impl Noting {
             jobs: AtomicUsize::new(0),
             events: AtomicUsize::new(0),
             counts: AtomicUsize::new(0),
+            pages: AtomicUsize::new(0),
+            down_after: AtomicUsize::new(usize::MAX),
         })
+    }
+
+    /// Answers so many more pages of lists.
+    fn be_down_after(&self, pages: usize) {
+        self.pages.store(0, Ordering::Relaxed);
+        self.down_after.store(pages, Ordering::Relaxed);
     }
 
     fn note<'a>(&self, found: impl IntoIterator<Item = &'a Record>) {
@@ -95,6 +107,15 @@ impl Records for Noting {
         after: Option<PageToken>,
         limit: usize,
     ) -> Result<Page, RecordsError> {
+        let asked = self.pages.fetch_add(1, Ordering::Relaxed);
+        // Others may ask meanwhile.
+        tokio::task::yield_now().await;
+        if asked >= self.down_after.load(Ordering::Relaxed) {
+            return Err(RecordsError::Unavailable {
+                doing: "listing".to_owned(),
+                message: "it is down".to_owned(),
+            });
+        }
         let page = self.records.list(name, newest, after, limit).await?;
         self.note(&page.records);
         Ok(page)
@@ -299,6 +320,26 @@ async fn many_who_ask_at_once_cause_one_answer_of_a_second() {
     assert_eq!(counts, 2);
 }
 
+#[tokio::test]
+async fn many_who_ask_while_the_store_is_down_cause_one_failure_of_a_second() {
+    let (records, clock) = (sqlite(), Arc::new(FakeClock::default()));
+    let desk = desk_over(records.clone(), &clock).await;
+    records.be_down_after(0);
+    let all = async || {
+        let told = join_all((0..100).map(|_| desk.shared_status())).await;
+        assert!(told.iter().all(Result::is_err));
+        records.pages.load(Ordering::Relaxed)
+    };
+    assert_eq!(all().await, 1);
+    clock.advance(SignedDuration::from_millis(999));
+    assert_eq!(all().await, 1);
+    clock.advance(SignedDuration::from_millis(1));
+    assert_eq!(all().await, 2);
+    records.be_down_after(usize::MAX);
+    clock.advance(SignedDuration::from_secs(1));
+    assert!(desk.shared_status().await.is_ok());
+}
+
 async fn put_events(desk: &Desk, job: &JobId, what: &Occurrence, many: usize) {
     for _ in 0..many {
         let id = EventId::of(&desk.ulid().to_string());
@@ -356,4 +397,23 @@ async fn events_are_counted_to_the_last_and_read_once() {
     assert_eq!(counted().await.0, 712);
     clock.advance(SignedDuration::from_mins(90));
     assert_eq!(counted().await.0, 712);
+}
+
+#[tokio::test]
+async fn a_count_that_broke_off_is_not_begun_anew() {
+    let (records, clock) = (sqlite(), Arc::new(FakeClock::default()));
+    let desk = desk_over(records.clone(), &clock).await;
+    let job = create(&desk).await;
+    let question = Occurrence::Question { text: None };
+    put_events(&desk, &job, &question, 2_250).await;
+    clock.advance(SignedDuration::from_mins(10));
+    records.be_down_after(21);
+    assert!(desk.event_counts().await.is_err());
+    records.be_down_after(usize::MAX);
+    records.take();
+    let counts = desk.event_counts().await.expect("counts");
+    assert_eq!(
+        (counts["question question"], records.take().1),
+        (2_250, 250)
+    );
 }

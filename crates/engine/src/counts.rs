@@ -27,6 +27,9 @@ pub const NOT_READ: &str = "not_read";
 /// How long after an event was seen it may still be written: those before that are counted once and for all.
 const SETTLED_AFTER: SignedDuration = SignedDuration::from_mins(10);
 
+/// Events that are counted before the count is kept: who breaks off has counted so many in vain at most, and each time costs a write.
+const KEPT_EVERY: usize = 10 * PAGE;
+
 /// What a job is counted as while it is not over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counted {
@@ -209,7 +212,7 @@ impl Desk {
     pub async fn event_counts(&self) -> Result<BTreeMap<String, u64>, Error> {
         let key = keys::events_counted();
         let found: Option<Versioned<EventsCounted>> = self.store.read(&key).await?;
-        let version = found.as_ref().map(|found| found.version);
+        let mut version = found.as_ref().map(|found| found.version);
         let settled_at = self.now() - SETTLED_AFTER;
         // Counted while a clock was ahead: what was seen since stands before that place.
         let before = found.map(|found| found.value).filter(|counted| {
@@ -236,14 +239,18 @@ impl Desk {
                 }
             }
             after = page.next;
-            if after.is_none() {
+            let is_last = after.is_none();
+            if since >= if is_last { PAGE } else { KEPT_EVERY } {
+                let mut unit = self.unit();
+                unit.put(key.clone(), &counted, version, Place::default());
+                ignore_conflict(self.commit(unit).await)?;
+                // Should somebody else have kept theirs instead, either is right.
+                version = Some(version.unwrap_or(0) + 1);
+                since = 0;
+            }
+            if is_last {
                 break;
             }
-        }
-        if since >= PAGE {
-            let mut unit = self.unit();
-            unit.put(key, &counted, version, Place::default());
-            ignore_conflict(self.commit(unit).await)?;
         }
         for (kind, many) in fresh {
             *counted.kinds.entry(kind).or_insert(0) += many;

@@ -32,7 +32,7 @@ pub const OUTBOX_GRACE: SignedDuration = SignedDuration::from_secs(5);
 pub const DECIDE_AGAIN_MAX: u32 = 8;
 
 /// Why something could not be done.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// The store could not be read.
     #[error(transparent)]

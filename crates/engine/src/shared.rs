@@ -12,9 +12,9 @@ use crate::status::Status;
 /// How old an answer may be that somebody else caused: less than anybody notices, and it bounds what any number of readers costs.
 pub(crate) const SHARED_FOR: SignedDuration = SignedDuration::from_secs(1);
 
-/// The last answer to one question. Who asks while it is being found waits for it and asks nothing.
+/// The last answer to one question, or why there was none. Who asks while it is being found waits for it and asks nothing.
 #[derive(Debug)]
-pub(crate) struct Shared<T>(Mutex<Option<(Timestamp, T)>>);
+pub(crate) struct Shared<T>(Mutex<Option<(Timestamp, Result<T, Error>)>>);
 
 impl<T> Default for Shared<T> {
     fn default() -> Self {
@@ -33,12 +33,12 @@ impl<T: Clone> Shared<T> {
         if let Some((at, answer)) = last.as_ref() {
             let age = now().duration_since(*at);
             if !age.is_negative() && age < SHARED_FOR {
-                return Ok(answer.clone());
+                return answer.clone();
             }
         }
-        let answer = find.await?;
+        let answer = find.await;
         *last = Some((now(), answer.clone()));
-        Ok(answer)
+        answer
     }
 }
 

@@ -1,8 +1,9 @@
 //! The sockets of the doors: who may connect, how many, and for how long without saying anything.
 
+mod busy;
+
 use std::convert::Infallible;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -18,6 +19,8 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tower::ServiceExt;
+
+use busy::{Busy, Telling};
 
 /// How long the headers of a request may take, and how long a connection may lie idle between two requests.
 const HEADERS_WITHIN: Duration = Duration::from_secs(15);
@@ -71,8 +74,7 @@ impl Limits {
 #[derive(Debug, Clone)]
 struct Connection {
     peer: IpAddr,
-    /// Whether a request is being answered.
-    is_busy: Arc<AtomicBool>,
+    busy: Busy,
     /// Tells it to give way to another one.
     gives_way: Arc<Notify>,
 }
@@ -81,13 +83,9 @@ impl Connection {
     fn of(peer: IpAddr) -> Self {
         Self {
             peer,
-            is_busy: Arc::default(),
+            busy: Busy::default(),
             gives_way: Arc::default(),
         }
-    }
-
-    fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.is_busy, &other.is_busy)
     }
 }
 
@@ -107,7 +105,7 @@ impl Open {
         let is_peer_full = of_its_peer.count() >= limits.of_a_peer;
         if is_peer_full || open.len() >= limits.all {
             let may_go = |other: &Connection| {
-                (!is_peer_full || other.peer == new.peer) && !other.is_busy.load(Ordering::Relaxed)
+                (!is_peer_full || other.peer == new.peer) && !other.busy.is_busy()
             };
             let Some(oldest) = open.iter().position(may_go) else {
                 return false;
@@ -117,9 +115,18 @@ impl Open {
         open.push(new.clone());
         true
     }
+}
 
-    fn left(&self, connection: &Connection) {
-        self.all().retain(|other| !other.is(connection));
+/// The place of an open connection, given back however its conversation ends: a handler that panics takes no place with it.
+struct Place {
+    open: Arc<Open>,
+    connection: Connection,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let left = &self.connection.busy;
+        self.open.all().retain(|other| !other.busy.is(left));
     }
 }
 
@@ -151,11 +158,12 @@ async fn serve_within(
         };
         let connection = Connection::of(peer.ip().to_canonical());
         if open.admit(&connection, &limits) {
-            let (open, router) = (open.clone(), router.clone());
-            let (stopped, within) = (stopped.clone(), limits.headers_within);
+            let open = open.clone();
+            let place = Place { open, connection };
+            let (router, stopped) = (router.clone(), stopped.clone());
+            let within = limits.headers_within;
             serving.spawn(async move {
-                converse(&connection, (stream, within), router, stopped).await;
-                open.left(&connection);
+                converse(&place.connection, (stream, within), router, stopped).await;
             });
         } else {
             tracing::warn!(peer = %connection.peer, "too many requests of one address, or in all, are being answered; a connection was closed");
@@ -174,21 +182,20 @@ async fn converse(
 ) {
     // Answers are short, and whoever asks waits for them.
     let _ = stream.set_nodelay(true);
-    let is_busy = &connection.is_busy;
+    let busy = &connection.busy;
     let answer = service_fn(|request: hyper::Request<Incoming>| {
-        is_busy.store(true, Ordering::Relaxed);
-        let (router, is_busy) = (router.clone(), is_busy.clone());
+        let (router, answering) = (router.clone(), busy.answering());
         async move {
             let answered = router.oneshot(request.map(Body::new)).await;
-            is_busy.store(false, Ordering::Relaxed);
-            answered as Result<_, Infallible>
+            answered.map(|answer| answering.with(answer)) as Result<_, Infallible>
         }
     });
+    let (socket, busy) = (stream, busy.clone());
     let http = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(headers_within)
         .max_buf_size(HEADERS_BYTES_MAX)
-        .serve_connection(TokioIo::new(stream), answer);
+        .serve_connection(TokioIo::new(Telling { socket, busy }), answer);
     let mut http = std::pin::pin!(http);
     tokio::select! {
         // What went wrong is the caller's.
@@ -196,7 +203,7 @@ async fn converse(
         () = connection.gives_way.notified() => return,
         _ = stopped.wait_for(|stop| *stop) => {}
     }
-    if connection.is_busy.load(Ordering::Relaxed) {
+    if connection.busy.is_busy() {
         http.as_mut().graceful_shutdown();
         let _ = timeout(LAST_ANSWERS_WITHIN, http).await;
     }
@@ -231,7 +238,9 @@ mod tests {
         let router = Router::new()
             .route("/", get(|| async { "here" }))
             .route("/soon", get(soon))
-            .route("/never", get(pending::<()>));
+            .route("/never", get(pending::<()>))
+            .route("/panic", get(|| async { panic!("a handler fails") as () }))
+            .route("/long", get(|| async { vec![b'x'; LONG] }));
         let (stop, stopped) = watch::channel(false);
         let serving = tokio::spawn(serve_within(listener, router, (limits, stopped)));
         Doors {
@@ -247,8 +256,14 @@ mod tests {
         headers_within: HEADERS_WITHIN,
     };
 
+    /// More than the system takes of an answer that nobody reads, in bytes.
+    const LONG: usize = 64 * 1024 * 1024;
+
     const ASK: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n";
     const ASK_FOR_EVER: &[u8] = b"GET /never HTTP/1.1\r\nhost: x\r\n\r\n";
+
+    const ASK_TO_PANIC: &[u8] = b"GET /panic HTTP/1.1\r\nhost: x\r\n\r\n";
+    const ASK_FOR_MUCH: &[u8] = b"GET /long HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
 
     impl Doors {
         async fn says(&self, words: &[u8]) -> TcpStream {
@@ -328,24 +343,53 @@ mod tests {
         assert_eq!(waits.kind(), std::io::ErrorKind::WouldBlock);
     }
 
+    #[tokio::test]
+    async fn an_answer_that_is_read_slowly_gives_way_to_nobody() {
+        let doors = doors(LIMITS).await;
+        let mut slow = doors.says(ASK_FOR_MUCH).await;
+        assert!(is_answered(&mut slow).await);
+        let mut held = Vec::new();
+        for _ in 0..20 {
+            let mut new = doors.says(ASK).await;
+            assert!(is_answered(&mut new).await);
+            held.push(new);
+        }
+        let mut rest = Vec::new();
+        let _ = slow.read_to_end(&mut rest).await;
+        assert!(rest.len() > LONG, "{} of {LONG} bytes", rest.len());
+    }
+
+    #[tokio::test]
+    async fn a_handler_that_panics_keeps_no_place() {
+        let doors = doors(LIMITS).await;
+        for _ in 0..LIMITS.all * 2 {
+            to_the_end(doors.says(ASK_TO_PANIC).await).await;
+        }
+        assert!(is_answered(&mut doors.says(ASK).await).await);
+    }
+
     #[test]
     fn where_all_are_busy_there_is_no_room() {
-        let open = Open::default();
+        let open = Arc::new(Open::default());
         let peer = IpAddr::from([127, 0, 0, 1]);
+        let mut busy_ones = Vec::new();
         for _ in 0..LIMITS.of_a_peer {
             let busy = Connection::of(peer);
             assert!(open.admit(&busy, &LIMITS));
-            busy.is_busy.store(true, Ordering::Relaxed);
+            busy_ones.push(busy.busy.answering());
         }
         assert!(!open.admit(&Connection::of(peer), &LIMITS));
         let other = Connection::of(IpAddr::from([127, 0, 0, 2]));
         assert!(open.admit(&other, &LIMITS));
         // A peer that has its share takes nobody else's place.
         assert!(!open.admit(&Connection::of(peer), &LIMITS));
-        other.is_busy.store(true, Ordering::Relaxed);
+        busy_ones.push(other.busy.answering());
         let third = Connection::of(IpAddr::from([127, 0, 0, 3]));
         assert!(!open.admit(&third, &LIMITS));
-        open.left(&other);
+        drop(Place {
+            open: open.clone(),
+            connection: other,
+        });
         assert!(open.admit(&third, &LIMITS));
     }
 

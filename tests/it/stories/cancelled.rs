@@ -59,3 +59,40 @@ async fn who_reopens_it_keeps_it_open() {
     assert_eq!(world.sandbox.counters().closes, 1);
     world.finish().await;
 }
+
+#[tokio::test]
+async fn nothing_is_cancelled_while_a_pull_request_that_is_to_be_closed_was_not_read() {
+    let mut source = on_green();
+    source.policy.merge = MergePolicy::Human;
+    let world = World::with(Setup {
+        source,
+        ..Setup::default()
+    })
+    .await;
+    let job = world.submit("Add a test").await;
+    world.until_is(MINUTE * 10, &job, "working").await;
+    let has_pull = async || {
+        let found = world.desk.store.job(&job).await.expect("a store");
+        found.expect("a job").value.pull().is_some()
+    };
+    // Nobody handles messages meanwhile.
+    let end = world.clock.now() + MINUTE * 30;
+    while !has_pull().await {
+        assert!(world.clock.now() < end, "{}", world.story().await);
+        world.clock.advance(SECOND);
+        world.sandbox.advance();
+        world.poller.tick().await.expect("a tick");
+    }
+    let named = world.named(&job);
+    let unread = world.desk.cancel_and_close(&named, "a person").await;
+    assert!(matches!(unread, Err(Error::NotNow(it)) if it.code == "no_pull_request"));
+    assert_ne!(world.state(&job).await, "cancelled");
+
+    world.pass(MINUTE).await;
+    let closed = world.desk.cancel_and_close(&named, "a person").await;
+    closed.expect("both");
+    world.pass(MINUTE).await;
+    assert_eq!(world.state(&job).await, "cancelled");
+    assert_eq!(world.pull(1).state, PullState::Closed);
+    world.finish().await;
+}

@@ -30,9 +30,10 @@ pub struct Deliveries {
 #[derive(Default)]
 struct Lane {
     waiting: VecDeque<(EventId, Delivery)>,
-    /// All that wait or are being delivered.
+    /// All that wait.
     known: BTreeSet<EventId>,
-    under_way: usize,
+    /// All that are being delivered, with a message about them that came since: what they have read may have changed.
+    under_way: BTreeMap<EventId, Option<Delivery>>,
 }
 
 /// A wake whose turn has come.
@@ -60,10 +61,15 @@ impl Deliveries {
         while under_way.next().await.is_some() {}
     }
 
-    /// Takes a message about a wake, which is acknowledged once it is handled. Answers false for one that is taken already or for which there is no room: its row asks for it when it is due.
+    /// Takes a message about a wake, which is acknowledged once it is handled; a wake that is under way is then looked at once more. Answers false for one that waits already or for which there is no room: its row asks for it when it is due.
     fn take(&self, (agent, event): (AgentName, EventId), message: &Delivery) -> bool {
         let mut lanes = self.lanes();
         let lane = lanes.entry(agent).or_default();
+        if let Some(again) = lane.under_way.get_mut(&event) {
+            let is_first = again.is_none();
+            again.get_or_insert_with(|| message.clone());
+            return is_first;
+        }
         if lane.waiting.len() >= WAITING_MAX || !lane.known.insert(event.clone()) {
             return false;
         }
@@ -75,11 +81,12 @@ impl Deliveries {
     /// The next wake of an agent that has fewer than [`AT_ONCE_PER_AGENT`] under way.
     fn next(&self) -> Option<Next> {
         let mut lanes = self.lanes();
-        let (agent, lane) = lanes
-            .iter_mut()
-            .find(|(_, lane)| lane.under_way < AT_ONCE_PER_AGENT && !lane.waiting.is_empty())?;
+        let (agent, lane) = lanes.iter_mut().find(|(_, lane)| {
+            lane.under_way.len() < AT_ONCE_PER_AGENT && !lane.waiting.is_empty()
+        })?;
         let (event, message) = lane.waiting.pop_front()?;
-        lane.under_way += 1;
+        lane.known.remove(&event);
+        lane.under_way.insert(event.clone(), None);
         Some(Next {
             agent: agent.clone(),
             event,
@@ -91,13 +98,21 @@ impl Deliveries {
         if let Err(error) = dispatcher.receive(&next.message).await {
             tracing::error!(%error, agent = %next.agent, "a wake is looked at again when its message comes again");
         }
+        self.end(next);
+    }
+
+    /// A wake was looked at.
+    fn end(&self, Next { agent, event, .. }: Next) {
         let mut lanes = self.lanes();
-        if let Some(lane) = lanes.get_mut(&next.agent) {
-            lane.under_way = lane.under_way.saturating_sub(1);
-            lane.known.remove(&next.event);
-            if lane.known.is_empty() {
-                lanes.remove(&next.agent);
-            }
+        let Some(lane) = lanes.get_mut(&agent) else {
+            return;
+        };
+        if let Some(message) = lane.under_way.remove(&event).flatten() {
+            lane.known.insert(event.clone());
+            lane.waiting.push_back((event, message));
+        }
+        if lane.waiting.is_empty() && lane.under_way.is_empty() {
+            lanes.remove(&agent);
         }
     }
 
@@ -121,5 +136,41 @@ impl Dispatcher {
             }
         }
         Ok(batch.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::ports::Receipt;
+
+    fn message(number: u32) -> Delivery {
+        Delivery {
+            body: String::new(),
+            sent_at: Timestamp::UNIX_EPOCH,
+            receives: number,
+            receipt: Receipt(number.to_string()),
+        }
+    }
+
+    #[test]
+    fn a_wake_that_is_named_while_it_is_under_way_is_looked_at_once_more() {
+        let deliveries = Deliveries::default();
+        let wake =
+            || -> (AgentName, EventId) { ("helper".parse().unwrap(), EventId::of("an event")) };
+        assert!(deliveries.take(wake(), &message(1)));
+        assert!(!deliveries.take(wake(), &message(2)), "it waits");
+        let first = deliveries.next().unwrap();
+        assert!(deliveries.take(wake(), &message(3)));
+        assert!(!deliveries.take(wake(), &message(4)), "it comes again");
+        assert!(deliveries.next().is_none(), "not beside itself");
+        deliveries.end(first);
+        let again = deliveries.next().unwrap();
+        assert_eq!(again.message, message(3));
+        deliveries.end(again);
+        assert!(deliveries.next().is_none());
+        assert!(deliveries.lanes().is_empty());
     }
 }

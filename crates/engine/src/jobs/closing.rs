@@ -1,6 +1,7 @@
 //! Cancels a job together with its pull request.
 
-use domain::job::Job;
+use domain::ids::PullRef;
+use domain::job::{Job, NotNow};
 use domain::pull;
 
 use super::{Named, busy};
@@ -10,8 +11,14 @@ use crate::save::Route;
 use crate::work::Work;
 
 impl Desk {
-    /// Cancels a job and has its pull request closed, if it has one. A job that is over already keeps its end, and only its pull request is closed.
+    /// Cancels a job and has its pull request closed, if it has one. A job that is over already keeps its end, and only its pull request is closed. Cancels nothing while its pull request was not read yet.
     pub async fn cancel_and_close(&self, named: &Named, by: &str) -> Result<Job, Error> {
+        let found = self.must_job(&named.job).await?.value;
+        if let Some(pull) = found.pull()
+            && self.store.pull(pull).await?.is_none()
+        {
+            return Err(unread(pull).into());
+        }
         let job = match self.cancel_job(named, by).await {
             Err(Error::NotNow(refusal)) => {
                 let job = self.must_job(&named.job).await?.value;
@@ -53,4 +60,11 @@ impl Desk {
         }
         Err(busy(&job.id))
     }
+}
+
+fn unread(pull: &PullRef) -> NotNow {
+    let sentence = format!(
+        "{pull} was not read yet, so that it cannot be closed and nothing was cancelled: ask again in a moment, or cancel the job and leave its pull request open"
+    );
+    NotNow::new("no_pull_request", sentence)
 }

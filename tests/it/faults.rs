@@ -398,7 +398,7 @@ async fn an_approval_whose_answer_is_lost_is_given_once() {
         cut(&world, &kind, (Service::Jules, "POST", ":approvePlan"));
         world
             .desk
-            .approve_plan(&world.named(&job))
+            .approve_plan(&world.named(&job), None)
             .await
             .expect("an approval");
         merged(&world, &job).await;

@@ -169,7 +169,11 @@ async fn a_plan_is_shown_to_whoever_approves_plans() {
     );
 
     let named = world.desk.find(job.as_str()).await.expect("the job");
-    world.desk.approve_plan(&named).await.expect("an approval");
+    world
+        .desk
+        .approve_plan(&named, None)
+        .await
+        .expect("an approval");
     world.until_is(MINUTE * 10, &job, "merged").await;
     assert_eq!(world.sandbox.counters().approvals, 1);
     world.finish().await;

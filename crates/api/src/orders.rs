@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use axum::{Extension, Json};
-use client::wire::{CancelRequest, IDEMPOTENCY_KEY, Message, Nothing, RetryRequest};
+use client::wire::{ApproveRequest, CancelRequest, IDEMPOTENCY_KEY, Message, RetryRequest};
 use domain::effect::Action;
 use domain::redact::presentable;
 use sha2::{Digest, Sha256};
@@ -157,10 +157,13 @@ async fn say(
 async fn approve(
     door: &Inner,
     (name, who): (&str, &Admitted),
-    Nothing {}: Nothing,
+    approve: ApproveRequest,
 ) -> Result<Response, Refused> {
     let named = door.desk.find(name).await?.by(who.who(None));
-    let wish = door.desk.approve_plan(&named).await?;
+    let wish = door
+        .desk
+        .approve_plan(&named, approve.plan_id.as_ref())
+        .await?;
     outcome::wait(door, &named.job, &wish).await
 }
 

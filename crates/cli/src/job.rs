@@ -5,11 +5,12 @@ use std::io::IsTerminal;
 
 use anyhow::{Context, Result};
 use client::wire::{
-    AdoptRequest, CancelRequest, Constraints, CreateJob, JOBS_LIMIT_MAX, MergeRequest,
-    RegisterRequest, RetryRequest,
+    AdoptRequest, ApproveRequest, CancelRequest, Constraints, CreateJob, JOBS_LIMIT_MAX,
+    MergeRequest, RegisterRequest, RetryRequest,
 };
 use client::{Client, JobsAsked};
 use domain::conversation::Cursor;
+use domain::ids::PlanId;
 use domain::job::{MESSAGE_BYTES_MAX, PROMPT_BYTES_MAX};
 use domain::page::Page;
 use domain::policy::Automation;
@@ -64,9 +65,9 @@ pub(crate) async fn run(args: JobArgs, here: &Here, as_json: bool) -> Result<Ans
             format!("saying something to job {id}"),
             door.say(&id, &text).await,
         ),
-        JobCommand::Approve(OneJob { id }) => (
+        JobCommand::Approve { id, plan } => (
             format!("approving the plan of job {id}"),
-            door.approve(&id).await,
+            door.approve(&id, plan).await,
         ),
         JobCommand::Merge(args) => (format!("merging job {}", args.id), door.merge(args).await),
         JobCommand::Cancel { id, close_pull } => (
@@ -207,8 +208,9 @@ impl Door<'_> {
         ))
     }
 
-    async fn approve(&self, id: &JobOrSession) -> Result<Answer> {
-        let answer = self.client().await?.approve(id.as_str()).await?;
+    async fn approve(&self, id: &JobOrSession, plan_id: Option<PlanId>) -> Result<Answer> {
+        let approve = ApproveRequest { plan_id };
+        let answer = self.client().await?.approve(id.as_str(), &approve).await?;
         Ok(show::effect(&answer, "The plan is approved."))
     }
 

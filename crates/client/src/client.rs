@@ -11,10 +11,10 @@ use reqwest::Method;
 
 use crate::error::Error;
 use crate::wire::{
-    Acknowledge, Acknowledged, AdoptRequest, CancelRequest, CreateJob, EffectView, EventPage,
-    Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs, Later, MergeRequest,
-    Merged, Message, Messages, Nothing, Pulls, RegisterRequest, Registered, RetryRequest, Status,
-    TakeRequest, Taken, Why,
+    Acknowledge, Acknowledged, AdoptRequest, ApproveRequest, CancelRequest, CreateJob, EffectView,
+    EventPage, Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs, Later,
+    MergeRequest, Merged, Message, Messages, Pulls, RegisterRequest, Registered, RetryRequest,
+    Status, TakeRequest, Taken, Why,
 };
 
 pub use transport::{CALL_TIMEOUT, Carried, Carrier, Client, Request};
@@ -203,9 +203,13 @@ impl Client {
     }
 
     /// Approves the plan of a job.
-    pub async fn approve(&self, id: &str) -> Result<Answer<EffectView>, Error> {
+    pub async fn approve(
+        &self,
+        id: &str,
+        approve: &ApproveRequest,
+    ) -> Result<Answer<EffectView>, Error> {
         let path = job_path(id, &["approve"])?;
-        self.answer(Call::new(Method::POST, &path).body(&Nothing {}))
+        self.answer(Call::new(Method::POST, &path).body(approve))
             .await
     }
 

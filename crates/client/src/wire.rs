@@ -24,8 +24,8 @@ pub use job::{
     WaitsFor,
 };
 pub use orders::{
-    Acknowledge, AdoptRequest, CancelRequest, MergeRequest, Message, Nothing, RegisterRequest,
-    RetryRequest,
+    Acknowledge, AdoptRequest, ApproveRequest, CancelRequest, MergeRequest, Message,
+    RegisterRequest, RetryRequest,
 };
 pub use outcome::{
     Acknowledged, Artifacts, EffectView, Events, Later, Merged, MessageView, Messages, Registered,

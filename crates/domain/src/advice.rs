@@ -197,7 +197,7 @@ pub fn accepts(
         // The job is there already.
         Order::Create | Order::Adopt => false,
         Order::Say => job::say(job, None, (TRIAL, TRIAL), (now, timing)).is_ok(),
-        Order::Approve => job::approve(job, None, (now, timing)).is_ok(),
+        Order::Approve => job::approve(job, None, None, (now, timing)).is_ok(),
         Order::Merge => pull.is_some_and(|pull| {
             let style = &MergeStyle::default();
             let word = Word { by: TRIAL, style };

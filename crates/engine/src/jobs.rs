@@ -19,7 +19,7 @@ pub(crate) use waiting::{SEEN_JUST_NOW, conversation_key};
 
 use domain::effect::EffectState;
 use domain::ids::{
-    AgentName, BranchName, CommitSha, EffectId, JobId, PullRef, RepoName, SessionId,
+    AgentName, BranchName, CommitSha, EffectId, JobId, PlanId, PullRef, RepoName, SessionId,
 };
 use domain::job::{self, Job, NotNow};
 use domain::policy::{Source, Terms, Timing};
@@ -147,14 +147,14 @@ impl Desk {
         })
     }
 
-    /// Approves the plan of a job.
-    pub async fn approve_plan(&self, named: &Named) -> Result<Wish, Error> {
+    /// Approves the plan of a job: this one, if it is named.
+    pub async fn approve_plan(&self, named: &Named, plan: Option<&PlanId>) -> Result<Wish, Error> {
         let now = self.now();
         let step = self
             .order(
                 named,
                 (job::Order::Approve, &|job, source| {
-                    job::approve(job, named.session.as_ref(), (now, &source.timing))
+                    job::approve(job, named.session.as_ref(), plan, (now, &source.timing))
                 }),
             )
             .await?;

@@ -169,7 +169,12 @@ async fn jobs_in_flight_go_on_over_an_upgrade() {
         world
             .until(hour(3), "everything is merged", async |world| {
                 if world.state(&jobs.planned).await == "plan-waits" {
-                    drop(world.desk.approve_plan(&world.named(&jobs.planned)).await);
+                    drop(
+                        world
+                            .desk
+                            .approve_plan(&world.named(&jobs.planned), None)
+                            .await,
+                    );
                 }
                 world.all_merged(&jobs.all()).await
             })

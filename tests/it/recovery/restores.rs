@@ -327,7 +327,7 @@ async fn a_plan_is_approved_once_and_a_red_check_is_told_of_once() {
             .world
             .until(hour(2), "merged", async |world| {
                 if world.state(&job).await == "plan-waits" {
-                    drop(world.desk.approve_plan(&world.named(&job)).await);
+                    drop(world.desk.approve_plan(&world.named(&job), None).await);
                 }
                 world.state(&job).await == "merged"
             })
@@ -342,7 +342,7 @@ async fn a_plan_is_approved_once_and_a_red_check_is_told_of_once() {
                 stage
                     .world
                     .desk
-                    .approve_plan(&stage.world.named(&job))
+                    .approve_plan(&stage.world.named(&job), None)
                     .await,
             );
         }

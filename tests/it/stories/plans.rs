@@ -36,12 +36,12 @@ async fn a_person_is_shown_the_plan_and_the_agent_sleeps() {
 
     world
         .desk
-        .approve_plan(&world.named(&job))
+        .approve_plan(&world.named(&job), None)
         .await
         .expect("an approval");
     world
         .desk
-        .approve_plan(&world.named(&job))
+        .approve_plan(&world.named(&job), None)
         .await
         .expect("the same approval");
     world.until_is(MINUTE * 10, &job, "merged").await;
@@ -106,7 +106,7 @@ async fn an_approved_plan_that_still_shows_as_waiting_is_not_approved_again() {
     world.until_is(MINUTE * 2, &job, "plan-waits").await;
     world
         .desk
-        .approve_plan(&world.named(&job))
+        .approve_plan(&world.named(&job), None)
         .await
         .expect("an approval");
     world.until_is(MINUTE * 20, &job, "merged").await;
@@ -142,7 +142,7 @@ async fn a_job_that_wants_its_plan_seen_waits_for_its_agent_though_its_source_do
     assert_eq!(world.sandbox.counters().approve_calls, 0);
     world
         .desk
-        .approve_plan(&world.named(&job))
+        .approve_plan(&world.named(&job), None)
         .await
         .expect("an approval");
     world
@@ -225,7 +225,11 @@ async fn a_second_plan_that_nobody_approved_is_not_merged_before_it_is() {
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 2, &job, "plan-waits").await;
     let named = world.named(&job);
-    world.desk.approve_plan(&named).await.expect("an approval");
+    world
+        .desk
+        .approve_plan(&named, None)
+        .await
+        .expect("an approval");
     world.pass(hour(1)).await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     assert!(
@@ -243,7 +247,11 @@ async fn a_second_plan_that_nobody_approved_is_not_merged_before_it_is() {
         ]
     );
 
-    world.desk.approve_plan(&named).await.expect("an approval");
+    world
+        .desk
+        .approve_plan(&named, None)
+        .await
+        .expect("an approval");
     world.until_is(MINUTE * 10, &job, "merged").await;
     assert_eq!(
         world.sandbox.counters().approve_calls,

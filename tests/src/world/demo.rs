@@ -107,7 +107,7 @@ impl Demo {
                 Some("plan_approval") => drop(
                     world
                         .desk
-                        .approve_plan(&world.named(&job))
+                        .approve_plan(&world.named(&job), None)
                         .await
                         .expect("an approval"),
                 ),

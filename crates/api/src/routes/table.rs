@@ -97,7 +97,7 @@ pub(crate) static CLOSED: &[DoorRow] = &[
         || order(Verb::Approve),
     )
     .takes(&[KEY])
-    .sends(Sends::MaybeJson("Nothing"))
+    .sends(Sends::MaybeJson("ApproveRequest"))
     .answers(EFFECT)
     .refuses(&[404, 409]),
     Row::order(

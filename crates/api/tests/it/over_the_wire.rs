@@ -2,7 +2,7 @@
 
 use std::sync::Once;
 
-use client::wire::{CancelRequest, CreateJob, MergeRequest, RetryRequest, Waiting};
+use client::wire::{ApproveRequest, CancelRequest, CreateJob, MergeRequest, RetryRequest, Waiting};
 use client::{Answer, Client, Error, JobsAsked};
 use domain::ids::EventId;
 use domain::job::Attention;
@@ -116,7 +116,11 @@ async fn effects_are_waited_for_and_plans_are_shown() {
     let client = connect(&world, TOKEN).await;
     let shown = client.job(SESSION).await.unwrap();
     assert!(matches!(shown.waiting, Some(Waiting::Plan { .. })));
-    let (approved, effect) = tokio::join!(client.approve(id.as_str()), world.perform(&id, None));
+    let approve = ApproveRequest::default();
+    let (approved, effect) = tokio::join!(
+        client.approve(id.as_str(), &approve),
+        world.perform(&id, None)
+    );
     let Answer::Done(approved) = approved.unwrap() else {
         panic!("not done");
     };

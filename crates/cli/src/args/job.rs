@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use domain::conversation::Cursor;
-use domain::ids::{AgentName, BranchName, CommitSha, JobName, RepoName, SessionId};
+use domain::ids::{AgentName, BranchName, CommitSha, JobName, PlanId, RepoName, SessionId};
 use domain::priority::Priority;
 use domain::wake::Resume;
 use engine::status::STATES;
@@ -86,7 +86,13 @@ pub(crate) enum JobCommand {
     },
     /// Approve a job's plan.
     #[command(after_help = "Example:\n  gaffer job approve 01j00000000000000000000000")]
-    Approve(OneJob),
+    Approve {
+        /// Which job: its id or the beginning of it, a session's id, OWNER/REPO#N, or `latest`.
+        id: JobOrSession,
+        /// The id of the plan that you read; another one is not approved in its place.
+        #[arg(long, value_name = "PLAN_ID")]
+        plan: Option<PlanId>,
+    },
     /// Let a job's pull request be merged at its present head, once everything else allows it.
     Merge(MergeArgs),
     /// Call a job off.

@@ -1,6 +1,7 @@
 //! The demo's agent: asleep until a wake comes, then one decision, then asleep again.
 
 use client::Client;
+use client::wire::ApproveRequest;
 use sandbox::agent::Received;
 use serde::Deserialize;
 use tokio::sync::broadcast::Receiver;
@@ -33,7 +34,10 @@ async fn decide(received: &Received, client: &Client) {
     };
     let Some(job) = &wake.job_id else { return };
     let outcome = match (wake.event.as_str(), wake.kind.as_str()) {
-        ("question", "plan_approval") => client.approve(job).await.map(drop),
+        ("question", "plan_approval") => client
+            .approve(job, &ApproveRequest::default())
+            .await
+            .map(drop),
         ("question", _) => client
             .say(job, "Use the one we have already.", Some(&wake.event_id))
             .await

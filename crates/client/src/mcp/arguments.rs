@@ -2,7 +2,7 @@
 //!
 //! Unknown names are refused: a model that misspells one must not believe that it was heard.
 
-use domain::ids::{AgentName, BranchName, CommitSha, EventId, RepoName};
+use domain::ids::{AgentName, BranchName, CommitSha, EventId, PlanId, RepoName};
 use domain::policy::MergeMethod;
 use domain::priority::Priority;
 use schemars::JsonSchema;
@@ -47,6 +47,16 @@ pub(super) struct CreateJob {
 #[serde(deny_unknown_fields)]
 pub(super) struct OneJob {
     pub(super) job_id: String,
+}
+
+/// `jules_approve_plan`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ApprovePlan {
+    pub(super) job_id: String,
+    /// The plan you read.
+    #[schemars(with = "Option<String>")]
+    pub(super) plan_id: Option<PlanId>,
 }
 
 /// `jules_register_job`.

@@ -9,12 +9,13 @@ use serde_json::Value;
 use super::answers::{
     Acknowledged, Artifacts, Checked, Code, Jobs, Merge, PullRequest, Row, Said, Stands, waits_for,
 };
-use super::arguments::{self, OneJob, Show};
+use super::arguments::{self, ApprovePlan, OneJob, Show};
 use super::patch::{self, Change};
 use super::tool::Tool;
 use super::{inbox, insight, next, talk, waiting};
 use crate::wire::{
-    self, CancelRequest, JOBS_LIMIT, JobView, MergeRequest, OddConstraint, RetryRequest,
+    self, ApproveRequest, CancelRequest, JOBS_LIMIT, JobView, MergeRequest, OddConstraint,
+    RetryRequest,
 };
 use crate::{Answer, Client, Error};
 
@@ -127,8 +128,9 @@ pub(super) async fn call(
         Tool::Check => told(check(door, read(given)?).await?),
         Tool::SendMessage => told(send(door, read(given)?).await?),
         Tool::ApprovePlan => {
-            let OneJob { job_id } = read(given)?;
-            told(Said::from(door.approve(&job_id).await?))
+            let ApprovePlan { job_id, plan_id } = read(given)?;
+            let approve = ApproveRequest { plan_id };
+            told(Said::from(door.approve(&job_id, &approve).await?))
         }
         Tool::GetArtifacts => told(artifacts(door, read(given)?).await?),
         Tool::ExtractPr => told(extract(&one(door, &read::<OneJob>(given)?).await?)),

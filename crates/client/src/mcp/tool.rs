@@ -228,11 +228,10 @@ impl Tool {
             Self::RegisterJob => schema::<arguments::RegisterJob>(),
             Self::GetJob => schema::<arguments::GetJob>(),
             Self::GetMessages => schema::<arguments::GetMessages>(),
-            Self::ApprovePlan
-            | Self::ExtractPr
-            | Self::RequestRetry
-            | Self::CancelJob
-            | Self::ListEvents => schema::<arguments::OneJob>(),
+            Self::ApprovePlan => schema::<arguments::ApprovePlan>(),
+            Self::ExtractPr | Self::RequestRetry | Self::CancelJob | Self::ListEvents => {
+                schema::<arguments::OneJob>()
+            }
             Self::ListJobs => schema::<arguments::ListJobs>(),
             Self::Check => schema::<arguments::Check>(),
             Self::SendMessage => schema::<arguments::SendMessage>(),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use domain::ids::{AgentName, CommitSha, RepoName, SessionId};
+use domain::ids::{AgentName, CommitSha, PlanId, RepoName, SessionId};
 use domain::policy::MergeMethod;
 use schemars::JsonSchema;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
@@ -107,10 +107,15 @@ pub struct RegisterRequest {
     pub agent: Option<AgentName>,
 }
 
-/// An order that needs no words: `:approve`.
+/// `POST /jobs/{job}/approve`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Nothing {}
+pub struct ApproveRequest {
+    /// The plan that was read; another one is not approved in its place. Without it the present plan is approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::PlanId>")]
+    pub plan_id: Option<PlanId>,
+}
 
 /// `POST /events/{id}/ack`: an agent is done with an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -52,7 +52,7 @@ fn requests_name_the_field_they_do_not_know() {
     assert!(refusal::<CreateJob>(job).contains("unknown field `brunch`"));
     assert!(refusal::<MergeRequest>(json!({"forced": true})).contains("unknown field `forced`"));
     assert!(refusal::<CancelRequest>(json!({"force": true})).contains("unknown field `force`"));
-    assert!(refusal::<Nothing>(json!({"plan": 1})).contains("unknown field `plan`"));
+    assert!(refusal::<ApproveRequest>(json!({"plan": 1})).contains("unknown field `plan`"));
     assert!(refusal::<Acknowledge>(json!({"agent": "zai", "x": 1})).contains("unknown field `x`"));
 }
 

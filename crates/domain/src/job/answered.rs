@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Job, asked};
+use super::{Job, Phase, asked};
 use crate::event::{ErrorCause, Event, Occurrence};
 
 /// What somebody orders of a job.
@@ -65,7 +65,7 @@ pub fn answers(job: &Job, order: Order, event: &Event) -> bool {
         Order::Create | Order::Adopt => false,
         Order::Say => is_open || is_of_now && is_halt(&event.what),
         Order::Approve => {
-            let unreviewed = matches!(event.what, Occurrence::UnreviewedPlan { .. });
+            let unreviewed = is_present_plan(job, &event.what);
             is_open && asked.is_some_and(|asked| asked.is_plan) || is_of_now && unreviewed
         }
         Order::Merge => is_of_now && wants_merge(&event.what),
@@ -99,6 +99,15 @@ pub fn cause_asks_for(cause: &ErrorCause) -> &'static [Order] {
         | ErrorCause::GitHub
         | ErrorCause::Other(_) => &[],
     }
+}
+
+/// Whether an event is about the plan that is worked on now: an approval is of no earlier one.
+fn is_present_plan(job: &Job, what: &Occurrence) -> bool {
+    let (Phase::Watching(watch), Occurrence::UnreviewedPlan { plan }) = (&job.phase, what) else {
+        return false;
+    };
+    let present = watch.talk.plan.as_ref();
+    present.is_some_and(|present| present.plan.id == plan.id)
 }
 
 /// Whether it tells that the session does nothing by its own state.

@@ -12,7 +12,7 @@ use crate::advice::{Advice, Next};
 use crate::effect::{Action, CALL_TIMEOUT, Effect};
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
 use crate::failure::Failure;
-use crate::ids::{SessionId, digest};
+use crate::ids::{PlanId, SessionId, digest};
 use crate::policy::Timing;
 use crate::redact::{holds_secret, presentable};
 use crate::session::SessionState;
@@ -202,10 +202,11 @@ pub fn said(job: &Job, session: &SessionId, now: Timestamp, timing: &Timing) -> 
     step
 }
 
-/// Somebody approves the waiting plan.
+/// A person or an agent approves the present plan. One that names another plan read what is no longer current.
 pub fn approve(
     job: &Job,
     session: Option<&SessionId>,
+    read: Option<&PlanId>,
     (now, timing): (Timestamp, &Timing),
 ) -> Result<Step<Job>, NotNow> {
     let watch = watched(job, session)?;
@@ -225,6 +226,15 @@ pub fn approve(
             }
         },
     };
+    if let Some(read) = read.filter(|read| plan.is_none_or(|plan| plan.id != **read)) {
+        return not_now(
+            "plan_moved",
+            format!(
+                "the present plan of job {} is not {read}; read it first",
+                job.id
+            ),
+        );
+    }
     let action = approval(watch, plan);
     let approved = plan.map(|plan| plan.id.clone());
     let mut step = ordered(job, action, now, timing);

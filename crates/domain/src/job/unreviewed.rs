@@ -13,14 +13,19 @@ use crate::policy::PlanApproval;
 use crate::session::SessionState;
 use crate::step::Step;
 
-/// The plan that is worked on and that nobody approved.
-fn plan_of(watch: &Watch) -> Option<&PendingPlan> {
-    let worked_on = |pending: &&PendingPlan| {
+/// The plan that was worked on and that nobody approved.
+fn worked_on(watch: &Watch) -> Option<&PendingPlan> {
+    let unapproved = |pending: &&PendingPlan| {
         pending.worked_on && watch.announced.approved_plan.as_ref() != Some(&pending.plan.id)
     };
+    watch.talk.plan.as_ref().filter(unapproved)
+}
+
+/// The same while the session does not wait for its approval.
+fn plan_of(watch: &Watch) -> Option<&PendingPlan> {
     let asks = watch.state == SessionState::AwaitingPlanApproval
         || watch.state == SessionState::Completed && completion::plan_waits(watch);
-    watch.talk.plan.as_ref().filter(worked_on).filter(|_| !asks)
+    worked_on(watch).filter(|_| !asks)
 }
 
 /// Tells whoever approves plans, once for each plan. Where plans need no approval, only a plan after an approved one is news.
@@ -45,10 +50,12 @@ pub(super) fn notice(step: &mut Step<Job>, watch: &mut Watch, context: &Context<
     tally::announce(step, watch, (Topic::Plan, told));
 }
 
-/// Whether a job works, or has worked, on a plan that nobody approved.
+/// Whether the pull request of a job comes from work on a plan that nobody approved. It may not be linked to the job yet, so COMPLETED without one is no sign that the plan waits.
 pub fn has_unreviewed_plan(job: &Job) -> bool {
     match &job.phase {
-        Phase::Watching(watch) => plan_of(watch).is_some(),
+        Phase::Watching(watch) => {
+            worked_on(watch).is_some() && watch.state != SessionState::AwaitingPlanApproval
+        }
         Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => false,
     }
 }

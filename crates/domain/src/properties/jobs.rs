@@ -194,7 +194,7 @@ fn happen(job: &Job, happening: &Happening, now: Timestamp, timing: &Timing) -> 
         }
         Happening::Say => say(job, None, ("hello", "c1"), (now, timing)).ok()?,
         Happening::Said => said(job, &session, now, timing),
-        Happening::Approve => approve(job, None, (now, timing)).ok()?,
+        Happening::Approve => approve(job, None, None, (now, timing)).ok()?,
         Happening::Cancel => cancel(job, "me", now).ok()?,
         Happening::Retry => retry(job, None, now).ok()?,
         Happening::Linked(pull) => linked(job, &session, pull, timing),

@@ -41,6 +41,9 @@ pub struct Unexpected {
     pub paths: Vec<String>,
     /// How many such heads there were so far.
     pub count: u32,
+    /// Whether no head was accepted since.
+    #[serde(default)]
+    pub is_open: bool,
 }
 
 /// What has to be compared before a head is taken as expected.
@@ -119,8 +122,9 @@ pub(super) fn see(step: &mut Step<Pull>, facts: &PullFacts, outside: &Outside, n
         note(step, facts, outside, (paths.as_deref(), now));
     }
     let pull = &mut step.aggregate;
-    // What a session pushes at work is its work, unless the base was merged in, of which it may know nothing.
-    if outside.session == SessionRest::Working && pull.repairs.updated.is_empty() {
+    // What a session pushes at work is its work, unless the base was merged in, of which it may know nothing, or it builds on a head that is still unexpected.
+    let is_open = pull.unexpected.as_ref().is_some_and(|it| it.is_open);
+    if outside.session == SessionRest::Working && pull.repairs.updated.is_empty() && !is_open {
         pull.accepted = None;
     }
     let approved = pull.approval.as_ref().is_some_and(|it| it.sha == *sha);
@@ -133,6 +137,9 @@ pub(super) fn see(step: &mut Step<Pull>, facts: &PullFacts, outside: &Outside, n
             sha: sha.clone(),
             paths: digest_of(files),
         });
+        if let Some(unexpected) = &mut pull.unexpected {
+            unexpected.is_open = false;
+        }
     }
 }
 
@@ -153,6 +160,7 @@ fn note(
         sha: sha.clone(),
         paths: paths.clone(),
         count: before.saturating_add(1),
+        is_open: true,
     });
     if before < TOLD_MAX {
         let name = format!("{}:unexpected_push:{}@{sha}", pull.job, pull.pull);

@@ -56,10 +56,12 @@ impl Dispatcher {
         source: &Source,
         judged: Option<&CommitSha>,
     ) -> Result<bool, Error> {
-        let effects = self.desk.store.effects(pk).await?;
+        let mut effects = self.desk.store.effects(pk).await?;
         if effects.iter().all(|found| found.value.is_settled()) {
             return Ok(false);
         }
+        // The facts of a merge grow older with every call that comes before it.
+        effects.sort_by_key(|found| !matches!(found.value.action, Action::Merge { .. }));
         let held = self.hold(source).await?.is_some();
         let mut any = false;
         for found in effects {

@@ -1,9 +1,9 @@
 //! The schemas of the wire types, made from the types themselves.
 
 use client::wire::{
-    Acknowledge, Acknowledged, AdoptRequest, Artifacts, CancelRequest, CreateJob, EffectView,
-    EventPage, Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs, Later,
-    MergeRequest, Merged, Message, Messages, Nothing, Problem, Pulls, PushTaken, PushedSession,
+    Acknowledge, Acknowledged, AdoptRequest, ApproveRequest, Artifacts, CancelRequest, CreateJob,
+    EffectView, EventPage, Events, Extend, Extended, GiveBack, GivenBack, Health, JobView, Jobs,
+    Later, MergeRequest, Merged, Message, Messages, Problem, Pulls, PushTaken, PushedSession,
     RegisterRequest, Registered, RetryRequest, Status, TakeRequest, Taken, Why,
 };
 use schemars::generate::{Contract, SchemaSettings};
@@ -34,7 +34,7 @@ impl Schemas {
         schemas.send::<GiveBack>();
         schemas.send::<MergeRequest>();
         schemas.send::<Message>();
-        schemas.send::<Nothing>();
+        schemas.send::<ApproveRequest>();
         schemas.send::<PushedSession>();
         schemas.send::<RegisterRequest>();
         schemas.send::<RetryRequest>();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use client::Client;
-use client::wire::RetryRequest;
+use client::wire::{ApproveRequest, RetryRequest};
 use domain::ids::{AgentName, EventId};
 use engine::ports::Clock;
 use jiff::Timestamp;
@@ -112,7 +112,10 @@ async fn order(client: Client, wake: &Wake) -> Try {
         client.say(job, &words, Some(id)).await.map(drop)
     };
     taken(match (wake.event.as_str(), wake.kind.as_str()) {
-        ("question", "plan_approval" | "unreviewed_plan") => client.approve(job).await.map(drop),
+        ("question", "plan_approval" | "unreviewed_plan") => client
+            .approve(job, &ApproveRequest::default())
+            .await
+            .map(drop),
         ("question", _) => say("Use the one we have already.").await,
         ("stuck", _) => say("Are you still there? Please go on.").await,
         ("error", "create_refused") => client.retry(job, &RetryRequest::default()).await.map(drop),

@@ -1,6 +1,6 @@
 //! Does what the keys came to, and tells what came of it.
 
-use client::wire::{CancelRequest, MergeRequest};
+use client::wire::{ApproveRequest, CancelRequest, MergeRequest};
 use client::{Answer, Client, Error};
 use domain::ids::JobId;
 use domain::page::Page;
@@ -16,7 +16,10 @@ pub(super) async fn carry_out(client: Client, job: JobId, wish: Wish) -> String 
 
 async fn done(client: &Client, job: &str, wish: &Wish) -> Result<String, Error> {
     Ok(match wish {
-        Wish::Approve => told(client.approve(job).await?, "The plan is approved."),
+        Wish::Approve => told(
+            client.approve(job, &ApproveRequest::default()).await?,
+            "The plan is approved.",
+        ),
         Wish::Say(text) => told(client.say(job, text, None).await?, "It is said."),
         Wish::Merge => {
             let merge = MergeRequest {

@@ -98,7 +98,7 @@ fn ordered(job: &Job, pull: Option<&Pull>, order: Order) -> Result<(), NotNow> {
     match order {
         Order::Create | Order::Adopt => panic!("the job is there already"),
         Order::Say => say(job, None, ("Use green", "me"), now).map(|_| ()),
-        Order::Approve => approve(job, None, now).map(|_| ()),
+        Order::Approve => approve(job, None, None, now).map(|_| ()),
         Order::Merge => {
             let style = &MergeStyle::default();
             let none = || NotNow::new("no_pull_request", "job has no pull request yet");

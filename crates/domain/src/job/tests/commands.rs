@@ -241,18 +241,18 @@ fn the_waiting_plan_is_approved_whatever_the_state_says() {
     let mut story = Story::new();
     story.poll(5, "IN_PROGRESS");
     assert_eq!(
-        code(approve(&story.job, None, (at(0), &timing))),
+        code(approve(&story.job, None, None, (at(0), &timing))),
         "no_open_plan"
     );
     story.log = vec![planned("p1", 8)];
     for state in ["PLANNING", "AWAITING_PLAN_APPROVAL", "COMPLETED"] {
         story.poll(10, state);
-        let step = approve(&story.job, None, (at(0), &timing)).unwrap();
+        let step = approve(&story.job, None, None, (at(0), &timing)).unwrap();
         assert_eq!(step.effects[0].to_string(), format!("approve:{SESSION}:p1"));
     }
     let mut story = Story::new();
     story.poll(10, "AWAITING_PLAN_APPROVAL");
-    let step = approve(&story.job, None, (at(0), &timing)).unwrap();
+    let step = approve(&story.job, None, None, (at(0), &timing)).unwrap();
     assert!(
         step.effects[0]
             .to_string()
@@ -286,7 +286,12 @@ fn retries_are_new_sessions_and_limited() {
     assert_eq!(code(retry(&job, None, at(6))), "attempts_used_up");
     let first: SessionId = SESSION.parse().unwrap();
     assert_eq!(
-        code(approve(&job, Some(&first), (at(0), &Timing::default()))),
+        code(approve(
+            &job,
+            Some(&first),
+            None,
+            (at(0), &Timing::default())
+        )),
         "superseded"
     );
 }

@@ -289,6 +289,12 @@ fn a_plan_that_is_worked_on_without_an_approval_is_told_once() {
         story.poll(62, "IN_PROGRESS");
         story.log.push(worked("w3", 65));
         assert_eq!(story.poll(70, "IN_PROGRESS"), ["unreviewed plan: p3"]);
+        // An approval answers for the present plan alone.
+        let told = story.events.iter().rev().take(2);
+        let answered: Vec<bool> = told
+            .map(|event| answers(&story.job, Order::Approve, event))
+            .collect();
+        assert_eq!(answered, [true, false]);
     }
 }
 
@@ -298,7 +304,10 @@ fn a_plan_may_be_approved_after_the_fact() {
     // Here.
     let mut story = replanned(PlanApproval::Human);
     story.poll(45, "IN_PROGRESS");
-    let step = approve(&story.job, None, (at(50), &timing)).unwrap();
+    let (earlier, present) = ("p1".parse().unwrap(), "p2".parse().unwrap());
+    let refused = approve(&story.job, None, Some(&earlier), (at(50), &timing));
+    assert_eq!(refused.unwrap_err().code, "plan_moved");
+    let step = approve(&story.job, None, Some(&present), (at(50), &timing)).unwrap();
     assert_eq!(step.effects.len(), 1);
     assert!(!has_unreviewed_plan(&step.aggregate));
     let Phase::Watching(watch) = &step.aggregate.phase else {

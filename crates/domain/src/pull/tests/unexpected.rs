@@ -173,3 +173,26 @@ fn the_paths_of_a_patch() {
     let patch = "diff --git a/a.rs b/a.rs\n--- a/a.rs\n+++ b/a.rs\n@@ -1 +1 @@\n-x\n+y\ndiff --git a/o b/n\nsimilarity index 100%\nrename from o\nrename to n\n--- /dev/null\n+++ b/new.rs\n";
     assert_eq!(paths_of_patch(patch), ["a.rs", "a.rs", "o", "n", "new.rs"]);
 }
+
+#[test]
+fn work_on_top_of_an_unexpected_head_accepts_nothing_of_it() {
+    let mut world = moved(&["a.rs", "x.rs"]);
+    world.outside.unexpected = Some(Some(texts(&["x.rs"])));
+    assert_eq!(world.read(100), ["unexpected_push x.rs"]);
+    // The session is told of something else, and goes on from there.
+    world.outside.session = SessionRest::Working;
+    world.outside.unexpected = None;
+    world.read(200);
+    world.facts.head.sha = sha('d');
+    world.outside.session = SessionRest::Resting;
+    assert_eq!(doubted(&world).unwrap().before, sha('a'));
+    // Without those paths it is what was accepted, and from then on its work is its own again.
+    world.facts.files = listed(&["a.rs"]);
+    assert!(world.read(300).is_empty());
+    world.outside.session = SessionRest::Working;
+    world.read(400);
+    world.facts.head.sha = sha('e');
+    world.facts.files = listed(&["a.rs", "y.rs"]);
+    world.outside.session = SessionRest::Resting;
+    assert_eq!(doubted(&world), None);
+}

@@ -121,6 +121,7 @@ fn full() -> Pull {
             sha: sha('b'),
             paths: vec!["src/x.rs".to_owned()],
             count: 1,
+            is_open: true,
         }),
         repairs: Repairs {
             ci_told: vec![sha('d')],

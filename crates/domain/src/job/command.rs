@@ -35,7 +35,7 @@ pub const REFUSALS_MAX: u32 = 60;
 /// Longest prompt, in bytes as JSON: with everything else that is known of a job, its record has to stay under the store's 64 KB.
 pub const PROMPT_BYTES_MAX: usize = 32_000;
 
-/// Longest title, in characters.
+/// Longest title, in characters. It is one line: Jules gives a session without a title its whole prompt.
 const TITLE_CHARS_MAX: usize = 120;
 
 /// Longest wait after Jules said "later" without saying how much later.
@@ -90,15 +90,9 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
             "`prompt`, `title` or `branch` holds what looks like a secret: take it out, since they are stored and sent to Jules",
         );
     }
-    let first_line = prompt.lines().next().unwrap_or_default();
-    let title = clip(
-        new.title
-            .as_deref()
-            .map(str::trim)
-            .filter(|title| !title.is_empty())
-            .unwrap_or(first_line),
-        TITLE_CHARS_MAX,
-    );
+    let titles = [new.title.as_deref().unwrap_or_default(), prompt].map(first_line);
+    let title = titles.into_iter().find(|title| !title.is_empty());
+    let title = clip(title.unwrap_or_default(), TITLE_CHARS_MAX);
     let job = Job {
         id: new.id,
         installation: new.installation,
@@ -355,4 +349,9 @@ pub fn pull_settled(
     end(&mut step, watch, how, now);
     step.due = None;
     step
+}
+
+/// The first line of a text.
+fn first_line(text: &str) -> &str {
+    text.trim().lines().next().unwrap_or_default().trim()
 }

@@ -488,3 +488,50 @@ fn a_notice_says_where_what_and_how_to_go_on_in_each_form() {
         assert_eq!(Notify::of_host(host), expected, "{host}");
     }
 }
+
+#[test]
+fn the_title_of_every_kind_of_event_is_one_short_line_without_the_words_of_others() {
+    let long = format!(
+        "gaffer job say ghp_{}\n{}",
+        "a".repeat(36),
+        "x".repeat(5_000)
+    );
+    let text = || Some(long.clone());
+    let kinds = [
+        Occurrence::Question { text: text() },
+        Occurrence::PlanApproval { plan: None },
+        Occurrence::UnreviewedPlan {
+            plan: Plan {
+                id: "p1".parse().unwrap(),
+                steps: Vec::new(),
+            },
+        },
+        Occurrence::UnexpectedPush {
+            sha: "a".repeat(40).parse().unwrap(),
+            paths: vec![long.clone()],
+        },
+        Occurrence::Completed { pulls: Vec::new() },
+        Occurrence::Error {
+            cause: ErrorCause::SessionFailed,
+            reason: long.clone(),
+        },
+        Occurrence::Stuck { last_words: text() },
+        Occurrence::Test,
+    ];
+    for what in kinds {
+        let shown = format!("{what:?}");
+        let repo = Some("acme/shop".to_owned());
+        let title = Wake::new(event(what), "me".parse().unwrap(), repo, at(0))
+            .notice()
+            .title;
+        assert!(title.starts_with("acme/shop: "), "{title}");
+        assert!(
+            title.chars().count() <= 120 && title.lines().count() == 1,
+            "{title}"
+        );
+        assert!(
+            !title.contains("gaffer") && !title.contains("ghp_"),
+            "{shown}: {title}"
+        );
+    }
+}

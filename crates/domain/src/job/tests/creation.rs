@@ -54,3 +54,20 @@ fn a_job_is_called_by_its_title_or_by_its_first_line() {
     assert_eq!(title(Some("  ")), "Fix the cart");
     assert_eq!(title(None), "Fix the cart");
 }
+
+#[test]
+fn a_title_of_many_lines_is_its_first_one_and_short() {
+    for title in [
+        "Tidy up\nand more",
+        &format!("\n Tidy up \n{}", "x".repeat(5_000)),
+    ] {
+        let mut new = new_job();
+        new.title = Some(title.to_owned());
+        assert_eq!(create(new, at(0)).unwrap().aggregate.title, "Tidy up");
+    }
+    let mut new = new_job();
+    new.title = Some("x".repeat(5_000));
+    let title = create(new, at(0)).unwrap().aggregate.title;
+    // The mark of the cut comes on top.
+    assert!(title.chars().count() <= 121, "{title}");
+}

@@ -201,7 +201,7 @@ pub fn accepts(
         Order::Merge => pull.is_some_and(|pull| {
             let style = &MergeStyle::default();
             let word = Word { by: TRIAL, style };
-            pull::approve(pull, None, &word, now).is_ok()
+            job::may_merge(job).is_ok() && pull::approve(pull, None, &word, now).is_ok()
         }),
         Order::Retry => job::retry(job, None, now).is_ok(),
         Order::Cancel => job::cancel(job, TRIAL, now).is_ok(),

@@ -215,6 +215,7 @@ impl Desk {
             )
             .await?;
             let job = self.must_job(&named.job).await?;
+            job::may_merge(&job.value)?;
             let answered = self
                 .answer(&mut unit, &job.value, job::Order::Merge)
                 .await?;

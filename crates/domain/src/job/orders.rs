@@ -7,7 +7,7 @@ use super::observe::event;
 use super::silence::looked_at;
 use super::tally::{self, Topic};
 use super::watch::{Attention, Reply, Sent, Watch};
-use super::{Ending, Job, Phase, again, turns};
+use super::{Ending, How, Job, Phase, again, turns};
 use crate::advice::{Advice, Next};
 use crate::effect::{Action, CALL_TIMEOUT, Effect};
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
@@ -96,6 +96,20 @@ fn over(job: &Job, ending: &Ending) -> NotNow {
             sentence: format!("job {id} is over; {}", refused.sentence),
             ..refused
         },
+    }
+}
+
+/// Refuses to merge for a job that was cancelled or never came to its end, also before its pull request is judged again.
+///
+/// # Errors
+/// When the job is over without a result of its own.
+pub fn may_merge(job: &Job) -> Result<(), NotNow> {
+    match &job.phase {
+        Phase::Ended(ending) => match &ending.how {
+            How::Cancelled { .. } | How::Lost | How::Refused { .. } => Err(over(job, ending)),
+            How::Merged { .. } | How::PullClosed | How::Completed | How::Failed { .. } => Ok(()),
+        },
+        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Watching(_) => Ok(()),
     }
 }
 

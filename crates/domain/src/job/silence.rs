@@ -35,6 +35,7 @@ pub(super) fn stuck(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
         // Nobody is told any more. It is looked at again after as long, and not at once for ever.
         if silent_for >= context.timing.watch_completed {
             watch.announced.stuck_at = Some(context.now);
+            watch.announced.stuck_sent.clear();
         }
         return;
     };
@@ -54,6 +55,7 @@ pub(super) fn stuck(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
     // Also when nobody is told any more: the session rests, as whoever merges has to know.
     watch.announced.stuck_at = Some(context.now);
     watch.announced.stuck_told = told + 1;
+    watch.announced.stuck_sent.clear();
     if is_halted(watch) {
         step.looks.push(Look::Slots(step.aggregate.account.clone()));
     }
@@ -82,13 +84,19 @@ fn silent_since(watch: &Watch) -> Timestamp {
         | Attention::Question { .. }
         | Attention::Plan { .. } => None,
     };
-    let since = [watch.announced.stuck_at, answered, pause::told_at(watch)];
+    let said = watch.announced.stuck_sent.last().map(|sent| sent.at);
+    let since = [
+        watch.announced.stuck_at,
+        answered,
+        said,
+        pause::told_at(watch),
+    ];
     let latest = since.into_iter().flatten().max();
     watch.progress_at.max(latest.unwrap_or(watch.progress_at))
 }
 
 /// Whether it is thought silent: that was noted, and nothing was seen since.
-pub(super) fn is_silent(watch: &Watch) -> bool {
+pub fn is_silent(watch: &Watch) -> bool {
     told_of_it(watch) > 0
 }
 

@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::attention::Context;
 use super::observe::{CONFIRM_WAIT, event};
+use super::silence::is_silent;
 use super::tally::{Topic, may_tell};
 use super::watch::{Attention, Nudged, Reply, Sent, Telling, Told, Turn, Watch};
 use super::{Job, Phase, pause};
@@ -275,14 +276,18 @@ fn nudge(step: &mut Step<Job>, watch: &mut Watch, told: &Told) -> bool {
     true
 }
 
-/// Somebody answers what is open: nobody else has a turn until that can be seen.
+/// An answer to what is open, or words to a silent session: no other turn begins until they can be seen.
 pub(super) fn answered(watch: &mut Watch, action: &Action, now: Timestamp) {
-    let Some((reply, told)) = reply(action).zip(open_mut(watch)) else {
-        return;
+    let Some(reply) = reply(action) else { return };
+    let is_silent = is_silent(watch);
+    let sent = match open_mut(watch) {
+        Some(told) => &mut told.sent,
+        None if is_silent => &mut watch.announced.stuck_sent,
+        None => return,
     };
-    told.sent.push(Sent { at: now, reply });
-    let surplus = told.sent.len().saturating_sub(SENT_MAX);
-    told.sent.drain(..surplus);
+    sent.push(Sent { at: now, reply });
+    let surplus = sent.len().saturating_sub(SENT_MAX);
+    sent.drain(..surplus);
 }
 
 /// What an action says as an answer; none for what is no answer.
@@ -315,7 +320,11 @@ pub(super) fn sent(watch: &Watch) -> &[Sent] {
         | Attention::Question { .. }
         | Attention::Plan { .. } => open(watch),
     };
-    told.map_or(&[], |told| &told.sent)
+    match told {
+        Some(told) => &told.sent,
+        None if is_silent(watch) => &watch.announced.stuck_sent,
+        None => &[],
+    }
 }
 
 /// What was answered last, of the last question and the last plan.
@@ -344,12 +353,13 @@ pub fn answered_at(watch: &Watch) -> Option<Timestamp> {
 /// The answer did not get through. Answers whether it was Gaffer's own, about which nobody need be told: the next one has its turn.
 pub(super) fn unanswered(watch: &mut Watch, action: &Action, now: Timestamp) -> bool {
     let nudge = matches!(action, Action::Say { cause, .. } if cause.starts_with(NUDGE));
+    let failed = reply(action);
+    let is_other = |sent: &Sent| Some(&sent.reply) != failed.as_ref();
+    watch.announced.stuck_sent.retain(is_other);
     let Some(told) = open_mut(watch) else {
         return nudge;
     };
-    let failed = reply(action);
-    told.sent
-        .retain(|sent| Some(&sent.reply) != failed.as_ref());
+    told.sent.retain(is_other);
     if let Some(turn) = &mut told.turn
         && nudge
         && turn.who == Answerer::Nudge

@@ -196,6 +196,9 @@ pub struct Announced {
     /// How often in the same silence.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stuck_told: u32,
+    /// What was said to the session since then, which it has not taken up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stuck_sent: Vec<Sent>,
     /// When a paused session was last told to go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gone_on_at: Option<Timestamp>,

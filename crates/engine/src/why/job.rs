@@ -207,24 +207,24 @@ fn watching(found: &mut Found, (job, watch): (&Job, &Watch), source: Option<&Sou
     match &watch.attention {
         Attention::Question { since, text, .. } => {
             let words = text.as_deref().unwrap_or("(no text came)");
+            if let Some(at) = job::answered_at(watch) {
+                return taken_up(found, job, at);
+            }
             found.because(
                 "question_open",
                 format!("Jules asks since {since}: {words}"),
             );
-            if let Some(at) = job::answered_at(watch) {
-                return taken_up(found, job, at);
-            }
             turn(found, job);
             found.next.push(Advice::Say.about(&job.id));
         }
         Attention::Plan { since, .. } => {
+            if let Some(at) = job::answered_at(watch) {
+                return taken_up(found, job, at);
+            }
             found.because(
                 "plan_open",
                 format!("A plan waits for approval since {since}."),
             );
-            if let Some(at) = job::answered_at(watch) {
-                return taken_up(found, job, at);
-            }
             let auto = source.is_some_and(|source| {
                 job.terms.approver(source.policy.plan_approval) == PlanApproval::Auto
             });
@@ -243,8 +243,11 @@ fn watching(found: &mut Found, (job, watch): (&Job, &Watch), source: Option<&Sou
             taken_up(found, job, *since);
         }
         Attention::None => {
+            if let Some(at) = job::answered_at(watch) {
+                return taken_up(found, job, at);
+            }
             unasked(found, watch);
-            if job::is_halted(watch) {
+            if job::is_silent(watch) {
                 found.next.push(Advice::Say.about(&job.id));
                 found.next.push(Advice::Cancel.about(&job.id));
             }

@@ -102,6 +102,7 @@ fn ordered(job: &Job, pull: Option<&Pull>, order: Order) -> Result<(), NotNow> {
         Order::Merge => {
             let style = &MergeStyle::default();
             let none = || NotNow::new("no_pull_request", "job has no pull request yet");
+            may_merge(job)?;
             pull::approve(
                 pull.ok_or_else(none)?,
                 None,

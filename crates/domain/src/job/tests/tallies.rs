@@ -196,3 +196,23 @@ fn another_attempt_counts_anew_but_for_nudges() {
     assert_eq!(story.watch().tally, Tally::default());
     assert_eq!(story.job.nudges, 3);
 }
+
+#[test]
+fn words_to_a_silent_session_are_an_answer_until_its_silence_is_announced_again() {
+    let mut story = Story::new();
+    story.poll(0, WORKING);
+    assert_eq!(story.poll(15 * MINUTE, WORKING).len(), 1);
+    let waits = |job: &Job| waits_for(job, None, None).what;
+    assert_eq!(waits(&story.job), What::Silence);
+    let timing = Timing::default();
+    let said = |job: &Job, cause| say(job, None, ("Go on", cause), (at(16 * MINUTE), &timing));
+    story.job = said(&story.job, "one").unwrap().aggregate;
+    assert_eq!(waits(&story.job), What::Answered);
+    assert_eq!(
+        said(&story.job, "two").unwrap_err().code,
+        "answered_already"
+    );
+    assert!(story.poll(30 * MINUTE, WORKING).is_empty());
+    assert_eq!(story.poll(31 * MINUTE, WORKING).len(), 1);
+    assert_eq!(waits(&story.job), What::Silence);
+}

@@ -273,6 +273,10 @@ fn full(who: Answerer) -> Watch {
             completed_after: Some(AT),
             stuck_at: Some(AT),
             stuck_told: 2,
+            stuck_sent: vec![Sent {
+                at: AT,
+                reply: Reply::Approval,
+            }],
             gone_on_at: Some(AT),
             nudged: Some(Nudged {
                 event: event_id(1),

@@ -3,12 +3,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::ids::JobId;
-use domain::job::Who;
+use domain::job::{What, Who};
 use hmac::{Hmac, KeyInit, Mac};
 use sandbox::agent::{AgentSetup, Received};
 use sandbox::story::Story;
 use tests::world::{
-    AGENT, MINUTE, SECOND, Setup, World, asking, asking_often, hour, on_green, scenario,
+    AGENT, MINUTE, SECOND, Setup, World, asking, asking_often, hour, on_green, scenario, stalling,
 };
 
 /// The agent's receiver, which answers with these statuses; the last one stays.
@@ -178,14 +178,12 @@ async fn a_receiver_that_is_gone_is_not_asked_again() {
 #[tokio::test]
 async fn where_the_agent_takes_no_wakes_a_person_is_waited_for() {
     for (status, who) in [(202, Who::Agent), (410, Who::Person)] {
-        let stories = vec![asking("ask me", "Which database?")];
-        let world = playing(stories, receiver(&[status])).await;
-        let job = world.submit("ask me").await;
-        world.until_is(MINUTE * 10, &job, "asking").await;
-        world.pass(MINUTE).await;
+        let world = playing(vec![stalling("stall")], receiver(&[status])).await;
+        let job = world.submit("stall").await;
+        world.pass(MINUTE * 25).await;
         let job = world.desk.must_job(&job).await.expect("a job").value;
         let waits = world.desk.waits_for(&job).await.expect("somebody");
-        assert_eq!(waits.who, who, "{status}");
+        assert_eq!((waits.who, waits.what), (who, What::Silence), "{status}");
     }
 }
 

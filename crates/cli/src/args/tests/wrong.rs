@@ -223,7 +223,7 @@ const ROWS: &[Row] = &[
     ),
     ("job open", &[ID]),
     ("job say", &[ID, &[("text", Text)]]),
-    ("job approve", &[ID]),
+    ("job approve", &[ID, &[("plan", Strict)]]),
     (
         "job merge",
         &[ID, &[("sha", Strict), ("method", Strict), ("title", Words)]],

@@ -23,7 +23,7 @@ enum Kind {
     Reason(usize),
     /// A short name that is cut where it is too long.
     Title,
-    /// An idempotency key.
+    /// An idempotency key, or the id of a plan.
     Key,
     /// An agent.
     Agent,
@@ -122,7 +122,11 @@ fn outcome(job: &str) -> Vec<Row> {
     use Kind::*;
     let one = json!({ "job_id": job });
     vec![
-        ("jules_approve_plan", one.clone(), &[("job_id", Job)]),
+        (
+            "jules_approve_plan",
+            one.clone(),
+            &[("job_id", Job), ("plan_id", Key)],
+        ),
         (
             "jules_get_artifacts",
             one.clone(),

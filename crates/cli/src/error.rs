@@ -176,7 +176,8 @@ fn shortened(error: &clap::Error) -> String {
         ContextKind::InvalidSubcommand,
     ];
     let typed = typed.into_iter().filter_map(|kind| match error.get(kind) {
-        Some(ContextValue::String(typed)) if !typed.is_empty() => Some(typed.as_str()),
+        // Spaces alone stand everywhere in what clap says.
+        Some(ContextValue::String(typed)) if !typed.trim().is_empty() => Some(typed.as_str()),
         // Other kinds of values are clap's own words.
         Some(_) | None => None,
     });
@@ -335,6 +336,14 @@ mod tests {
             "disk full".to_owned(),
         )));
         assert_eq!(tell(&twice).what.matches("disk full").count(), 1);
+    }
+
+    #[test]
+    fn a_blank_value_leaves_the_words_of_its_refusal_apart() {
+        use clap::Parser;
+        let typed = crate::args::CommandLine::try_parse_from(["gaffer", "job", "show", " "]);
+        let told = shortened(&typed.err().unwrap());
+        assert!(told.contains("invalid value ' ' for"), "{told}");
     }
 
     #[test]

@@ -60,11 +60,11 @@ fn plain(by: &str) -> String {
     presentable(by, BY_CHARS_MAX)
 }
 
-/// What an event means.
-pub fn event_news(event: &Event) -> String {
+/// What an event means. Without an agent that takes wakes every event is a person's.
+pub fn event_news(event: &Event, has_agent: bool) -> String {
     let whose = match event.audience {
-        Audience::Agent => "agent",
-        Audience::Human => "person",
+        Audience::Agent if has_agent => "agent",
+        Audience::Agent | Audience::Human => "person",
     };
     let (name, kind) = (event.what.name(), event.what.kind());
     match name == kind {

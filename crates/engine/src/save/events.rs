@@ -77,7 +77,8 @@ impl Desk {
             };
             let key = keys::event(owner, &event.id);
             if self.save_event(unit, key, &numbered, route).await? {
-                unit.news.push((owner.clone(), event_news(event)));
+                unit.news
+                    .push((owner.clone(), event_news(event, route.agent.is_some())));
                 counts.insert(owner.clone(), (version, count));
             }
         }

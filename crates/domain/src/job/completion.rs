@@ -122,6 +122,11 @@ pub(super) fn announced_alone_at(watch: &Watch, timing: &Timing) -> Option<Times
     alone.then(|| plus(watch.progress_at, timing.quiet))
 }
 
+/// Whether the session rests after it said that it is done.
+pub(super) fn is_over(watch: &Watch) -> bool {
+    rests_since(watch).is_some() || watch.state == SessionState::Completed
+}
+
 /// The session rests although its state says that it works: its word of completion was announced in that state, and nothing was said or done since.
 pub(super) fn stands(watch: &Watch) -> bool {
     watch.state == SessionState::InProgress

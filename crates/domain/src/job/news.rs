@@ -132,4 +132,14 @@ mod tests {
         assert_eq!(news(Some(&pulled), &merged), [format!("merged at {sha}")]);
         assert_eq!(news(Some(&merged), &merged), [""; 0]);
     }
+
+    #[test]
+    fn without_an_agent_every_event_is_a_persons() {
+        let mut story = crate::job::tests::Story::new();
+        story.poll(0, "IN_PROGRESS");
+        story.poll(15 * 60, "IN_PROGRESS");
+        let event = &story.events[0];
+        assert_eq!(event_news(event, true), "stuck, for its agent");
+        assert_eq!(event_news(event, false), "stuck, for its person");
+    }
 }

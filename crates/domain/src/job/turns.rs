@@ -7,7 +7,7 @@ use super::observe::{CONFIRM_WAIT, event};
 use super::silence::is_silent;
 use super::tally::{Topic, may_tell};
 use super::watch::{Attention, Nudged, Reply, Sent, Telling, Told, Turn, Watch};
-use super::{Job, Phase, pause};
+use super::{Job, Phase, completion, pause};
 use crate::effect::Action;
 use crate::event::{Audience, Occurrence};
 use crate::ids::{EventId, digest};
@@ -282,7 +282,10 @@ pub(super) fn answered(watch: &mut Watch, action: &Action, now: Timestamp) {
     let is_silent = is_silent(watch);
     let sent = match open_mut(watch) {
         Some(told) => &mut told.sent,
-        None if is_silent => &mut watch.announced.stuck_sent,
+        // An approval after the fact is not sent to Jules, so nothing of it can be taken up.
+        None if is_silent && matches!(reply, Reply::Words { .. }) => {
+            &mut watch.announced.stuck_sent
+        }
         None => return,
     };
     sent.push(Sent { at: now, reply });
@@ -322,7 +325,7 @@ pub(super) fn sent(watch: &Watch) -> &[Sent] {
     };
     match told {
         Some(told) => &told.sent,
-        None if is_silent(watch) => &watch.announced.stuck_sent,
+        None if is_silent(watch) && !completion::is_over(watch) => &watch.announced.stuck_sent,
         None => &[],
     }
 }

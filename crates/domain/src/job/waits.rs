@@ -267,12 +267,10 @@ fn is_told_by_pull(watch: &Watch) -> bool {
         Attention::Expecting { .. } | Attention::Answered { .. } => true,
         Attention::None => turns::answered_at(watch).is_some(),
     };
-    watch.pull.is_some() && !is_asked && !is_halted(watch) && (is_over(watch) || is_silent(watch))
-}
-
-/// Whether the session rests after it said that it is done.
-fn is_over(watch: &Watch) -> bool {
-    completion::rests_since(watch).is_some() || watch.state == SessionState::Completed
+    watch.pull.is_some()
+        && !is_asked
+        && !is_halted(watch)
+        && (completion::is_over(watch) || is_silent(watch))
 }
 
 fn watched(watch: &Watch, pull: Option<&Pull>, woken: Option<&AgentName>) -> WaitsFor {
@@ -303,7 +301,7 @@ fn asked(watch: &Watch, (what, since): (What, Timestamp), woken: Option<&AgentNa
 /// Nothing is asked: the session works, is silent, or rests.
 fn unasked(watch: &Watch, pull: Option<&Pull>, woken: Option<&AgentName>) -> WaitsFor {
     let rests_since = completion::rests_since(watch);
-    let is_over = is_over(watch);
+    let is_over = completion::is_over(watch);
     match (&watch.pull, pull) {
         _ if is_halted(watch) => silent(watch, woken),
         (Some(_), Some(pull)) if is_over || is_silent(watch) => pull::waits_for(pull, woken),

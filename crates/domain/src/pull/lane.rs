@@ -146,4 +146,13 @@ mod tests {
         // The clock was set back by an hour.
         assert!(lane.is_open_to(&pull(3), at(-3_600)));
     }
+
+    #[test]
+    fn a_turn_of_a_clock_a_little_ahead_is_kept_and_of_one_far_ahead_is_not() {
+        let lane = Lane::enter(None, &pull(1), at(60));
+        assert!(!lane.is_open_to(&pull(2), at(0)));
+        assert!(!lane.is_open_to(&pull(2), at(57)));
+        let lane = Lane::enter(None, &pull(1), at(3_600));
+        assert!(lane.is_open_to(&pull(2), at(0)));
+    }
 }

@@ -299,6 +299,17 @@ fn a_plan_that_is_worked_on_without_an_approval_is_told_once() {
 }
 
 #[test]
+fn a_pull_request_that_is_not_linked_yet_comes_from_an_unreviewed_plan_too() {
+    let mut story = replanned(PlanApproval::Human);
+    story.poll(45, "COMPLETED");
+    let Phase::Watching(watch) = &story.job.phase else {
+        panic!("not watched");
+    };
+    assert_eq!(watch.pull, None);
+    assert!(has_unreviewed_plan(&story.job));
+}
+
+#[test]
 fn a_plan_may_be_approved_after_the_fact() {
     let timing = Timing::default();
     // Here.

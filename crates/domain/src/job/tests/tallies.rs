@@ -216,3 +216,29 @@ fn words_to_a_silent_session_are_an_answer_until_its_silence_is_announced_again(
     assert_eq!(story.poll(31 * MINUTE, WORKING).len(), 1);
     assert_eq!(waits(&story.job), What::Silence);
 }
+
+#[test]
+fn what_jules_is_not_sent_or_needs_no_more_is_no_answer_to_a_silence() {
+    let timing = Timing::default();
+    let waits = |job: &Job| waits_for(job, None, None).what;
+    // An approval of a plan that is worked on already stays here.
+    let mut story = Story::new();
+    story.policy.plan_approval = PlanApproval::Human;
+    story.log = vec![planned("p1", 5), worked("w1", 10)];
+    story.poll(15, WORKING);
+    story.poll(20 * MINUTE, WORKING);
+    assert_eq!(waits(&story.job), What::Silence);
+    let approved = approve(&story.job, None, None, (at(21 * MINUTE), &timing));
+    assert_eq!(waits(&approved.unwrap().aggregate), What::Silence);
+    // A session that is done has nothing to take up.
+    let said = say(
+        &story.job,
+        None,
+        ("Go on", "one"),
+        (at(21 * MINUTE), &timing),
+    );
+    story.job = said.unwrap().aggregate;
+    assert_eq!(waits(&story.job), What::Answered);
+    story.poll(22 * MINUTE, "COMPLETED");
+    assert_ne!(waits(&story.job), What::Answered);
+}

@@ -2,6 +2,7 @@
 
 use domain::ids::JobId;
 use domain::policy::MergePolicy;
+use domain::pull::MergeStyle;
 use engine::desk::Error;
 use sandbox::github::PullState;
 use tests::world::{MINUTE, SECOND, Setup, World, on_green};
@@ -27,6 +28,9 @@ async fn its_pull_request_stays_open_unless_it_is_to_be_closed() {
     let named = world.named(&job);
     let cancelled = world.desk.cancel_job(&named, "a person").await;
     cancelled.expect("it ends");
+    // Also before the pull request is judged again.
+    let merged = world.approve_merge_as(&job, &MergeStyle::default()).await;
+    assert!(matches!(merged, Err(Error::NotNow(it)) if it.code == "ended"));
     world.pass(MINUTE * 30).await;
     assert_eq!(world.pull(1).state, PullState::Open);
     let again = world.desk.cancel_job(&named, "a person").await;

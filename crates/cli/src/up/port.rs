@@ -42,3 +42,23 @@ fn no_port(error: io::Error, addr: SocketAddr) -> anyhow::Error {
     };
     error.context(format!("listening on {addr}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpStream;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_port_is_taken_at_once_and_open_only_once_it_is_listened_on() {
+        let socket = bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let addr = socket.local_addr().unwrap();
+        let early = TcpStream::connect(addr).await.unwrap_err();
+        assert_eq!(early.kind(), ErrorKind::ConnectionRefused);
+        let _listener = listen(socket, addr).unwrap();
+        assert!(TcpStream::connect(addr).await.is_ok());
+        let taken = bind(addr).unwrap_err();
+        let named = taken.downcast_ref::<Error>();
+        assert!(format!("{named:?}").contains("address_in_use"), "{taken:?}");
+    }
+}

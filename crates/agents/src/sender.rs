@@ -274,7 +274,9 @@ fn failure(envelope: &Envelope, error: &reqwest::Error) -> Failure {
         return refused(envelope, refusal);
     }
     // The first cause says in its message where it went, path and all; that may hold a token. The causes below do not.
-    let causes: Vec<String> = causes(error).skip(1).map(ToString::to_string).collect();
+    let mut causes: Vec<String> = causes(error).skip(1).map(ToString::to_string).collect();
+    // Some causes repeat the one below them.
+    causes.dedup_by(|below, above| above.ends_with(below.as_str()));
     let late = if error.is_timeout() {
         "no answer in time"
     } else {

@@ -38,6 +38,7 @@ fn route(advice: Advice, about: &str) -> Option<String> {
         Advice::Cancel => order(Verb::Cancel),
         Advice::CreateJob => Some("POST /jobs".to_owned()),
         Advice::Adopt => Some("POST /jobs/SESSION/register".to_owned()),
+        Advice::ListJobs => Some("GET /jobs".to_owned()),
         Advice::Events => Some(format!("GET /jobs/{about}/events")),
         Advice::TakeWakes => Some(format!("POST /agents/{about}/take")),
         Advice::Resume

@@ -5,7 +5,7 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use client::wire::{IDEMPOTENCY_KEY, PROBLEM_JSON, Problem, Reason};
-use domain::advice::Next;
+use domain::advice::{Advice, Next};
 use domain::job::NotNow;
 use domain::redact::presentable;
 use engine::desk::Error;
@@ -116,6 +116,7 @@ impl From<NotNow> for Refused {
                 Self::field("constraints.require_plan_approval", code, &sentence)
             }
             "idempotency_key_reused" => Self::field(IDEMPOTENCY_KEY, code, &sentence),
+            "too_short" => Self::new(StatusCode::NOT_FOUND, code, &sentence),
             "cursor_too_old" => Self::new(StatusCode::GONE, code, &sentence).about("after"),
             _ => Self::new(StatusCode::CONFLICT, code, &sentence),
         };
@@ -140,9 +141,12 @@ impl From<Error> for Refused {
         let unavailable = StatusCode::SERVICE_UNAVAILABLE;
         match error {
             Error::NotNow(not_now) => not_now.into(),
-            Error::NoSuch { what, .. } => {
+            Error::NoSuch { what, ref name } => {
                 let code = format!("no_such_{what}");
-                Self::new(StatusCode::NOT_FOUND, &code, &error.to_string()).about(field_of(what))
+                let helps = Advice::for_missing(what).map(|advice| advice.about(name));
+                Self::new(StatusCode::NOT_FOUND, &code, &error.to_string())
+                    .about(field_of(what))
+                    .advising(helps.as_slice())
             }
             Error::Records(error) => error.into(),
             // Escapes can make a text several times as long as it looked.

@@ -65,7 +65,7 @@ pub(crate) async fn run(command: AgentCommand, here: &Here) -> Result<Answer> {
                 Some(_) => None,
                 None => upstreams::allowed_hosts(&here.folder),
             };
-            trial::run((&name, within), allowed, &data.desk)
+            trial::run((&name, within), allowed, &data)
                 .await
                 .with_context(|| format!("testing agent `{name}`"))
         }
@@ -117,7 +117,7 @@ async fn add(
     Ok(match secret {
         Some(secret) => {
             let json = json!({ "agent": shown, "secret": secret, "headers": HEADERS });
-            with_hint(with_secret(answer(json), &secret), &agent)
+            with_hint(with_secret(answer(json), &secret), agent.url.as_ref())
         }
         None => answer(json!({ "agent": shown })).line(format!(
             "Its wakes wait in its inbox: `gaffer watch --agent {name} -- COMMAND` fetches them."
@@ -160,7 +160,7 @@ async fn set(args: &SetArgs, data: &Keeping) -> Result<Answer> {
         Some(secret) => with_secret(answer, secret),
         None => answer,
     };
-    Ok(with_hint(answer, &agent))
+    Ok(with_hint(answer, agent.url.as_ref()))
 }
 
 /// The agent as it is to be.
@@ -253,8 +253,8 @@ fn with_secret(answer: Answer, secret: &str) -> Answer {
 }
 
 /// Says what `gaffer up` needs to reach an agent that is not on the public internet.
-fn with_hint(answer: Answer, agent: &Agent) -> Answer {
-    match &agent.url {
+fn with_hint(answer: Answer, url: Option<&Url>) -> Answer {
+    match url {
         Some(url) if is_unusual(url) => answer.line(format!(
             "Wakes go there only if `gaffer up` is started with `--allow-host {}`.",
             host(url)

@@ -2,6 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue};
 use client::wire::Reason;
+use domain::advice::Advice;
 use domain::redact::{MASK, presentable, redact};
 use engine::desk;
 use engine::ports::SecretsError;
@@ -116,6 +117,10 @@ fn advised(error: &anyhow::Error) -> Option<String> {
         Some(client::Error::Problem(problem)) => problem.next.iter().map(next::sentence).collect(),
         Some(_) | None => match error.downcast_ref::<desk::Error>() {
             Some(desk::Error::NotNow(refused)) => refused.next.iter().map(next::of_ours).collect(),
+            Some(desk::Error::NoSuch { what, name }) => Advice::for_missing(what)
+                .iter()
+                .map(|advice| next::of_ours(&advice.about(name)))
+                .collect(),
             Some(_) | None => Vec::new(),
         },
     };

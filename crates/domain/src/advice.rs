@@ -26,6 +26,8 @@ pub enum Advice {
     CreateJob,
     /// Hand over a session of a repository.
     Adopt,
+    /// List the jobs.
+    ListJobs,
     /// Read a job's events.
     Events,
     /// Take wakes out of an agent's inbox.
@@ -67,7 +69,7 @@ pub struct Next {
 
 impl Advice {
     /// Everything that is ever advised.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Say,
         Self::Approve,
         Self::Merge,
@@ -75,6 +77,7 @@ impl Advice {
         Self::Cancel,
         Self::CreateJob,
         Self::Adopt,
+        Self::ListJobs,
         Self::Events,
         Self::TakeWakes,
         Self::Resume,
@@ -101,6 +104,7 @@ impl Advice {
             Self::Cancel => "cancel",
             Self::CreateJob => "create_job",
             Self::Adopt => "adopt",
+            Self::ListJobs => "list_jobs",
             Self::Events => "events",
             Self::TakeWakes => "take_wakes",
             Self::Resume => "resume",
@@ -133,6 +137,7 @@ impl Advice {
             Self::Cancel => "cancels it",
             Self::CreateJob => "creates a new job",
             Self::Adopt => "hands over a session that was begun elsewhere",
+            Self::ListJobs => "lists the jobs",
             Self::Events => "shows its events",
             Self::TakeWakes => "takes what is in the inbox",
             Self::Resume => "lets everything go on",
@@ -150,6 +155,17 @@ impl Advice {
         }
     }
 
+    /// What helps whoever named something that does not exist, if anything does.
+    pub fn for_missing(what: &str) -> Option<Self> {
+        match what {
+            "job" | "pull" => Some(Self::ListJobs),
+            "source" => Some(Self::AddSource),
+            "agent" => Some(Self::AddAgent),
+            "account" => Some(Self::AddAccount),
+            _ => None,
+        }
+    }
+
     /// The order about a job that it is, if it is one.
     pub fn order(self) -> Option<Order> {
         match self {
@@ -160,6 +176,7 @@ impl Advice {
             Self::Cancel => Some(Order::Cancel),
             Self::CreateJob
             | Self::Adopt
+            | Self::ListJobs
             | Self::Events
             | Self::TakeWakes
             | Self::Resume

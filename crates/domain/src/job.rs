@@ -169,6 +169,9 @@ pub struct Ending {
     pub pull: Option<PullRef>,
     /// How.
     pub how: How,
+    /// Whether its session worked on a plan that nobody approved: a pull request may still be linked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub plan_unreviewed: bool,
 }
 
 /// How a job ended.

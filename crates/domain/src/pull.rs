@@ -26,7 +26,7 @@ pub use news::{
     Heard, Hearsay, News, hear, is_at, is_just_pushed, is_only_seen, is_young, unhurried,
     wants_clues,
 };
-pub use repair::wants_logs;
+pub use repair::{tells_of_checks_at, wants_logs};
 pub use style::{MergeStyle, TITLE_CHARS_MAX};
 pub use unexpected::{Accepted, Doubt, Unexpected, beyond, doubt, paths_of_patch, taken_back};
 pub(crate) use waits::waits_for;

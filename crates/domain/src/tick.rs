@@ -48,10 +48,15 @@ pub enum Call {
     },
 }
 
+/// Whether a chain is broken: its message is late, or a clock that was ahead set it to later than any chain goes on.
+fn is_broken(next_at: Timestamp, now: Timestamp) -> bool {
+    now > next_at + LATE || next_at > now + SCHEDULE_EVERY + LATE
+}
+
 /// The lease of whoever may tick now; none for a message of a chain that has been replaced, one that comes twice, and the schedule while a chain lives.
 pub fn begin(lease: &Lease, call: Call, now: Timestamp) -> Option<Lease> {
     let may = match call {
-        Call::Schedule => lease.next_at.is_none_or(|at| now > at + LATE),
+        Call::Schedule => lease.next_at.is_none_or(|at| is_broken(at, now)),
         Call::Next { generation, .. } => generation == lease.generation && lease.next_at.is_some(),
     };
     may.then(|| continued(lease.generation, now))
@@ -173,6 +178,9 @@ mod tests {
         let replaced = begin(&lease, Call::Schedule, at(50 + 16)).unwrap();
         // The lost message turns up after all.
         assert_eq!(begin(&replaced, next(&lease), at(67)), None);
+        // A clock that was an hour ahead began the chain.
+        let ahead = continued(0, at(3600));
+        assert!(begin(&ahead, Call::Schedule, at(0)).is_some());
     }
 
     #[test]

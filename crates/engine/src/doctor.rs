@@ -9,10 +9,12 @@ use domain::doctor::{
 };
 use domain::facts::Fact;
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{AccountName, BranchName, InstallationId, RepoName};
+use domain::ids::{AccountName, AgentName, BranchName, InstallationId, RepoName};
 use domain::marker::Marker;
 use domain::policy::Source;
+use domain::wake::Notify;
 use secrecy::ExposeSecret;
+use url::Url;
 
 use crate::desk::Error;
 use crate::ports::{
@@ -270,14 +272,19 @@ impl Doctor {
             }
             let wakes = self.store.wakes(&agent.name).await?;
             let dead = wakes.iter().filter(|wake| wake.value.is_lost()).count();
-            let reach = match &agent.url {
+            let url = match agent.notify {
+                Some(notify) => self.notice_address(&agent.name, notify).await,
+                None => agent.url,
+            };
+            let reach = match &url {
                 Some(url) if agent.disabled.is_none() => Some(self.agents.reach(url).await),
                 Some(_) | None => None,
             };
             facts.push(AgentFacts {
                 secret: self.kept(&SecretName::Agent(agent.name.clone())).await,
                 name: agent.name,
-                host: agent.url.as_ref().map(host),
+                host: url.as_ref().map(host),
+                notify: agent.notify,
                 disabled: agent
                     .disabled
                     .map(|disabled| format!("{} (since {})", disabled.why, disabled.at)),
@@ -286,6 +293,15 @@ impl Doctor {
             });
         }
         Ok(facts)
+    }
+
+    /// Where a person's notices go, unless that is a desktop. The address is a secret: only its host goes further.
+    async fn notice_address(&self, name: &AgentName, notify: Notify) -> Option<Url> {
+        if notify == Notify::Desktop {
+            return None;
+        }
+        let kept = self.secrets.read(&SecretName::Agent(name.clone())).await;
+        kept.ok()?.expose_secret().parse().ok()
     }
 
     async fn kept(&self, name: &SecretName) -> Kept {

@@ -118,12 +118,15 @@ pub struct AccountStatus {
 }
 
 /// The words that [`state_of`] has for a job, in the order in which a job comes to them.
-pub const STATES: [&str; 13] = [
+pub const STATES: [&str; 16] = [
     "queued",
     "starting",
     "working",
     "asking",
     "plan-waits",
+    "answered",
+    "paused",
+    "unknown",
     "in-review",
     "completed",
     "merged",

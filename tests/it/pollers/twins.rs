@@ -99,6 +99,7 @@ fn ended(session: SessionId) -> Phase {
         session: Some(session),
         pull: None,
         how: How::Completed,
+        plan_unreviewed: false,
     })
 }
 

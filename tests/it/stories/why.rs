@@ -157,10 +157,10 @@ async fn a_job_that_is_held_and_one_that_may_go() {
             working
             - paused: Everything is paused.
             - working: Jules says QUEUED; it last did something at ….
-            - effect_waits: `say:10236777772164977101:words` is to be done from … on (attempt 1).
+            - effect_waits: To do from … on: send the session a message (attempt 1).
             > 16s: Jules is asked how its sessions are.
             > 1h 6s: If nothing has moved by then, `stuck` is told.
-            > some time: `say:10236777772164977101:words` is done once it may go on.
+            > some time: Once it may go on: send the session a message.
             ! resume
         "#]],
     )
@@ -177,7 +177,7 @@ async fn a_job_whose_key_is_refused() {
         queued
         - unauthorized: Jules refuses the key of account `default` since ….
         - refused_for_now: Its session could not be created, 1 times so far.
-        - effect_failed: `create:01kjma0fm00000000000000000#1` failed: creating the session `[gaffer tests/01kjma0fm00000000000000000#1] Add a test`: Jules answered 401 UNAUTHENTICATED; store a valid key for this account: Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential.
+        - effect_failed: It failed: create a session: creating the session `[gaffer tests/01kjma0fm00000000000000000#1] Add a test`: Jules answered 401 UNAUTHENTICATED; store a valid key for this account: Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential.
         > 41s: It is tried again.
         ! replace_key default
     "#]]).await;
@@ -307,7 +307,7 @@ async fn a_pull_request_on_its_way() {
     "#]]).await;
     let pull = format!("{REPO}#1");
     pull_says(&world, &pull, expect![[r#"
-        refused
+        blocked
         ~ As read on GitHub 4 minutes ago.
         - needs_approval: People decide here what is merged: this head has to be approved, unless the source says `merge = on-green`.
         > 5m 11s: Pull request acme/shop#1 is read and judged again.

@@ -92,7 +92,6 @@ async fn world(state: State) -> (World, JobId) {
     };
     world
         .change(&id, |job| {
-            let session = job.session().cloned();
             if state == State::Adopted {
                 job.origin = Origin::Adopted;
             }
@@ -101,9 +100,10 @@ async fn world(state: State) -> (World, JobId) {
             }
             job.phase = Phase::Ended(Ending {
                 at: since,
-                session,
+                session: job.session().cloned(),
                 pull: None,
                 how,
+                plan_unreviewed: false,
             });
         })
         .await;

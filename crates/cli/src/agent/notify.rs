@@ -9,7 +9,7 @@ use secrecy::SecretString;
 use serde_json::json;
 use url::Url;
 
-use super::{address, exists};
+use super::{address, exists, with_hint};
 use crate::args::agent::NotifyTo;
 use crate::args::value::agent_url;
 use crate::error::Error;
@@ -35,7 +35,7 @@ pub(super) async fn add(name: &AgentName, to: NotifyTo, data: &Keeping) -> Resul
         None => Notify::Desktop,
         Some(url) => Notify::of_host(url.host_str().unwrap_or_default()),
     };
-    if let Some(url) = url {
+    if let Some(url) = &url {
         let secret = SecretString::from(url.to_string());
         let kept = SecretName::Agent(name.clone());
         data.secrets.write(&kept, &secret).await?;
@@ -51,12 +51,13 @@ pub(super) async fn add(name: &AgentName, to: NotifyTo, data: &Keeping) -> Resul
     if !save(&data.desk, address(&agent), &agent, (None, None)).await? {
         return Err(busy().into());
     }
-    Ok(Answer::new(json!({ "agent": value(&agent) }))
+    let answer = Answer::new(json!({ "agent": value(&agent) }))
         .line(format!("`{name}` is added."))
         .line(format!(
             "Events that wait for a person are shown by {}; try it with `gaffer agent test {name}`.",
             notify.word()
-        )))
+        ));
+    Ok(with_hint(answer, url.as_ref()))
 }
 
 fn read_address() -> Result<Url> {

@@ -6,11 +6,13 @@ use agents::{HostRule, Probe};
 use anyhow::Result;
 use domain::doctor::Reach;
 use domain::ids::AgentName;
-use domain::wake::{Channel, Wake, WakeState};
+use domain::wake::{Channel, Notify, Wake, WakeState};
 use engine::desk::Desk;
-use engine::ports::AgentsProbe;
+use engine::ports::{AgentsProbe, SecretName};
+use engine::settings::Agent;
 use engine::store::Versioned;
 use jiff::SignedDuration;
+use secrecy::ExposeSecret;
 use serde_json::json;
 use url::Url;
 
@@ -18,14 +20,16 @@ use super::{host, must_find};
 use crate::args::value::short;
 use crate::error::Error;
 use crate::render::Answer;
+use crate::site::Keeping;
 use crate::switch::moment;
 
 /// Sends a test message and waits for what becomes of it.
 pub(super) async fn run(
     (name, within): (&AgentName, SignedDuration),
     allowed: Option<Vec<HostRule>>,
-    desk: &Desk,
+    data: &Keeping,
 ) -> Result<Answer> {
+    let desk = &data.desk;
     let agent = must_find(desk, name).await?.value;
     if let Some(disabled) = &agent.disabled {
         let what = format!(
@@ -40,7 +44,8 @@ pub(super) async fn run(
         )
         .into());
     }
-    if let (Some(allowed), Some(url)) = (allowed, &agent.url)
+    let receiver = Receiver::of(&agent, data).await?;
+    if let (Some(allowed), Receiver::Address { url, .. }) = (allowed, &receiver)
         && agent.ways().contains(&Channel::Http)
         && let Reach::Refused { why } = Probe::new(allowed).reach(url).await
     {
@@ -56,7 +61,49 @@ pub(super) async fn run(
         .wake_settled(name, &event, Duration::try_from(within).unwrap_or_default())
         .await?;
     withdraw(desk, &found).await?;
-    outcome(&found.value, agent.url.as_ref(), within)
+    outcome(&found.value, &receiver, within)
+}
+
+/// Where the test message goes.
+enum Receiver {
+    /// An address: it may be shown whole, or only its host may be.
+    Address {
+        /// The address.
+        url: Url,
+        /// What is shown of it.
+        shown: String,
+    },
+    /// The desktop of the machine that `gaffer up` runs on.
+    Desktop,
+    /// Its inbox.
+    Inbox,
+}
+
+impl Receiver {
+    async fn of(agent: &Agent, data: &Keeping) -> Result<Self> {
+        let (url, shown) = match (agent.notify, &agent.url) {
+            (Some(Notify::Desktop), _) => return Ok(Self::Desktop),
+            (Some(Notify::Slack | Notify::Discord | Notify::Ntfy), _) => {
+                let kept = SecretName::Agent(agent.name.clone());
+                let address = data.secrets.read(&kept).await?;
+                let url: Url = address
+                    .expose_secret()
+                    .parse()
+                    .map_err(|_| unusable(agent))?;
+                let shown = host(&url);
+                (url, shown)
+            }
+            (None, Some(url)) => (url.clone(), url.to_string()),
+            (None, None) => return Ok(Self::Inbox),
+        };
+        Ok(Self::Address { url, shown })
+    }
+}
+
+fn unusable(agent: &Agent) -> Error {
+    let name = &agent.name;
+    let next = format!("remove it with `gaffer agent remove {name}` and add it again");
+    Error::refused("no_address", "its address is not readable", next)
 }
 
 /// A test that did not get through is over: it must not be tried for days like a real wake.
@@ -75,7 +122,7 @@ async fn withdraw(desk: &Desk, found: &Versioned<Wake>) -> Result<()> {
     }
 }
 
-fn outcome(wake: &Wake, url: Option<&Url>, within: SignedDuration) -> Result<Answer> {
+fn outcome(wake: &Wake, receiver: &Receiver, within: SignedDuration) -> Result<Answer> {
     let (name, event) = (&wake.agent, &wake.event.id);
     let answer = |outcome: &str, text: String| {
         Ok(Answer::new(json!({ "agent": name, "event_id": event, "outcome": outcome })).line(text))
@@ -93,21 +140,34 @@ fn outcome(wake: &Wake, url: Option<&Url>, within: SignedDuration) -> Result<Ans
             ),
         ),
         WakeState::Pending { .. } | WakeState::Sending { .. } | WakeState::Dead { .. } => {
-            let refused = match url {
-                Some(url) if wake.channel == Channel::Http => by_http(wake, url, within),
-                Some(_) | None => by_inbox(wake, within),
+            let refused = match (wake.channel, receiver) {
+                (Channel::Http, Receiver::Address { url, shown }) => {
+                    not_delivered(wake, (shown, &look(url)), within)
+                }
+                (Channel::Http, Receiver::Desktop) => {
+                    not_delivered(wake, ("the desktop", LOOK_AT_DESKTOP), within)
+                }
+                (Channel::Http, Receiver::Inbox) | (Channel::Inbox, _) => by_inbox(wake, within),
             };
             Err(refused.into())
         }
     }
 }
 
-/// Why a test message did not get to an address.
-fn by_http(wake: &Wake, url: &Url, within: SignedDuration) -> Error {
-    let look = format!(
-        "look at what the receiver and `gaffer up` print; a private host has to be allowed with `gaffer up --allow-host {}`",
-        host(url)
-    );
+/// What to look at when a desktop shows nothing.
+const LOOK_AT_DESKTOP: &str =
+    "look at what `gaffer up` prints; it has to run in the desktop session that shows the notices";
+
+/// What to look at when nothing arrives at an address.
+fn look(url: &Url) -> String {
+    let host = host(url);
+    format!(
+        "look at what the receiver and `gaffer up` print; a private host has to be allowed with `gaffer up --allow-host {host}`"
+    )
+}
+
+/// Why a test message did not get to an address or a desktop.
+fn not_delivered(wake: &Wake, (shown, look): (&str, &str), within: SignedDuration) -> Error {
     let within = short(within);
     match &wake.state {
         WakeState::Dead { why, .. } => {
@@ -121,11 +181,12 @@ fn by_http(wake: &Wake, url: &Url, within: SignedDuration) -> Error {
         }
         WakeState::Pending { attempt, .. } => {
             let tries = attempt - 1;
-            let what = format!("the test message failed at {url} ({tries} tries within {within})");
+            let what =
+                format!("the test message failed at {shown} ({tries} tries within {within})");
             Error::refused("not_delivered", what, look)
         }
         WakeState::Sending { .. } | WakeState::Leased { .. } | WakeState::Acknowledged { .. } => {
-            let what = format!("{url} has not answered within {within}");
+            let what = format!("{shown} has not answered within {within}");
             Error::refused("no_answer", what, look)
         }
     }

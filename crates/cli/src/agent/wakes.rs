@@ -1,8 +1,10 @@
 //! `gaffer wake`: what is on its way to agents, and putting it on its way once more.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context, Result};
 use domain::ids::{AgentName, EventId};
-use domain::wake::{Wake, WakeState};
+use domain::wake::{Notify, Wake, WakeState};
 use engine::desk::Desk;
 use engine::wakes::Replayed;
 use jiff::{SignedDuration, Timestamp};
@@ -46,6 +48,7 @@ async fn list(args: &ListArgs, desk: &Desk) -> Result<Answer> {
     wakes.reverse();
     let more = wakes.len() > usize::from(args.limit);
     wakes.truncate(args.limit.into());
+    let ways = Ways::of(desk).await?;
     let row = |wake: &Wake| {
         vec![
             wake.event.id.to_string(),
@@ -53,7 +56,7 @@ async fn list(args: &ListArgs, desk: &Desk) -> Result<Answer> {
             wake.event.what.kind().to_owned(),
             job_of(wake),
             wake.agent.to_string(),
-            wake.channel.word().to_owned(),
+            ways.word(wake).to_owned(),
             standing(wake).word().to_owned(),
         ]
     };
@@ -61,7 +64,7 @@ async fn list(args: &ListArgs, desk: &Desk) -> Result<Answer> {
     let rows = wakes.iter().map(row).collect();
     let all: Vec<Value> = wakes.iter().map(told).collect();
     let answer = Answer::new(json!({ "wakes": all, "more": more }));
-    Ok(answer.table(&head, rows, "No wake is so."))
+    Ok(answer.table(&head, rows, "No wake matches."))
 }
 
 async fn show(name: &str, desk: &Desk) -> Result<Answer> {
@@ -74,11 +77,12 @@ async fn show(name: &str, desk: &Desk) -> Result<Answer> {
         shown
     };
     let all: Vec<Value> = wakes.iter().map(shown).collect();
+    let ways = Ways::of(desk).await?;
     let mut answer = Answer::new(json!({ "wakes": all }));
     for wake in &wakes {
         answer = answer.pairs(vec![
             ("agent", wake.agent.to_string()),
-            ("way", wake.channel.word().to_owned()),
+            ("way", ways.word(wake).to_owned()),
             ("state", sentence(wake)),
             ("next", wake.due().map(moment).unwrap_or_default()),
         ]);
@@ -159,6 +163,25 @@ async fn of_event(event: &EventId, name: Option<&AgentName>, desk: &Desk) -> Res
         return Err(Error::refused("no_such_wake", what, next).into());
     }
     Ok(wakes)
+}
+
+/// How each person gets notices.
+struct Ways(BTreeMap<AgentName, Notify>);
+
+impl Ways {
+    async fn of(desk: &Desk) -> Result<Self> {
+        let agents = desk.store.agents().await?.into_iter();
+        let people = agents.filter_map(|it| Some((it.value.name, it.value.notify?)));
+        Ok(Self(people.collect()))
+    }
+
+    /// The way that a wake goes, in one word.
+    fn word(&self, wake: &Wake) -> &'static str {
+        match self.0.get(&wake.agent) {
+            Some(notify) => notify.word(),
+            None => wake.channel.word(),
+        }
+    }
 }
 
 fn before(desk: &Desk, since: SignedDuration) -> Timestamp {

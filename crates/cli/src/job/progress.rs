@@ -13,6 +13,8 @@ const LINE_CHARS_MAX: usize = 300;
 /// What is shown meanwhile.
 pub(super) struct Progress {
     term: Option<Term>,
+    /// One of several jobs: its lines begin with its name, and none is written anew.
+    one_of_several: Option<String>,
     shown: Option<(String, Instant)>,
 }
 
@@ -21,8 +23,16 @@ impl Progress {
     pub(super) fn new(as_json: bool) -> Self {
         Self {
             term: (!as_json).then(Term::stderr),
+            one_of_several: None,
             shown: None,
         }
+    }
+
+    /// The same for one of several jobs that are waited for.
+    pub(super) fn one_of_several(as_json: bool, name: &str) -> Self {
+        let mut progress = Self::new(as_json);
+        progress.one_of_several = Some(name.to_owned());
+        progress
     }
 
     /// Shows where a job stands, and what it waits for.
@@ -46,8 +56,11 @@ impl Progress {
             Some(_) | None => Instant::now(),
         };
         let is_new = self.shown.as_ref().is_none_or(|(shown, _)| *shown != words);
-        let line = presentable(&words, LINE_CHARS_MAX);
-        if term.is_term() {
+        let line = match &self.one_of_several {
+            Some(name) => presentable(&format!("{name}: {words}"), LINE_CHARS_MAX),
+            None => presentable(&words, LINE_CHARS_MAX),
+        };
+        if term.is_term() && self.one_of_several.is_none() {
             let age = since.elapsed().as_secs();
             render::rewritten(term, &format!("{line} ({age} s)"));
         } else if is_new {
@@ -59,7 +72,8 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some(term) = self.term.as_ref().filter(|term| term.is_term()) {
+        let term = self.term.as_ref().filter(|term| term.is_term());
+        if let (Some(term), None) = (term, &self.one_of_several) {
             render::rewritten(term, "");
         }
     }

@@ -45,8 +45,10 @@ pub(super) async fn all(
     as_json: bool,
 ) -> Result<Answer> {
     let [one] = names else {
-        // One line has no room for several jobs.
-        let waits = names.iter().map(|name| until(client, name, what, true));
+        let shown = |name| Progress::one_of_several(as_json, name);
+        let waits = names
+            .iter()
+            .map(|name| until(client, name, what, shown(name)));
         let jobs = futures::future::try_join_all(waits).await?;
         let more = false;
         let next_cursor = None;
@@ -66,7 +68,8 @@ pub(super) async fn run(
     what: (Until, SignedDuration),
     as_json: bool,
 ) -> Result<Answer> {
-    Ok(show::job(&until(client, name, what, as_json).await?))
+    let progress = Progress::new(as_json);
+    Ok(show::job(&until(client, name, what, progress).await?))
 }
 
 /// Waits, and answers the job as it is then.
@@ -74,12 +77,11 @@ async fn until(
     client: &Client,
     id: &str,
     (until, within): (Until, SignedDuration),
-    is_quiet: bool,
+    mut progress: Progress,
 ) -> Result<JobView> {
     let end = Instant::now() + within.unsigned_abs();
     let mut name = id.to_owned();
     let mut beat = tokio::time::interval(LOOK_EVERY);
-    let mut progress = Progress::new(is_quiet);
     let mut was_there = false;
     loop {
         beat.tick().await;

@@ -200,7 +200,9 @@ fn meaning(head: &str, cell: &str) -> Option<Style> {
     }
     let colour = match cell {
         "merged" | "completed" | "acknowledged" | "working" | "stored" => Color::Green,
-        "asking" | "plan-waits" | "in-review" | "conflicts" | "waits" | "missing" => Color::Yellow,
+        "asking" | "plan-waits" | "in-review" | "conflicts" | "waits" | "blocked" | "missing" => {
+            Color::Yellow
+        }
         "failed" | "lost" | "refused" | "given-up" | "unusable" | "unreachable" => Color::Red,
         _ => return None,
     };

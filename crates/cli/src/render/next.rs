@@ -39,6 +39,7 @@ pub(crate) fn arguments(advice: Advice, about: &str) -> String {
         Advice::Cancel => format!("job cancel {about}"),
         Advice::CreateJob => format!("job create --repo {about} --prompt TEXT"),
         Advice::Adopt => format!("job adopt SESSION --repo {about}"),
+        Advice::ListJobs => "job list".to_owned(),
         Advice::Events => format!("job events {about}"),
         Advice::TakeWakes => format!("watch --agent {about} -- COMMAND"),
         Advice::Resume => "resume".to_owned(),
@@ -86,7 +87,7 @@ mod tests {
             | Advice::EnableAgent
             | Advice::GiveInbox => "bot",
             Advice::CreateToken => "write",
-            Advice::Resume => "",
+            Advice::Resume | Advice::ListJobs => "",
         }
     }
 

@@ -217,6 +217,7 @@ fn cases_of_sessions() -> Vec<Case> {
             session: None,
             pull: None,
             how: How::Completed,
+            plan_unreviewed: false,
         });
     };
     vec![

@@ -30,6 +30,7 @@ fn tool(advice: Advice) -> Option<Tool> {
         Advice::Cancel => Some(Tool::CancelJob),
         Advice::CreateJob => Some(Tool::CreateJob),
         Advice::Adopt => Some(Tool::RegisterJob),
+        Advice::ListJobs => Some(Tool::ListJobs),
         Advice::Events => Some(Tool::ListEvents),
         Advice::TakeWakes => Some(Tool::TakeWakes),
         Advice::Resume

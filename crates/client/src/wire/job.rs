@@ -252,7 +252,7 @@ pub struct PullView {
     /// The job whose session made it.
     #[schemars(with = "form::JobId")]
     pub job_id: JobId,
-    /// Where it stands, in one word: as `GET /pulls/{owner}/{name}/{number}/why` tells it: `unread`, `waits`, `conflicts`, `refused`, `merging` and so on.
+    /// Where it stands, in one word: as `GET /pulls/{owner}/{name}/{number}/why` tells it: `unread`, `waits`, `conflicts`, `blocked`, `merging` and so on.
     pub state: String,
     /// Its head, once it was read.
     #[schemars(with = "Option<form::CommitSha>")]

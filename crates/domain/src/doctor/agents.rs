@@ -21,8 +21,8 @@ fn of(agent: &AgentFacts, folder: &str) -> Vec<Finding> {
         let what = format!("it is disabled: {}", outside(why));
         findings.push(Finding::new(Code::AgentDisabled, &about, what));
     }
-    // What is fetched is not signed.
-    if agent.host.is_some() {
+    // What is fetched is not signed, and neither are a person's notices.
+    if agent.host.is_some() && agent.notify.is_none() {
         findings.extend(secret(agent, &about, folder));
     }
     findings.extend(reach(agent, &about));
@@ -31,9 +31,10 @@ fn of(agent: &AgentFacts, folder: &str) -> Vec<Finding> {
         findings.push(Finding::new(Code::DeadWakes, &about, what));
     }
     if findings.is_empty() {
-        let what = match (&agent.host, &agent.reach) {
-            (Some(host), Some(Reach::Open)) => format!("{host} takes connections"),
-            (Some(_) | None, _) => "its wakes wait in its inbox".to_owned(),
+        let what = match (&agent.host, &agent.reach, agent.notify) {
+            (Some(host), Some(Reach::Open), _) => format!("{host} takes connections"),
+            (Some(_) | None, _, Some(notify)) => format!("its notices go to {}", notify.word()),
+            (Some(_) | None, _, None) => "its wakes wait in its inbox".to_owned(),
         };
         findings.push(Finding::ok(Area::Agent, &about, what));
     }

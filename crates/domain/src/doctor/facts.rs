@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::governor::Limits;
 use crate::ids::{AccountName, AgentName, BranchName, InstallationId, RepoId, RepoName};
 use crate::policy::Source;
+use crate::wake::Notify;
 
 /// Everything that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -201,6 +202,8 @@ pub struct AgentFacts {
     pub name: AgentName,
     /// Where its wakes go, host and port alone; none when they wait in its inbox.
     pub host: Option<String>,
+    /// How a person gets notices; none for an agent.
+    pub notify: Option<Notify>,
     /// Why it takes no more wakes.
     pub disabled: Option<String>,
     /// What its wakes are signed with.

@@ -151,6 +151,25 @@ impl Action {
         }
     }
 
+    /// What it does, for people.
+    pub fn does(&self) -> String {
+        match self {
+            Self::CreateSession { .. } => "create a session".to_owned(),
+            Self::Say { .. } => "send the session a message".to_owned(),
+            Self::ApprovePlan { .. } => "approve the plan".to_owned(),
+            Self::Archive { .. } => "archive the session".to_owned(),
+            Self::Merge { pull, .. } => format!("merge {pull}"),
+            Self::MarkReady { pull, .. } => format!("mark {pull} ready for review"),
+            Self::UpdateBranch { pull, .. } => format!("update the branch of {pull}"),
+            Self::Comment { pull, .. } => format!("comment on {pull}"),
+            Self::Label { pull, label } => format!("put the label `{label}` on {pull}"),
+            Self::ClosePull { pull } => format!("close {pull}"),
+            Self::DeleteBranch { repo, branch, .. } => {
+                format!("delete the branch `{branch}` of {repo}")
+            }
+        }
+    }
+
     /// Whether it is done on GitHub; else it is done on Jules.
     pub fn is_on_github(&self) -> bool {
         match self {

@@ -252,6 +252,7 @@ pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job
         session: None,
         pull: None,
         how: How::Refused { reason },
+        plan_unreviewed: false,
     });
     step
 }
@@ -268,6 +269,7 @@ pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> 
                 session: None,
                 pull: None,
                 how,
+                plan_unreviewed: false,
             });
             step.looks.push(Look::Slots(job.account.clone()));
         }

@@ -79,6 +79,9 @@ pub fn effect_news(action: &Action) -> Option<&'static str> {
         Action::Say { cause, .. } if cause.starts_with("ci:") => {
             Some("checks failed; its session is told")
         }
+        Action::Say { cause, .. } if cause.starts_with("conflict:") => {
+            Some("conflicts with its base; its session is told")
+        }
         Action::Merge { .. } => Some("is being merged"),
         Action::UpdateBranch { .. } => Some("its branch is being brought up to date"),
         Action::CreateSession { .. }
@@ -126,6 +129,7 @@ mod tests {
                 how: How::Merged {
                     sha: sha.parse().unwrap(),
                 },
+                plan_unreviewed: false,
             }),
             ..pulled.clone()
         };

@@ -239,6 +239,7 @@ pub(super) fn end(step: &mut Step<Job>, watch: &Watch, how: How, now: Timestamp)
         session,
         pull: watch.pull.clone(),
         how,
+        plan_unreviewed: unreviewed::is_unreviewed(watch),
     };
     step.aggregate.phase = Phase::Ended(ending);
     step.looks.push(Look::Slots(step.aggregate.account.clone()));

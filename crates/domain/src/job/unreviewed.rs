@@ -53,11 +53,15 @@ pub(super) fn notice(step: &mut Step<Job>, watch: &mut Watch, context: &Context<
 /// Whether the pull request of a job comes from work on a plan that nobody approved. It may not be linked to the job yet, so COMPLETED without one is no sign that the plan waits.
 pub fn has_unreviewed_plan(job: &Job) -> bool {
     match &job.phase {
-        Phase::Watching(watch) => {
-            worked_on(watch).is_some() && watch.state != SessionState::AwaitingPlanApproval
-        }
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => false,
+        Phase::Watching(watch) => is_unreviewed(watch),
+        Phase::Ended(ending) => ending.plan_unreviewed,
+        Phase::Queued { .. } | Phase::Creating { .. } => false,
     }
+}
+
+/// Whether a session works, or worked, on a plan that nobody approved.
+pub(super) fn is_unreviewed(watch: &Watch) -> bool {
+    worked_on(watch).is_some() && watch.state != SessionState::AwaitingPlanApproval
 }
 
 /// Whether a session no longer waits for the approval of a plan, since it works on it: there is nothing to tell Jules.

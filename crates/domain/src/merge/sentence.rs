@@ -87,7 +87,7 @@ impl Reason {
             }
             Self::BlockingLabel { label } => format!("It carries the label `{label}`; take that off."),
             Self::ProtectedPath { path } => format!("It changes `{path}`, which only a person may merge: somebody has to approve this head."),
-            Self::PlanUnreviewed => "Its session worked on a plan that nobody approved: it can be approved after the fact.".to_owned(),
+            Self::PlanUnreviewed => "Its session worked on a plan that nobody approved: approve it after the fact, or merge it on GitHub yourself.".to_owned(),
             Self::UnexpectedPush { paths } if paths.is_empty() => {
                 "Its head was pushed when nobody expected it, and changes more than can be compared: look at it, then approve this head.".to_owned()
             }
@@ -106,7 +106,7 @@ impl Reason {
             Self::TooFewChecks { have, need } => {
                 format!("{have} checks succeeded, but the source demands {need}; skipped and neutral ones do not count.")
             }
-            Self::RequiredMissing { names } => format!("These checks must pass and have not: {}; see that a workflow reports them on pull requests, or change the rules that name them.", list(names)),
+            Self::RequiredMissing { names } => format!("Required checks have not passed: {}. If one never starts, see that a workflow reports it on pull requests, or change the rules that name it.", list(names)),
             Self::Behind { by } => format!("It lacks {by} commits of its base; Gaffer updates its branch."),
             Self::MergeQueue => "The base merges through GitHub's merge queue, which this version does not use yet; add it there.".to_owned(),
             Self::Forbidden { what: Thing::BranchRules, permission } => {

@@ -173,6 +173,16 @@ pub fn wants_logs(
     red && ripe && session == SessionRest::Resting && !pull.repairs.ci_told.contains(sha)
 }
 
+/// When the session of a pull request whose checks failed is told of them at the earliest; none when nothing failed or it was told.
+pub fn tells_of_checks_at(pull: &Pull, timing: &Timing) -> Option<Timestamp> {
+    let verdict = pull.verdict.as_ref()?;
+    let seen = pull.failing.as_ref().filter(|it| it.sha == verdict.sha)?;
+    let is_failure = |reason: &Reason| matches!(reason, Reason::ChecksFailed { .. });
+    let fails = reasons(&verdict.judgement).iter().any(is_failure);
+    let waits = fails && !pull.repairs.ci_told.contains(&seen.sha);
+    waits.then(|| plus(seen.since, timing.ci_repair_after))
+}
+
 /// Failed checks go back to the session that made them: once a head, a few times a pull request, and not before Jules had a chance to see them itself.
 fn failed_checks(step: &mut Step<Pull>, matter: &Matter<'_>, names: &[String]) {
     let sha = &matter.facts.head.sha;

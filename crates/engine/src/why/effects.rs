@@ -16,38 +16,34 @@ impl Desk {
 }
 
 fn one(found: &mut Found, effect: &Effect) {
-    let name = &effect.action;
+    let what = effect.action.does();
     match &effect.state {
         EffectState::Done { .. } => {}
         EffectState::Intent {
             not_before,
             attempt,
         } => {
-            let sentence =
-                format!("`{name}` is to be done from {not_before} on (attempt {attempt}).");
+            let sentence = format!("To do from {not_before} on: {what} (attempt {attempt}).");
             found.because("effect_waits", sentence);
             if found.held {
-                found.then(None, format!("`{name}` is done once it may go on."));
+                found.then(None, format!("Once it may go on: {what}."));
             } else {
-                found.then(*not_before, format!("`{name}` is done."));
+                found.then(*not_before, format!("To do then: {what}."));
             }
         }
         EffectState::Started { until, .. } => {
-            found.because("effect_started", format!("`{name}` is being done."));
-            let sentence = format!(
-                "If nothing of `{name}` is recorded by then, its outcome counts as unknown."
-            );
+            found.because("effect_started", format!("Under way: {what}."));
+            let sentence = format!("Without a recorded outcome by then, it is unknown: {what}.");
             found.then(*until, sentence);
         }
         EffectState::Unknown { look_at, .. } => {
-            found.because("effect_unknown", format!("`{name}` may have happened."));
-            let sentence = format!("The world is read to find out whether `{name}` happened.");
-            found.then(*look_at, sentence);
+            found.because("effect_unknown", format!("It may have happened: {what}."));
+            found.then(*look_at, format!("Whether it happened is read: {what}."));
         }
         // It was never begun: the aggregate says why.
         EffectState::Failed { attempt: 0, .. } => {}
         EffectState::Failed { failure, .. } => {
-            found.because("effect_failed", format!("`{name}` failed: {failure}"));
+            found.because("effect_failed", format!("It failed: {what}: {failure}"));
         }
     }
 }

@@ -3,7 +3,7 @@
 use domain::advice::{Advice, Next};
 use domain::ids::PullRef;
 use domain::merge::{Judgement, Reason};
-use domain::pull::{Pull, PullPhase, REOPEN_WAIT};
+use domain::pull::{Pull, PullPhase, REOPEN_WAIT, tells_of_checks_at};
 use jiff::Timestamp;
 
 use super::{AsRead, Found};
@@ -26,7 +26,7 @@ pub fn state_of(pull: &Pull) -> &'static str {
         PullPhase::Open => match pull.verdict.as_ref().map(|verdict| &verdict.judgement) {
             None => "unread",
             Some(Judgement::Merge { .. } | Judgement::Wait { .. }) => "waits",
-            Some(Judgement::Refuse { .. }) => "refused",
+            Some(Judgement::Refuse { .. }) => "blocked",
             Some(Judgement::Conflict { .. }) => "conflicts",
         },
     }
@@ -54,6 +54,14 @@ impl Desk {
             PullPhase::Open | PullPhase::Merging { .. } => {
                 judged(found, tracked);
                 self.lane_of(found, pull).await?;
+                let source = self.store.source(&pull.pull.repo).await?;
+                let timing = source.map(|source| source.value.timing).unwrap_or_default();
+                if let Some(at) = tells_of_checks_at(pull, &timing) {
+                    found.then(
+                        at,
+                        "Its session is told that checks failed, unless it pushes before.",
+                    );
+                }
                 if let Some(due) = self.due_of(&keys::pull(&pull.pull)).await? {
                     let sentence = format!("Pull request {} is read and judged again.", pull.pull);
                     found.then(due, sentence);

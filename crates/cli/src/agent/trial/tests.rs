@@ -15,8 +15,10 @@ fn told(state: WakeState) -> Result<Answer, String> {
 }
 
 fn told_of(wake: Wake) -> Result<Answer, String> {
-    let url = "http://127.0.0.1:9000/wake".parse().unwrap();
-    outcome(&wake, Some(&url), SignedDuration::from_secs(10))
+    let url: Url = "http://127.0.0.1:9000/wake".parse().unwrap();
+    let shown = url.to_string();
+    let receiver = Receiver::Address { url, shown };
+    outcome(&wake, &receiver, SignedDuration::from_secs(10))
         .map_err(|error| crate::error::tell(&error).code)
 }
 

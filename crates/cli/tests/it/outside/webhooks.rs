@@ -80,19 +80,21 @@ fn agent() -> (SocketAddr, Receiver<Message>) {
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
         for stream in listener.incoming() {
-            if tell.send(received(stream.unwrap())).is_err() {
-                return;
-            }
+            let (stream, tell) = (stream.unwrap(), tell.clone());
+            thread::spawn(move || received(stream).map(|message| tell.send(message)));
         }
     });
     (address, told)
 }
 
-fn received(mut stream: TcpStream) -> Message {
+/// The request of a connection; none when the connection closes without one, which any client may do.
+fn received(mut stream: TcpStream) -> Option<Message> {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut headers = Map::new();
     let mut line = String::new();
-    reader.read_line(&mut line).unwrap();
+    if reader.read_line(&mut line).unwrap() == 0 {
+        return None;
+    }
     assert!(line.starts_with("POST /wake "), "{line}");
     loop {
         line.clear();
@@ -109,7 +111,7 @@ fn received(mut stream: TcpStream) -> Message {
         .write_all(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n")
         .unwrap();
     let body = String::from_utf8(body).unwrap();
-    Message { headers, body }
+    Some(Message { headers, body })
 }
 
 /// What both libraries say of each case.

@@ -307,6 +307,13 @@ fn a_pull_request_that_is_not_linked_yet_comes_from_an_unreviewed_plan_too() {
     };
     assert_eq!(watch.pull, None);
     assert!(has_unreviewed_plan(&story.job));
+    // Nor is it forgotten once the job has ended.
+    story.log.push(done("d1", 50));
+    story.poll(60, "COMPLETED");
+    story.poll(90, "COMPLETED");
+    story.poll(90 + 7 * 24 * 3600, "COMPLETED");
+    assert!(story.job.is_ended());
+    assert!(has_unreviewed_plan(&story.job));
 }
 
 #[test]

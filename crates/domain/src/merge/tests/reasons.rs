@@ -203,10 +203,10 @@ fn every_reason_has_the_code_it_is_stored_under_and_a_sentence() {
         checks_failed: Checks failed: build.
         action_required: Workflow runs wait for approval on GitHub: build.
         too_few_checks: 0 checks succeeded, but the source demands 1; skipped and neutral ones do not count.
-        required_missing: These checks must pass and have not: build; see that a workflow reports them on pull requests, or change the rules that name them.
+        required_missing: Required checks have not passed: build. If one never starts, see that a workflow reports it on pull requests, or change the rules that name it.
         behind: It lacks 3 commits of its base; Gaffer updates its branch.
         stacked: It is number 2 of a stack of pull requests, and merging it would merge those below it; merge them first, or take it out of the stack on GitHub.
-        plan_unreviewed: Its session worked on a plan that nobody approved: it can be approved after the fact.
+        plan_unreviewed: Its session worked on a plan that nobody approved: approve it after the fact, or merge it on GitHub yourself.
         unexpected_push: Its head was pushed when nobody expected it, and changes or takes back build: look at it, then approve this head.
         unexpected_push: Its head was pushed when nobody expected it, and changes more than can be compared: look at it, then approve this head.
         merge_queue: The base merges through GitHub's merge queue, which this version does not use yet; add it there.

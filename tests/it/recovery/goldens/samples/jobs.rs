@@ -352,6 +352,7 @@ fn endings() -> Vec<Ending> {
         at: AT,
         session: Some(session_id()),
         pull: Some(pull_ref()),
+        plan_unreviewed: how == How::Completed,
         how,
     };
     hows.map(ending).to_vec()

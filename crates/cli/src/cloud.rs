@@ -11,9 +11,9 @@ use engine::machine::{RandomIds, SystemClock};
 use engine::ports::{Clock, Records, SecretName, Secrets, SecretsError};
 use engine::store::Store;
 use secrecy::SecretString;
+use server::Base;
 
 use crate::recovery::import::{LOOK_AT, Target};
-use crate::up::Base;
 
 /// A stack.
 pub(crate) struct Cloud {

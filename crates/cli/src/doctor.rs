@@ -15,9 +15,9 @@ use engine::settings::Upstreams;
 use engine::store::Store;
 use local::{Database, LocalQueue, SecretFiles};
 use serde_json::{Value, json};
+use server::data::WORK_QUEUE;
 
 use crate::args::doctor::DoctorArgs;
-use crate::data::WORK_QUEUE;
 use crate::error::Error;
 use crate::here::Here;
 use crate::render::{self, Answer, value};

@@ -209,6 +209,10 @@ fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {
     if let Some(error) = error.downcast_ref::<local::Error>() {
         return (of_local(error).to_owned(), None, exit_of_local(error));
     }
+    if let Some(server::PortError::InUse(_)) = error.downcast_ref::<server::PortError>() {
+        let next = "stop it, or give this one another address with `--listen ADDR:PORT`";
+        return ("address_in_use".to_owned(), Some(next.to_owned()), FAILED);
+    }
     if error.downcast_ref::<SecretsError>().is_some() {
         return ("secret".to_owned(), None, FAILED);
     }

@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use local::SecretFiles;
 use secrecy::SecretString;
 use serde::Serialize;
+use server::data::{self, Data};
 
-use crate::data::{self, Data};
 use crate::error::Error;
 use crate::settings::Environment;
 

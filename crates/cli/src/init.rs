@@ -8,11 +8,11 @@ use domain::ids::{AgentName, RepoName};
 use engine::ports::{SecretName, SourceView};
 use engine::settings::Upstreams;
 use serde_json::{Value, json};
+use server::data::Data;
 
 use crate::args::account::{AddArgs as AccountArgs, LimitArgs};
 use crate::args::doctor::DoctorArgs;
 use crate::args::init::InitArgs;
-use crate::data::Data;
 use crate::error::Error;
 use crate::here::Here;
 use crate::render::{self, Answer, value};

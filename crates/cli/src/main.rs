@@ -8,7 +8,6 @@ mod args;
 #[cfg(feature = "aws")]
 mod cloud;
 mod cost;
-mod data;
 mod demo;
 mod dlq;
 mod doctor;

@@ -5,9 +5,9 @@ use engine::ports::SecretName;
 use engine::settings::Upstreams;
 use jules::Raw;
 use serde_json::json;
+use server::data::Data;
 
 use crate::args::probe::ProbeArgs;
-use crate::data::Data;
 use crate::error::Error;
 use crate::here::Here;
 use crate::init::person;

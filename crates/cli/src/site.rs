@@ -7,9 +7,9 @@ use client::Client;
 use client::wire::Through;
 use engine::desk::Desk;
 use engine::ports::{DeadLetters, Queue, SecretName, Secrets};
+use server::data::Data;
 use url::Url;
 
-use crate::data::Data;
 use crate::error::Error;
 use crate::here::Here;
 

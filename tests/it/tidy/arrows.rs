@@ -24,7 +24,7 @@ const DOOR: Allowed = Only(&[
 ]);
 
 /// Every crate of the workspace, those to come included.
-const ARROWS: [(&str, Allowed); 24] = [
+const ARROWS: [(&str, Allowed); 26] = [
     ("domain", Only(&[])),
     ("engine", Only(&["domain"])),
     // Adapters never see each other.
@@ -44,8 +44,20 @@ const ARROWS: [(&str, Allowed); 24] = [
     ("scaffold", Only(&["domain"])),
     // `github` for the verification of webhooks only: the raw bytes are checked at this door.
     ("api", Only(&["client", "domain", "engine", "github"])),
+    // It wires the roles to the adapters of one machine.
+    (
+        "server",
+        Only(&[
+            "agents", "api", "domain", "engine", "github", "jules", "local",
+        ]),
+    ),
     // A world of its own: knowing our types, it could not contradict them.
     ("sandbox", Only(&[])),
+    // It wires a sandbox to a server.
+    (
+        "demo",
+        Only(&["agents", "client", "domain", "engine", "sandbox", "server"]),
+    ),
     ("bench", Anything),
     // It stands beside our functions and is none of them.
     ("hello-function", Only(&[])),

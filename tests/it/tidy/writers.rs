@@ -50,12 +50,7 @@ const HANDS: [Hand; 5] = [
 ];
 
 /// The places that perform effects.
-const DISPATCHERS: [&str; 4] = [
-    "crates/cli/src/up.rs",
-    "crates/cli/src/up/",
-    "functions/dispatcher/",
-    "tests/",
-];
+const DISPATCHERS: [&str; 3] = ["crates/server/", "functions/dispatcher/", "tests/"];
 
 /// A writing type is named nowhere but in the dispatcher: who cannot name it cannot build it,
 /// whatever its constructor is called and however it is imported.
@@ -161,14 +156,13 @@ fn one_adapter_may_not_hold_the_hand_of_another() {
 fn the_dispatcher_and_the_tests_hold_hands() {
     let text = "jules::Writer::new(); github::Writer::new(); agents::Sender::new();";
     for path in [
-        "crates/cli/src/up.rs",
-        "crates/cli/src/up/wire.rs",
+        "crates/server/src/lib.rs",
         "functions/dispatcher/src/main.rs",
         "tests/it/stories.rs",
     ] {
         assert_eq!(confined(path, text), [], "{path}");
     }
-    assert_eq!(confined("crates/cli/src/upload.rs", text).len(), 3);
+    assert_eq!(confined("crates/cli/src/up.rs", text).len(), 3);
 }
 
 #[test]
@@ -180,7 +174,7 @@ fn what_acts_for_a_person_is_held_where_that_person_typed() {
         ("crates/cli/src/probe/ask.rs", raw, 0),
         ("crates/cli/src/probe.rs", maker, 1),
         ("crates/cli/src/github_setup.rs", raw, 1),
-        ("crates/cli/src/up.rs", maker, 1),
+        ("crates/server/src/lib.rs", maker, 1),
         ("crates/api/src/a.rs", raw, 1),
     ] {
         assert_eq!(confined(path, text).len(), found, "{path}: {text}");

@@ -9,7 +9,6 @@ use serde_json::json;
 
 use super::progress;
 use crate::args::github::TokenArgs;
-use crate::data::Data;
 use crate::error::Error;
 use crate::here::Here;
 use crate::init::outside::Outside;
@@ -17,6 +16,7 @@ use crate::init::secrets::{TOKEN, checked};
 use crate::render::Answer;
 use crate::stdin::{self, KeyFrom};
 use crate::upstreams;
+use server::data::Data;
 
 /// Takes the token, lets it read every source, and keeps it.
 pub(super) async fn replace(args: TokenArgs, here: &Here) -> Result<Answer> {

@@ -10,9 +10,9 @@ use engine::ports::Clock;
 use jiff::Timestamp;
 use local::{About, FolderLock, SecretFiles, Staged};
 use serde_json::json;
+use server::data;
 
 use crate::args::recovery::{BackupArgs, RestoreArgs};
-use crate::data;
 use crate::error::Error;
 use crate::here::Here;
 use crate::render::Answer;

@@ -12,9 +12,9 @@ use jiff::Timestamp;
 use local::{Database, FolderLock, LocalQueue};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use server::data::WORK_QUEUE;
 
 use crate::args::recovery::ImportArgs;
-use crate::data::WORK_QUEUE;
 use crate::error::Error;
 use crate::here::Here;
 use crate::recovery::export::EXPORT_SCHEMA;

@@ -6,10 +6,10 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::json;
 
-use super::STOP_WITHIN;
 use crate::args::service::Kind;
 use crate::here::Here;
 use crate::render::Answer;
+use server::STOP_WITHIN;
 
 /// What it is called where services are listed.
 const LABEL: &str = "dev.gaffer.up";

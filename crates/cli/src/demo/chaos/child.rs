@@ -20,10 +20,10 @@ use super::time::SharedTime;
 use crate::args::chaos::ChildArgs;
 use crate::here::Here;
 use crate::render;
-use crate::{data, up};
+use crate::up;
 
 /// Virtual time strides, so the loops look this often.
-const RHYTHM: up::Rhythm = up::Rhythm {
+const RHYTHM: server::Rhythm = server::Rhythm {
     breath: Duration::from_millis(2),
     at_least_every: Duration::from_millis(20),
 };
@@ -59,7 +59,7 @@ pub(crate) async fn run(args: ChildArgs, here: Here) -> Result<()> {
     let clock: Arc<dyn Clock> = time.clone();
     let overlay = here.environment.overlay;
     let token = overlay.get(&SecretName::ApiToken.path()).cloned();
-    let mut data = data::open_by(&here.folder, overlay, clock.clone()).await?;
+    let mut data = server::data::open_by(&here.folder, overlay, clock.clone()).await?;
     let records = Deathbed::new(
         data.records.clone(),
         clock.clone(),
@@ -73,7 +73,7 @@ pub(crate) async fn run(args: ChildArgs, here: Here) -> Result<()> {
         Arc::new(SeededIds(Mutex::new(StdRng::seed_from_u64(args.seed)))),
         data.desk.installation.clone(),
     );
-    let settings = up::Settings {
+    let settings = server::Settings {
         listen: ([127, 0, 0, 1], 0).into(),
         observe_only: false,
         webhooks: true,
@@ -85,7 +85,7 @@ pub(crate) async fn run(args: ChildArgs, here: Here) -> Result<()> {
         rhythm: RHYTHM,
         call_timeout: outage::PATIENCE,
     };
-    let running = up::start(data, settings).await?;
+    let running = server::start(data, settings).await?;
     render::json_line(&json!({ "url": format!("http://{}", running.addr) }))
         .context("telling where the doors are")?;
     up::told_to_stop().await?;

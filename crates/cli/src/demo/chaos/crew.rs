@@ -10,12 +10,12 @@ use domain::ids::{AgentName, EventId};
 use engine::ports::Clock;
 use jiff::Timestamp;
 use sandbox::agent::Received;
+use serde::Deserialize;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 
 use super::time::SharedTime;
-use crate::demo::agent::Wake;
 
 /// How often an answer is tried.
 const TRIES_MAX: usize = 400;
@@ -28,6 +28,15 @@ pub(super) const PROMPT: &str = "prompt";
 
 /// The agent that answers 202 and acknowledges once it is done.
 pub(super) const SLOW: &str = "slow";
+
+/// What a wake says that its agent needs.
+#[derive(Deserialize)]
+pub(super) struct Wake {
+    event: String,
+    pub(super) kind: String,
+    pub(super) event_id: String,
+    pub(super) job_id: Option<String>,
+}
 
 /// Both agents.
 pub(super) struct Crew {

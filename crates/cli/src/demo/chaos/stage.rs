@@ -19,7 +19,7 @@ use sandbox::story::{Step, Story};
 use sandbox::{Lags, Sandbox, Scenario, WebhookFaults};
 
 use super::crew::{PROMPT, SLOW};
-use crate::data;
+use server::data;
 
 /// A question, and a draft that has to be marked ready; a plan that has to be approved.
 const SHOP: &str = "acme/shop";

@@ -11,10 +11,9 @@ use sandbox::github::{PullState, PullView};
 use sandbox::jules::SessionView;
 use serde_json::Value;
 
-use super::crew::{PROMPT, SLOW};
+use super::crew::{PROMPT, SLOW, Wake};
 use super::stage::{BLOCKED, DOCS, DRAFTS, HANDBOOK};
 use super::{person, twin};
-use crate::demo::agent::Wake;
 
 /// A create may be repeated when the first session was hidden from the last look before it; looking and creating take less than this.
 const LOOK_TAKES: SignedDuration = SignedDuration::from_secs(30);

@@ -11,6 +11,7 @@ use engine::settings::Upstreams;
 use jiff::Timestamp;
 use local::FolderLock;
 use serde_json::{Value, json};
+use server::{Base, Hand, Rhythm, STOP_WITHIN, Settings};
 use tokio::sync::watch;
 
 use super::config::Config;
@@ -20,11 +21,11 @@ use super::known::Known;
 use super::{entries, taken};
 use crate::args::files::MonitorArgs;
 use crate::args::outside::OutsideArgs;
-use crate::data::Data;
 use crate::here::Here;
 use crate::render::{self, Answer};
-use crate::up::{self, Base, Hand, STOP_WITHIN, Settings, told_to_stop};
+use crate::up::{self, told_to_stop};
 use crate::{source, stdin, upstreams};
+use server::data::Data;
 
 /// Runs once, or until told to stop.
 pub(crate) async fn run(args: MonitorArgs, here: &Here) -> Result<()> {
@@ -347,7 +348,7 @@ fn settings(args: &MonitorArgs, upstreams: Upstreams) -> Settings {
         github_app_id: upstreams.github_app_id,
         allow_hosts: args.outside.allow_hosts.clone(),
         token: None,
-        rhythm: up::Rhythm::default(),
+        rhythm: Rhythm::default(),
         call_timeout: CALL_TIMEOUT,
     }
 }

@@ -3,16 +3,30 @@
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 
-use anyhow::Result;
 use tokio::net::{TcpListener, TcpSocket};
-
-use crate::error::Error;
 
 /// Connections that wait to be accepted; the usual number of servers.
 const BACKLOG: u32 = 1024;
 
+/// Why the API has no port.
+#[derive(Debug, thiserror::Error)]
+pub enum PortError {
+    /// Another process has it.
+    #[error("listening on {0}: another process listens on it already")]
+    InUse(SocketAddr),
+    /// The system refuses it.
+    #[error("listening on {addr}")]
+    Refused {
+        /// The address.
+        addr: SocketAddr,
+        /// What the system said.
+        #[source]
+        error: io::Error,
+    },
+}
+
 /// Takes the port. Connections are refused until [`listen`]: a client that can connect finds the token and the API.
-pub(super) fn bind(addr: SocketAddr) -> Result<TcpSocket> {
+pub fn bind(addr: SocketAddr) -> Result<TcpSocket, PortError> {
     let bound = match addr {
         SocketAddr::V4(_) => TcpSocket::new_v4(),
         SocketAddr::V6(_) => TcpSocket::new_v6(),
@@ -27,20 +41,17 @@ pub(super) fn bind(addr: SocketAddr) -> Result<TcpSocket> {
 }
 
 /// Accepts connections from now on.
-pub(super) fn listen(socket: TcpSocket, addr: SocketAddr) -> Result<TcpListener> {
+pub(super) fn listen(socket: TcpSocket, addr: SocketAddr) -> Result<TcpListener, PortError> {
     let listening = socket.listen(BACKLOG);
     listening.map_err(|error| no_port(error, addr))
 }
 
-fn no_port(error: io::Error, addr: SocketAddr) -> anyhow::Error {
-    let error = if error.kind() == ErrorKind::AddrInUse {
-        let what = format!("another process listens on {addr} already");
-        let next = "stop it, or give this one another address with `--listen ADDR:PORT`";
-        Error::refused("address_in_use", what, next).into()
+fn no_port(error: io::Error, addr: SocketAddr) -> PortError {
+    if error.kind() == ErrorKind::AddrInUse {
+        PortError::InUse(addr)
     } else {
-        anyhow::Error::from(error)
-    };
-    error.context(format!("listening on {addr}"))
+        PortError::Refused { addr, error }
+    }
 }
 
 #[cfg(test)]
@@ -58,7 +69,6 @@ mod tests {
         let _listener = listen(socket, addr).unwrap();
         assert!(TcpStream::connect(addr).await.is_ok());
         let taken = bind(addr).unwrap_err();
-        let named = taken.downcast_ref::<Error>();
-        assert!(format!("{named:?}").contains("address_in_use"), "{taken:?}");
+        assert!(matches!(taken, PortError::InUse(_)), "{taken:?}");
     }
 }

@@ -16,7 +16,6 @@ use tokio::sync::watch;
 const LOOK_AT_LEAST_EVERY: Duration = Duration::from_secs(1);
 
 /// The same where each look is paid for.
-#[cfg(feature = "aws")]
 const LOOK_ON_AWS_EVERY: Duration = Duration::from_secs(5);
 
 /// Shortest wait, so that a row that cannot be handled does not keep a core busy.
@@ -24,11 +23,11 @@ const BREATH: Duration = Duration::from_millis(20);
 
 /// How often the loops look whether there is anything to do, in real time. Nothing depends on it but how soon that is noticed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Rhythm {
+pub struct Rhythm {
     /// Shortest wait for the next due row.
-    pub(crate) breath: Duration,
+    pub breath: Duration,
     /// Longest wait for the next due row.
-    pub(crate) at_least_every: Duration,
+    pub at_least_every: Duration,
 }
 
 impl Default for Rhythm {
@@ -42,8 +41,7 @@ impl Default for Rhythm {
 
 impl Rhythm {
     /// Over a table and queues of AWS.
-    #[cfg(feature = "aws")]
-    pub(crate) fn on_aws() -> Self {
+    pub fn on_aws() -> Self {
         Self {
             breath: BREATH,
             at_least_every: LOOK_ON_AWS_EVERY,

@@ -7,13 +7,13 @@ use secrecy::SecretString;
 use super::Base;
 
 /// The token and where it is.
-pub(crate) struct Token {
+pub struct Token {
     /// The token.
-    pub(crate) value: SecretString,
+    pub value: SecretString,
     /// Where people find it, in words.
-    pub(crate) place: String,
+    pub place: String,
     /// Whether it was made just now.
-    pub(crate) new: bool,
+    pub new: bool,
 }
 
 /// Finds the token, or makes one.

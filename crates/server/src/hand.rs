@@ -17,7 +17,7 @@ const ROUNDS_MAX: u32 = 200;
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// What looks and what acts.
-pub(crate) struct Hand {
+pub struct Hand {
     desk: engine::desk::Desk,
     poller: Poller,
     dispatcher: Dispatcher,
@@ -25,7 +25,7 @@ pub(crate) struct Hand {
 
 impl Hand {
     /// Over a data folder whose lock the caller holds.
-    pub(crate) fn of(base: &Base, settings: &Settings) -> Result<Self> {
+    pub fn of(base: &Base, settings: &Settings) -> Result<Self> {
         let (eyes, hands) = adapters(base, settings)?;
         let desk = base.desk.clone().observing(settings.observe_only);
         Ok(Self {
@@ -36,7 +36,7 @@ impl Hand {
     }
 
     /// Does everything that is due, until nothing is any more or the process is to stop.
-    pub(crate) async fn pass(&self, stopped: &watch::Receiver<bool>) -> Result<()> {
+    pub async fn pass(&self, stopped: &watch::Receiver<bool>) -> Result<()> {
         for _ in 0..ROUNDS_MAX {
             if *stopped.borrow() {
                 return Ok(());
@@ -52,7 +52,7 @@ impl Hand {
     }
 
     /// One pass after the other, until something that waits for what comes of them is done. It is never broken off: what was begun then would be found again only after a while.
-    pub(crate) async fn pass_during<T>(
+    pub async fn pass_during<T>(
         &self,
         something: impl Future<Output = T>,
         stopped: &watch::Receiver<bool>,

@@ -17,10 +17,8 @@ use sandbox::github::{CheckSetup, CiSetup, DEFAULT_TOKEN, Outcome, RepoSetup};
 use sandbox::story::{Step, Story};
 use sandbox::{DEFAULT_KEY, Options, Sandbox, Scenario, WebhookTarget};
 use secrecy::{ExposeSecret, SecretString};
+use server::{Rhythm, Running, Settings};
 use tempfile::TempDir;
-
-use crate::data;
-use crate::up::{self, Running, Settings};
 
 /// The agent's name.
 pub(super) const AGENT: &str = "demo";
@@ -61,7 +59,7 @@ impl Stage {
             .prefix("gaffer-demo-")
             .tempdir()
             .context("making a folder for the demo")?;
-        let data = data::open(folder.path(), secrets()).await?;
+        let data = server::data::open(folder.path(), secrets()).await?;
         furnish(&data.desk, &sandbox).await?;
         let allowed: HostRule = sandbox
             .addr()
@@ -77,10 +75,10 @@ impl Stage {
             github_app_id: None,
             allow_hosts: vec![allowed],
             token: None,
-            rhythm: up::Rhythm::default(),
+            rhythm: Rhythm::default(),
             call_timeout: CALL_TIMEOUT,
         };
-        let gaffer = up::start(data, settings).await?;
+        let gaffer = server::start(data, settings).await?;
         let url = format!("http://{}", gaffer.addr);
         if webhooks {
             sandbox.set_webhook(WebhookTarget {
@@ -168,16 +166,13 @@ async fn furnish(desk: &Desk, sandbox: &Sandbox) -> Result<()> {
             forget: None,
         },
     );
+    desk.commit(unit).await.context("furnishing the demo")?;
     for repo in [SHOP, SITE] {
-        let source = source(repo, &account, &agent)?;
-        let place = Place {
-            due: None,
-            list: keys::listed(keys::SOURCES, source.repo.key()),
-            forget: None,
-        };
-        unit.put(keys::source(&source.repo), &source, None, place);
+        desk.save_source(None, &source(repo, &account, &agent)?)
+            .await
+            .context("adding a source to the demo")?;
     }
-    desk.commit(unit).await.context("furnishing the demo")
+    Ok(())
 }
 
 fn source(repo: &str, account: &Account, agent: &Agent) -> Result<Source> {

@@ -9,13 +9,13 @@ use sandbox::agent::Received;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::agent::Wake;
-use super::stage::{AGENT, Stage};
-use crate::render;
+use crate::STORY_WITHIN;
+use crate::agent::Wake;
+use crate::stage::{AGENT, Stage};
 
 /// What the demo came to.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub struct Report {
     /// Jobs handed over.
     jobs: usize,
     /// Pull requests that the sandbox's GitHub merged.
@@ -46,10 +46,17 @@ pub(super) struct Report {
     green_to_merged_seconds: Vec<f64>,
     /// Seconds of the whole story.
     seconds: f64,
+    /// Whether it ended within its time.
+    #[serde(skip)]
+    has_ended: bool,
 }
 
 /// Counts.
-pub(super) async fn of(stage: &Stage, jobs: &[String], took: Duration) -> Result<Report> {
+pub(super) async fn of(
+    stage: &Stage,
+    jobs: &[String],
+    (took, has_ended): (Duration, bool),
+) -> Result<Report> {
     // The counters come first: what follows asks the sandbox too.
     let counters = stage.sandbox.counters();
     let received = stage.sandbox.agents().received(AGENT);
@@ -109,6 +116,7 @@ pub(super) async fn of(stage: &Stage, jobs: &[String], took: Duration) -> Result
         github_not_modified: counters.github_not_modified,
         green_to_merged_seconds: merges,
         seconds: round(took.as_secs_f64()),
+        has_ended,
     })
 }
 
@@ -241,48 +249,52 @@ fn round(seconds: f64) -> f64 {
 }
 
 impl Report {
-    /// Says it to a person.
-    pub(super) fn tell(&self, without_webhooks: bool) -> Result<()> {
+    /// The report in words, a line each.
+    pub fn lines(&self, without_webhooks: bool) -> Vec<String> {
         let events: Vec<String> = self
             .events
             .iter()
             .map(|(event, times)| format!("{times} {event}"))
             .collect();
-        render::line(&format!(
-            "{} of {} merged, each at the head its checks had passed on.",
-            self.merged, self.jobs
-        ))?;
-        render::line(&format!(
-            "The agent was woken {} times ({}) with {} bytes in all, and got {} bytes while Jules only worked.",
-            self.wakes,
-            events.join(", "),
-            self.agent_bytes,
-            self.agent_bytes_while_progressing
-        ))?;
-        render::line(&format!(
-            "Lost wakes: {}. Doubled: {}. Sent again: {}.",
-            self.wakes_lost, self.wakes_doubled, self.wakes_redelivered
-        ))?;
-        render::line(&format!(
-            "{} requests to Jules, {} to GitHub ({} of them \"not modified\"), {} seconds.",
-            self.jules_calls, self.github_calls, self.github_not_modified, self.seconds
-        ))?;
+        let mut lines = vec![
+            format!(
+                "{} of {} merged, each at the head its checks had passed on.",
+                self.merged, self.jobs
+            ),
+            format!(
+                "The agent was woken {} times ({}) with {} bytes in all, and got {} bytes while Jules only worked.",
+                self.wakes,
+                events.join(", "),
+                self.agent_bytes,
+                self.agent_bytes_while_progressing
+            ),
+            format!(
+                "Lost wakes: {}. Doubled: {}. Sent again: {}.",
+                self.wakes_lost, self.wakes_doubled, self.wakes_redelivered
+            ),
+            format!(
+                "{} requests to Jules, {} to GitHub ({} of them \"not modified\"), {} seconds.",
+                self.jules_calls, self.github_calls, self.github_not_modified, self.seconds
+            ),
+        ];
         if without_webhooks {
-            let times: Vec<String> = self
-                .green_to_merged_seconds
-                .iter()
-                .map(|seconds| format!("{seconds} s"))
-                .collect();
-            render::line(&format!(
+            let seconds = self.green_to_merged_seconds.iter();
+            let times: Vec<String> = seconds.map(|seconds| format!("{seconds} s")).collect();
+            lines.push(format!(
                 "Without webhooks, from green to merged: {}.",
                 times.join(", ")
-            ))?;
+            ));
         }
-        Ok(())
+        lines
     }
 
     /// The demo is a promise: it fails when anything was lost, doubled or merged unseen.
-    pub(super) fn verdict(&self) -> Result<()> {
+    pub fn verdict(&self) -> Result<()> {
+        ensure!(
+            self.has_ended,
+            "the story did not end within {} s",
+            STORY_WITHIN.as_secs()
+        );
         ensure!(
             self.merged == self.jobs as u64,
             "only {} of {} jobs were merged",

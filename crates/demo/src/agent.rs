@@ -10,7 +10,7 @@ use tokio::sync::broadcast::error::RecvError;
 /// The parts of a wake that this agent needs.
 #[derive(Deserialize)]
 pub(super) struct Wake {
-    pub(super) event: String,
+    event: String,
     pub(super) kind: String,
     pub(super) event_id: String,
     pub(super) job_id: Option<String>,

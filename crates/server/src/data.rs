@@ -13,31 +13,31 @@ use local::{Database, LocalQueue, SecretFiles};
 use secrecy::SecretString;
 
 /// The queue of wake-ups.
-pub(crate) const WORK_QUEUE: &str = "work";
+pub const WORK_QUEUE: &str = "work";
 
 /// Everything that one data folder holds, opened.
-pub(crate) struct Data {
+pub struct Data {
     /// The folder.
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
     /// Store, queue, time and ids.
-    pub(crate) desk: Desk,
+    pub desk: Desk,
     /// The records beneath the store again, for whoever stands in between.
-    pub(crate) records: Arc<dyn Records>,
+    pub records: Arc<dyn Records>,
     /// The queue again, for whoever waits for messages in this process.
-    pub(crate) queue: Arc<LocalQueue>,
+    pub queue: Arc<LocalQueue>,
     /// Secrets by name.
-    pub(crate) secrets: Arc<dyn Secrets>,
+    pub secrets: Arc<dyn Secrets>,
     /// The machine's clock.
-    pub(crate) clock: Arc<dyn Clock>,
+    pub clock: Arc<dyn Clock>,
 }
 
 /// Opens a data folder, creating it when it is new. Secrets from the environment stand in for files of the same name.
-pub(crate) async fn open(folder: &Path, overlay: BTreeMap<String, SecretString>) -> Result<Data> {
+pub async fn open(folder: &Path, overlay: BTreeMap<String, SecretString>) -> Result<Data> {
     open_by(folder, overlay, Arc::new(SystemClock)).await
 }
 
 /// The same by another clock than the machine's.
-pub(crate) async fn open_by(
+pub async fn open_by(
     folder: &Path,
     overlay: BTreeMap<String, SecretString>,
     clock: Arc<dyn Clock>,
@@ -71,7 +71,7 @@ pub(crate) async fn open_by(
 }
 
 /// Everything of a copy that is not worked with yet. Its installation is the one it was made of.
-pub(crate) async fn of_copy(path: &Path) -> Result<Desk> {
+pub async fn of_copy(path: &Path) -> Result<Desk> {
     let database = Database::open(path).with_context(|| format!("opening {}", path.display()))?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let records = Arc::new(local::Store::new(&database));

@@ -1,0 +1,239 @@
+//! One Gaffer in one process: poller, dispatcher and HTTP API over one data folder or over a stack's table and queues.
+
+pub mod data;
+mod hand;
+mod loops;
+mod port;
+mod serve;
+mod token;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agents::HostRule;
+use anyhow::{Context, Result};
+use engine::desk::Desk;
+use engine::dispatcher::{Deliveries, Dispatcher, Eyes, Hands};
+use engine::poller::Poller;
+use engine::ports::{Clock, Queue, SecretName, Secrets};
+use engine::ticks::Holder;
+use jiff::SignedDuration;
+use local::LocalQueue;
+use secrecy::SecretString;
+use tokio::net::TcpSocket;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use data::Data;
+pub use hand::Hand;
+pub use loops::Rhythm;
+pub use port::{PortError, bind};
+pub use token::Token;
+
+/// How many messages are handled at the same time: one slow call must not hold up the others.
+const WORKERS: usize = 4;
+
+/// How long a stop waits for what is being done.
+pub const STOP_WITHIN: Duration = Duration::from_secs(30);
+
+/// How one process is set up.
+pub struct Settings {
+    /// The socket of the doors; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// Whether nothing may be written outside.
+    pub observe_only: bool,
+    /// Whether GitHub's webhooks are taken.
+    pub webhooks: bool,
+    /// Where Jules is; Google's own without one.
+    pub jules_base: Option<String>,
+    /// Where GitHub is; github.com without one.
+    pub github_base: Option<String>,
+    /// The App's id, when GitHub's secret is an App's key.
+    pub github_app_id: Option<u64>,
+    /// Agents' hosts that are allowed although they are private.
+    pub allow_hosts: Vec<HostRule>,
+    /// The bearer token from the environment, if any.
+    pub token: Option<SecretString>,
+    /// How often the loops look whether there is anything to do.
+    pub rhythm: Rhythm,
+    /// How long a call to Jules or GitHub may take.
+    pub call_timeout: SignedDuration,
+}
+
+/// What one process works on.
+pub struct Base {
+    /// Store, queue and time.
+    pub desk: Desk,
+    /// Where webhooks go.
+    pub queue: Arc<dyn Queue>,
+    /// The queue again, where this process is told of new messages.
+    pub bell: Option<Arc<LocalQueue>>,
+    /// Secrets by name.
+    pub secrets: Arc<dyn Secrets>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Where people find the bearer token, in words.
+    pub token_place: String,
+}
+
+impl From<Data> for Base {
+    fn from(data: Data) -> Self {
+        let secrets = data.folder.join("secrets");
+        let token = secrets.join(SecretName::ApiToken.path());
+        Self {
+            desk: data.desk,
+            queue: data.queue.clone(),
+            bell: Some(data.queue),
+            secrets: data.secrets,
+            clock: data.clock,
+            token_place: token.display().to_string(),
+        }
+    }
+}
+
+/// A running process.
+pub struct Running {
+    /// Where its doors are.
+    pub addr: SocketAddr,
+    /// The bearer token, and where it was found or put.
+    pub token: Token,
+    stop: watch::Sender<bool>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+/// Starts everything; answers once the API is reachable.
+pub async fn start(base: impl Into<Base>, settings: Settings) -> Result<Running> {
+    start_on(bind(settings.listen)?, base, settings).await
+}
+
+/// The same on a port that [`bind`] took.
+pub async fn start_on(
+    socket: TcpSocket,
+    base: impl Into<Base>,
+    settings: Settings,
+) -> Result<Running> {
+    let base = base.into();
+    let addr = socket
+        .local_addr()
+        .context("reading the address of the door")?;
+    let token = token::find(&base, settings.token.clone()).await?;
+    let listener = port::listen(socket, addr)?;
+    let (eyes, hands) = adapters(&base, &settings)?;
+    let desk = base.desk.clone().observing(settings.observe_only);
+    let (stop, stopped) = watch::channel(false);
+
+    let poller = Poller::new(desk.clone(), eyes.sessions.clone());
+    let ticker = match base.bell {
+        Some(_) => loops::Ticker::Free(poller),
+        // Over a table of AWS functions may tick too.
+        None => loops::Ticker::Leased(Holder::new(desk.clone(), poller)),
+    };
+    let mut dispatcher = Dispatcher::new(desk.clone(), eyes, hands);
+    if settings.webhooks {
+        desk.listen().await?;
+    } else {
+        dispatcher = dispatcher.deaf();
+    }
+    let dispatcher = Arc::new(dispatcher);
+    let mut tasks = vec![tokio::spawn(loops::keep_ticking(
+        ticker,
+        desk.clone(),
+        (settings.rhythm, stopped.clone()),
+    ))];
+    let deliveries = Arc::<Deliveries>::default();
+    tasks.push(tokio::spawn(loops::keep_delivering(
+        dispatcher.clone(),
+        deliveries.clone(),
+        stopped.clone(),
+    )));
+    for _ in 0..WORKERS {
+        let working = loops::keep_working(
+            (dispatcher.clone(), deliveries.clone()),
+            base.bell.clone(),
+            (settings.rhythm, stopped.clone()),
+        );
+        tasks.push(tokio::spawn(working));
+    }
+    let counters = Arc::<api::WebhookCounters>::default();
+    let state = api::DoorState::new(desk, vec![token.value.clone()])
+        .counting(counters.clone())
+        .holding(stopped.clone());
+    let mut router = api::router(state);
+    if settings.webhooks {
+        let door = api::WebhookDoor {
+            queue: base.queue.clone(),
+            clock: base.clock.clone(),
+            secrets: base.secrets.clone(),
+            counters,
+        };
+        router = router.merge(api::webhook_router(door));
+    }
+    tasks.push(tokio::spawn(serve::serve(listener, router, stopped)));
+    Ok(Running {
+        addr,
+        token,
+        stop,
+        tasks,
+    })
+}
+
+impl Running {
+    /// Takes no more work, finishes what is being done, and stops.
+    pub async fn stop(self) {
+        self.stop.send_replace(true);
+        let all = async {
+            for task in self.tasks {
+                let _ = task.await;
+            }
+        };
+        if tokio::time::timeout(STOP_WITHIN, all).await.is_err() {
+            tracing::warn!("some work was still going on; it is settled at the next start");
+        }
+    }
+}
+
+fn show_on_desktop(title: &str, text: &str) -> Result<(), String> {
+    let mut notification = notify_rust::Notification::new();
+    notification.appname("Gaffer").summary(title).body(text);
+    notification
+        .show()
+        .map(drop)
+        .map_err(|error| error.to_string())
+}
+
+/// The adapters. This is the one place besides the dispatcher function that makes writing ones.
+fn adapters(base: &Base, settings: &Settings) -> Result<(Eyes, Hands)> {
+    let address = settings.jules_base.as_deref().unwrap_or(jules::BASE);
+    let (mut jules_settings, warnings) =
+        jules::Settings::at(address).context("reading the address of Jules")?;
+    jules_settings.call_timeout = settings.call_timeout;
+    for warning in warnings {
+        tracing::warn!("{warning}");
+    }
+    let jules = jules::Client::new(jules_settings, base.secrets.clone(), base.clock.clone())
+        .context("preparing to talk to Jules")?;
+    let mut github_settings =
+        github::Settings::new(settings.github_base.as_deref(), settings.github_app_id)
+            .context("reading the address of GitHub")?;
+    github_settings.call_timeout = settings.call_timeout;
+    let github = github::Client::new(&github_settings, base.secrets.clone(), base.clock.clone())
+        .context("preparing to talk to GitHub")?;
+    let agent_settings = agents::Settings {
+        allow: settings.allow_hosts.clone(),
+    };
+    let sender = agents::Sender::new(agent_settings, base.secrets.clone())
+        .with_desktop(Arc::new(show_on_desktop));
+    let eyes = Eyes {
+        sessions: Arc::new(jules::Reader::new(jules.clone())),
+        pulls: Arc::new(github::Reader::new(github.clone())),
+        hooks: Arc::new(github::Reader::new(github.clone())),
+    };
+    let hands = Hands {
+        sessions: Arc::new(jules::Writer::new(jules)),
+        pulls: Arc::new(github::Writer::new(github.clone())),
+        hooks: Arc::new(github::Writer::new(github)),
+        agents: Arc::new(sender),
+    };
+    Ok((eyes, hands))
+}

@@ -116,7 +116,6 @@ impl From<NotNow> for Refused {
                 Self::field("constraints.require_plan_approval", code, &sentence)
             }
             "idempotency_key_reused" => Self::field(IDEMPOTENCY_KEY, code, &sentence),
-            "too_short" => Self::new(StatusCode::NOT_FOUND, code, &sentence),
             "cursor_too_old" => Self::new(StatusCode::GONE, code, &sentence).about("after"),
             _ => Self::new(StatusCode::CONFLICT, code, &sentence),
         };

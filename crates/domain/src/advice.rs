@@ -5,6 +5,10 @@ use jiff::Timestamp;
 use crate::job::{self, Job, Order};
 use crate::policy::Timing;
 use crate::pull::{self, MergeStyle, Pull, Word};
+use crate::redact::presentable;
+
+/// Longest name that an advice repeats, in characters: an owner and a repository with a number fit.
+const ABOUT_CHARS_MAX: usize = 160;
 
 /// Stands for words and names where it is only asked whether an order would be accepted.
 const TRIAL: &str = "trial of an order";
@@ -194,12 +198,11 @@ impl Advice {
         }
     }
 
-    /// The same about something.
+    /// The same about something. A secret that somebody gave for a name is masked.
     pub fn about(self, about: &impl ToString) -> Next {
-        let about = about.to_string();
         Next {
             advice: self,
-            about,
+            about: presentable(&about.to_string(), ABOUT_CHARS_MAX),
         }
     }
 }

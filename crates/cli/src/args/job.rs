@@ -29,7 +29,7 @@ pub(crate) struct JobArgs {
     pub(crate) command: JobCommand,
 }
 
-/// What to do with jobs. A job is named by its id or the beginning of it, by a session of it, by its pull request as OWNER/REPO#N, or by `latest`.
+/// What to do with jobs. A job is named by its id or four or more characters of its beginning, by a session of it, by its pull request as OWNER/REPO#N, or by `latest`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum JobCommand {
     /// Give Jules a piece of work.

@@ -1,6 +1,6 @@
 //! Finds what people and programs name: the one place that every surface asks.
 
-use domain::ids::{BEGINNING_CHARS_MIN, Beginning, EventId, JobId, JobName, SessionId};
+use domain::ids::{Beginning, EventId, JobId, JobName, SessionId};
 use domain::job::NotNow;
 use domain::redact::presentable;
 use jiff::SignedDuration;
@@ -27,7 +27,7 @@ const SHOWN_MAX: usize = 3;
 const EVENT: &str = "evt_";
 
 /// Fewest characters of an event's id, without what all begin with, that may stand for it.
-const EVENT_CHARS_MIN: usize = BEGINNING_CHARS_MIN;
+const EVENT_CHARS_MIN: usize = domain::ids::BEGINNING_CHARS_MIN;
 
 impl Desk {
     /// Finds the job that a name means: the id of a job or of a session, the beginning of a job's id, `latest`, or a pull request.
@@ -62,9 +62,6 @@ impl Desk {
         if let Some(job) = self.store.job_of(&word).await? {
             let session = Some(word);
             return Ok(Some(Named { job, session, by }));
-        }
-        if word.as_str().len() < BEGINNING_CHARS_MIN {
-            return Err(too_short(word.as_str()).into());
         }
         let Some(beginning) = Beginning::of(word.as_str()) else {
             return Ok(None);
@@ -138,13 +135,6 @@ fn no_such(what: &'static str, name: &str) -> Error {
         // Whoever puts a secret into the wrong place finds it in no log.
         name: presentable(name, NAME_CHARS_MAX),
     }
-}
-
-fn too_short(name: &str) -> NotNow {
-    let sentence = format!(
-        "`{name}` is too short: give {BEGINNING_CHARS_MIN} or more characters of the job's id"
-    );
-    NotNow::new("too_short", sentence)
 }
 
 fn ambiguous<T: ToString>(name: &str, found: &[T]) -> NotNow {

@@ -28,10 +28,10 @@ pub const GAP_MAX: SignedDuration = SignedDuration::from_mins(15);
 /// A key that does not work is tried this often: often enough to notice its replacement.
 pub const UNAUTHORIZED_GAP: SignedDuration = SignedDuration::from_secs(60);
 
-/// While an account has no job at all, only its key and sessions that were created twice are looked for.
+/// Poll interval of an account without jobs: only its key and duplicate sessions need a check.
 pub const NOTHING_GAP: SignedDuration = SignedDuration::from_mins(15);
 
-/// For so long the row of an account that is polled at every tick may stay as it is.
+/// How long the row of an account that is polled at every tick may stay overdue.
 pub const LEFT_OVERDUE: SignedDuration = SignedDuration::from_mins(10);
 
 /// What is overdue for longer than this is late: a row that was left, and the two ticks and the poll until it is written.
@@ -65,7 +65,7 @@ pub struct Account {
     pub name: AccountName,
     /// What its plan allows.
     pub limits: Limits,
-    /// Who learns of trouble with the whole account; a person without one.
+    /// The agent that receives account-wide errors; `None` sends them to a person.
     pub agent: Option<AgentName>,
     /// How often it is polled.
     #[serde(default)]
@@ -151,13 +151,14 @@ pub enum Poll {
 }
 
 impl Account {
-    /// Whether it is polled at its tick: it was busy when its row was written, and that is not long ago. Somebody who ticks alone leaves the row of a busy account as it is for a while, so that it is overdue.
+    /// Returns whether the account is polled at its tick: it was busy when its row was written, a short while ago.
+    /// A process that ticks alone leaves the row of a busy account unwritten for a while, so the row is overdue.
     pub fn is_busy(&self, now: Timestamp) -> bool {
         let since = plus(now, -OVERDUE_MAX);
         self.gap().is_some_and(|gap| gap <= self.pace.tick) && self.next_poll >= since
     }
 
-    /// The same with what somebody who has polled it knows to be spent beyond what is written.
+    /// Merges in the budget that another reader of the account spent beyond what is stored.
     pub fn with_spent(&self, polled: &Self) -> Self {
         Self {
             budget: self.budget.or_more(&polled.budget),

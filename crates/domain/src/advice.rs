@@ -10,7 +10,7 @@ use crate::redact::presentable;
 /// Longest name that an advice repeats, in characters: an owner and a repository with a number fit.
 const ABOUT_CHARS_MAX: usize = 160;
 
-/// Stands for words and names where it is only asked whether an order would be accepted.
+/// Placeholder for texts and names when a caller only asks whether an order would be accepted.
 const TRIAL: &str = "trial of an order";
 
 /// One thing to do next.
@@ -159,7 +159,7 @@ impl Advice {
         }
     }
 
-    /// What helps whoever named something that does not exist, if anything does.
+    /// Advice for a caller who named something that does not exist, if there is any.
     pub fn for_missing(what: &str) -> Option<Self> {
         match what {
             "job" | "pull" => Some(Self::ListJobs),
@@ -198,7 +198,7 @@ impl Advice {
         }
     }
 
-    /// The same about something. A secret that somebody gave for a name is masked.
+    /// Sets the subject of the advice. Masks a secret that a caller passed as a name.
     pub fn about(self, about: &impl ToString) -> Next {
         Next {
             advice: self,

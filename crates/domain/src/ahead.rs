@@ -1,7 +1,10 @@
-//! A clock that was ahead and was set right: what was stored for later would wait until the wrong hour has come.
+//! Repairs stored times after a clock ran ahead and was set right: otherwise rows would wait until the wrong hour
+//! comes.
 //!
-//! Nothing that is stored tells by itself whether its time was taken from a wrong clock: a deadline lies in the future by right.
-//! The newest time at which something was stored as done does tell, since nothing is done in the future. By as much as it is ahead, all times that have not come are moved back: what happened is then in the past, and what waits keeps the length of its wait.
+//! A stored time alone does not show whether it came from a wrong clock: a deadline lies in the future by right.
+//! The newest stored time of a finished action does show it, since nothing finishes in the future.
+//! Every time that has not come moves back by as much as that one is ahead: past events are then in the past, and
+//! each wait keeps its length.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -23,7 +26,8 @@ pub fn moved_back(at: Timestamp, (now, ahead): (Timestamp, SignedDuration)) -> T
     if at > now { plus(at, -ahead) } else { at }
 }
 
-/// By how much an effect is moved back: what is under way is held as long as if it were begun now, since whoever does it may have begun it by a clock that is right.
+/// How far to move an effect back. A running one keeps its lease as if it began now, since the process that performs
+/// it may have a correct clock.
 pub fn of_effect(effect: &Effect, (now, ahead): (Timestamp, SignedDuration)) -> SignedDuration {
     match effect.state {
         EffectState::Started { until, .. } => {

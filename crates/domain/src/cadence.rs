@@ -7,7 +7,7 @@ use crate::job::{Attention, Watch, newest_pull, silence_deadline, turn_deadline}
 use crate::policy::Timing;
 use crate::session::{SessionState, SessionView};
 
-/// The least that one list page is asked for, and all while nobody knows what sessions weigh: pages carry whole patches.
+/// Smallest list page, and the page size while the size of sessions is unknown: pages carry whole patches.
 pub const LIST_PAGE_MIN: u32 = 10;
 
 /// The most that Jules puts on one page.
@@ -28,10 +28,11 @@ const RESTING_SLOWER: i32 = 12;
 /// A session whose news is pushed to us is asked for this much less often: a push that was lost, or forged, is made good by it.
 const PUSHED_SLOWER: i32 = 10;
 
-/// Most sessions that one poll reads by themselves: as many as the largest plan works on at once. More would outlast the time for which the account's row is claimed, and meet Jules's limits.
+/// Maximum number of sessions that one poll reads individually: as many as the largest plan runs at once.
+/// More would outlast the lease on the account's row and meet Jules's limits.
 pub const READS_MAX: usize = 60;
 
-/// How sessions are looked at in one poll.
+/// How one poll reads a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
     /// One listing for all.
@@ -85,9 +86,11 @@ pub fn wants_activities(
     moved(watch, shown) || is_awaited(watch, now, timing) || quiet_for >= patience(shown, timing)
 }
 
-/// Whether a poll passes a session over because its news is pushed to us. Each keeps its turns, and whatever is awaited of it is asked for at every poll.
+/// Returns whether a poll skips a session because Jules pushes its news.
+/// Each session keeps its regular turns, and a session with an expected change is read at every poll.
 ///
-/// Polls usually come every `gap`. The first one of each ten gaps is a turn, however rare the polls are; `last` is when the one before was.
+/// Polls usually come every `gap`. The first one of each ten gaps is a turn, however rare the polls are; `last` is
+/// the time of the previous poll.
 pub fn rests_on_pushes(
     watch: &Watch,
     (gap, last): (SignedDuration, Option<Timestamp>),
@@ -122,7 +125,7 @@ fn moved(watch: &Watch, shown: &SessionView) -> bool {
     shown.state != watch.state || newest.is_some() && newest != known
 }
 
-/// Words or an answer may come at any moment; after a while they are looked for like everything else.
+/// A message or an answer may come at any moment; after a while the session is read at the usual pace.
 fn awaits_words(watch: &Watch, now: Timestamp, timing: &Timing) -> bool {
     match &watch.attention {
         Attention::Expecting { .. } => true,
@@ -333,7 +336,7 @@ mod tests {
                 &Timing::default()
             ));
         }
-        // Nobody has pushed for half an hour.
+        // No push has arrived for half an hour.
         let alive = Watch {
             progress_at: at(1_700),
             ..pushed.clone()

@@ -1,4 +1,4 @@
-//! What a session and its people said to each other, page by page, from where a reader stands.
+//! Reads what a session and its people said to each other, page by page, from a cursor.
 
 mod span;
 
@@ -31,7 +31,7 @@ const WHOLE_BYTES_MAX: usize = PAGE_BYTES_MAX;
 /// Heaviest page, in bytes of its messages as JSON: it is kept in one record.
 pub const PAGE_BYTES_MAX: usize = 24 * 1024;
 
-/// Most messages of one second that a cursor remembers by name; those before them are remembered together.
+/// Maximum number of messages of one second that a cursor lists by name; it covers earlier ones with one span.
 const TOLD_MAX: usize = 16;
 
 /// Most spans of a cursor: one of the last second, and one of what Jules's clock dates ahead of ours.
@@ -50,18 +50,18 @@ const SPANNED: &str = "m2";
 const WHOLE: &str = "w1";
 const WHOLE_SPANNED: &str = "w2";
 
-/// Where a reader stands in a session's conversation.
+/// A reader's position in a session's conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cursor(Option<Stand>);
 
-/// Everything up to a moment was told, and of the second before it these.
+/// The reader has everything up to a moment, and these messages of the second before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Stand {
     session: SessionId,
     through: Timestamp,
     told: BTreeSet<ActivityId>,
     spans: Vec<Span>,
-    /// Whether plans and reasons of failures are told with what was said.
+    /// Whether the page includes plans and reasons of failures.
     whole: bool,
 }
 
@@ -115,7 +115,7 @@ pub struct Message {
     pub role: Role,
     /// When.
     pub at: Timestamp,
-    /// Its words without secrets, cut to [`MESSAGE_BYTES_MAX`] unless it was to be told whole; written by others, so they are data.
+    /// The words without secrets, cut to [`MESSAGE_BYTES_MAX`] unless the reader asked for all; untrusted data.
     pub text: String,
 }
 
@@ -154,12 +154,12 @@ impl Cursor {
         digest.chars().take(DIGITS).collect()
     }
 
-    /// Whether plans and reasons of failures are told with what was said.
+    /// Whether the page includes plans and reasons of failures.
     fn is_whole(&self) -> bool {
         self.0.as_ref().is_some_and(|stand| stand.whole)
     }
 
-    /// A job's later session is told from its beginning.
+    /// The position in this session; a later session of the job starts from its beginning.
     fn stand_in(&self, session: &SessionId) -> Option<&Stand> {
         self.0.as_ref().filter(|stand| stand.session == *session)
     }
@@ -241,7 +241,7 @@ fn place(message: &Message) -> Place {
     (message.at, message.id.clone())
 }
 
-/// The cursor after these were told. A clock of Jules's that runs ahead of ours hides nothing that comes later.
+/// The cursor after a page. A clock of Jules's that runs ahead of ours hides nothing that comes later.
 fn after(
     session: &SessionId,
     cursor: &Cursor,

@@ -1,6 +1,6 @@
-//! The doctor: from what was looked at to what is wrong with an installation, why, and what mends it.
+//! The doctor: turns collected facts into findings about an installation, with a reason and a fix for each.
 //!
-//! It decides nothing that Gaffer acts on; what may be merged is judged by [`crate::merge`] alone.
+//! It decides nothing that Gaffer acts on; [`crate::merge`] alone judges what may be merged.
 
 mod accounts;
 mod agents;

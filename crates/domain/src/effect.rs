@@ -1,6 +1,8 @@
-//! One thing we want done outside, written down before it is done, and its whole life.
+//! An effect: one action outside, saved before it starts, and its life cycle.
 //!
-//! `Intent → Started → Done | Failed | Unknown`: what was started and never recorded is unknown, never intent again, and only reading the world settles it.
+//! `Intent → Started → Done | Failed | Unknown`: an effect that started without a saved outcome is unknown, never
+//! intent again.
+//! Only a read of the world settles it.
 
 mod action;
 mod doubt;
@@ -30,7 +32,8 @@ pub const NEGATIVES_TO_RETRY: u8 = 2;
 /// How often an effect is attempted before a person has to look: 10 tries with doubling waits span half an hour.
 pub const ATTEMPTS_MAX: u32 = 10;
 
-/// The same for what a session that is still queued answers with 404: 16 tries span an hour and a half, and being queued for an hour is announced as stuck.
+/// Attempt limit while a queued session answers 404: 16 attempts span an hour and a half, and an hour in the queue is
+/// announced as stuck.
 pub const ATTEMPTS_WHILE_INVISIBLE_MAX: u32 = 16;
 
 /// An action and how far it is.
@@ -57,7 +60,7 @@ pub enum EffectState {
         /// Not to be begun earlier.
         not_before: Timestamp,
     },
-    /// Somebody is doing it.
+    /// A dispatcher performs it.
     Started {
         /// Which attempt.
         attempt: u32,
@@ -78,7 +81,7 @@ pub enum EffectState {
         /// When that was recorded.
         at: Timestamp,
     },
-    /// It certainly did not happen, and nobody will try again by itself.
+    /// It certainly did not happen, and no retry follows by itself.
     Failed {
         /// When that was recorded.
         at: Timestamp,
@@ -94,7 +97,7 @@ pub enum EffectState {
 pub enum NotStartable {
     /// Not before this time.
     Early(Timestamp),
-    /// Somebody holds it until then.
+    /// A dispatcher holds the lease until then.
     Held(Timestamp),
     /// Only reading the world can tell, from then on.
     Unsettled(Timestamp),
@@ -133,7 +136,7 @@ impl Effect {
         }
     }
 
-    /// The same, first tried when what it follows no longer stands in its way.
+    /// The same effect; its first attempt waits until the blocking condition is gone.
     #[must_use]
     pub fn after_a_breath(self) -> Self {
         let wait = self.action.breath();
@@ -162,7 +165,7 @@ impl Effect {
         }
     }
 
-    /// When it must be looked at again; none once it is over.
+    /// When it is due next; `None` once it is over.
     pub fn due(&self) -> Option<Timestamp> {
         match self.state {
             EffectState::Intent { not_before, .. } => Some(not_before),
@@ -188,7 +191,7 @@ impl Effect {
         }
     }
 
-    /// An expired start is unknown: whoever began it may have done it before they died.
+    /// Turns an expired start into unknown: the process may have performed it before it died.
     pub fn expire(&self, now: Timestamp) -> Self {
         match self.state {
             EffectState::Started { attempt, until } if until <= now => self.unknown(attempt, now),
@@ -288,9 +291,11 @@ impl Effect {
         })
     }
 
-    /// The effect after a new decision wished for it again: one that had failed gets its next attempt, anything else stays as it is.
+    /// The effect after a new decision asked for it again: a failed one gets its next attempt, any other stays
+    /// unchanged.
     ///
-    /// Creates and merges are limited by their aggregates (`job::REFUSALS_MAX`, `merge::TRIES_MAX`), everything else by its attempts here.
+    /// Aggregates limit creates and merges (`job::REFUSALS_MAX`, `merge::TRIES_MAX`); the attempt limit here covers
+    /// everything else.
     pub fn wished_again(&self, now: Timestamp) -> Self {
         let EffectState::Failed { at, attempt, .. } = self.state else {
             return self.clone();
@@ -355,7 +360,7 @@ impl Effect {
             | FailureClass::Network
             | FailureClass::Garbled
             | FailureClass::Unauthorized => ATTEMPTS_MAX,
-            // A fresh session answers 404 for a while, and `:sendMessage` does as long as it is queued.
+            // A fresh session answers 404 for a while, and `:sendMessage` does so while the session is queued.
             FailureClass::NotFound => match self.action {
                 Action::Say { .. } | Action::ApprovePlan { .. } => ATTEMPTS_WHILE_INVISIBLE_MAX,
                 Action::CreateSession { .. }

@@ -11,7 +11,8 @@ use crate::ids::{AccountName, CommitSha, EventId, JobId, PullRef};
 use crate::page::Page;
 use crate::session::Plan;
 
-/// One occurrence that somebody has to know about. Its id names the occurrence, so it is recorded once however often it is seen.
+/// One occurrence that an agent or a person must know about. Its id identifies the occurrence, so repeated sightings
+/// record it once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
     /// The occurrence.
@@ -22,7 +23,8 @@ pub struct Event {
     pub account: AccountName,
     /// Which of the job's sessions, from 1; 0 when a whole account is affected.
     pub attempt: u32,
-    /// Which of its job's events, from 1, in the order in which they were recorded; none for a whole account's, and for what older versions recorded.
+    /// Position among its job's events, from 1, in the order of recording; `None` for an account's events and in
+    /// records without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     /// When we saw it.
@@ -35,12 +37,12 @@ pub struct Event {
     pub what: Occurrence,
     /// Who has to know.
     pub audience: Audience,
-    /// What else helps whoever has to act on it.
+    /// Context that helps the receiver to act.
     #[serde(default, skip_serializing_if = "Aid::is_nothing")]
     pub aid: Aid,
 }
 
-/// What helps whoever has to act on an event. All of it comes from outside.
+/// Context that helps the receiver of an event to act. All of it is untrusted data from outside.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Aid {
@@ -100,12 +102,12 @@ pub enum Occurrence {
         /// The plan; none when it did not come in time.
         plan: Option<Plan>,
     },
-    /// The session works, or worked, on a plan that nobody approved.
+    /// The session works, or worked, on a plan without an approval.
     UnreviewedPlan {
         /// The plan.
         plan: Plan,
     },
-    /// A head of its pull request changes what nobody expected it to change.
+    /// A head of its pull request contains unexpected changes.
     UnexpectedPush {
         /// The head.
         sha: CommitSha,
@@ -129,7 +131,7 @@ pub enum Occurrence {
         /// The last thing the session said or did.
         last_words: Option<String>,
     },
-    /// Nothing: somebody tries whether an agent can be woken.
+    /// No occurrence: a test of whether an agent can be woken.
     Test,
 }
 
@@ -156,7 +158,7 @@ pub enum ErrorCause {
     Network,
     /// What watching may spend today is spent.
     Budget,
-    /// Checks fail and the session was told as often as allowed.
+    /// Checks fail, and the session received as many repair messages as allowed.
     CiFailed,
     /// No check has appeared on the head.
     CiNeverStarted,
@@ -168,17 +170,17 @@ pub enum ErrorCause {
     WrongBase,
     /// It is green, and GitHub refuses to merge it.
     MergeRefused,
-    /// Something stands in the way of a merge that neither time nor its session takes away.
+    /// A merge is blocked by something that neither time nor the session removes.
     MergeBlocked,
     /// A message to the session could not be delivered.
     MessageFailed,
     /// The approval of a plan could not be delivered.
     ApprovalFailed,
-    /// Somebody was told of the same thing as often as allowed.
+    /// The limit of events about the same thing is reached.
     TooOften,
     /// GitHub does not let us work: the credential, a repository or a pull request.
     GitHub,
-    /// A cause that this version does not know, since a newer one stored it; kept as it is, cut to 80 characters.
+    /// A cause that a newer version stored and this one does not know; kept as it is, cut to 80 characters.
     Other(String),
 }
 
@@ -249,7 +251,7 @@ impl ErrorCause {
         Self::GitHub,
     ];
 
-    /// The cause as it stands in events and in the store.
+    /// The cause as written in events and in the store.
     pub fn as_str(&self) -> &str {
         match self {
             Self::SessionFailed => "session_failed",

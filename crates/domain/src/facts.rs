@@ -104,7 +104,7 @@ impl PullFacts {
     }
 }
 
-/// Where the pull request stands.
+/// State of the pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PullState {
@@ -114,7 +114,7 @@ pub enum PullState {
     Closed,
     /// Merged.
     Merged {
-        /// The commit on the base branch, if GitHub tells.
+        /// The commit on the base branch, if GitHub returns it.
         commit: Option<CommitSha>,
     },
 }

@@ -57,7 +57,7 @@ pub struct Failure {
 }
 
 impl FailureClass {
-    /// The class as it is stored.
+    /// The class as stored.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Unauthorized => "unauthorized",
@@ -75,7 +75,7 @@ impl FailureClass {
 }
 
 impl Failure {
-    /// A failure of which the class alone tells whether anything happened.
+    /// A failure whose class alone decides whether anything happened.
     pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
         let happened = match class {
             FailureClass::Unauthorized

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// How exactly the last webhook is remembered: a busy repository must not cost a write for each.
+/// Granularity of the stored time of the last webhook: a busy repository must not cost a write for each.
 pub const NOTED_EVERY: SignedDuration = SignedDuration::from_mins(5);
 
 /// A repository that has sent webhooks, and then none for so long, has probably stopped sending them.
@@ -40,7 +40,7 @@ pub fn note(known: Option<Feed>, at: Timestamp) -> Option<Feed> {
     (!known.is_some_and(young)).then_some(Feed { webhook_at: at })
 }
 
-/// How news reaches us, by what is remembered.
+/// Derives the health of the webhook feed from its stored state.
 pub fn health(known: Option<Feed>, now: Timestamp) -> FeedHealth {
     let Some(Feed { webhook_at: last }) = known else {
         return FeedHealth::Polled;

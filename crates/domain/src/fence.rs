@@ -64,9 +64,11 @@ fn encoded_char_len(c: char) -> usize {
     }
 }
 
-/// Whether a character is shown as nothing, or changes how others are shown: control characters but newline and tab, and the format characters that hide, reorder or smuggle text.
+/// Whether a character is invisible or changes how others look: control characters except newline and tab, and format
+/// characters that hide, reorder or smuggle text.
 ///
-/// The list is Unicode's: bidirectional controls, default ignorable characters with the variation selectors, line separators and tags.
+/// The list is Unicode's: bidirectional controls, default ignorable characters with the variation selectors, line
+/// separators and tags.
 pub fn is_invisible(c: char) -> bool {
     let control = c.is_control() && c != '\n' && c != '\t';
     let format = matches!(

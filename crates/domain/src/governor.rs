@@ -18,7 +18,7 @@ pub const DAY: SignedDuration = SignedDuration::from_hours(24);
 /// Least time between two creates: ten at once have been seen to lose eight.
 pub const CREATE_GAP: SignedDuration = SignedDuration::from_millis(1_500);
 
-/// How long a limit learned from a refusal holds before more is tried.
+/// How long a limit derived from a refusal holds before Gaffer tries more.
 pub const LEARNED_FOR: SignedDuration = SignedDuration::from_hours(1);
 
 /// How long a create in flight keeps the next one waiting, should its outcome never be recorded.
@@ -118,9 +118,10 @@ impl Slots {
         slots
     }
 
-    /// The slots as whoever is said to hold one is now: it is free where they do not.
+    /// Updates one slot from the job that is recorded as its holder: frees it if the job does not hold it.
     ///
-    /// A slot is taken before its job is started, and whoever sees a job in between leaves it to it for a while. A start that got nowhere counts for nothing.
+    /// A slot is taken before its job starts, so a reader that sees the job in between keeps the slot for a while. A
+    /// start that failed counts for nothing.
     pub fn seen_with(&self, id: &JobId, job: Option<&Job>, now: Timestamp) -> Self {
         let Some(job) = job else {
             return self.release(id);
@@ -146,7 +147,8 @@ impl Slots {
         taken.filter(|at| self.creating.as_ref() == Some(id) && *at >= since)
     }
 
-    /// The slots after a job's session was created: it counts in the day from then on. Of one whose slot was given up meanwhile it counts when it was begun.
+    /// The slots after a job's session was created: it counts in the day from then on. If its slot was given up
+    /// meanwhile, it counts from when the create began.
     pub fn created(&self, job: &JobId, now: Timestamp) -> Self {
         let mut slots = self.uncounted(job);
         slots.creating = slots.creating.filter(|creating| creating != job);
@@ -183,7 +185,8 @@ impl Slots {
         }
     }
 
-    /// The slots as the job shows whose session is being created: that it was is noted by whoever wants a slot next.
+    /// Updates the slots from the job whose session is being created; the next job that wants a slot records the
+    /// outcome.
     pub fn seeing(&self, creating: &Job) -> Self {
         let is_it = self.creating.as_ref() == Some(&creating.id);
         let since = match &creating.phase {

@@ -47,7 +47,7 @@ pub const WAITS: [SignedDuration; 3] = [
 /// How often a delivery is asked for at most: after each of [`WAITS`] once.
 pub const TRIES: u8 = 3;
 
-/// How long after the last try a delivery that has not arrived is given up. The sweep finds what it told.
+/// How long after its last attempt an undelivered webhook is given up. The sweep reads the same facts.
 pub const GIVEN_UP_AFTER: SignedDuration = SignedDuration::from_mins(15);
 
 /// Most deliveries asked for in one look: GitHub wants pauses between writes, and our door gets them all at once.
@@ -59,7 +59,8 @@ pub const PROBE_EVERY: SignedDuration = SignedDuration::from_mins(15);
 /// So many of the newest deliveries tell whether anything gets through.
 const NEWEST: usize = 5;
 
-/// Most failed deliveries that are remembered: the record stays below what the store takes. Later ones stay in the log until there is room.
+/// Maximum number of failed deliveries that a record lists, so that it fits the store. Later ones stay in the log
+/// until there is room.
 pub const FAILED_MAX: usize = 250;
 
 /// When to look again while something is failing or in doubt.
@@ -68,15 +69,15 @@ pub const LOOK_SOON: SignedDuration = SignedDuration::from_mins(5);
 /// When to look again while all is well.
 pub const LOOK_EVERY: SignedDuration = SignedDuration::from_mins(15);
 
-/// When to try again to read a log that may not be read: rights change seldom, and somebody has to change them.
+/// When to retry a log that the credential may not read: permissions change seldom, and only by hand.
 pub const FORBIDDEN_FOR: SignedDuration = SignedDuration::from_hours(24);
 
-/// What is known of one log, and what was asked for.
+/// State of one delivery log and of the redeliveries requested from it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repair {
     /// Which log.
     pub log: Log,
-    /// When it was last looked at.
+    /// When the log was last read.
     pub looked_at: Option<Timestamp>,
     /// What came of that.
     pub standing: Standing,
@@ -88,7 +89,7 @@ pub struct Repair {
     pub unanswered_since: Option<Timestamp>,
     /// When something was last asked for.
     pub asked_at: Option<Timestamp>,
-    /// How many of those chosen by the last look had to wait for GitHub's pace.
+    /// How many deliveries chosen by the last pass had to wait for GitHub's pace.
     pub left: u64,
     /// How often something was asked for.
     pub asked: u64,
@@ -100,7 +101,7 @@ pub struct Repair {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "standing")]
 pub enum Standing {
-    /// The log was read, or never looked at.
+    /// The log was read, or has never been read.
     Read,
     /// No webhook of GitHub's points at Gaffer's door.
     NoHook,
@@ -133,7 +134,7 @@ pub struct Failed {
     pub asked_at: Option<Timestamp>,
 }
 
-/// What a look hangs on besides the log.
+/// What a pass depends on apart from the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Around {
     /// Whether anything may be asked for now.
@@ -145,7 +146,7 @@ pub struct Around {
 /// What one look decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Look {
-    /// What is known now. It is saved before anything is asked for.
+    /// The new state. It is saved before anything is requested.
     pub repair: Repair,
     /// What to ask for, the oldest first, as it was before this was counted.
     pub ask: Vec<Failed>,
@@ -227,7 +228,7 @@ pub fn refused(known: &Repair, failure: &Failure, now: Timestamp) -> (Repair, Ti
         Standing::Read | Standing::NoHook => now,
     };
     let (standing, wait) = match failure.class {
-        // GitHub hides from whoever has no right to see it.
+        // GitHub answers 404 to credentials without the permission.
         FailureClass::Forbidden | FailureClass::NotFound => {
             (Standing::Forbidden { since }, FORBIDDEN_FOR)
         }

@@ -201,7 +201,7 @@ impl EventId {
 }
 
 impl PlanId {
-    /// Stands for a plan whose id never came, named by when its session began to wait.
+    /// Placeholder for a plan whose id never came, named by the time its session began to wait.
     pub fn unnamed(since: jiff::Timestamp) -> Self {
         Self(format!("at-{}", since.as_millisecond()))
     }

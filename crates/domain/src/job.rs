@@ -1,4 +1,4 @@
-//! A job: one piece of work given to Jules, tracked until it ends, and what is known of its current session.
+//! A job: one piece of work given to Jules, tracked until it ends, with the state of its current session.
 
 mod again;
 mod answered;
@@ -94,7 +94,7 @@ pub struct Job {
     /// How much it matters among the others of its account.
     #[serde(default)]
     pub priority: Priority,
-    /// What was asked for besides its task.
+    /// Terms of the request apart from its task.
     #[serde(default, skip_serializing_if = "Terms::are_none")]
     pub terms: Terms,
     /// How it came to us.
@@ -105,16 +105,16 @@ pub struct Job {
     pub attempt: u32,
     /// Sessions of earlier attempts: they read fine and take no orders.
     pub earlier: Vec<SessionId>,
-    /// Why there is another session after the earlier ones: what the new one is told.
+    /// Why there is another session after the earlier ones; part of the new session's prompt.
     #[serde(default)]
     pub again: Option<Again>,
-    /// How often Gaffer itself told its sessions to go on, over all attempts.
+    /// How often Gaffer itself asked its sessions to go on, over all attempts.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub nudges: u32,
-    /// The newest orders that were given about it, and by whom.
+    /// The newest orders for it, and who gave them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<Given>,
-    /// Where it stands.
+    /// Its phase.
     pub phase: Phase,
 }
 
@@ -132,7 +132,7 @@ pub enum Origin {
     Adopted,
 }
 
-/// Where a job stands.
+/// Phase of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "phase")]
 pub enum Phase {
@@ -169,7 +169,7 @@ pub struct Ending {
     pub pull: Option<PullRef>,
     /// How.
     pub how: How,
-    /// Whether its session worked on a plan that nobody approved: a pull request may still be linked.
+    /// Whether its session worked on a plan without an approval: a pull request may still be linked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub plan_unreviewed: bool,
 }
@@ -185,7 +185,7 @@ pub enum How {
     },
     /// Its pull request was closed without a merge.
     PullClosed,
-    /// Its session finished without a pull request and nobody came back to it.
+    /// Its session finished without a pull request, and no further message came.
     Completed,
     /// Its session failed.
     Failed {
@@ -199,7 +199,7 @@ pub enum How {
         /// What Jules said.
         reason: String,
     },
-    /// Somebody called it off.
+    /// A person or an agent cancelled it.
     Cancelled {
         /// Who.
         by: String,
@@ -241,7 +241,8 @@ impl Job {
         }
     }
 
-    /// Whether it holds one of the account's slots: a resting session does not, as far as anybody knows, nor does one that is paused or in an unknown state once somebody was told so.
+    /// Whether it holds one of the account's slots. A resting session does not, as far as is known, nor does one that
+    /// is paused or in an unknown state once that was announced.
     pub fn holds_slot(&self) -> bool {
         match &self.phase {
             Phase::Creating { .. } => true,

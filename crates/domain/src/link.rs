@@ -1,4 +1,4 @@
-//! Which session a pull request belongs to, from evidence that anybody may have forged.
+//! Links a pull request to its session, from evidence that anyone may have forged.
 
 use serde::{Deserialize, Serialize};
 
@@ -97,7 +97,8 @@ fn in_branch(branch: &str) -> Option<SessionId> {
 
 /// Weighs a pull request's claims against the session as Jules shows it.
 ///
-/// Bodies and branches can be written by whoever may open a pull request, so they act only where they agree with each other or with Jules's own word.
+/// Anyone who may open a pull request can write its body and its branch, so they count only where they agree with
+/// each other or with Jules's own data.
 /// Forks are never trusted, and the session has to work on the repository of the pull request.
 pub fn weigh(facts: &PullFacts, session: &SessionView) -> Link {
     let doubtful = |code, sentence: String| Link::Doubtful { code, sentence };
@@ -141,7 +142,8 @@ pub fn weigh(facts: &PullFacts, session: &SessionView) -> Link {
     }
 }
 
-/// Whether a session says that it made other pull requests of this repository and not this one, or works elsewhere: then nothing that was believed before counts.
+/// Whether a session lists other pull requests of this repository and not this one, or works elsewhere: then earlier
+/// links count no more.
 ///
 /// Outputs have been seen to vanish, so a session that lists none takes nothing back.
 pub fn is_disowned(facts: &PullFacts, session: &SessionView) -> bool {

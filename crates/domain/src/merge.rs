@@ -31,7 +31,7 @@ pub const TRIES_MAX: u32 = 5;
 /// Longest text from outside in a reason, in characters: verdicts are stored.
 const OUTSIDE_CHARS_MAX: usize = 200;
 
-/// What a judgement looks at besides GitHub's facts.
+/// Inputs of a judgement apart from GitHub's facts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
     /// Whose pull request it is.
@@ -42,9 +42,9 @@ pub struct Standing {
     pub wanted_base: BranchName,
     /// The head that a person approved.
     pub approved: Option<CommitSha>,
-    /// Whether its session worked on a plan that nobody approved, where plans have to be.
+    /// Whether its session worked on a plan without an approval where the policy requires one.
     pub plan_unreviewed: bool,
-    /// What this head changes although nobody expected it to; none if it is as expected.
+    /// Unexpected changes of this head; `None` if it is as expected.
     pub unexpected: Option<Vec<String>>,
     /// Since when checks of this head may have started: when it was first seen, marked ready or reopened.
     pub head_since: Timestamp,
@@ -52,7 +52,7 @@ pub struct Standing {
     pub refused: Option<Refused>,
     /// Merges of this source in the last 24 hours.
     pub merges_today: u32,
-    /// When the oldest of those will be a day old; none without any.
+    /// When the oldest of those will be a day old; `None` without any.
     pub merge_day_ends: Option<Timestamp>,
     /// Whether writing is switched off.
     pub hold: Option<Hold>,
@@ -77,7 +77,7 @@ pub enum Owner {
     Created,
     /// A job that a person handed over.
     Adopted,
-    /// Nobody we know.
+    /// Not one of our jobs.
     Foreign,
 }
 
@@ -123,7 +123,7 @@ pub enum Judgement {
         /// Why.
         reasons: Vec<Reason>,
     },
-    /// No; somebody has to do something.
+    /// No; a person or an agent has to act.
     Refuse {
         /// Why.
         reasons: Vec<Reason>,

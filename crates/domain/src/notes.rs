@@ -46,7 +46,7 @@ pub enum NotKept {
 }
 
 impl Notes {
-    /// These notes with others over them: a name that is given again stands for its new value, and one that is given `null` is taken out.
+    /// These notes with others over them: a repeated name gets its new value, and `null` removes it.
     pub fn with(&self, given: Map<String, Value>) -> Result<Self, NotKept> {
         let mut kept = self.kept.clone();
         for (name, value) in given {

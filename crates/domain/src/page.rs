@@ -1,4 +1,5 @@
-//! The address of a web page that somebody may be shown: of a session, or of a check. Services tell them; text that others wrote never becomes one.
+//! The address of a web page that may be shown to people: of a session, or of a check. Only services supply them;
+//! text that others wrote never becomes one.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +20,7 @@ pub struct Page(String);
 pub struct NoPage;
 
 impl Page {
-    /// The page at an address that a service told us; none for anything odd.
+    /// The page at an address from a service; `None` for anything odd.
     pub fn told(address: &str) -> Option<Self> {
         let plain = |c: char| c.is_ascii_graphic() && !"\"'`<>\\^{|}".contains(c);
         let fits = address.len() <= CHARS_MAX && address.chars().all(plain);
@@ -45,7 +46,7 @@ fn is_local(address: &str) -> bool {
     })
 }
 
-/// Host and port. Whoever signs in within the address makes a host that is none.
+/// Host and port. An address with user information yields an invalid host.
 fn host_of(rest: &str) -> (&str, Option<&str>) {
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     match authority.split_once(':') {
@@ -64,7 +65,7 @@ fn is_port(port: &str) -> bool {
 }
 
 impl Page {
-    /// The page of a session: as Jules told it, else where Jules's sessions usually are.
+    /// The page of a session: the one from Jules, else the usual address of Jules's sessions.
     pub fn of_session(session: &SessionId, told: Option<&str>) -> Self {
         let usual = || Self(format!("https://jules.google.com/session/{session}"));
         told.and_then(Self::told).unwrap_or_else(usual)

@@ -1,6 +1,6 @@
-//! Settings of a source: what Gaffer may do in a repository by itself, and how long it waits for what.
+//! Settings of a source: what Gaffer may do in a repository by itself, and how long it waits.
 //!
-//! Everything is safe until told otherwise: people merge, people approve plans, and at least one check must have passed.
+//! The defaults are safe: people merge, people approve plans, and at least one check must have passed.
 
 mod answers;
 mod terms;
@@ -21,7 +21,7 @@ pub struct Source {
     pub repo: RepoName,
     /// The Jules account that works on it.
     pub account: AccountName,
-    /// Who is woken for its jobs when the job names nobody; without one, events wait for a person.
+    /// The agent for jobs that name none; without one, events wait for a person.
     pub agent: Option<AgentName>,
     /// While set, nothing is written to Jules or GitHub for this source.
     pub paused: bool,
@@ -36,7 +36,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// The policy for a job with these terms whose agent, its own or the source's, can be woken, or cannot: where nobody can be, whoever comes next has the turn.
+    /// The policy for a job with these terms, whose agent (its own or the source's) can or cannot be woken. Without a
+    /// reachable agent the next answerer has the turn.
     pub fn policy_for(&self, can_be_woken: bool, terms: &Terms) -> Cow<'_, Policy> {
         let mut policy = Cow::Borrowed(&self.policy);
         let approver = terms.approver(self.policy.plan_approval);
@@ -64,12 +65,13 @@ pub struct Policy {
     pub merge: MergePolicy,
     /// How a pull request is merged.
     pub merge_method: MergeMethod,
-    /// How else whoever approves a merge may have it done.
+    /// Other merge methods that the approver may choose.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_merge_methods: Vec<MergeMethod>,
     /// How many checks must have run and succeeded; a skipped or neutral one does not count.
     pub min_checks: u32,
-    /// Checks that must have passed, besides those the branch rules name; listing any also stands in for rules that may not be read.
+    /// Checks that must have passed, in addition to those of the branch rules; a list also replaces rules that the
+    /// credential may not read.
     pub required_checks: Vec<String>,
     /// Paths that only a person may merge; a trailing `/` means everything below.
     pub protected_paths: Vec<String>,
@@ -87,9 +89,9 @@ pub struct Policy {
     pub answers: Answers,
     /// How often one pull request's failed checks are sent back to its session, over all heads.
     pub ci_repairs: u32,
-    /// Whether a comment on the pull request tells that Gaffer needs somebody. Off by default, since Jules reads comments too.
+    /// Whether Gaffer comments on a pull request that needs a person. Off by default, since Jules reads comments too.
     pub comment_when_blocked: bool,
-    /// A label for pull requests that need somebody.
+    /// A label for pull requests that need a person.
     pub blocked_label: Option<String>,
 }
 
@@ -182,7 +184,7 @@ impl MergeMethod {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanApproval {
-    /// Nobody is asked: Gaffer approves.
+    /// No one is asked: Gaffer approves.
     Auto,
     /// The job's agent is woken with the plan.
     Agent,
@@ -264,7 +266,7 @@ pub mod duration {
         serializer.serialize_str(&format!("{value:#}"))
     }
 
-    /// Reads a duration with units; a bare number is refused because nobody can tell its unit.
+    /// Reads a duration with units; refuses a bare number because its unit is unclear.
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<SignedDuration, D::Error> {

@@ -1,4 +1,4 @@
-//! Whose turn it is: higher priorities go first, and whoever has waited long goes first whatever its priority.
+//! Order of turns: higher priorities go first, and a long wait beats any priority.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// The highest priority.
 pub const PRIORITY_MAX: u8 = 9;
 
-/// Nobody is passed over longer than this many intervals, as long as there is room for all in so many.
+/// No entry is skipped for more than this many intervals, as long as so many have room for all.
 pub const INTERVALS_MAX: u32 = 3;
 
 /// One interval of the queue for slots: about as long as one session of Jules works.
@@ -70,9 +70,10 @@ impl fmt::Display for Priority {
     }
 }
 
-/// Where a job stands among those that wait for a slot: the lowest place goes first.
+/// A job's place in the queue for a slot: the lowest place goes first.
 ///
-/// A job rises by a third of the whole scale with each interval, so after [`INTERVALS_MAX`] nobody who came later goes before it.
+/// A job rises by a third of the whole scale with each interval, so after [`INTERVALS_MAX`] no later job goes before
+/// it.
 /// One whose turn had come when Jules said "later" keeps its turn: `refused`.
 pub fn start_place(
     (priority, refused): (Priority, bool),
@@ -89,7 +90,7 @@ pub fn start_place(
     (Reverse(rank), since)
 }
 
-/// One of those who want to be read in this interval.
+/// One entry that asks for a read in this interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
     /// How much it matters.
@@ -98,10 +99,10 @@ pub struct Waiting {
     pub passed_over: u32,
 }
 
-/// Who is read in this interval, by their places in `waiting`, in the order in which to read them.
+/// Which entries to read in this interval, as indexes into `waiting`, in the order to read them.
 ///
-/// The room goes to the highest priorities, except for as much of it as is needed so that everybody comes within [`INTERVALS_MAX`].
-/// When there is not enough room for that, the longest passed over go first.
+/// The room goes to the highest priorities, except for as much of it as keeps every wait within [`INTERVALS_MAX`].
+/// When there is not enough room for that, the longest waits go first.
 pub fn reads(waiting: &[Waiting], room: usize) -> Vec<usize> {
     let mut longest: Vec<usize> = (0..waiting.len()).collect();
     longest.sort_by_key(|at| {
@@ -117,7 +118,7 @@ pub fn reads(waiting: &[Waiting], room: usize) -> Vec<usize> {
             priority,
             passed_over,
         } = waiting[*at];
-        // Of those who must be read the longest waiting go first: there may be no room for all of them.
+        // Among those that must be read the longest wait goes first: there may be no room for all of them.
         let (first, second) = if must.contains(at) {
             (passed_over, u32::from(priority.0))
         } else {
@@ -129,7 +130,8 @@ pub fn reads(waiting: &[Waiting], room: usize) -> Vec<usize> {
     order
 }
 
-/// How many have to be read now: of those whose time is up in so many intervals, as many as will find no room in the later ones.
+/// How many must be read now: of those whose time runs out in so many intervals, as many as find no room in the later
+/// ones.
 fn owed(waiting: &[Waiting], room: usize) -> usize {
     let owed = (0..INTERVALS_MAX).map(|later| {
         let up = |one: &&Waiting| one.passed_over + later + 1 >= INTERVALS_MAX;

@@ -1,4 +1,5 @@
-//! What must hold for every state and every input, however absurd: tried with thousands of random ones, times at the edges of time among them.
+//! Properties of every state and every input, however absurd: checked with thousands of random ones, including times
+//! at the edges of the range.
 
 mod jobs;
 mod merges;

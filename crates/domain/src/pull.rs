@@ -36,7 +36,7 @@ use crate::facts::{Base, PullState};
 use crate::ids::{BranchName, CommitSha, JobId, PullRef, RepoId, SessionId};
 use crate::merge::{Judgement, Refused};
 
-/// How many heads are remembered as told: beyond the repair cap none is told anyway.
+/// Maximum number of heads recorded as announced: beyond the repair cap none is announced anyway.
 pub const TOLD_MAX: usize = 20;
 
 /// A pull request that belongs to a job of ours.
@@ -51,9 +51,9 @@ pub struct Pull {
     /// The repository in which it was first read: the same number elsewhere is another pull request.
     #[serde(default)]
     pub repo_id: Option<RepoId>,
-    /// When we learned of it.
+    /// When Gaffer first saw it.
     pub since: Timestamp,
-    /// Where it stands.
+    /// Its phase.
     pub phase: PullPhase,
     /// The head we last saw, and when we first saw it.
     pub head: Option<Seen>,
@@ -64,7 +64,7 @@ pub struct Pull {
     pub ready: Option<Ready>,
     /// When checks of this head were first seen to have failed.
     pub failing: Option<Seen>,
-    /// The head that somebody approved.
+    /// The approved head.
     pub approval: Option<Approval>,
     /// Set while it is to be closed because its job was cancelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,7 +72,7 @@ pub struct Pull {
     /// The last head that was taken as expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Accepted>,
-    /// The last head that changes what nobody expected it to change.
+    /// The last head with unexpected changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unexpected: Option<Unexpected>,
     /// What was sent back to its session. Stored, so that flapping cannot reset it.
@@ -80,17 +80,17 @@ pub struct Pull {
     /// Merges of the present head that were decided and did not happen.
     #[serde(default)]
     pub refused: Option<RefusedMerge>,
-    /// What somebody was told about it. Stored, so that flapping cannot reset it.
+    /// Announcements about it. Stored, so that flapping cannot reset them.
     #[serde(default)]
     pub alarms: Vec<Alarm>,
     /// The last judgement, for people who ask why.
     pub verdict: Option<Verdict>,
-    /// What wake-ups have told of its checks since.
+    /// Check results from webhooks since then.
     #[serde(default, skip_serializing_if = "Hearsay::is_nothing")]
     pub hearsay: Hearsay,
 }
 
-/// Where a pull request stands.
+/// Phase of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "phase")]
 pub enum PullPhase {
@@ -141,7 +141,7 @@ pub struct Ready {
     pub from: Timestamp,
 }
 
-/// Somebody's word that a head may be merged once it is green.
+/// An approval: a head may be merged once it is green.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
     /// The head.
@@ -158,11 +158,11 @@ pub struct Approval {
 /// What was sent back to the session, over all heads.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repairs {
-    /// Heads whose failed checks the session was told about.
+    /// Heads whose failed checks were sent to the session.
     pub ci_told: Vec<CommitSha>,
-    /// Heads whose conflict the session was told about.
+    /// Heads whose conflict was sent to the session.
     pub conflict_told: Vec<CommitSha>,
-    /// How often it was told either, over all heads.
+    /// How many messages of either kind were sent, over all heads.
     pub count: u32,
     /// Heads into which the base was merged.
     #[serde(default)]
@@ -181,7 +181,7 @@ pub struct RefusedMerge {
     pub refused: Refused,
 }
 
-/// Something that somebody was told about a head.
+/// An announcement about a head.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alarm {
     /// What.
@@ -227,13 +227,14 @@ pub fn track(pull: PullRef, job: JobId, session: SessionId, now: Timestamp) -> P
 }
 
 impl Pull {
-    /// How whoever approved this head wants it merged.
+    /// The merge style that the approver of this head chose.
     fn style_of(&self, sha: &CommitSha) -> MergeStyle {
         let approval = self.approval.as_ref().filter(|it| it.sha == *sha);
         approval.map_or_else(MergeStyle::default, |it| it.style.clone())
     }
 
-    /// Whether a reading now could decide something else than the last one. A merge that was begun is settled first, and one that was refused waits for its time whatever the settings are.
+    /// Whether a new reading could lead to another decision. A merge that began is settled first, and a refused one
+    /// waits for its time whatever the settings are.
     pub fn may_be_decided_anew(&self, now: Timestamp) -> bool {
         let refused = self.refused.as_ref();
         let waits = refused.is_some_and(|it| it.refused.again_at > now);

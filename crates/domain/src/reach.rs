@@ -20,7 +20,7 @@ use crate::step::Step;
 /// Longest text of GitHub's that is kept, in characters.
 const WHY_CHARS_MAX: usize = 300;
 
-/// More pull requests of one repository that are gone are not told one by one.
+/// Maximum number of vanished pull requests of one repository that are announced individually.
 pub const LOST_MAX: usize = 50;
 
 /// How GitHub answers about the repository of one source.
@@ -32,7 +32,7 @@ pub struct Reach {
     pub id: Option<RepoId>,
     /// What it is called now, if that is another name.
     pub renamed: Option<Renamed>,
-    /// What stands in the way of working in it.
+    /// What blocks work in it.
     pub trouble: Option<Trouble>,
     /// Pull requests that are gone although the repository is there.
     pub lost: BTreeMap<u64, Lost>,
@@ -52,7 +52,7 @@ pub struct Renamed {
 pub struct Lost {
     /// Since when.
     pub since: Timestamp,
-    /// Whether somebody was told: one 404 alone can be a lagging read.
+    /// Whether it was announced: one 404 alone can be a lagging read.
     pub told: bool,
 }
 
@@ -75,7 +75,7 @@ impl Reach {
         }
     }
 
-    /// Whether this is the repository that the source means. As long as nobody knows its number, none is.
+    /// Whether this is the repository that the source means. While its number is unknown, none is.
     pub fn is(&self, id: RepoId) -> bool {
         self.id == Some(id)
     }
@@ -89,7 +89,7 @@ impl Reach {
     }
 }
 
-/// A repository answered: it is the one that is meant, under whichever name, or another one, which is told once.
+/// A repository answered: the expected one, under any name, or another one, which is announced once.
 pub fn answered(
     reach: &Reach,
     account: &AccountName,
@@ -139,7 +139,8 @@ fn rename(step: &mut Step<Reach>, account: &AccountName, to: &RepoName, now: Tim
     step.events.push(event(account, (&name, reason), now));
 }
 
-/// GitHub would not let us read the repository. Whatever stands in the way stays until the repository answers: other trouble in between proves nothing.
+/// GitHub refused a read of the repository. The obstacle stays until the repository answers: another error in between
+/// proves nothing.
 pub fn refused(
     reach: &Reach,
     account: &AccountName,
@@ -163,7 +164,7 @@ pub fn refused(
     stand_in_the_way(step, account, (obstacle, said), now)
 }
 
-/// A pull request is gone although its repository answered; told when it is seen a second time.
+/// A pull request is gone although its repository answered; announced when it is missing a second time.
 pub fn pull_lost(reach: &Reach, account: &AccountName, number: u64, now: Timestamp) -> Step<Reach> {
     let mut step = Step::stay(reach.clone());
     let lost = &mut step.aggregate.lost;
@@ -195,7 +196,7 @@ pub fn pull_found(mut step: Step<Reach>, number: u64) -> Step<Reach> {
     step
 }
 
-/// GitHub took our credential, or did not, which is told once for the whole installation.
+/// GitHub accepted or refused the credential; a refusal is announced once for the whole installation.
 pub fn signed_in(
     access: &Access,
     account: &AccountName,
@@ -223,7 +224,8 @@ pub fn signed_in(
     step
 }
 
-/// Records what stands in the way and tells it once; a 404 only when it comes a second time, since one alone can be a lagging read.
+/// Records an obstacle and announces it once; a 404 only when it comes a second time, since one alone can be a
+/// lagging read.
 fn stand_in_the_way(
     mut step: Step<Reach>,
     account: &AccountName,

@@ -2,12 +2,13 @@
 
 use crate::fence::{clip, clip_encoded};
 
-/// What stands in for a secret.
+/// Replacement for a secret.
 pub const MASK: &str = "[secret]";
 
-/// How the secrets of the services we meet begin, and how many more characters they have at least.
+/// Prefixes of the secrets of the services we use, and the minimum number of characters after them.
 ///
-/// GitHub: classic, fine-grained, App, refresh and OAuth tokens. Google: API keys. AWS: access key ids. Slack, OpenAI and Standard Webhooks by their prefixes.
+/// GitHub: classic, fine-grained, App, refresh and OAuth tokens. Google: API keys. AWS: access key ids. Slack, OpenAI
+/// and Standard Webhooks by their prefixes.
 const PREFIXES: [(&str, usize); 17] = [
     ("ghp_", 20),
     ("gho_", 20),
@@ -45,7 +46,8 @@ pub fn redact(text: &str) -> String {
     mask_key_blocks(&clean)
 }
 
-/// Whether what comes next goes on a word, as the `sk-` in `task-7` does. A letter that only ends an escape, as in `\n` or `%3D`, begins no word.
+/// Whether the next characters continue a word, as the `sk-` in `task-7` does. A letter that only ends an escape, as
+/// in `\n` or `%3D`, begins no word.
 fn inside_word(before: &[u8]) -> bool {
     match before {
         [.., b'\\', b'b' | b'f' | b'n' | b'r' | b't'] => false,

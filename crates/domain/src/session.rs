@@ -82,7 +82,7 @@ pub struct SessionView {
     pub id: SessionId,
     /// The title as given at creation, with our marker if it is ours.
     pub title: String,
-    /// Where it stands.
+    /// Its state.
     pub state: SessionState,
     /// Address of its web page, as given.
     pub url: Option<String>,
@@ -141,7 +141,7 @@ pub enum ActivityKind {
     },
     /// Jules made a plan.
     PlanGenerated(Plan),
-    /// A plan was approved, by somebody or by itself.
+    /// A plan was approved, by a person, an agent or itself.
     PlanApproved {
         /// Which plan; missing in rare answers.
         plan: Option<PlanId>,
@@ -170,7 +170,7 @@ pub enum ActivityKind {
 /// A plan that Jules made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Its id; some answers lack it, then the activity's id stands in.
+    /// Its id; some answers lack it, then the activity's id replaces it.
     pub id: PlanId,
     /// Its steps in order.
     pub steps: Vec<PlanStep>,

@@ -9,7 +9,7 @@ use crate::ids::{AccountName, JobId, PullRef};
 /// The outcome of one decision: all of it is saved together, and only then is anything done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step<A> {
-    /// The aggregate as it is from now on.
+    /// The new state of the aggregate.
     pub aggregate: A,
     /// Occurrences seen for the first time.
     pub events: Vec<Event>,
@@ -19,7 +19,7 @@ pub struct Step<A> {
     pub effects: Vec<Action>,
     /// Other aggregates that should look at the world again.
     pub looks: Vec<Look>,
-    /// When this aggregate must be looked at again; none only when it is finished.
+    /// When this aggregate is due next; `None` only when it is finished.
     pub due: Option<Timestamp>,
 }
 

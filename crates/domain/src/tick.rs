@@ -9,7 +9,7 @@ pub const SCHEDULE_EVERY: SignedDuration = SignedDuration::from_mins(1);
 /// The shortest wait from one tick to the next.
 pub const TICK_EVERY: SignedDuration = SignedDuration::from_secs(10);
 
-/// How long one tick may take; until then nobody begins another chain.
+/// How long one tick may take; until then no other chain begins.
 pub const TICK_WITHIN: SignedDuration = SignedDuration::from_secs(50);
 
 /// A message may come this much late before its chain counts as broken: queues delay to the second, and a function may have to start.
@@ -42,7 +42,8 @@ pub enum Call {
         /// The tick that left it.
         #[serde(rename = "gen")]
         generation: u64,
-        /// The version of the lease's row that it left: while that stands nobody has begun another. None in messages of older versions.
+        /// The version of the lease's row after it: while it is unchanged no other chain has begun. `None` in
+        /// messages without one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         version: Option<u64>,
     },
@@ -53,7 +54,8 @@ fn is_broken(next_at: Timestamp, now: Timestamp) -> bool {
     now > next_at + LATE || next_at > now + SCHEDULE_EVERY + LATE
 }
 
-/// The lease of whoever may tick now; none for a message of a chain that has been replaced, one that comes twice, and the schedule while a chain lives.
+/// The lease of the process that may tick now; `None` for a message of a replaced chain, for one that comes twice,
+/// and for the schedule while a chain lives.
 pub fn begin(lease: &Lease, call: Call, now: Timestamp) -> Option<Lease> {
     let may = match call {
         Call::Schedule => lease.next_at.is_none_or(|at| is_broken(at, now)),
@@ -62,7 +64,7 @@ pub fn begin(lease: &Lease, call: Call, now: Timestamp) -> Option<Lease> {
     may.then(|| continued(lease.generation, now))
 }
 
-/// The lease of whoever may tick now after that tick, which nobody else has followed.
+/// The lease after this tick, while no other tick has followed.
 pub fn continued(generation: u64, now: Timestamp) -> Lease {
     Lease {
         generation: generation.saturating_add(1),
@@ -74,7 +76,7 @@ pub fn continued(generation: u64, now: Timestamp) -> Lease {
 /// When the chain has something to do next, as far as is known at the end of a tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// The tick passed rows on, and whoever handles them may make anything due.
+    /// The tick passed rows on, and their handlers may make anything due.
     Soon,
     /// The earliest row that is due; none if there is none.
     Due(Option<Timestamp>),
@@ -91,7 +93,8 @@ pub fn together(row: Option<Timestamp>, poll: Option<Timestamp>) -> Option<Times
     }
 }
 
-/// When a tick that passed rows on is followed by another: whoever handles them may make anything due, which a tick that comes soon anyway finds.
+/// When another tick follows one that passed rows on: their handlers may make anything due, which an imminent tick
+/// finds anyway.
 pub fn after_passing_on(next: Option<Timestamp>, now: Timestamp) -> Next {
     match next {
         Some(next) if next < now + TICK_WITHIN => Next::Due(Some(next)),
@@ -99,7 +102,7 @@ pub fn after_passing_on(next: Option<Timestamp>, now: Timestamp) -> Next {
     }
 }
 
-/// Whether something is due before the schedule comes again: nobody need tick for anything else.
+/// Whether something is due before the next scheduled tick: nothing else needs a tick.
 pub fn is_soon(due: Option<Timestamp>, now: Timestamp) -> bool {
     due.is_some_and(|due| due < now + SCHEDULE_EVERY)
 }
@@ -155,7 +158,7 @@ mod tests {
         let begun = begin(&Lease::default(), Call::Schedule, at(0)).unwrap();
         let left = end(&begun, Next::Due(Some(at(5))), at(0));
         assert_eq!(left.wait, Some(TICK_EVERY));
-        // That it goes on at second 10 need not be written: until second 50 nobody else begins.
+        // The second 10 need not be written: until second 50 no other chain begins.
         assert_eq!(left.lease, None);
         begun
     }

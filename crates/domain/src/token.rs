@@ -22,7 +22,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// In one word, as it is typed and told.
+    /// The word used in input and output.
     pub fn word(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -32,10 +32,10 @@ impl Scope {
     }
 }
 
-/// A token as it is stored.
+/// A token as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Token {
-    /// Its name, which stands in it too.
+    /// Its name, which is part of it too.
     pub name: TokenName,
     /// The SHA-256 of the token, in hex.
     pub digest: String,

@@ -57,7 +57,7 @@ const WHY_CHARS_MAX: usize = 300;
 pub struct Wake {
     /// The event, whose id is the message's id over all tries.
     pub event: Event,
-    /// To whom.
+    /// The receiver.
     pub agent: AgentName,
     /// The repository, for the message.
     pub repo: Option<String>,
@@ -167,7 +167,7 @@ impl Wake {
         self.answered || matches!(self.state, WakeState::Acknowledged { .. })
     }
 
-    /// When it must be looked at again. In an inbox nothing has to be done before the agent was away for too long.
+    /// When it is due next. In an inbox nothing is due until the agent was away for too long.
     pub fn due(&self) -> Option<Timestamp> {
         match self.state {
             WakeState::Pending { not_before, .. } => Some(match self.channel {
@@ -194,7 +194,7 @@ impl Wake {
             WakeState::Leased { until, .. } if until <= now && !self.then.is_empty() => {
                 return Some(self.next_way("it was not acknowledged in time", now));
             }
-            // Whoever sent it died, or the lease lapsed: the receiver recognises the id.
+            // The sender died or the lease lapsed: the receiver recognises the id.
             WakeState::Sending { attempt, until } | WakeState::Leased { attempt, until }
                 if until <= now =>
             {
@@ -214,7 +214,7 @@ impl Wake {
             until: plus(now, TRY_HOLD),
         });
         Some(Self {
-            // Of a try that nobody saw the end of it is not known whether it arrived.
+            // Whether an attempt without a known end arrived is unknown.
             answered: false,
             ..sending
         })
@@ -244,7 +244,7 @@ impl Wake {
                 until: plus(now, LEASE),
             }),
             TryOutcome::Gone => self.next_way("the receiver answered 410 Gone", now),
-            // Whoever tries it out is there, and tries again when it is mended.
+            // A person who tests an agent is present, and repeats the test after a fix.
             TryOutcome::Failed { why, .. } if self.is_test() => self.given_up(why, now),
             TryOutcome::Failed { why, retry_after } => {
                 self.again_after(attempt, (why, *retry_after), now)
@@ -276,7 +276,7 @@ impl Wake {
         self.event.what == Occurrence::Test
     }
 
-    /// Whether it was given up, so that a person has to see what it tells. Nobody missed a test.
+    /// Whether it was given up, so that a person has to see its content. A lost test matters to no one.
     pub fn is_lost(&self) -> bool {
         matches!(self.state, WakeState::Dead { .. }) && !self.is_test()
     }
@@ -298,10 +298,12 @@ impl Wake {
         }
     }
 
-    /// The wake after somebody gave the order that it asks for while its agent had it; none if that changes nothing.
+    /// The wake after the order that it asks for was given while its agent had it; `None` if that changes nothing.
     ///
-    /// What was sent is over; what is being sent is over when its try is, but whoever dies in the middle of it tells it once more. What was taken out of an inbox still is its taker's, who goes on with it, but is nobody's afterwards.
-    /// What no agent has got yet is told all the same: it has to know what happened.
+    /// A sent wake is over; one that is being sent is over when its attempt is, but a process that dies in the middle
+    /// sends it again.
+    /// A wake taken out of an inbox stays with its taker, and returns to no one afterwards.
+    /// A wake that no agent has received is still delivered: its agent has to know what happened.
     pub fn answered(&self, now: Timestamp) -> Option<Self> {
         match (self.channel, &self.state) {
             (Channel::Http, WakeState::Leased { .. }) => Some(self.acknowledged(now)),
@@ -325,7 +327,8 @@ impl Wake {
         }
     }
 
-    /// The wake on its way once more from the start, by a person's wish; one that was acknowledged stays so, and one that somebody has is on its way.
+    /// The wake restarted by a person's request; an acknowledged one stays so, and one that an agent holds is on its
+    /// way.
     pub fn revived(&self, now: Timestamp) -> Self {
         match self.state {
             WakeState::Acknowledged { .. }
@@ -338,7 +341,7 @@ impl Wake {
         }
     }
 
-    /// The wake looked at again later, without a try: its agent takes none for now.
+    /// The wake postponed without an attempt: its agent accepts none for now.
     pub fn postponed(&self, now: Timestamp) -> Option<Self> {
         let attempt = match self.state {
             WakeState::Pending {
@@ -370,7 +373,7 @@ impl Wake {
     }
 }
 
-/// What a wake is given up for when nobody ever said anything.
+/// The reason for giving up a wake that no one ever answered.
 fn unanswered() -> String {
     format!("{} tries without an acknowledgement", SCHEDULE.len())
 }

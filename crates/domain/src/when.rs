@@ -32,7 +32,8 @@ pub fn ago(at: Timestamp, now: Timestamp) -> String {
     format!("{count} {unit}{plural} ago")
 }
 
-/// A sentence for people, whose times are told to the second: `2026-03-01T12:00:00.123456789Z` becomes `2026-03-01T12:00:00Z`.
+/// A sentence for people, with times cut to the second: `2026-03-01T12:00:00.123456789Z` becomes
+/// `2026-03-01T12:00:00Z`.
 pub fn to_the_second(sentence: &str) -> String {
     let mut told = String::with_capacity(sentence.len());
     let mut rest = sentence;

@@ -21,7 +21,7 @@ const NAME_CHARS_MAX: usize = 100;
 /// Longest reason in a comment, in characters.
 const REASON_CHARS_MAX: usize = 2_000;
 
-/// Longest task with what is told of an earlier session, in bytes, beside the words around the change.
+/// Longest prompt with the report on an earlier session, in bytes, without the words around the change.
 const WITH_EARLIER_BYTES_MAX: usize = PROMPT_BYTES_MAX + 16 * 1024;
 
 /// Longest piece of an earlier session's change that is passed on, in characters.
@@ -45,7 +45,7 @@ pub fn session_title(job: &Job) -> String {
     format!("{} {}", job.marker(), job.title)
 }
 
-/// What a session is told when checks of its pull request failed.
+/// The message to a session when checks of its pull request failed.
 pub fn ci_failed(
     pull: &PullRef,
     sha: &CommitSha,
@@ -69,7 +69,7 @@ pub fn ci_failed(
     text
 }
 
-/// What a session is told when its pull request conflicts.
+/// The message to a session when its pull request conflicts.
 pub fn conflict(pull: &PullRef, base: &BranchName) -> String {
     format!(
         "Pull request #{} conflicts with its base branch `{base}`. \
@@ -79,18 +79,18 @@ pub fn conflict(pull: &PullRef, base: &BranchName) -> String {
     )
 }
 
-/// What a session that asks is told when nobody can answer, and its source wants it to go on.
+/// The message to an asking session when no one can answer and its source wants it to go on.
 pub fn decide_yourself() -> &'static str {
     "Nobody can answer now. Decide yourself along the task, the conventions of the repository and what is easiest to undo, \
      say in the description of your pull request what you assumed, and go on."
 }
 
-/// What a paused session is told first.
+/// The first message to a paused session.
 pub fn go_on() -> &'static str {
     "Please go on with the task where you stopped."
 }
 
-/// A task with what must hold besides, one line each.
+/// A task with its constraints, one line each.
 pub fn with_constraints(prompt: &str, constraints: &[String]) -> String {
     if constraints.is_empty() {
         return prompt.to_owned();
@@ -135,7 +135,8 @@ pub fn another_session(job: &Job, patch: Option<&str>) -> String {
     text
 }
 
-/// What stands on a pull request that needs somebody, if its source wants that. Jules may read it, so it asks for nothing.
+/// The comment on a pull request that needs a person, if its source wants that. Jules may read it, so it asks for
+/// nothing.
 pub fn needs_somebody(reason: &str) -> String {
     format!(
         "Gaffer does not go on with this pull request by itself.\n\n{}",

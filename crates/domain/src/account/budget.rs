@@ -34,10 +34,10 @@ pub struct Spent {
     pub requests: u64,
     /// Requests of the last poll.
     pub last: u64,
-    /// Whether somebody was told that no requests are left.
+    /// Whether an event already announced that no requests are left.
     #[serde(default)]
     pub told: bool,
-    /// Whether somebody was told that no money is left.
+    /// Whether an event already announced that no money is left.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub told_money: bool,
 }
@@ -99,7 +99,7 @@ impl Budget {
         })
     }
 
-    /// The same with what somebody else counted, where that is more or of a later day.
+    /// Takes the other counts where they are higher or belong to a later day.
     pub(super) fn or_more(&self, other: &Self) -> Self {
         let counted = self.spent.iter().chain(&other.spent);
         Self {
@@ -123,14 +123,14 @@ impl Budget {
         if left < cost {
             return Some(rest);
         }
-        // The first half is for whoever is in a hurry.
+        // The first half of the budget is free for work at full pace.
         let is_scarce = left < allowed / 2;
         let share =
             rest.as_secs().saturating_mul(i64::try_from(cost).ok()?) / i64::try_from(left).ok()?;
         is_scarce.then(|| SignedDuration::from_secs(share).min(rest))
     }
 
-    /// What is used up and nobody was told of today. All of it at once: the next poll may be tomorrow's.
+    /// Budgets that are used up and not announced today. Returns all of them, since the next poll may be tomorrow's.
     pub(super) fn untold(&self, now: Timestamp) -> Vec<Short> {
         let spent = self.spent_on(day_of(now));
         let dear = self.dear_until.is_some_and(|until| until > now);
@@ -157,7 +157,7 @@ impl Budget {
         !untold.untold(now).is_empty()
     }
 
-    /// The same, and somebody was told today.
+    /// Marks the shortage as announced today.
     pub(super) fn told(&self, short: Short, now: Timestamp) -> Self {
         let mut spent = self.spent_on(day_of(now));
         match short {
@@ -250,14 +250,14 @@ mod tests {
         assert_eq!(both.told(requests, evening).untold(evening), [money]);
         let told = both.told(money, evening).told(requests, evening);
         assert_eq!(told.with(1, evening).untold(evening), []);
-        // What was stored when there was only one of them reads as told of the requests.
+        // Records from when one budget existed count their announcement as one of the requests.
         let old = r#"{"day": "2026-03-01T00:00:00Z", "requests": 3, "last": 1, "told": true}"#;
         let old: Spent = serde_json::from_str(old).unwrap();
         assert!(old.told && !old.told_money);
     }
 
     proptest! {
-        /// Whoever keeps to the gaps never spends more than a poll beyond what is allowed.
+        /// An account that keeps to the gaps never overspends by more than one poll.
         #[test]
         fn a_day_keeps_to_its_allowance(allowed in 10_u32..5_000, cost in 1_u64..9, tick in 5_i64..60) {
             let (mut budget, mut now) = (of(allowed), at(0));

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::Poll;
 use crate::failure::FailureClass;
 
-/// What has come of the polls so far. It is part of the account's row, which polls write anyway; where several instances of a function poll in turn, each goes on from the row, and a few polls are not counted.
+/// Counters over all polls so far, stored in the account's row, which polls write anyway.
+/// Where several instances of a function poll in turn, each goes on from the row, and a few polls stay uncounted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tally {
@@ -21,7 +22,7 @@ pub struct Tally {
     /// When one last listed sessions to look for more than it watches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listed: Option<Timestamp>,
-    /// When one last looked for pull requests that nobody follows.
+    /// Time of the last search for pull requests that no job follows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub linked: Option<Timestamp>,
 }

@@ -1,4 +1,4 @@
-//! Polls as tables: gaps, trouble told once, and what comes of everything so far.
+//! Polls as tables: gaps, errors announced once, and the counters over all polls.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What a cursor remembers of a crowd: too many messages of one moment to name each of them.
+//! The part of a cursor that covers a crowd: too many messages of one moment to list each by name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,10 +8,11 @@ use jiff::Timestamp;
 use super::{NoCursor, TOLD_MAX};
 use crate::ids::ActivityId;
 
-/// Where a message stands in the order in which messages are told.
+/// A message's place in the order of pages.
 pub(super) type Place = (Timestamp, ActivityId);
 
-/// Everything from a moment to a message was told. What shows late and belongs in between is not: one second would have to hold more than [`TOLD_MAX`] messages for that.
+/// The reader has everything from a moment to a message.
+/// A message that appears late within the span is skipped; that needs more than [`TOLD_MAX`] messages in one second.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Span {
     from: Timestamp,
@@ -19,13 +20,15 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Whether a message was told.
+    /// Whether the span covers the message.
     pub(super) fn holds(&self, at: Timestamp, id: &ActivityId) -> bool {
         at >= self.from && (at, id) <= (self.to.0, &self.to.1)
     }
 }
 
-/// What is to be remembered of messages that were told: the last of them by name, and a span for those before, if they are many. No span covers what is there and was not told.
+/// Reduces delivered messages to what the cursor keeps: the last ones by name, and a span for the rest if there are
+/// many.
+/// No span covers a message that is visible and was not delivered.
 pub(super) fn remembered(
     mut told: Vec<Place>,
     untold: &[Place],

@@ -1,4 +1,4 @@
-//! Conversations page by page: nothing told twice, nothing passed over.
+//! Conversations page by page: nothing delivered twice, nothing skipped.
 
 use super::*;
 use crate::facts::fixture::at;
@@ -161,14 +161,15 @@ fn a_crowd_of_one_moment_is_told_once_and_what_is_little_is_written_as_before() 
     let all: Vec<_> = (0..70).map(|n| n.to_string()).collect();
     assert_eq!(told, all);
     assert!(cursor.to_string().starts_with("m2."), "{cursor}");
-    // Of what is told later a few names are enough again.
+    // For later messages a few names are enough again.
     let later = read(&[message(99, 900, "later")], &cursor);
     assert_eq!(texts(&later), ["later"]);
     assert!(later.next.to_string().starts_with("m1."), "{}", later.next);
 }
 
 proptest! {
-    /// Messages of few moments, some of them ahead of our clock, that show in any order of their ids and a few at a time: each is told once.
+    /// Messages of few moments, some ahead of our clock, appear in any order of their ids, a few at a time: each is
+    /// delivered once.
     #[test]
     fn crowds_are_told_once_however_they_come(
         moments in prop::collection::vec(prop::sample::select(vec![10_i64, 11, 500, 1_000, 90_000]), 0..140),
@@ -197,7 +198,7 @@ proptest! {
         prop_assert_eq!(told, all);
     }
 
-    /// However the log grows, whoever goes on from page to page is told everything once.
+    /// However the log grows, a reader who follows the pages gets each message once.
     #[test]
     fn everything_is_told_once(seconds in prop::collection::vec(0_i64..400, 0..60)) {
         let log: Vec<_> = (0_u32..).zip(&seconds)

@@ -4,7 +4,7 @@
 
 use super::finding::Severity;
 
-/// What is known of a code without looking at any installation.
+/// Static description of a code, independent of any installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// The code, for programs.
@@ -26,10 +26,10 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// Every code, in the order in which things are looked at.
+            /// Every code, in the order of the checks.
             pub const ALL: &'static [Self] = &[$(Self::$name,)+];
 
-            /// What is known of it.
+            /// Its static description.
             pub fn row(self) -> Row {
                 match self {
                     $(Self::$name => Row {

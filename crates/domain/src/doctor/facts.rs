@@ -1,4 +1,5 @@
-//! What the doctor looked at on this machine, at Jules and among the agents. Secrets are known by their shape alone.
+//! Facts that the doctor collected on this machine, at Jules and among the agents. It keeps only the shape of
+//! secrets.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -11,7 +12,7 @@ use crate::ids::{AccountName, AgentName, BranchName, InstallationId, RepoId, Rep
 use crate::policy::Source;
 use crate::wake::Notify;
 
-/// Everything that was looked at.
+/// All collected facts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
     /// This machine.
@@ -144,7 +145,7 @@ pub struct AccountFacts {
     pub key: Kept,
     /// The repositories that are connected to it, or why they could not be listed; none when Jules was not asked.
     pub connected: Option<Result<Vec<RepoName>, Failure>>,
-    /// Other installations whose marker stands in the titles of its newest sessions, with the number of sessions.
+    /// Other installations whose marker is in the titles of the newest sessions, with the number of sessions.
     pub others: Fact<Vec<(InstallationId, u64)>>,
 }
 

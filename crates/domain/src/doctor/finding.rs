@@ -14,7 +14,7 @@ const OUTSIDE_CHARS_MAX: usize = 200;
 pub enum Severity {
     /// It is as it should be.
     Ok,
-    /// It works, and somebody should know.
+    /// It works, but the user should know.
     Warning,
     /// Something that Gaffer is for does not work.
     Error,
@@ -31,7 +31,7 @@ impl Severity {
     }
 }
 
-/// What was looked at; the code of findings that are fine.
+/// The area that was checked; also the code of findings that are fine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Area {
     /// The data folder, its disk and its secrets.

@@ -10,10 +10,11 @@ use crate::ahead::ahead_by;
 /// Less room than this is none, in bytes: one commit of records and SQLite's log need a few megabytes.
 pub const DISK_FULL_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Less room than this is told, in bytes.
+/// Free space below this many bytes is a finding.
 pub const DISK_LOW_BYTES: u64 = 256 * 1024 * 1024;
 
-/// A clock that is wrong by more than this is told: GitHub refuses an App's token that was made a minute in the future.
+/// A clock that is off by more than this is a finding: GitHub refuses an App's token that was made a minute in the
+/// future.
 pub const SKEW_MAX: SignedDuration = SignedDuration::from_secs(60);
 
 /// A pause that is longer than this may have been forgotten.

@@ -51,7 +51,7 @@ pub(super) fn demands(repository: &Repository) -> Demands {
     all
 }
 
-/// Classic protection that may not be read, with nothing that stands in for it.
+/// Classic protection that the credential may not read, with no listed checks in its place.
 fn unknown(source: &Source, repository: &Repository) -> Option<Finding> {
     let Fact::Forbidden { permission } = &repository.protection else {
         return None;
@@ -86,7 +86,7 @@ fn checks(source: &Source, repository: &Repository) -> Vec<Finding> {
         app: None,
     }));
     let mut findings = Vec::new();
-    // Where pull requests could not be listed, only the base was looked at, which many checks never see.
+    // Without a list of pull requests only the base was read, and many checks never run there.
     let seen = repository
         .checks
         .known()

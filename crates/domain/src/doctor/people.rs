@@ -1,4 +1,4 @@
-//! Approvals: whether there is anybody who can give them.
+//! Approvals: whether any person can give them.
 
 use super::code::Code;
 use super::finding::{Finding, names};

@@ -11,9 +11,9 @@ pub enum RepositoryFacts {
     Found(Box<Repository>),
     /// It has another name now.
     Renamed {
-        /// Which, if GitHub told.
+        /// The new name, if GitHub returned it.
         to: Option<String>,
-        /// Its number, if GitHub told.
+        /// Its number, if GitHub returned it.
         id: Option<RepoId>,
     },
     /// GitHub shows none.
@@ -37,15 +37,15 @@ pub enum RepositoryFacts {
 /// One repository that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repository {
-    /// Its number, if GitHub told.
+    /// Its number, if GitHub returned it.
     pub id: Option<RepoId>,
     /// Whether it is archived or disabled.
     pub archived: bool,
-    /// What the credential may do, if GitHub told.
+    /// Permissions of the credential, if GitHub returned them.
     pub may: Option<May>,
     /// Permissions of the App that are missing, in GitHub's words.
     pub missing: Vec<String>,
-    /// Merge methods that the repository allows, if GitHub told.
+    /// Merge methods that the repository allows, if GitHub returned them.
     pub methods: Option<Vec<MergeMethod>>,
     /// Whether the base branch exists.
     pub base: Fact<bool>,
@@ -81,7 +81,7 @@ pub struct May {
 /// What reported checks on recent commits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SeenChecks {
-    /// Commits of pull requests that were looked at; the base's newest commit comes on top.
+    /// Number of pull request heads that were read; the base's newest commit comes on top.
     pub heads: usize,
     /// Each check with the App that reported it; none for a commit status.
     pub seen: Vec<(String, Option<u64>)>,
@@ -125,7 +125,7 @@ pub struct Hook {
     pub active: bool,
     /// Whether it sends JSON.
     pub json: bool,
-    /// The events it tells of; `*` stands for all.
+    /// The events it sends; `*` means all.
     pub events: Vec<String>,
     /// What its newest deliveries were answered with, newest first; none where no answer came.
     pub answers: Fact<Vec<Option<u16>>>,

@@ -23,7 +23,7 @@ pub enum Shape {
     Plain,
 }
 
-/// How credentials begin. The longer of two that begin alike stands first.
+/// Prefixes of credentials. Of two with a common beginning the longer one comes first.
 const BEGINNINGS: [(&str, Shape); 11] = [
     ("AIza", Shape::Google),
     ("AQ.", Shape::Google),

@@ -23,7 +23,7 @@ pub(super) fn examine(installation: &InstallationFacts, folder: &str) -> Vec<Fin
         .collect()
 }
 
-/// What is fine is told only where everything was seen and nothing is wrong.
+/// Reports what is fine only where everything was read and nothing is wrong.
 fn of(facts: &SourceFacts, installation: &InstallationFacts, folder: &str) -> Vec<Finding> {
     let source = &facts.source;
     let mut findings = settings(facts);

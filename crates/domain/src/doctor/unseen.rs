@@ -1,4 +1,4 @@
-//! What could not be looked at: nothing is said to be fine that was not seen.
+//! Facts that could not be read: the doctor calls nothing fine that it has not read.
 
 use super::code::Code;
 use super::facts::{AccountFacts, InstallationFacts, SourceFacts};
@@ -20,13 +20,13 @@ pub(super) fn not_seen<T>(about: impl ToString, what: &str, fact: &Fact<T>) -> O
     Some(Finding::new(Code::NotLookedAt, about, what))
 }
 
-/// Everything of a source that could not be looked at, and that no other finding tells.
+/// Everything of a source that could not be read and that no other finding covers.
 pub(super) fn examine(facts: &SourceFacts, installation: &InstallationFacts) -> Vec<Finding> {
     let source = &facts.source;
     let mut findings: Vec<Finding> = in_jules(facts, installation).into_iter().collect();
     match &facts.repository {
         Some(RepositoryFacts::Found(repository)) => findings.extend(in_github(source, repository)),
-        // Why nothing is shown is told by itself.
+        // Another finding says why the list is empty.
         Some(_) => {}
         None => findings.push(not_asked(source)),
     }
@@ -36,7 +36,7 @@ pub(super) fn examine(facts: &SourceFacts, installation: &InstallationFacts) -> 
 fn in_jules(facts: &SourceFacts, installation: &InstallationFacts) -> Option<Finding> {
     let source = &facts.source;
     let of_account = |account: &&AccountFacts| account.name == source.account;
-    // An account that is not there is told by itself.
+    // Another finding reports the missing account.
     let account = installation.accounts.iter().find(of_account)?;
     let what = "its connection to Jules";
     let unknown = |why: &str| Fact::<()>::Unknown {
@@ -117,7 +117,7 @@ fn unknown<T>(about: impl ToString, what: &str, fact: &Fact<T>) -> Option<Findin
     }
 }
 
-/// The same for missing permissions too, unless those are told already.
+/// Reports missing permissions too, unless another finding covers them.
 fn unless<T>(told: bool, about: impl ToString, (what, fact): (&str, &Fact<T>)) -> Option<Finding> {
     if told {
         unknown(about, what, fact)

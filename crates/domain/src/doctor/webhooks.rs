@@ -1,4 +1,4 @@
-//! Webhooks: whether GitHub tells us of changes, where, of what, and with which secret.
+//! Webhooks: whether GitHub sends them, to which address, for which events, and with which secret.
 
 use super::code::Code;
 use super::facts::{InstallationFacts, Kept};
@@ -187,7 +187,7 @@ fn answers(source: &Source, hook: &Hook, at: &str, secret: &Kept) -> Option<Find
     let newest = failed.first()?;
     let (count, of) = (failed.len(), answers.len());
     if **newest == Some(UNAUTHORIZED) {
-        // Without a secret every delivery is refused, which is told already.
+        // Without a secret every delivery is refused, and another finding says so.
         let what = format!("{at} answered 401 to the {count} newest of {of} deliveries");
         return (*secret != Kept::Missing)
             .then(|| Finding::new(Code::WebhookSecretMismatch, &source.repo, what));

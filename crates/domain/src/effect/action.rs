@@ -9,7 +9,7 @@ use crate::facts::Base;
 use crate::ids::{BranchName, CommitSha, JobId, PlanId, PullRef, RepoName, SessionId};
 use crate::policy::MergeMethod;
 
-/// What is to be done, with nothing left to choose for whoever does it.
+/// An action outside, complete: the dispatcher has nothing left to choose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum Action {
@@ -187,7 +187,8 @@ impl Action {
         }
     }
 
-    /// How long after an unknown outcome the world shows the truth: Jules's lists lag behind its creates, its activities behind its messages.
+    /// How long to wait before a read settles an unknown outcome: Jules's lists lag behind creates, and activities
+    /// behind messages.
     pub fn settle_after(&self) -> SignedDuration {
         match self {
             Self::CreateSession { .. } => SignedDuration::from_secs(180),

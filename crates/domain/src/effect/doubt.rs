@@ -16,10 +16,11 @@ pub struct Gap {
 }
 
 impl Effect {
-    /// The effect as it may be after a gap: unless it is over, only reading the world tells whether it happened meanwhile.
+    /// Marks an effect as unknown after a gap in the store: unless it is over, only a read shows whether it happened
+    /// meanwhile.
     ///
-    /// The world is read no sooner than it shows what was done last before the store was put back.
-    /// Long after that one reading that finds nothing is as good as the two that are asked for soon after it.
+    /// The read waits until the world shows what was done last before the store was restored.
+    /// Long after that, one read that finds nothing counts as much as the two that are required soon after it.
     pub fn doubted(&self, gap: &Gap, now: Timestamp) -> Self {
         let attempt = match self.state {
             // Not begun as far as the copy knows: the attempt to come is still to come.
@@ -52,7 +53,8 @@ impl Effect {
 }
 
 impl Action {
-    /// Whether doing it once more would double it. The others name the head they are for, or set what is set already.
+    /// Whether a repeated attempt would double the effect. The other actions name their head or set an absolute
+    /// value.
     pub fn may_double(&self) -> bool {
         match self {
             Self::CreateSession { .. }

@@ -1,4 +1,4 @@
-//! Effects of which nobody knows yet whether they happened.
+//! Effects whose outcome is still unknown.
 
 use super::{Action, Effect, EffectState};
 use crate::ids::SessionId;
@@ -14,7 +14,8 @@ impl Effect {
         }
     }
 
-    /// Whether it is words to a session that are on their way, or may have arrived. Those to the session of another attempt wake another one.
+    /// Whether it is a message to this session that is on its way or may have arrived. A message to the session of
+    /// another attempt wakes that one.
     pub fn may_have_spoken_to(&self, whom: &SessionId) -> bool {
         let to = matches!(&self.action, Action::Say { session, .. } if session == whom);
         to && self.may_have_happened()

@@ -1,4 +1,4 @@
-//! Where somebody stands in the list of events, so that they go on from there and nothing is passed over.
+//! A reader's position in the list of events, so that it continues without gaps.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,25 +12,26 @@ use crate::when::plus;
 /// How much later than a younger event an older one may come to be listed: several hands write, and an index may lag behind them.
 pub const OVERLAP: SignedDuration = SignedDuration::from_mins(2);
 
-/// Most events that are remembered as told. Of a burst of more within the overlap, what comes late is passed over.
+/// Maximum number of delivered events that the cursor lists. In a larger burst within the overlap, late events are
+/// skipped.
 const TOLD_MAX: usize = 64;
 
 /// How a cursor begins: another form gets another number.
 const FORM: &str = "e1";
 
-/// How many digits of an event's id are remembered.
+/// How many digits of an event's id the cursor keeps.
 const DIGITS: usize = 8;
 
-/// Everything up to a moment was told, and of the time just before it these.
+/// The reader has everything up to a moment, and these events of the time just before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
     at: Timestamp,
-    /// Up to here everything counts as told, whatever comes late.
+    /// Everything up to here counts as delivered, even what arrives late.
     floor: Option<Place>,
     told: BTreeSet<Place>,
 }
 
-/// Where an event stands among the others: when it was seen, and how its id begins.
+/// An event's place among the others: its time, and the beginning of its id.
 type Place = (Timestamp, String);
 
 /// A text is no cursor.
@@ -39,7 +40,7 @@ type Place = (Timestamp, String);
 pub struct NoCursor;
 
 impl Cursor {
-    /// A cursor at a moment before which nothing was told.
+    /// A cursor at a moment before which nothing was delivered.
     pub fn at(at: Timestamp) -> Self {
         Self {
             at,
@@ -48,7 +49,7 @@ impl Cursor {
         }
     }
 
-    /// The oldest moment that still has to be looked at.
+    /// The oldest moment that the reader still has to query.
     pub fn from(&self) -> Timestamp {
         let from = plus(self.at, -OVERLAP);
         self.floor
@@ -56,14 +57,14 @@ impl Cursor {
             .map_or(from, |(floor, _)| from.max(*floor))
     }
 
-    /// Whether an event was not told yet.
+    /// Whether the event was not delivered yet.
     pub fn is_new(&self, event: &Event) -> bool {
         let place = place(event);
         let is_above = self.floor.as_ref().is_none_or(|floor| place > *floor);
         is_above && event.observed_at >= self.from() && !self.told.contains(&place)
     }
 
-    /// The cursor after these were told. It goes no further than the present, whatever the clocks of those who saw them said.
+    /// The cursor after a page. It never passes the present, whatever the clocks of the recorders said.
     pub fn after<'a>(mut self, told: impl IntoIterator<Item = &'a Event>, now: Timestamp) -> Self {
         for event in told {
             self.at = self.at.max(event.observed_at.min(now));

@@ -127,7 +127,7 @@ fn begun(slots: &Slots, job: &JobId, now: Timestamp) -> Slots {
 fn a_create_counts_in_the_day_from_when_it_is_begun_and_once() {
     let first = begun(&slots(), &id(1), at(0));
     assert_eq!(first.created, [at(0)]);
-    // Whoever died before the create begins it again: that is no second one.
+    // A process that died before the create begins it again: that is no second one.
     let again = begun(&first, &id(1), at(30));
     assert_eq!(
         (&again.created, &again.taken),
@@ -149,7 +149,7 @@ fn whoever_wants_a_slot_sees_by_the_job_that_its_session_was_created() {
     let seen = slots.seeing(&watched);
     assert_eq!((&seen.created, &seen.creating), (&vec![at(0)], &None));
     assert_eq!(seen.taken, slots.taken, "it holds its slot still");
-    // Nobody else's, and nothing that is noted already.
+    // It records no other job's create, and none twice.
     let other = Slots {
         creating: Some(id(9)),
         ..slots.clone()

@@ -103,7 +103,7 @@ pub struct Attempt {
     pub guid: DeliveryGuid,
     /// When it was made.
     pub at: Timestamp,
-    /// Whether somebody asked for it.
+    /// Whether it is a requested redelivery.
     pub redelivery: bool,
     /// What the door answered; none when no answer came.
     pub status: Option<u16>,

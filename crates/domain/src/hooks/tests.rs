@@ -306,7 +306,9 @@ impl Outside {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Events of some hours; outages between two minutes each; looks until long after. Whatever fails within three days is asked for in the end, nothing that arrived ever is, and bounds hold.
+    /// Events over some hours with outages of minutes in between, and passes until long after.
+    /// Every delivery that fails within three days is requested in the end, none that arrived ever is, and the bounds
+    /// hold.
     #[test]
     fn whatever_fails_is_asked_for_within_bounds(
         events in proptest::collection::btree_set(0i64..20_000, 1..400),

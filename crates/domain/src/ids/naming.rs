@@ -10,7 +10,7 @@ use super::{InvalidId, JobId, PullRef, SessionId};
 /// Fewest characters of an id that may stand for it.
 pub const BEGINNING_CHARS_MIN: usize = 4;
 
-/// What stands for the newest job.
+/// Alias of the newest job.
 const LATEST: &str = "latest";
 
 /// Characters of a job id.

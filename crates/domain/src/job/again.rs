@@ -14,7 +14,7 @@ use crate::step::{Look, Step};
 pub struct Again {
     /// How the one before ended; parts of it are text from outside.
     pub ended: String,
-    /// What whoever wanted it says about it.
+    /// The reason given with the request.
     #[serde(default)]
     pub reason: Option<String>,
 }
@@ -22,7 +22,7 @@ pub struct Again {
 /// Longest reason for another session, in characters.
 pub const AGAIN_CHARS_MAX: usize = 1_000;
 
-/// Somebody wants another session for a job that failed; the new one is told how the one before ended, and their reason.
+/// Starts another session for a failed job; its prompt says how the previous one ended, and the given reason.
 pub fn retry(job: &Job, reason: Option<&str>, now: Timestamp) -> Result<Step<Job>, NotNow> {
     let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
     if reason.is_some_and(|reason| reason.chars().count() > AGAIN_CHARS_MAX) {

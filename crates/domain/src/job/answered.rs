@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Job, Phase, asked};
 use crate::event::{ErrorCause, Event, Occurrence};
 
-/// What somebody orders of a job.
+/// An order about a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
@@ -53,7 +53,8 @@ impl Order {
     }
 }
 
-/// Whether an order about a job, as it was before, is what an event of its asks for. Whoever gives it need not say besides that they are done with the event.
+/// Whether an order about a job, given its earlier state, is what one of its events asks for. The order then
+/// acknowledges the event.
 pub fn answers(job: &Job, order: Order, event: &Event) -> bool {
     let asked = asked(job);
     let is_open = asked
@@ -110,7 +111,7 @@ fn is_present_plan(job: &Job, what: &Occurrence) -> bool {
     present.is_some_and(|present| present.plan.id == plan.id)
 }
 
-/// Whether it tells that the session does nothing by its own state.
+/// Whether it reports that the session does nothing by its own state.
 fn is_halt(what: &Occurrence) -> bool {
     match what {
         Occurrence::Error { cause, .. } => cause_asks_for(cause).contains(&Order::Say),
@@ -124,7 +125,8 @@ fn is_halt(what: &Occurrence) -> bool {
     }
 }
 
-/// Whether a question or a plan that an event shows does not wait for an answer any more: it was answered, though its session may not have taken that up yet, or its session is over.
+/// Whether a question or plan in an event no longer waits for an answer: it was answered, though its session may not
+/// show that yet, or its session is over.
 pub fn is_answered(job: &Job, event: &Event) -> bool {
     match event.what {
         Occurrence::Question { .. } | Occurrence::PlanApproval { .. } => {

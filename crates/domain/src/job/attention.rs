@@ -52,7 +52,7 @@ struct News {
     answer: Option<Timestamp>,
 }
 
-/// Announces something new to whoever has the first turn.
+/// Announces something new to the first in the answer chain.
 fn tell(
     step: &mut Step<Job>,
     watch: &mut Watch,
@@ -102,7 +102,7 @@ pub(super) fn amend(
 }
 
 impl Told {
-    /// Somebody has answered since it was announced.
+    /// An answer came after the announcement.
     fn answered(&self, answer: Option<Timestamp>) -> bool {
         answer > self.after
     }
@@ -166,7 +166,7 @@ fn awaited(watch: &Watch, answer: Option<Timestamp>, context: &Context<'_>) -> O
     }
 }
 
-/// The newest words of Jules that nobody has answered.
+/// The newest message of Jules without an answer.
 fn unanswered(watch: &Watch) -> Option<Said> {
     let said = watch.talk.agent.as_ref()?;
     let answered = watch.talk.user_at.is_some_and(|at| at >= said.at);
@@ -277,7 +277,8 @@ pub(super) fn plan(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_
     };
 }
 
-/// The plan that was announced still waits. One that was to be approved by policy is shown once the policy asks somebody.
+/// Handles an announced plan that still waits. A plan that the policy approved itself is shown once the policy asks
+/// for an approval.
 fn shown_again(
     step: &mut Step<Job>,
     watch: &mut Watch,
@@ -325,7 +326,7 @@ fn completed_plan(
     open
 }
 
-/// Shows a plan to whoever approves plans; by policy that may be nobody.
+/// Shows a plan to its approver; by policy there may be none.
 fn present(
     step: &mut Step<Job>,
     watch: &mut Watch,

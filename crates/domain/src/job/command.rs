@@ -29,7 +29,8 @@ use crate::when::plus;
 /// How many sessions one job may have.
 pub const ATTEMPTS_MAX: u32 = 3;
 
-/// How often Jules may say "later" to a create before a person has to look: with waits that grow to 30 min that is more than a day, the length of its quota's window.
+/// How often Jules may answer "later" to a create before a person has to look: with waits that grow to 30 min that is
+/// more than a day, the length of its quota's window.
 pub const REFUSALS_MAX: u32 = 60;
 
 /// Longest prompt, in bytes as JSON: with everything else that is known of a job, its record has to stay under the store's 64 KB.
@@ -64,7 +65,7 @@ pub struct NewJob {
     pub resume: Option<Resume>,
     /// How much it matters.
     pub priority: Priority,
-    /// What was asked for besides the task.
+    /// Terms of the request apart from the task.
     pub terms: Terms,
 }
 
@@ -127,7 +128,7 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
     })
 }
 
-/// A job for a session that somebody else began and a person hands over.
+/// Creates a job for a session that was started elsewhere and that a person hands over.
 pub fn adopt(new: NewJob, view: &SessionView, now: Timestamp) -> Result<Step<Job>, NotNow> {
     if view.repo.as_ref() != Some(&new.repo) {
         return not_now(
@@ -257,7 +258,7 @@ pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job
     step
 }
 
-/// Somebody calls the job off. Jules knows no cancel: the session is put away and watched no longer.
+/// Cancels the job. Jules has no cancel call: Gaffer archives the session and stops watching it.
 pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> {
     let mut step = Step::stay(job.clone());
     let how = How::Cancelled { by: clip(by, 80) };
@@ -337,7 +338,7 @@ pub fn pull_settled(
     }
     let is_untold = watch.announced.completed_at.is_none();
     if matches!(how, How::Merged { .. }) && is_untold {
-        // It was merged before any poll had seen that the session is done, and nobody will look at the session any more.
+        // It was merged before a poll saw that the session is done, and no later poll reads the session.
         let what = Occurrence::Completed {
             pulls: vec![pull.clone()],
         };

@@ -13,7 +13,8 @@ use crate::session::SessionState;
 use crate::step::{Look, Step};
 use crate::when::plus;
 
-/// Jules can report COMPLETED while a plan still waits; the log is the better truth, unless a pull request or a later word of completion shows that work went on.
+/// Jules can report COMPLETED while a plan still waits. The log is more reliable, unless a pull request or a later
+/// completion message shows that work went on.
 pub(super) fn plan_waits(watch: &Watch) -> bool {
     let finished_later = |planned| {
         watch
@@ -61,7 +62,8 @@ pub(super) fn completed(step: &mut Step<Job>, watch: &mut Watch, context: &Conte
     announce(step, watch, word, context);
 }
 
-/// A plan that waited under COMPLETED was approved: the state lags, and work goes on. A pull request, or silence for a whole window, means that it does not.
+/// A plan that waited under COMPLETED was approved: the state lags, and work goes on. A pull request, or silence for
+/// a whole window, means that it does not.
 fn goes_on_after_approval(watch: &mut Watch, context: &Context<'_>) -> bool {
     let since = match watch.attention {
         Attention::Plan { .. } => context.now,
@@ -100,7 +102,8 @@ fn announce(step: &mut Step<Job>, watch: &mut Watch, word: Option<Mark>, context
     watch.announced.completed_after = watch.talk.user_at.max(context.snapshot.view.updated_at);
 }
 
-/// Works by its state. The state may lag behind the log for ever, so a word of completion that nothing follows is announced by itself after a while.
+/// Handles a session that works by its state. The state may lag behind the log for ever, so a completion message
+/// without a successor is announced by itself after a while.
 pub(super) fn under_work(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
     watch.attention = Attention::None;
     if stands(watch) {
@@ -127,7 +130,8 @@ pub(super) fn is_over(watch: &Watch) -> bool {
     rests_since(watch).is_some() || watch.state == SessionState::Completed
 }
 
-/// The session rests although its state says that it works: its word of completion was announced in that state, and nothing was said or done since.
+/// Whether the session rests although its state says that it works: its completion was announced in that state, and
+/// nothing was said or done since.
 pub(super) fn stands(watch: &Watch) -> bool {
     watch.state == SessionState::InProgress
         && watch.announced.completed_at >= Some(watch.progress_at)
@@ -135,7 +139,7 @@ pub(super) fn stands(watch: &Watch) -> bool {
         && new_word(watch).is_none()
 }
 
-/// It said that it is done, and nobody has spoken to it since.
+/// Whether it said that it is done and no message went to it since.
 fn said_it_is_done(watch: &Watch) -> bool {
     let done = watch.talk.completed.as_ref().map(|done| done.at);
     done.is_some() && done >= watch.talk.user_at && watch.unconfirmed_since.is_none()
@@ -200,7 +204,7 @@ pub(super) fn rests_since(watch: &Watch) -> Option<Timestamp> {
     }
 }
 
-/// The session finished without a pull request, and for long nobody has come back to it.
+/// Whether the session finished without a pull request and got no message for a long time.
 pub(super) fn is_left_alone(watch: &Watch, context: &Context<'_>) -> bool {
     let long = |since| context.now.duration_since(since) >= context.timing.watch_completed;
     watch.pull.is_none() && rests_since(watch).is_some_and(long)

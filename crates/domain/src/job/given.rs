@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Job, Order};
 use crate::fence::clip;
 
-/// How many orders are remembered with a job: the newest.
+/// Maximum number of orders stored with a job: the newest.
 pub const GIVEN_MAX: usize = 10;
 
 /// Longest name of who gave an order, in characters.
@@ -23,7 +23,7 @@ pub struct Given {
     pub at: Timestamp,
 }
 
-/// Remembers an order with its job.
+/// Stores an order with its job.
 pub fn given(job: &mut Job, order: Order, by: &str, at: Timestamp) {
     let by = clip(by, BY_CHARS_MAX);
     job.given.push(Given { order, by, at });
@@ -32,7 +32,7 @@ pub fn given(job: &mut Job, order: Order, by: &str, at: Timestamp) {
 }
 
 impl Job {
-    /// The newest order of a kind that is remembered.
+    /// The newest stored order of a kind.
     pub fn last_given(&self, order: Order) -> Option<&Given> {
         self.given.iter().rev().find(|given| given.order == order)
     }

@@ -18,9 +18,11 @@ pub enum Kin {
     Unsettled,
     /// A second one, or one of an attempt that was called off before it was known: it is put away.
     Twin,
-    /// The job ended without one, and did not wait to hear of it: it is put away too, but whoever wants to adopt it first may.
+    /// The job ended without this session and did not wait to hear of it. It is archived too, but may be adopted
+    /// before that.
     Stray,
-    /// Of an attempt that the job has not come to, as in a store that was put back to how it was earlier: left alone, since the job finds it when it comes there.
+    /// It belongs to an attempt that the job has not reached, as after a restore of an older store: left alone, since
+    /// the job finds it when it gets there.
     Ahead,
 }
 
@@ -46,7 +48,8 @@ fn kin_of_this_attempt(phase: &Phase) -> Kin {
     }
 }
 
-/// A session of this job's making turned up, of this attempt: one that the job has no use for is put away, unless somebody has had it adopted, whose it is then.
+/// Handles a session that belongs to this attempt of the job. A session that the job does not need is archived,
+/// unless another job adopted it.
 pub fn turned_up(
     job: &Job,
     (session, attempt): (&SessionId, u32),

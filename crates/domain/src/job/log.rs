@@ -1,4 +1,4 @@
-//! Folds a session's log into what is known of it. The log itself stays with Jules.
+//! Folds a session's log into its stored state. The log itself stays with Jules.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -35,7 +35,7 @@ const CLOCK_AHEAD_MAX: SignedDuration = SignedDuration::from_hours(1);
 /// Clocks differ: a message in the log this much older than ours may still be ours.
 const CLOCK_SLACK: SignedDuration = SignedDuration::from_mins(2);
 
-/// Most activities remembered to recognise repetitions: more than ever share a second.
+/// Maximum number of recent activities kept to recognise repetitions: more than ever share a second.
 const RECENT_MAX: usize = 30;
 
 /// Reads new activities, in whatever order they came; repetitions within the overlap change nothing.
@@ -97,7 +97,7 @@ fn confirm(watch: &mut Watch, fresh: &[&Activity]) {
     }
 }
 
-/// Notes one activity. Within the overlap an older one may come after a newer one; the newer one stands.
+/// Notes one activity. Within the overlap an older one may come after a newer one; the newer one wins.
 fn note(talk: &mut Talk, activity: &Activity, at: Timestamp) {
     let newest = is_newest(talk, activity);
     if is_work(&activity.kind) {
@@ -197,7 +197,8 @@ fn goes_on(kind: &ActivityKind) -> bool {
     }
 }
 
-/// Nothing newer is known. More activities than are remembered may share the overlap; noting those once more must not make them the newest.
+/// Whether no newer activity is known. More activities than the record keeps may share the overlap; a repeated one
+/// must not become the newest.
 fn is_newest(talk: &Talk, activity: &Activity) -> bool {
     let credible = |mark: &&Mark| Some(mark.at) <= talk.through;
     let older = |mark: &Mark| (mark.at, &mark.id) < (activity.at, &activity.id);

@@ -55,7 +55,7 @@ fn ended(job: &Job) -> Option<String> {
     })
 }
 
-/// A name that somebody gave, on one line.
+/// A name given by a caller, on one line.
 fn plain(by: &str) -> String {
     presentable(by, BY_CHARS_MAX)
 }

@@ -35,7 +35,8 @@ pub struct Snapshot {
     pub activities: Option<Vec<Activity>>,
 }
 
-/// Decides what a sight of the session means. A job without a session, or one that has ended, stays as it is, and so does one that is shown another session.
+/// Decides what an observation of the session means. A job without a session, an ended one, and one shown another
+/// session stay unchanged.
 pub fn observe(
     job: &Job,
     sight: &Sight,
@@ -160,7 +161,8 @@ fn see_state(watch: &mut Watch, view: &SessionView, now: Timestamp) {
     }
 }
 
-/// Silence while somebody was asked is theirs. Nobody was asked about an answered question, nor about a plan that Gaffer approves itself.
+/// Announces silence only while no answer is pending. An answered question and a plan that Gaffer approves itself
+/// wait for no answer.
 fn stuck_unless_asked(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
     let asked = match &watch.attention {
         Attention::None | Attention::Answered { .. } => false,

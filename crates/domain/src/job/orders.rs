@@ -113,7 +113,7 @@ pub fn may_merge(job: &Job) -> Result<(), NotNow> {
     }
 }
 
-/// Somebody says something to the session. `cause` names this wish, so that repeating it says nothing twice.
+/// Sends a message to the session. `cause` identifies the request, so that a repeated one sends nothing twice.
 pub fn say(
     job: &Job,
     session: Option<&SessionId>,
@@ -152,7 +152,8 @@ pub fn say(
     Ok(ordered(job, action, now, timing))
 }
 
-/// Refuses the words that were sent already as an answer to the same question: Jules would get them twice. The same wish repeated is no second answer.
+/// Refuses a text that was already sent as an answer to the same question: Jules would get it twice. A repeated
+/// request with the same cause is no second answer.
 fn refuse_repeated(job: &Job, watch: &Watch, (text, cause): (&str, &str)) -> Result<(), NotNow> {
     let asked = digest(text);
     let same = turns::sent(watch)
@@ -190,7 +191,7 @@ pub fn adds_to(job: &Job, cause: &str) -> Option<Timestamp> {
     earlier.map(|sent| sent.at)
 }
 
-/// An order is on its way: whoever has a turn after this one waits for what comes of it.
+/// An order is on its way: the next turn in the answer chain waits for its outcome.
 fn ordered(job: &Job, action: Action, now: Timestamp, timing: &Timing) -> Step<Job> {
     let mut step = Step::stay(job.clone());
     if let Phase::Watching(watch) = &mut step.aggregate.phase {
@@ -260,7 +261,7 @@ pub fn approve(
     Ok(step)
 }
 
-/// A message or an approval failed for good: whoever wished for it has to know, once for each of its tries from the start.
+/// A message or an approval failed for good: announces it to the sender, once for each series of attempts.
 pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestamp) -> Step<Job> {
     let mut step = Step::stay(job.clone());
     step.due = looked_at(job, &Timing::default());

@@ -1,4 +1,5 @@
-//! Sessions that Jules has paused, and states that this version does not know: told in their own words, after a message that wakes most paused ones.
+//! Sessions that Jules has paused, and states that this version does not know: announced as such, after a message
+//! that wakes most paused ones.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -13,7 +14,8 @@ use crate::session::SessionState;
 use crate::step::Step;
 use crate::words;
 
-/// How long a paused session has to go on after it was told to: half of them do within 70 s, and the slowest seen took 8 min.
+/// How long a paused session has to resume after the message: half of them do within 70 s, and the slowest seen took
+/// 8 min.
 const GO_ON_WAIT: SignedDuration = SignedDuration::from_mins(10);
 
 /// What the cause of the message that wakes a paused session holds beside its time.
@@ -33,7 +35,7 @@ pub(super) fn is_halting(state: &SessionState) -> bool {
     }
 }
 
-/// When the session was told to go on in its present pause.
+/// When the message to go on was sent in the present pause.
 pub(super) fn told_at(watch: &Watch) -> Option<Timestamp> {
     let told = watch.announced.gone_on_at;
     let is_paused = watch.state == SessionState::Paused;
@@ -48,7 +50,8 @@ pub(super) fn wait(watch: &Watch, timing: &Timing) -> SignedDuration {
     }
 }
 
-/// Tells a paused session to go on, once a pause and where the source lets Gaffer answer by itself. Answers whether it did.
+/// Sends a paused session the message to go on, once a pause and where the source lets Gaffer answer by itself.
+/// Returns whether it did.
 pub(super) fn go_on(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) -> bool {
     let answers = context.policy.answers.steps();
     let may = answers.iter().any(|answer| answer.who == Answerer::Nudge)
@@ -73,7 +76,7 @@ pub(super) fn is_wanted(watch: &Watch, about: &str) -> Option<bool> {
     Some(is_same && watch.state == SessionState::Paused)
 }
 
-/// What somebody is told of a session that does nothing.
+/// The occurrence to announce for a session that does nothing.
 pub(super) fn occurrence(watch: &Watch) -> Occurrence {
     let last = watch.talk.last_words.clone();
     let did = last.as_deref().filter(|words| !words.is_empty());

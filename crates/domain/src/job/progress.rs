@@ -1,4 +1,5 @@
-//! Progress, which most sights of a working session show and which changes nothing for anybody but the moment from which silence is counted.
+//! Progress: what most observations of a working session show. It changes only the moment from which silence is
+//! counted.
 
 use super::Job;
 use super::watch::{Attention, Talk, Watch};
@@ -6,9 +7,10 @@ use super::{Phase, silence};
 use crate::session::SessionState;
 use crate::step::Step;
 
-/// Whether a step notes nothing but that a session at work went on: until something else happens nobody decides anything by it.
+/// Whether a step records nothing but that a session at work went on: until something else happens no decision
+/// depends on it.
 ///
-/// Not so while the session is thought silent, nor once it said that it is done: then the next thing it does means something.
+/// Not so while the session counts as silent, nor once it said that it is done: then its next activity matters.
 pub fn is_progress(before: &Job, step: &Step<Job>) -> bool {
     let told = step.events.is_empty() && step.amended.is_empty();
     let asked = step.effects.is_empty() && step.looks.is_empty();
@@ -33,7 +35,7 @@ fn is_at_work(watch: &Watch) -> bool {
         && !silence::is_silent(watch)
 }
 
-/// The session as it is, had it not gone on.
+/// The session's new state with its progress taken out.
 fn without(was: &Watch, is: &Watch) -> Watch {
     Watch {
         progress_at: was.progress_at,

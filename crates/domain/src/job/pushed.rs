@@ -23,7 +23,8 @@ impl Watch {
     }
 }
 
-/// Somebody pushed what they say is a session of the job. Of that only the fact is believed that somebody pushes. None for a session that is not watched any more.
+/// Handles a pushed session that claims to belong to the job. Gaffer believes only that pushes arrive. Returns `None`
+/// for a session that is not watched any more.
 pub fn pushed(
     job: &Job,
     session: &SessionId,

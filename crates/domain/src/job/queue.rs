@@ -8,7 +8,7 @@ use super::{Job, Phase};
 use crate::ids::JobId;
 use crate::priority;
 
-/// Where a job stands among those that wait for a slot of the same account; the lowest place goes first.
+/// A job's place in the queue for a slot of its account; the lowest place goes first.
 pub fn start_place(job: &Job, now: Timestamp) -> (Reverse<u32>, Timestamp, JobId) {
     let (since, refused) = match &job.phase {
         Phase::Queued {

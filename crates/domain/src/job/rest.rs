@@ -10,9 +10,10 @@ use crate::merge::SessionRest;
 use crate::policy::Timing;
 use crate::session::SessionState;
 
-/// What the session that made a pull request does. One that said it is done, or has been silent for a whole window, will not push by itself.
+/// What the session that made a pull request does. One that said it is done, or has been silent for a whole window,
+/// will not push by itself.
 pub fn rest(job: &Job, session: &SessionId, timing: &Timing, now: Timestamp) -> SessionRest {
-    // A pull request of an earlier attempt answers to nobody any more.
+    // No session works on a pull request of an earlier attempt any more.
     if job.session() != Some(session) {
         return SessionRest::CalledOff;
     }
@@ -36,8 +37,9 @@ fn is_resting(watch: &Watch, timing: &Timing, now: Timestamp) -> bool {
             let returns = watch.unconfirmed_since.is_some() || watch.awaits_return(now, timing);
             announced && !returns
         }
-        // The state lags behind the log, and has been seen to lag for ever. A word of completion has to be announced before anything ends the job.
-        // Silence is only known to whoever listened: it was announced after the log had been read, and nothing was said since.
+        // The state lags behind the log, sometimes for ever. A completion message must be announced before anything
+        // ends the job.
+        // Silence counts only after the log was read: it was announced after a read, and nothing was said since.
         SessionState::InProgress => {
             let done = watch.talk.completed.as_ref().map(|done| done.at);
             let last_word = done.is_some() && done >= watch.talk.through;

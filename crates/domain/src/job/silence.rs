@@ -1,4 +1,4 @@
-//! Silence and deadlines: when a session counts as stuck, and when a job must be looked at whatever happens.
+//! Silence and deadlines: when a session counts as stuck, and when a job is due whatever happens.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -16,13 +16,13 @@ use crate::when::plus;
 /// The create effect has deadlines of its own; this one only catches its loss.
 const CREATING_LOOK: SignedDuration = SignedDuration::from_mins(10);
 
-/// The agent is told of one silence so often; then a person is, once, and then nobody until the session moves.
+/// How often the agent hears of one silence; then a person does, once, and then no one until the session moves.
 pub const STUCK_TOLD_MAX: u32 = 3;
 
 /// Longest wait from one announcement of a silence to the next, unless the first took longer.
 const STUCK_WAIT_MAX: SignedDuration = SignedDuration::from_hours(24);
 
-/// `stuck` needs the log to have been read just now: silence is only known to whoever listened.
+/// Announces a stuck session. `stuck` needs a log that was read just now: only a read proves silence.
 pub(super) fn stuck(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
     let silent_for = context.now.duration_since(silent_since(watch));
     if completion::stands(watch)
@@ -32,7 +32,7 @@ pub(super) fn stuck(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
         return;
     }
     let Some(wait) = wait(watch, context.timing) else {
-        // Nobody is told any more. It is looked at again after as long, and not at once for ever.
+        // The announcements are used up. The next check comes after as long, and not at once for ever.
         if silent_for >= context.timing.watch_completed {
             watch.announced.stuck_at = Some(context.now);
             watch.announced.stuck_sent.clear();
@@ -52,7 +52,7 @@ pub(super) fn stuck(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
     };
     let stuck = event(&step.aggregate, watch, (&key, what, audience), context.now);
     tally::announce(step, watch, (Topic::Stuck, stuck));
-    // Also when nobody is told any more: the session rests, as whoever merges has to know.
+    // Also when the announcements are used up: the session rests, and merging depends on that.
     watch.announced.stuck_at = Some(context.now);
     watch.announced.stuck_told = told + 1;
     watch.announced.stuck_sent.clear();
@@ -61,12 +61,12 @@ pub(super) fn stuck(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
     }
 }
 
-/// Whether the session does nothing by its own state, and somebody was told so: it holds no slot until it moves.
+/// Whether the session does nothing by its own state and that was announced: it holds no slot until it moves.
 pub fn is_halted(watch: &Watch) -> bool {
     pause::is_halting(&watch.state) && is_silent(watch)
 }
 
-/// Who was told of the present silence last.
+/// Who received the last announcement of the present silence.
 pub(super) fn silence_told_to(watch: &Watch) -> Audience {
     if told_of_it(watch) <= STUCK_TOLD_MAX {
         Audience::Agent
@@ -75,7 +75,8 @@ pub(super) fn silence_told_to(watch: &Watch) -> Audience {
     }
 }
 
-/// The last sign of life, or the last time its lack was announced: each wait counts from there. While somebody else had to do something the session could not move, so an answer and a message that wakes it count too.
+/// The last sign of life, or the last announcement that there was none: each wait counts from there. While an answer
+/// was pending the session could not move, so an answer and a message that wakes it count too.
 fn silent_since(watch: &Watch) -> Timestamp {
     let answered = match &watch.attention {
         Attention::Answered { since } => Some(*since),
@@ -109,7 +110,8 @@ fn told_of_it(watch: &Watch) -> u32 {
     }
 }
 
-/// How long the silence has to last, or to go on, before it is announced: twice a window, then each time twice as long as before. None once nobody is told any more.
+/// How long the silence has to last, or to go on, before it is announced: twice a window, then each time twice as
+/// long as before. `None` once the announcements are used up.
 fn wait(watch: &Watch, timing: &Timing) -> Option<SignedDuration> {
     let told = told_of_it(watch);
     let hushed = told > 0 && watch.tally.is_used_up(Topic::Stuck);
@@ -139,7 +141,8 @@ fn window(watch: &Watch, timing: &Timing) -> SignedDuration {
     }
 }
 
-/// When the silence of a watched session becomes news: it said that it is done and its state does not follow, or it is stuck. None while it waits for somebody or rests.
+/// When the silence of a watched session is announced: it said that it is done and its state does not follow, or it
+/// is stuck. `None` while it waits for an answer or rests.
 pub(crate) fn silence_deadline(watch: &Watch, timing: &Timing) -> Option<Timestamp> {
     match &watch.attention {
         Attention::None | Attention::Answered { .. } => {
@@ -153,10 +156,12 @@ pub(crate) fn silence_deadline(watch: &Watch, timing: &Timing) -> Option<Timesta
     }
 }
 
-/// How much later than it is news the silence of a session is looked for in its row. Polls, which read each watched session's log once it is silent, tell of it in time; the row makes up for polls that no longer come, and is not moved with every sign of life.
+/// Slack on the stuck deadline in a job's row: a fallback in case polling stops.
+/// Polls read the log of each silent session in time, so the row need not move with every sign of life.
 pub const POLLED_SLACK: SignedDuration = SignedDuration::from_mins(30);
 
-/// When a job's row is looked at: at its deadline, but for a silence, which polls find. That of a session that has just begun and that of one at work are looked for after as long, so that the row stays where it is.
+/// When a job's row is due: at its deadline, except that polls find silence. The deadline of silence in a new or
+/// working session gets slack, so that the row stays where it is.
 pub fn looked_at(job: &Job, timing: &Timing) -> Option<Timestamp> {
     let deadline = deadline(job, timing)?;
     let Phase::Watching(watch) = &job.phase else {
@@ -176,7 +181,7 @@ pub fn looked_at(job: &Job, timing: &Timing) -> Option<Timestamp> {
     })
 }
 
-/// When the job must be looked at again whatever Jules shows.
+/// When the job is due whatever Jules shows.
 pub fn deadline(job: &Job, timing: &Timing) -> Option<Timestamp> {
     match &job.phase {
         Phase::Queued { not_before, .. } => Some(*not_before),
@@ -202,7 +207,7 @@ fn watch_deadline(watch: &Watch, timing: &Timing) -> Timestamp {
     }
 }
 
-/// When the session is looked at although nothing but time asks for it: a reminder to look, not a second announcement.
+/// When the session is due although only time passed: a reminder to read it, not a second announcement.
 fn reminder(watch: &Watch, timing: &Timing) -> Timestamp {
     let since = match &watch.attention {
         Attention::Expecting { since }
@@ -217,7 +222,7 @@ fn reminder(watch: &Watch, timing: &Timing) -> Timestamp {
     plus(since.max(looked), timing.watch_completed)
 }
 
-/// The session was looked at and its log was read: the next reminder comes after as long, and not at once for ever.
+/// Records that the session and its log were read: the next reminder comes after as long, and not at once for ever.
 pub(super) fn reminded(watch: &mut Watch, context: &Context<'_>) {
     let is_due = reminder(watch, context.timing) <= context.now;
     if is_due && context.snapshot.activities.is_some() {

@@ -1,4 +1,5 @@
-//! How often somebody may be told of the same thing in one attempt. Every count is stored with the job: what flaps, loops or lies wakes nobody for ever.
+//! Limits how often one attempt announces the same thing. Every count is stored with the job: a flapping, looping or
+//! lying session wakes no one for ever.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use super::watch::Watch;
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
 use crate::step::Step;
 
-/// What somebody is told of a session.
+/// A topic of announcements about a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Topic {
     /// It asks.
@@ -34,9 +35,9 @@ impl Topic {
         Self::Order,
     ];
 
-    /// How often somebody is told of it in one attempt; then a person is told that it goes on, and then nobody.
+    /// How many announcements one attempt makes; then a person hears that it goes on, and then no one.
     ///
-    /// Sessions of real work ask a few times and finish two or three times; these are several times as much.
+    /// Sessions of real work ask a few times and finish two or three times; these limits are several times as high.
     pub const fn most(self) -> u32 {
         match self {
             Self::Question | Self::Plan => 20,
@@ -67,7 +68,7 @@ impl Topic {
     }
 }
 
-/// How often somebody was told of each.
+/// Announcements so far, by topic.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tally {
@@ -84,12 +85,12 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Whether nobody was told of anything.
+    /// Whether nothing was announced.
     pub(super) fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether nobody is told of it any more.
+    /// Whether the topic's announcements are used up.
     pub fn is_used_up(&self, topic: Topic) -> bool {
         let mut copy = *self;
         *copy.of(topic) > topic.most()
@@ -106,7 +107,8 @@ impl Tally {
     }
 }
 
-/// Counts something that is to be told. Answers whether it may be; the first time that it may not, a person is told so instead.
+/// Counts an announcement. Returns whether it may be made; the first time that it may not, a person hears of the
+/// limit instead.
 pub(super) fn may_tell(
     step: &mut Step<Job>,
     watch: &mut Watch,
@@ -144,7 +146,7 @@ fn hushed(
     event(job, watch, (&key, what, Audience::Human), now)
 }
 
-/// Announces an event, if somebody may still be told of its kind. Answers whether it does.
+/// Announces an event unless its topic is used up. Returns whether it did.
 pub(super) fn announce(
     step: &mut Step<Job>,
     watch: &mut Watch,

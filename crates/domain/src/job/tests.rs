@@ -1,4 +1,4 @@
-//! Stories of jobs, told poll by poll. Every poll is decided twice, and the second time must find nothing to do.
+//! Stories of jobs, poll by poll. Every poll is decided twice, and the second decision must find nothing to do.
 
 mod advised;
 mod alone;
@@ -186,11 +186,11 @@ pub(super) struct Story {
     pub(super) job: Job,
     pub(super) policy: Policy,
     pub(super) timing: Timing,
-    /// What the session lists besides its state.
+    /// Pull requests in the session's outputs.
     pub(super) pulls: Vec<PullRef>,
-    /// The session's log as far as it is visible.
+    /// The visible part of the session's log.
     pub(super) log: Vec<Activity>,
-    /// When the session entered its state, if Jules tells.
+    /// When the session entered its state, if Jules says.
     pub(super) updated: Option<i64>,
     /// All events so far.
     pub(super) events: Vec<Event>,

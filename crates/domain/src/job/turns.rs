@@ -1,4 +1,5 @@
-//! Whose turn it is to answer a question or to approve a plan: the source's chain, gone through one after the other while nobody answers.
+//! The answer chain of a question or a plan: the source's answerers get their turn one after the other until one
+//! answers.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -17,13 +18,15 @@ use crate::step::Step;
 use crate::when::plus;
 use crate::words;
 
-/// How often Gaffer itself tells the sessions of one job to go on, over all attempts: a session that needs more needs somebody.
+/// How often Gaffer itself asks the sessions of one job to go on, over all attempts: a session that needs more needs
+/// a person or an agent.
 pub const NUDGES_MAX: u32 = 5;
 
-/// An answer that was given and that the session has not been seen to get holds the next turn up for so long: all its tries together take half an hour.
+/// How long an answer that the session has not confirmed holds up the next turn: all its attempts together take half
+/// an hour.
 const ANSWER_WAIT: SignedDuration = SignedDuration::from_hours(1);
 
-/// How many answers to one question are remembered: the newest.
+/// Maximum number of stored answers to one question: the newest.
 const SENT_MAX: usize = 5;
 
 /// Longest beginning of an answer that is kept, in characters.
@@ -37,7 +40,7 @@ pub(super) const NUDGE: &str = "nudge:";
 pub struct Asked<'a> {
     /// Whether it is a plan; else a question.
     pub is_plan: bool,
-    /// Whose turn it is; none for records of older versions and for what nobody is asked about.
+    /// Whose turn it is; `None` in records without turns and for what asks no one.
     pub turn: Option<&'a Turn>,
     /// When the next one has its turn.
     pub until: Option<Timestamp>,
@@ -81,7 +84,8 @@ fn open_mut(watch: &mut Watch) -> Option<&mut Told> {
     }
 }
 
-/// When the next one of the chain has its turn; none when nobody comes next. An answer on its way is waited for, and where nobody comes next, the question is open again if it has not arrived by then.
+/// When the next answerer has its turn; `None` when the chain is at its end. An answer on its way delays it, and at
+/// the end of the chain the question opens again if the answer has not arrived by then.
 pub(crate) fn turn_deadline(watch: &Watch) -> Option<Timestamp> {
     let told = open(watch)?;
     let given = told.sent.last().map(|sent| plus(sent.at, ANSWER_WAIT));
@@ -120,7 +124,7 @@ fn chain(what: &Occurrence, policy: &Policy) -> Vec<Answer> {
     }
 }
 
-/// The first turn of something new. What there were too many of is nobody's.
+/// The first turn of something new. What exceeds the announcement limit gets no turn.
 pub(super) fn begin(
     step: &mut Step<Job>,
     watch: &mut Watch,
@@ -148,7 +152,7 @@ pub(super) fn begin(
     }
 }
 
-/// Whoever has the turn had it for long enough: the next one has it.
+/// Passes the turn on once its answerer had it for long enough.
 pub(super) fn go_on(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
     let what = match &watch.attention {
         Attention::Question { text, .. } => Occurrence::Question { text: text.clone() },
@@ -186,7 +190,8 @@ fn is_nobodys(turn: &Turn, steps: &[Answer]) -> bool {
     turn.who == Answerer::Agent && steps.iter().all(|step| step.who != Answerer::Agent)
 }
 
-/// Nobody waits for an agent that cannot be woken: its turn is over. One without an end is taken once it is known whether there is an answer, so that nothing is written again and again where nobody comes next.
+/// Skips an agent that cannot be woken: its turn is over. A turn without an end is taken only once it is known
+/// whether there is an answer, so that nothing is written again and again at the end of the chain.
 fn take_from_agent(watch: &mut Watch, steps: &[Answer], context: &Context<'_>) {
     let now = context.now;
     let listened = context.snapshot.activities.is_some();
@@ -197,7 +202,8 @@ fn take_from_agent(watch: &mut Watch, steps: &[Answer], context: &Context<'_>) {
     }
 }
 
-/// Gives the turn to the first one of the chain, from a place on, who can have it; a chain may have become shorter meanwhile, so people before that place are looked at too. Where there is none, whoever has it keeps it.
+/// Gives the turn to the first answerer from a place on who can take it. A chain may have become shorter meanwhile,
+/// so people before that place are considered too. Without a candidate the current answerer keeps it.
 fn pass_on(
     step: &mut Step<Job>,
     watch: &mut Watch,
@@ -228,7 +234,7 @@ fn pass_on(
     }
 }
 
-/// Shows it to somebody who has not seen it.
+/// Announces it to an answerer who has not seen it.
 fn show(
     step: &mut Step<Job>,
     watch: &Watch,
@@ -257,7 +263,7 @@ fn show(
     true
 }
 
-/// Tells the session to decide by itself: a few times a job, and not again when it does nothing but ask once more.
+/// Asks the session to decide by itself: a few times a job, and not again when its only reaction is to ask once more.
 fn nudge(step: &mut Step<Job>, watch: &mut Watch, told: &Told) -> bool {
     let same = |last: &Nudged| last.event == told.event || watch.talk.worked_at <= last.through;
     if step.aggregate.nudges >= NUDGES_MAX || watch.announced.nudged.as_ref().is_some_and(same) {
@@ -337,12 +343,12 @@ fn newest_answered(watch: &Watch) -> Option<&Told> {
     told.max_by_key(|told| told.sent.last().map(|sent| sent.at))
 }
 
-/// Whose turn it is to answer what is open; none where nobody was told.
+/// Whose turn it is to answer the open question; `None` where it was not announced.
 pub(super) fn whose(watch: &Watch) -> Option<Answerer> {
     open(watch)?.turn.as_ref().map(|turn| turn.who)
 }
 
-/// When the answer was accepted that the session has not been seen to take up; none while nothing is asked or nobody has answered.
+/// When an answer was accepted that the session has not confirmed; `None` while nothing is asked or answered.
 pub fn answered_at(watch: &Watch) -> Option<Timestamp> {
     match &watch.attention {
         Attention::Answered { since } => Some(*since),
@@ -353,7 +359,8 @@ pub fn answered_at(watch: &Watch) -> Option<Timestamp> {
     }
 }
 
-/// The answer did not get through. Answers whether it was Gaffer's own, about which nobody need be told: the next one has its turn.
+/// The answer did not get through. Returns whether it was Gaffer's own, which needs no announcement: the next
+/// answerer has its turn.
 pub(super) fn unanswered(watch: &mut Watch, action: &Action, now: Timestamp) -> bool {
     let nudge = matches!(action, Action::Say { cause, .. } if cause.starts_with(NUDGE));
     let failed = reply(action);
@@ -367,13 +374,13 @@ pub(super) fn unanswered(watch: &mut Watch, action: &Action, now: Timestamp) -> 
         && nudge
         && turn.who == Answerer::Nudge
     {
-        // Somebody else's answer may be under way, and holds the turn still.
+        // Another answer may be under way, and still holds the turn.
         turn.until = Some(now);
     }
     nudge
 }
 
-/// Whether what is to be said may still be said: a nudge only while nobody has answered what it is about. It may have waited for long.
+/// Whether a message may still be sent: a nudge only while its question has no answer. It may have waited for long.
 pub fn is_wanted(watch: &Watch, cause: &str) -> bool {
     cause.strip_prefix(NUDGE).is_none_or(|event| {
         if let Some(wanted) = pause::is_wanted(watch, event) {

@@ -1,6 +1,7 @@
-//! A plan that is worked on although nobody approved it: somebody is told, and may approve it after the fact.
+//! Work on a plan without an approval: Gaffer announces it, and the plan can be approved after the fact.
 //!
-//! Jules asks for the approval of its first plan; a later message can make it write another one and work on that without asking.
+//! Jules asks for the approval of its first plan; a later message can make it write another one and work on that
+//! without asking.
 
 use super::attention::{Context, audience};
 use super::observe::event;
@@ -13,7 +14,7 @@ use crate::policy::PlanApproval;
 use crate::session::SessionState;
 use crate::step::Step;
 
-/// The plan that was worked on and that nobody approved.
+/// The plan under work that has no approval.
 fn worked_on(watch: &Watch) -> Option<&PendingPlan> {
     let unapproved = |pending: &&PendingPlan| {
         pending.worked_on && watch.announced.approved_plan.as_ref() != Some(&pending.plan.id)
@@ -28,7 +29,8 @@ fn plan_of(watch: &Watch) -> Option<&PendingPlan> {
     worked_on(watch).filter(|_| !asks)
 }
 
-/// Tells whoever approves plans, once for each plan. Where plans need no approval, only a plan after an approved one is news.
+/// Announces it to the approver of plans, once for each plan. Where plans need no approval, only a plan after an
+/// approved one is news.
 pub(super) fn notice(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
     let Some(pending) = plan_of(watch) else {
         return;
@@ -50,7 +52,8 @@ pub(super) fn notice(step: &mut Step<Job>, watch: &mut Watch, context: &Context<
     tally::announce(step, watch, (Topic::Plan, told));
 }
 
-/// Whether the pull request of a job comes from work on a plan that nobody approved. It may not be linked to the job yet, so COMPLETED without one is no sign that the plan waits.
+/// Whether the pull request of a job comes from work on a plan without an approval. It may not be linked to the job
+/// yet, so COMPLETED without one does not show that the plan waits.
 pub fn has_unreviewed_plan(job: &Job) -> bool {
     match &job.phase {
         Phase::Watching(watch) => is_unreviewed(watch),
@@ -59,7 +62,7 @@ pub fn has_unreviewed_plan(job: &Job) -> bool {
     }
 }
 
-/// Whether a session works, or worked, on a plan that nobody approved.
+/// Whether a session works, or worked, on a plan without an approval.
 pub(super) fn is_unreviewed(watch: &Watch) -> bool {
     worked_on(watch).is_some() && watch.state != SessionState::AwaitingPlanApproval
 }

@@ -28,7 +28,7 @@ pub enum Who {
     GitHub,
     /// Gaffer itself.
     Gaffer,
-    /// Nobody: the job is over, or its session rests and nothing is asked.
+    /// No one: the job is over, or its session rests and asks nothing.
     Nobody,
 }
 
@@ -42,7 +42,7 @@ pub enum What {
     Plan,
     /// Something was answered and the session has not taken it up.
     Answered,
-    /// The session was told to decide by itself.
+    /// The session was asked to decide by itself.
     Nudged,
     /// The account has no free slot yet.
     Slot,
@@ -50,11 +50,11 @@ pub enum What {
     Session,
     /// The session works, or the words that belong to its state are awaited.
     Work,
-    /// The session is silent and somebody was told so.
+    /// The session is silent, and that was announced.
     Silence,
-    /// The session is paused and somebody was told so.
+    /// The session is paused, and that was announced.
     Paused,
-    /// The session is in a state that this version does not know, and somebody was told so.
+    /// The session is in a state that this version does not know, and that was announced.
     UnknownState,
     /// The session is done and made no pull request.
     Result,
@@ -62,13 +62,13 @@ pub enum What {
     Reading,
     /// Checks run, or have to appear.
     Checks,
-    /// The session was told of failed checks or of a conflict.
+    /// The session was informed of failed checks or of a conflict.
     Repair,
     /// The pull request has to be reviewed on GitHub.
     Review,
     /// The merge has to be approved.
     Approval,
-    /// Something stands in the way of a merge that somebody has to take away.
+    /// A merge is blocked until a person or an agent removes the cause.
     Blocked,
     /// The pull request is about to be merged.
     Merge,
@@ -200,7 +200,7 @@ impl WaitsFor {
         format!("{self}: {}", self.what.words())
     }
 
-    /// Whether somebody outside has to decide something: a person or the agent.
+    /// Whether an outside decision is pending: a person's or the agent's.
     pub fn is_decision(&self) -> bool {
         matches!(self.who, Who::Person | Who::Agent)
     }
@@ -230,18 +230,18 @@ pub fn waits_for(job: &Job, pull: Option<&Pull>, woken: Option<&AgentName>) -> W
     }
 }
 
-/// Who is waited for, as far as a job tells by itself: what many jobs are counted by without reading anything else.
+/// Who a job waits for, as far as the job's own record shows: lists count many jobs by it without other reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Alone {
     /// These.
     Is(Who),
     /// The agent if it can be woken, else a person.
     Woken,
-    /// Its pull request tells.
+    /// Its pull request decides.
     Pull,
 }
 
-/// Who is waited for, as far as a job tells by itself.
+/// Who a job waits for, as far as its own record shows.
 pub fn waits_alone(job: &Job) -> Alone {
     if let Phase::Watching(watch) = &job.phase
         && is_told_by_pull(watch)
@@ -256,7 +256,7 @@ pub fn waits_alone(job: &Job) -> Alone {
     }
 }
 
-/// An agent that stands for whichever there is.
+/// Placeholder for any agent.
 fn any_agent() -> Option<AgentName> {
     "any".parse().ok()
 }
@@ -293,7 +293,7 @@ fn asked(watch: &Watch, (what, since): (What, Timestamp), woken: Option<&AgentNa
     match turns::whose(watch) {
         Some(Answerer::Agent) => WaitsFor::woken(woken, what, since),
         Some(Answerer::Nudge) => WaitsFor::new(Who::Jules, What::Nudged, since),
-        // Nobody was told of what there was too much of; a person may look all the same.
+        // The announcement was suppressed by its limit; a person may still look.
         Some(Answerer::Human) | None => person,
     }
 }
@@ -312,7 +312,7 @@ fn unasked(watch: &Watch, pull: Option<&Pull>, woken: Option<&AgentName>) -> Wai
     }
 }
 
-/// The session does nothing, and whoever was told of that has to look.
+/// The session does nothing, and the receiver of the announcement has to look.
 fn silent(watch: &Watch, woken: Option<&AgentName>) -> WaitsFor {
     let what = match watch.state {
         SessionState::Paused => What::Paused,

@@ -1,4 +1,4 @@
-//! What is known of a watched session: its state, what its log has told, what waits for somebody, what was announced.
+//! State of a watched session: its Jules state, its folded log, its open question, and what was announced.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::ids::{ActivityId, EventId, PlanId, PullRef, SessionId};
 use crate::policy::{Answerer, Timing};
 use crate::session::{Plan, SessionState};
 
-/// What is known of a watched session.
+/// State of a watched session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
     /// The session.
@@ -26,9 +26,9 @@ pub struct Watch {
     pub state_since: Timestamp,
     /// The last status change or new activity of the agent.
     pub progress_at: Timestamp,
-    /// What its log has told so far.
+    /// Its folded log.
     pub talk: Talk,
-    /// What of it waits for somebody.
+    /// Its open question or plan.
     pub attention: Attention,
     /// The occurrence last announced of each kind, so that flapping announces nothing twice.
     pub announced: Announced,
@@ -36,16 +36,17 @@ pub struct Watch {
     pub pull: Option<PullRef>,
     /// When we last sent it a message that its log has not shown yet.
     pub unconfirmed_since: Option<Timestamp>,
-    /// How often somebody was told of what: stored, so that flapping wakes nobody for ever.
+    /// Announcements so far: stored, so that flapping wakes no one for ever.
     #[serde(default, skip_serializing_if = "Tally::is_nothing")]
     pub tally: Tally,
-    /// When it was last noted that its news is pushed to us; none while nobody pushes.
+    /// When it was last noted that Jules pushes its news; `None` while no pushes come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pushed_at: Option<Timestamp>,
 }
 
 impl Watch {
-    /// A time that lies in the future counts as now: a clock that was ahead for a while, and was set right, keeps nobody waiting until its hour has come.
+    /// Clamps future times to now: after a clock that was ahead was set right, no wait lasts until the wrong hour
+    /// comes.
     pub(super) fn not_ahead_of(&mut self, now: Timestamp) {
         self.missing_since = self.missing_since.map(|at| at.min(now));
         self.unconfirmed_since = self.unconfirmed_since.map(|at| at.min(now));
@@ -53,7 +54,8 @@ impl Watch {
         self.progress_at = self.progress_at.min(now);
     }
 
-    /// Whether a finished session was spoken to since it said that it is done: it wakes up and says so once more. After a while it will not.
+    /// Whether a finished session got a message since it said that it is done: it wakes up and says so again. After a
+    /// while it will not.
     pub fn awaits_return(&self, now: Timestamp, timing: &Timing) -> bool {
         let done = self.talk.completed.as_ref().map(|done| done.at);
         let spoken = self
@@ -65,7 +67,7 @@ impl Watch {
     }
 }
 
-/// What a session's log has told so far. The log itself stays with Jules.
+/// A session's folded log. The log itself stays with Jules.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Talk {
     /// Time of the newest activity.
@@ -78,7 +80,7 @@ pub struct Talk {
     pub user_at: Option<Timestamp>,
     /// The newest plan that has not been approved.
     pub plan: Option<PendingPlan>,
-    /// When a plan was last approved, by somebody or by itself.
+    /// When a plan was last approved, by a person, an agent or itself.
     pub plan_approved_at: Option<Timestamp>,
     /// The newest word of completion.
     pub completed: Option<Mark>,
@@ -129,7 +131,7 @@ pub struct Mark {
     pub at: Timestamp,
 }
 
-/// What of a session waits for somebody.
+/// What of a session waits for an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "attention")]
 pub enum Attention {
@@ -199,13 +201,13 @@ pub struct Announced {
     /// What was said to the session since then, which it has not taken up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stuck_sent: Vec<Sent>,
-    /// When a paused session was last told to go on.
+    /// When a paused session last got the message to go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gone_on_at: Option<Timestamp>,
-    /// The last time that Gaffer itself told the session to go on.
+    /// The last time that Gaffer itself asked the session to go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nudged: Option<Nudged>,
-    /// When it was last looked at only because that had not been done for so long.
+    /// When it was last read only because of a reminder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reminded: Option<Timestamp>,
 }
@@ -214,7 +216,7 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// Gaffer told the session to decide by itself.
+/// Gaffer asked the session to decide by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nudged {
     /// The question that was answered so.
@@ -234,22 +236,22 @@ pub struct Told {
     pub at: Timestamp,
     /// Whether its words are still missing.
     pub wordless: bool,
-    /// Whether anybody was told; plans approved by policy are not shown.
+    /// Whether it was announced; plans approved by policy are not shown.
     pub shown: bool,
     /// The newest answer, or the time of the state, that it came after: a later answer is the answer to it.
     pub after: Option<Timestamp>,
     /// Time of the newest activity when it was announced; as long as nothing newer comes, nothing new was asked.
     pub through: Option<Timestamp>,
-    /// To whom it was shown at first; records of older versions do not tell.
+    /// Its first receiver; `None` in records without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Audience>,
-    /// To whom it was shown later, as events of their own: to each at most once.
+    /// Later receivers, each with an event of its own, at most once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later: Vec<Telling>,
     /// Whose turn it is to answer; none for plans that are approved by policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<Turn>,
-    /// Whether nobody was told, since they had been told of too many in this attempt.
+    /// Whether the announcement was suppressed because the attempt's limit was reached.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hushed: bool,
     /// The newest answers that were accepted and that the session has not been seen to take up, oldest first.
@@ -284,12 +286,12 @@ pub enum Reply {
     Approval,
 }
 
-/// An event that shows an announced question or plan to somebody else.
+/// An event that shows an announced question or plan to a further receiver.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Telling {
     /// The event.
     pub event: EventId,
-    /// To whom.
+    /// The receiver.
     pub to: Audience,
     /// When.
     pub at: Timestamp,
@@ -302,7 +304,7 @@ pub struct Turn {
     pub who: Answerer,
     /// Its place in the chain, from 0.
     pub place: u32,
-    /// When the next one has its turn; none when nobody comes next.
+    /// When the next answerer has its turn; `None` at the end of the chain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
 }

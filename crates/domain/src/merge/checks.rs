@@ -116,7 +116,7 @@ pub(super) fn demanded(reasons: &mut Vec<Reason>, facts: &PullFacts, policy: &Po
         None => return reasons.extend(unreadable(Thing::BranchRules, &facts.demands)),
     };
     let Some(checks) = facts.checks.known() else {
-        // That they could not be read is a reason of its own; nobody knows which of them are missing.
+        // The unread rules are a reason of their own; which checks are missing is unknown.
         return;
     };
     let ruled = ruled

@@ -19,7 +19,7 @@ pub enum Reason {
     Closed,
     /// It is merged already.
     AlreadyMerged,
-    /// People merge here, and nobody has said so for this head.
+    /// People merge here, and no one approved this head.
     NeedsApproval,
     /// Writing is paused.
     Paused,
@@ -48,7 +48,7 @@ pub enum Reason {
         /// Where it should.
         wanted: BranchName,
     },
-    /// It stands on others in a stack, which GitHub would merge with it.
+    /// It is part of a stack, and GitHub would merge those below it as well.
     Stacked {
         /// Its position in the stack, where 1 is the bottom.
         position: u64,
@@ -63,9 +63,9 @@ pub enum Reason {
         /// What.
         path: String,
     },
-    /// Its session worked on a plan that nobody approved.
+    /// Its session worked on a plan without an approval.
     PlanUnreviewed,
-    /// Its head changes what nobody expected it to change.
+    /// Its head contains unexpected changes.
     UnexpectedPush {
         /// What, at most 20 paths.
         paths: Vec<String>,
@@ -218,7 +218,7 @@ impl Thing {
 pub enum Weight {
     /// It can.
     Wait,
-    /// Somebody has to do something.
+    /// A person or an agent has to act.
     Refuse,
 }
 

@@ -5,7 +5,7 @@ use super::reason::{NeverStarted, Reason, Thing};
 use crate::advice::Advice;
 
 impl Reason {
-    /// What to do about it, where Gaffer can be told to.
+    /// The order that helps, where Gaffer has one.
     pub fn advice(&self) -> Option<Advice> {
         match self {
             Self::NeedsApproval

@@ -1,20 +1,20 @@
-//! Which reasons somebody has to be told of, and after how long: what passes by itself wakes nobody.
+//! Which reasons are announced, and after how long: what passes by itself wakes no one.
 
 use jiff::SignedDuration;
 
 use super::reason::Reason;
 use crate::policy::Timing;
 
-/// Whether somebody has to be told of a reason.
+/// Whether a reason is announced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Telling {
     /// It will not pass by itself.
     Now,
     /// If it has lasted this long.
     Later(SignedDuration),
-    /// While it holds, things move by themselves, and what else stands in the way may go with it.
+    /// While it holds, things move by themselves, and the other reasons may go with it.
     Moves,
-    /// Somebody knows it already, because they decided it or were told otherwise.
+    /// It is known already: a person or an agent decided it, or another event announced it.
     Known,
 }
 
@@ -28,7 +28,7 @@ impl Reason {
         telling == Telling::Moves
     }
 
-    /// Whether and when somebody has to be told of it.
+    /// Whether and when the reason is announced.
     pub(crate) fn telling(&self, lasts: SignedDuration, timing: &Timing) -> Telling {
         let after = |wait: SignedDuration| {
             if lasts >= wait {

@@ -1,4 +1,4 @@
-//! Every reason of a judgement: a case where it stands, and the green case where none does.
+//! Every reason of a judgement: a case where it holds, and the green case where none does.
 
 mod checks;
 mod reasons;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 use serde::{Deserialize, Serialize};
 
-/// How long an agent has to answer when nobody says otherwise: a night.
+/// An agent's default time to answer: a night.
 pub const AGENT_WITHIN: SignedDuration = SignedDuration::from_hours(8);
 
 /// Shortest and longest deadline: a session is asked about no more often, and watched no longer.
@@ -22,14 +22,14 @@ const STEPS_MAX: usize = 6;
 pub enum Answerer {
     /// The job's agent, which is woken.
     Agent,
-    /// Gaffer itself: it tells the session to decide on its own and to go on.
+    /// Gaffer itself: it asks the session to decide on its own and to go on.
     Nudge,
-    /// A person, to whom the question is shown.
+    /// A person, who sees the question.
     Human,
 }
 
 impl Answerer {
-    /// In one word, as it is stored and typed.
+    /// The word used in the store and on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Agent => "agent",
@@ -45,7 +45,7 @@ impl Answerer {
 pub struct Answer {
     /// Whose turn it is.
     pub who: Answerer,
-    /// For how long; none until somebody has answered.
+    /// How long its turn lasts; `None` for no limit.
     pub within: Option<SignedDuration>,
 }
 
@@ -92,7 +92,7 @@ impl Answers {
         steps
     }
 
-    /// The chain where there is no agent: whoever comes next has the agent's turns too.
+    /// The chain without an agent: the next answerer also gets the agent's turns.
     pub fn without_agent(&self) -> Self {
         let others = self.0.iter().filter(|step| step.who != Answerer::Agent);
         let others: Vec<Answer> = others.copied().collect();

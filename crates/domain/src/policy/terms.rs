@@ -1,4 +1,4 @@
-//! What an asker wants of one job besides its task: it may be stricter than its source, never looser.
+//! Terms of one job apart from its task: it may be stricter than its source, never looser.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,8 @@ use super::{PlanApproval, Policy};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Terms {
-    /// Whether its plans wait for somebody. `false` changes nothing: it stands only where the source approves them anyway.
+    /// Whether its plans wait for an approval. `false` changes nothing: it is valid only where the source approves
+    /// them anyway.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub require_plan_approval: Option<bool>,
     /// What its sessions do with their work when they are done.
@@ -56,7 +57,7 @@ impl Terms {
         self.require_plan_approval == Some(false) && policy.plan_approval != PlanApproval::Auto
     }
 
-    /// Who approves plans under these terms: where nobody would be asked, the agent is.
+    /// Who approves plans under these terms: where the source asks no one, the agent does.
     pub fn approver(&self, usual: PlanApproval) -> PlanApproval {
         match usual {
             PlanApproval::Auto if self.require_plan_approval == Some(true) => PlanApproval::Agent,

@@ -234,7 +234,7 @@ fn check(before: &Job, step: &Step<Job>, happening: &Happening) {
     }
 }
 
-/// While somebody was asked, or the log was not read, silence is not told.
+/// While an answer is pending, or the log was not read, no silence is announced.
 fn check_stuck(step: &Step<Job>, sight: &Sight, policy: &Policy) {
     let told = step.events.iter().any(|event| event.what.name() == "stuck");
     let read = matches!(sight, Sight::Seen(snapshot) if snapshot.activities.is_some());
@@ -296,7 +296,7 @@ fn moment() -> impl Strategy<Value = (SessionState, ActivityKind, u8, i64)> {
     (state, kind(), 0u8..6, quiet)
 }
 
-/// One attempt's wakes by kind, as they were told to an agent.
+/// One attempt's wakes by kind, as an agent received them.
 fn wakes_of(events: &[Event], kind: &str) -> u32 {
     let for_agent = |event: &&Event| event.audience == Audience::Agent && event.what.kind() == kind;
     u32::try_from(events.iter().filter(for_agent).count()).unwrap()

@@ -63,7 +63,7 @@ fn standing() -> impl Strategy<Value = Standing> {
         )
 }
 
-/// Everything that a merge needs, said once more in the plainest way.
+/// Everything that a merge needs, restated in the plainest way.
 pub(super) fn is_green(facts: &PullFacts, policy: &Policy, approved: bool, now: Timestamp) -> bool {
     let (Fact::Known(checks), Fact::Known(files), Fact::Known(reviews), Fact::Known(true)) = (
         &facts.checks,

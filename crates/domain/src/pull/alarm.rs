@@ -9,7 +9,8 @@ use crate::ids::{CommitSha, EventId};
 use crate::redact::{presentable, redact};
 use crate::step::Step;
 
-/// Of so many heads somebody is told the same thing. The number is stored with the pull request, so neither new heads nor flapping wake anybody for ever.
+/// For how many heads the same thing is announced. The count is stored with the pull request, so neither new heads
+/// nor flapping wake anyone for ever.
 const HEADS_MAX: usize = 3;
 
 /// Longest name of a failing check in an event, in characters.
@@ -94,7 +95,7 @@ fn kept(check: &FailedCheck) -> FailedCheck {
     }
 }
 
-/// What a repair cap ends is told once; what may come back with a new head a few times.
+/// What a repair cap ends is announced once; what may come back with a new head a few times.
 fn heads_max(cause: &ErrorCause) -> usize {
     match cause {
         ErrorCause::CiNeverStarted | ErrorCause::MergeRefused | ErrorCause::MergeBlocked => {

@@ -51,7 +51,7 @@ pub struct Outside {
     pub wanted_base: BranchName,
     /// Merges of this source in the last 24 hours.
     pub merges_today: u32,
-    /// When the oldest of those will be a day old; none without any.
+    /// When the oldest of those will be a day old; `None` without any.
     pub merge_day_ends: Option<Timestamp>,
     /// Whether writing is switched off.
     pub hold: Option<Hold>,
@@ -59,9 +59,10 @@ pub struct Outside {
     pub merge_unsettled: bool,
     /// What failed checks said, untrusted, ready to be fenced.
     pub logs: Vec<FailedCheck>,
-    /// Whether its session worked on a plan that nobody approved, where plans have to be.
+    /// Whether its session worked on a plan without an approval where the policy requires one.
     pub plan_unreviewed: bool,
-    /// What a comparison of this head showed, if [`doubt`](super::doubt) asked for one: what nobody expected it to change, or none where that cannot be told.
+    /// Result of comparing this head, if [`doubt`](super::doubt) asked for it: its unexpected changes, or `None`
+    /// inside where they could not be determined.
     pub unexpected: Option<Option<Vec<String>>>,
     /// The page of its session, for events.
     pub session_page: Option<Page>,
@@ -81,7 +82,7 @@ pub enum Input {
     MergeFailed(Failure),
 }
 
-/// Decides what an input means. A settled pull request stays as it is.
+/// Decides what an input means. A settled pull request stays unchanged.
 pub fn apply(
     pull: &Pull,
     input: &Input,
@@ -157,7 +158,7 @@ fn is_the_same(pull: &Pull, facts: &PullFacts) -> bool {
     pull.repo_id.is_none_or(|id| id == facts.repo.id)
 }
 
-/// Pull requests of others and of forks get no write of any kind, and while writing is switched off nobody does.
+/// Whether Gaffer may write: never to pull requests of others or of forks, and not while writing is switched off.
 pub(super) fn may_write(facts: &PullFacts, outside: &Outside) -> bool {
     facts.is_from_here() && outside.owner != Owner::Foreign && outside.hold.is_none()
 }
@@ -275,7 +276,8 @@ fn next_look(
     }
 }
 
-/// Checks of a head start when it is pushed, and once more when a draft is marked ready or a closed pull request is reopened.
+/// Notes a new head. Its checks start when it is pushed, and again when a draft is marked ready or a closed pull
+/// request is reopened.
 fn see_head(pull: &mut Pull, facts: &PullFacts, now: Timestamp) {
     let sha = &facts.head.sha;
     let was_draft = pull
@@ -311,7 +313,7 @@ fn standing(pull: &Pull, facts: &PullFacts, outside: &Outside, now: Timestamp) -
     }
 }
 
-/// Green lasts as long as nothing about the head stands against a merge; what was read long ago begins no green.
+/// Green lasts while nothing about the head speaks against a merge; an old reading begins no green.
 fn keep_green(pull: &mut Pull, facts: &PullFacts, judgement: &Judgement, now: Timestamp) {
     let conflicts = matches!(judgement, Judgement::Conflict { .. });
     if conflicts || !reasons(judgement).iter().all(Reason::leaves_green) {

@@ -1,4 +1,4 @@
-//! Somebody's word that a head may be merged, and how.
+//! The approval of a head for merging, and its merge style.
 
 use jiff::Timestamp;
 
@@ -10,10 +10,10 @@ use crate::merge::Judgement;
 use crate::policy::Policy;
 use crate::step::Step;
 
-/// Longest name of whoever approved, in characters.
+/// Longest name of an approver, in characters.
 const NAME_CHARS_MAX: usize = 80;
 
-/// Somebody's word for a merge.
+/// The approver's name and merge style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Word<'a> {
     /// Whose.
@@ -22,7 +22,8 @@ pub struct Word<'a> {
     pub style: &'a MergeStyle,
 }
 
-/// Somebody says that a head may be merged once it is green, or tried once more after GitHub refused it. Nothing else is waived.
+/// Approves a head for merging once it is green, or for another attempt after GitHub refused it. It waives nothing
+/// else.
 pub fn approve(
     pull: &Pull,
     sha: Option<&CommitSha>,
@@ -62,7 +63,7 @@ pub fn approve(
     Ok(step)
 }
 
-/// A merge is done as whoever approved its head wants it, if its source still allows that.
+/// Applies the approver's merge style, if the source still allows it.
 pub(super) fn as_wished(judged: Judgement, pull: &Pull, policy: &Policy) -> Judgement {
     match judged {
         Judgement::Merge { sha, .. } => Judgement::Merge {

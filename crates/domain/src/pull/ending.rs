@@ -1,4 +1,4 @@
-//! How a pull request ends: merged, or closed for long enough that nobody reopens it.
+//! How a pull request ends: merged, or closed for so long that a reopening is unlikely.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -44,7 +44,7 @@ pub(super) fn closed(step: &mut Step<Pull>, facts: &PullFacts, now: Timestamp) {
     step.due = Some(plus(since, REOPEN_WAIT));
 }
 
-/// It is merged, or closed for good: the job is told, and a merged branch is cleaned away.
+/// It is merged, or closed for good: informs the job, and deletes a merged branch.
 pub(super) fn settled(
     step: &mut Step<Pull>,
     facts: &PullFacts,

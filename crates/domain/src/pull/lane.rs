@@ -47,7 +47,7 @@ impl Lane {
         }
     }
 
-    /// The lane once a pull request has left it: the next one has its turn. None when nobody waits.
+    /// The lane once a pull request has left it: the next one has its turn. `None` when none waits.
     pub fn leave(&self, pull: &PullRef, now: Timestamp) -> Option<Self> {
         let mut waiting = self.waiting.clone();
         waiting.retain(|other| other != pull);

@@ -38,7 +38,7 @@ pub enum News {
     UnderWay,
     /// A pull request got another head.
     Pushed,
-    /// All checks of one suite ended; where single checks are told of, each of them was.
+    /// All checks of one suite ended; where webhooks report single checks, each of them did.
     SuiteEnded,
 }
 
@@ -57,12 +57,12 @@ impl News {
     }
 }
 
-/// What wake-ups have told since the last reading.
+/// Check results from webhooks since the last reading.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hearsay {
-    /// How many checks still run, if anything is known of them: counted when they were read, and from then on by what is told.
+    /// How many checks still run, if known: counted at a reading, and updated by webhooks.
     pub running: Option<u32>,
-    /// When a wake-up last told of a check.
+    /// Time of the last webhook about a check.
     pub at: Option<Timestamp>,
 }
 
@@ -78,19 +78,20 @@ impl Hearsay {
 pub enum Heard {
     /// Look now.
     Look,
-    /// Nothing can be decided yet: this is remembered, and the next look may wait.
+    /// Nothing can be decided yet: record this, and the next reading may wait.
     Wait(Hearsay),
 }
 
-/// Weighs news about a pull request of ours.
+/// Weighs a webhook about a pull request of ours.
 ///
-/// A merge waits for all checks, so the end of one among several decides nothing. Whatever is miscounted costs a look too many, or waits for the next look that comes by itself.
+/// A merge waits for all checks, so the end of one among several decides nothing. A wrong count costs one reading too
+/// many, or waits for the next regular reading.
 pub fn hear(pull: &Pull, (news, told): (News, Option<&CommitSha>), now: Timestamp) -> Heard {
     if !awaits_checks(pull) {
         return Heard::Look;
     }
     let known = pull.hearsay.running;
-    // That a head was pushed which it has already tells nothing new.
+    // A push of the head that we already have brings nothing new.
     let is_known = news == News::Pushed && told.is_some_and(|sha| is_at(pull, sha));
     let running = match if is_known { News::UnderWay } else { news } {
         // What was only seen to be there is read whole soon.
@@ -111,7 +112,8 @@ pub fn hear(pull: &Pull, (news, told): (News, Option<&CommitSha>), now: Timestam
     Heard::Wait(Hearsay { running, at })
 }
 
-/// Whether nothing about it can be decided before its checks have ended: they run, or it was not judged at all since it had just been opened.
+/// Whether nothing about it can be decided before its checks have ended: they run, or it was not judged at all since
+/// it had just been opened.
 fn awaits_checks(pull: &Pull) -> bool {
     let open = matches!(pull.phase, PullPhase::Open);
     let judged = pull.verdict.as_ref();
@@ -133,7 +135,8 @@ pub fn is_only_seen(pull: &Pull) -> bool {
     matches!(pull.phase, PullPhase::Open) && pull.head.is_some() && pull.verdict.is_none()
 }
 
-/// Whether it was just pushed to, as far as is told: checks of that head can hardly have ended, so a look that shows another head than the one we know needs to show no more.
+/// Whether a webhook says that it was just pushed to: checks of that head can hardly have ended, so a reading that
+/// finds an unknown head can stop at the outline.
 pub fn is_just_pushed(
     pull: &Pull,
     (news, told): (News, Option<&CommitSha>),
@@ -157,7 +160,7 @@ pub(super) fn see_new_head(pull: &mut Pull, facts: &PullFacts) {
     }
 }
 
-/// When it is looked at again although wake-ups tell of its checks. A look that was brought forward stays where it is.
+/// When to read it again while webhooks report its checks. A reading that was brought forward keeps its time.
 pub fn unhurried(due: Timestamp, read_at: Timestamp, timing: &Timing) -> Timestamp {
     if due < plus(read_at, timing.pull_poll) {
         return due;

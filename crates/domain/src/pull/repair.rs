@@ -1,4 +1,4 @@
-//! What goes back to the session that made a pull request, and what somebody else has to be told.
+//! Repair messages to the session that made a pull request, and announcements to others.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -18,7 +18,7 @@ use crate::words;
 /// How often the base is merged into one pull request: each time its checks run anew.
 pub(super) const UPDATES_MAX: u32 = 10;
 
-/// Logs are read this much before their session may be told: a reading is a little older than what is decided by it.
+/// Logs are read this long before the session may be informed: a reading is a little older than the decision.
 const LOGS_AHEAD: SignedDuration = SignedDuration::from_secs(10);
 
 /// What a repair is decided from.
@@ -39,7 +39,8 @@ impl Matter<'_> {
         }
     }
 
-    /// Whether a reason stands for itself. What a session is asked to repair is its business until it was told; checks that failed explain those that are missing.
+    /// Whether a reason is one of its own. A repair belongs to the session until the session was informed; failed
+    /// checks explain missing ones.
     fn is_open(&self, pull: &Pull, reasons: &[Reason], reason: &Reason) -> bool {
         let sha = &self.facts.head.sha;
         let is_failure = |reason: &Reason| matches!(reason, Reason::ChecksFailed { .. });
@@ -56,7 +57,7 @@ impl Matter<'_> {
         !missing || !reasons.iter().any(is_failure)
     }
 
-    /// Somebody is told, once; on the pull request too if the source wants that.
+    /// Announces a cause, once; on the pull request too if the source wants that.
     fn alarm(&self, step: &mut Step<Pull>, cause: ErrorCause, reason: String) {
         let sha = &self.facts.head.sha;
         if !raise(
@@ -84,7 +85,7 @@ impl Matter<'_> {
     }
 }
 
-/// Sends failed checks and conflicts back to the session, and tells somebody about what no session can mend.
+/// Sends failed checks and conflicts to the session, and announces what no session can repair.
 pub(super) fn repair(step: &mut Step<Pull>, matter: &Matter<'_>, judgement: &Judgement) {
     if matches!(judgement, Judgement::Conflict { .. }) {
         conflict(step, matter);
@@ -114,7 +115,8 @@ pub(super) fn repair(step: &mut Step<Pull>, matter: &Matter<'_>, judgement: &Jud
     blocked(step, matter, judgement);
 }
 
-/// What stands in the way and passes neither by itself nor by its session: at once, or once it has lasted.
+/// Announces what blocks the merge and passes neither by itself nor through the session: at once, or once it has
+/// lasted.
 fn blocked(step: &mut Step<Pull>, matter: &Matter<'_>, judgement: &Judgement) {
     let conflict = [Reason::Conflict];
     let reasons = match judgement {
@@ -155,7 +157,7 @@ fn beyond_sessions(reason: &Reason) -> Option<ErrorCause> {
     given_up.then_some(ErrorCause::MergeRefused)
 }
 
-/// Whether its session may be told of failed checks now: only then are their logs worth reading.
+/// Whether failed checks may be sent to the session now: only then are their logs worth reading.
 pub fn wants_logs(
     pull: &Pull,
     (facts, session): (&PullFacts, SessionRest),
@@ -173,7 +175,7 @@ pub fn wants_logs(
     red && ripe && session == SessionRest::Resting && !pull.repairs.ci_told.contains(sha)
 }
 
-/// When the session of a pull request whose checks failed is told of them at the earliest; none when nothing failed or it was told.
+/// The earliest time to send failed checks to the session; `None` when nothing failed or they were sent.
 pub fn tells_of_checks_at(pull: &Pull, timing: &Timing) -> Option<Timestamp> {
     let verdict = pull.verdict.as_ref()?;
     let seen = pull.failing.as_ref().filter(|it| it.sha == verdict.sha)?;
@@ -183,7 +185,8 @@ pub fn tells_of_checks_at(pull: &Pull, timing: &Timing) -> Option<Timestamp> {
     waits.then(|| plus(seen.since, timing.ci_repair_after))
 }
 
-/// Failed checks go back to the session that made them: once a head, a few times a pull request, and not before Jules had a chance to see them itself.
+/// Sends failed checks to the session that made them: once a head, a few times a pull request, and not before Jules
+/// had a chance to see them itself.
 fn failed_checks(step: &mut Step<Pull>, matter: &Matter<'_>, names: &[String]) {
     let sha = &matter.facts.head.sha;
     let begin = || Seen {
@@ -240,7 +243,7 @@ fn conflict(step: &mut Step<Pull>, matter: &Matter<'_>) {
 fn tell(step: &mut Step<Pull>, text: String, cause: String) {
     let pull = &mut step.aggregate;
     pull.repairs.count = pull.repairs.count.saturating_add(1);
-    // From now on it has all the time after which somebody else is told.
+    // From now on it has the full time before the announcement to others.
     pull.verdict = None;
     let session = pull.session.clone();
     step.effects.push(Action::Say {
@@ -256,7 +259,8 @@ fn remember(told: &mut Vec<CommitSha>, sha: &CommitSha) {
     told.drain(..surplus);
 }
 
-/// Merges the base into a head that lacks nothing else. A base that moves all the time would make this a race: it is run a few times, then somebody is told.
+/// Merges the base into a head that lacks nothing else. A fast-moving base would make this a race: it runs a few
+/// times, then Gaffer announces it.
 pub(super) fn catch_up(step: &mut Step<Pull>, matter: &Matter<'_>, reasons: &[Reason]) {
     let [Reason::Behind { .. }] = reasons else {
         return;

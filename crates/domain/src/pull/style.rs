@@ -1,4 +1,4 @@
-//! How somebody wants a pull request to be merged, as far as its source leaves it to them.
+//! The merge style that a caller chooses, within what the source allows.
 
 use serde::{Deserialize, Serialize};
 

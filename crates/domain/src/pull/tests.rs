@@ -1,4 +1,5 @@
-//! Stories of pull requests, told reading by reading. Every reading is decided twice, and the second time must find nothing new to do.
+//! Stories of pull requests, reading by reading. Every reading is decided twice, and the second decision must find
+//! nothing new to do.
 
 mod blocked;
 mod merging;

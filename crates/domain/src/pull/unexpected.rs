@@ -1,6 +1,8 @@
-//! Pushes that nobody expected: a session keeps the base it began with and may push after it has finished, which can take back what others merged since.
+//! Unexpected pushes: a session keeps the base it began with and may push after it has finished, which can revert
+//! what others merged since.
 //!
-//! A head is accepted while its session rests. A later one that was pushed at rest, or after Gaffer updated the branch, is compared with it.
+//! A head is accepted while its session rests. A later one that was pushed at rest, or after Gaffer updated the
+//! branch, is compared with it.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -20,7 +22,8 @@ const PATHS_MAX: usize = 20;
 /// Longest path that is kept, in characters.
 const PATH_CHARS_MAX: usize = 200;
 
-/// Of so many heads somebody is told. The number is stored, so that a session that goes on pushing wakes nobody for ever.
+/// For how many heads this is announced. The count is stored, so that a session that goes on pushing wakes no one for
+/// ever.
 const TOLD_MAX: u32 = 10;
 
 /// The last head that was taken as expected.
@@ -32,7 +35,7 @@ pub struct Accepted {
     pub paths: String,
 }
 
-/// The last head that changes what nobody expected it to change.
+/// The last head with unexpected changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unexpected {
     /// The head.
@@ -57,7 +60,8 @@ pub struct Doubt {
     pub own: Option<CommitSha>,
 }
 
-/// Whether the head of a pull request has to be compared, and with what. While a session works, its pushes are its work, unless Gaffer has updated the branch since.
+/// Whether the head of a pull request must be compared, and with what. While a session works, its pushes are
+/// expected, unless Gaffer has updated the branch since.
 pub fn doubt(pull: &Pull, facts: &PullFacts, session: SessionRest) -> Option<Doubt> {
     let files = facts.files.known()?;
     let head = &facts.head.sha;
@@ -81,7 +85,8 @@ pub fn beyond(paths: &[String], known: &[String]) -> Vec<String> {
     beyond.cloned().collect()
 }
 
-/// What a head takes back: paths that others changed in the base since the branch began, that the head still differs in from the base, and that are as they were before the base was merged in.
+/// Paths that a head reverts: others changed them in the base since the branch began, the head still differs from the
+/// base in them, and they are as they were before the base was merged in.
 pub fn taken_back(
     paths: &[String],
     in_base: &[String],
@@ -104,7 +109,7 @@ pub fn paths_of_patch(patch: &str) -> Vec<String> {
     patch.lines().filter_map(path).collect()
 }
 
-/// What nobody expected of the present head. One that was not compared although it has to be counts as unexpected.
+/// Unexpected changes of the present head. A head that needed a comparison and got none counts as unexpected.
 pub(super) fn of_head(pull: &Pull, facts: &PullFacts, outside: &Outside) -> Option<Vec<String>> {
     let found = pull.unexpected.as_ref();
     let found = found.filter(|found| found.sha == facts.head.sha);
@@ -112,7 +117,7 @@ pub(super) fn of_head(pull: &Pull, facts: &PullFacts, outside: &Outside) -> Opti
     found.map(|found| found.paths.clone()).or_else(uncompared)
 }
 
-/// Notes what a comparison showed, tells somebody of a head that nobody expected, and accepts any other.
+/// Records the result of a comparison, announces an unexpected head, and accepts any other.
 pub(super) fn see(step: &mut Step<Pull>, facts: &PullFacts, outside: &Outside, now: Timestamp) {
     let sha = &facts.head.sha;
     let open = doubt(&step.aggregate, facts, outside.session).is_some();
@@ -122,7 +127,8 @@ pub(super) fn see(step: &mut Step<Pull>, facts: &PullFacts, outside: &Outside, n
         note(step, facts, outside, (paths.as_deref(), now));
     }
     let pull = &mut step.aggregate;
-    // What a session pushes at work is its work, unless the base was merged in, of which it may know nothing, or it builds on a head that is still unexpected.
+    // What a session pushes at work is expected, unless the base was merged in, which it may not know, or it builds
+    // on a head that is still unexpected.
     let is_open = pull.unexpected.as_ref().is_some_and(|it| it.is_open);
     if outside.session == SessionRest::Working && pull.repairs.updated.is_empty() && !is_open {
         pull.accepted = None;

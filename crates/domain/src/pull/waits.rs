@@ -43,7 +43,8 @@ enum Whom {
     Woken,
 }
 
-/// The reason that has to pass first: while something moves by itself nobody else is waited for, and the word for a merge is asked for last.
+/// The reason that has to pass first: while something moves by itself no one else is waited for, and the approval
+/// comes last.
 fn decisive<'a>(pull: &Pull, sha: &CommitSha, reasons: &'a [Reason]) -> Option<&'a Reason> {
     let hangs = |reason: &&Reason| {
         matches!(reason, Reason::ChecksPending { .. })
@@ -69,11 +70,11 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, What) {
         } else if told.contains(sha) {
             (Whom::Is(Who::Jules), What::Repair)
         } else {
-            // It is about to be told, unless it mends that by itself.
+            // The session is about to be informed, unless it repairs that by itself.
             (Whom::Is(Who::Gaffer), What::Reading)
         }
     };
-    // What should have passed by itself and did not was told.
+    // What should have passed by itself and did not was announced.
     let unless_told = |who, what| {
         if is_told(pull, sha, &[ErrorCause::MergeBlocked]) {
             (Whom::Woken, What::Blocked)

@@ -1,4 +1,4 @@
-//! What is told of trouble with GitHub, how often, and when it is over.
+//! Which problems with GitHub are announced, how often, and when they are over.
 
 use super::*;
 use crate::advice::Advice;
@@ -37,7 +37,7 @@ fn fail(class: FailureClass) -> Failure {
     Failure::new(class, "said so")
 }
 
-/// Codes of what is told over a row of readings, one every ten seconds.
+/// Codes of the announcements over a row of readings, one every ten seconds.
 fn story(reach: &mut Reach, readings: &[Result<Identity, FailureClass>]) -> Vec<String> {
     let mut told = Vec::new();
     for (turn, reading) in readings.iter().enumerate() {

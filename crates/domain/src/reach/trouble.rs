@@ -1,4 +1,4 @@
-//! What stands in the way of working on GitHub: a code for programs and a sentence that says what to do.
+//! Obstacles to work on GitHub: a code for programs and a sentence that says what to do.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use super::{Reach, Renamed};
 use crate::advice::{Advice, Next};
 use crate::ids::{RepoId, RepoName};
 
-/// Something that stands in the way.
+/// An obstacle and its state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trouble {
     /// What.
@@ -17,11 +17,11 @@ pub struct Trouble {
     pub since: Timestamp,
     /// What GitHub said, fit to be shown; empty where it said nothing.
     pub said: String,
-    /// Whether somebody was told.
+    /// Whether it was announced.
     pub told: bool,
 }
 
-/// What stands in the way.
+/// The kind of obstacle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "obstacle")]
 pub enum Obstacle {
@@ -38,7 +38,7 @@ pub enum Obstacle {
         /// The number of the one that is meant.
         was: RepoId,
     },
-    /// It was renamed before it was ever read, so that nobody knows whether it is the one that is meant.
+    /// It was renamed before its first reading, so it is unknown whether it is the expected one.
     Moved {
         /// What it is called now.
         to: RepoName,

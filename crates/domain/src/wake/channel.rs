@@ -22,7 +22,7 @@ impl Channel {
         *self == Self::Http
     }
 
-    /// In one word, as it is stored and typed.
+    /// The word used in the store and on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Http => "http",
@@ -32,7 +32,7 @@ impl Channel {
 }
 
 impl Wake {
-    /// The same wake, going these ways one after the other. Without any it stays as it is.
+    /// The same wake over these channels, one after the other. Without any it stays unchanged.
     pub fn by(self, ways: &[Channel]) -> Self {
         match ways.split_first() {
             Some((first, then)) => Self {

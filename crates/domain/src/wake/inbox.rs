@@ -6,10 +6,10 @@ use super::{Channel, LEASE, RETRY_AFTER_MAX, Wake, WakeState, unanswered};
 use crate::ids::EventId;
 use crate::when::plus;
 
-/// How long a wake waits in an inbox for somebody to take it: about as long as all tries by HTTP take together.
+/// How long a wake waits in an inbox before it is taken: about as long as all HTTP attempts take together.
 pub const INBOX_HOLD: SignedDuration = SignedDuration::from_hours(3 * 24);
 
-/// Whoever wants to go on with a wake cannot.
+/// The caller cannot go on with a wake.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LeaseLost {
     /// Its agent is done with it.
@@ -47,9 +47,10 @@ impl Wake {
         self.channel == Channel::Inbox && !self.is_settled()
     }
 
-    /// The wake taken out of the inbox by its agent, which has until the end of the lease to say what became of it; none if it cannot be had now.
+    /// The wake taken out of the inbox by its agent, which has until the end of the lease to report the outcome;
+    /// `None` if it cannot be taken now.
     pub fn taken(&self, now: Timestamp) -> Option<Self> {
-        // Whoever had it died: it comes again as if it had been given back.
+        // The previous taker died: the wake comes again as if it had been given back.
         let free = self.lapsed(now).unwrap_or_else(|| self.clone());
         match free.state {
             WakeState::Pending {
@@ -67,7 +68,7 @@ impl Wake {
         }
     }
 
-    /// The wake held for another lease from now on by whoever took it at this try.
+    /// The wake with a new lease for the holder of this attempt.
     pub fn extended(&self, held: u32, now: Timestamp) -> Result<Self, LeaseLost> {
         let attempt = self.held(held, now)?;
         Ok(self.with(WakeState::Leased {
@@ -76,7 +77,7 @@ impl Wake {
         }))
     }
 
-    /// The wake given back undone by whoever took it at this try; it goes its next way after the last one.
+    /// The wake given back undone by the holder of this attempt; after its last attempt it takes the next channel.
     pub fn given_back(
         &self,
         held: u32,
@@ -127,7 +128,7 @@ impl Wake {
                     not_before,
                 }))
             }
-            // Nobody has it any more, whatever is before it.
+            // No one holds it any more, whatever comes before it.
             WakeState::Leased { until, .. } if until <= now => self.lapsed(now),
             WakeState::Pending { .. }
             | WakeState::Sending { .. }
@@ -137,7 +138,8 @@ impl Wake {
         }
     }
 
-    /// The wake left in the inbox because its agent has no address any more; none while somebody has it, or when it is over.
+    /// The wake left in the inbox because its agent has no address any more; `None` while an agent holds it, or when
+    /// it is over.
     pub fn left_in_inbox(&self, now: Timestamp) -> Option<Self> {
         let is_held = match self.state {
             WakeState::Sending { until, .. } | WakeState::Leased { until, .. } => now < until,
@@ -174,7 +176,7 @@ impl Wake {
         }
     }
 
-    /// The try at which it is held, if that is the one that somebody believes to hold.
+    /// The attempt at which it is held, if that is the one that the caller claims to hold.
     fn held(&self, held: u32, now: Timestamp) -> Result<u32, LeaseLost> {
         let lost = |how: &str| Err(LeaseLost::NotHeld(self.event.id.clone(), how.to_owned()));
         match self.state {

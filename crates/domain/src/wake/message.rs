@@ -147,7 +147,7 @@ fn check(check: &FailedCheck) -> Value {
     } })
 }
 
-/// Words and what stands beside them.
+/// Text and structured content of an event.
 fn content(event: &Event) -> (Option<String>, Option<Value>) {
     let text = |text: &str| Some(storable(text, TEXT_BYTES_MAX));
     match &event.what {
@@ -187,7 +187,7 @@ fn content(event: &Event) -> (Option<String>, Option<Value>) {
     }
 }
 
-/// What is asked about a head that nobody expected. More paths stand in the payload.
+/// The question about an unexpected head. The payload lists more paths.
 fn unexpected(sha: &CommitSha, paths: &[String]) -> String {
     let listed = if paths.is_empty() {
         "more than can be compared".to_owned()

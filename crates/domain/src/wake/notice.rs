@@ -50,7 +50,7 @@ impl Notify {
         }
     }
 
-    /// In one word, as it is stored and shown.
+    /// The word used in the store and in output.
     pub fn word(self) -> &'static str {
         match self {
             Self::Desktop => "desktop",
@@ -60,7 +60,7 @@ impl Notify {
         }
     }
 
-    /// The content type and body of a request. What stands in it mentions nobody, whatever it says.
+    /// The content type and body of a request. Its text mentions no one, whatever it says.
     pub fn body(self, notice: &Notice) -> (&'static str, String) {
         let Notice { title, text } = notice;
         let whole = format!("{title}\n{text}");

@@ -8,7 +8,8 @@ use crate::redact::holds_secret;
 /// Longest, in characters.
 const CHARS_MAX: usize = 200;
 
-/// What an agent wants to find in each of its wakes, for example the id of its own session. Nobody else reads anything into it.
+/// A value that an agent wants to find in each of its wakes, for example the id of its own session. Gaffer does not
+/// interpret it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Resume(String);

@@ -94,7 +94,7 @@ fn a_wake_is_not_begun_early_nor_by_two() {
         }
     );
     assert!(sending.begin(at(59)).is_none());
-    // Whoever sent it died: the next one sends it again under the same id.
+    // The sender died: the next one sends it again under the same id.
     let again = sending.begin(at(60)).unwrap();
     assert_eq!(
         again.state,
@@ -229,7 +229,7 @@ fn written(what: Occurrence, expected: &Expect) {
     expected.assert_eq(&beyond_the_head(&message(&event(what), Some("acme/shop"))));
 }
 
-/// What a message has besides what all messages of that job have.
+/// Content of a message beyond what all messages of that job have.
 fn beyond_the_head(message: &ActionableEvent) -> String {
     let mut shown = serde_json::to_value(message).unwrap();
     let all = shown.as_object_mut().unwrap();
@@ -443,7 +443,7 @@ fn what_is_for_a_person_says_so() {
     assert_eq!(message(&event, None).audience.as_deref(), Some("human"));
 }
 
-/// The page shows a message as it is sent.
+/// The page shows a message exactly as sent.
 #[test]
 fn the_page_for_agents_shows_a_message_as_it_is() {
     let page = include_str!("../../../../docs/agents.md");

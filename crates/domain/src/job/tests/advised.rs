@@ -6,7 +6,7 @@ use crate::facts::PullState;
 use crate::facts::fixture::sha;
 use crate::pull::{self, MergeStyle, Pull, Seen, Word};
 
-/// A job in every state that tells orders apart, with a name.
+/// A job in every state that matters to orders, with a name.
 fn jobs() -> Vec<(String, Job)> {
     let mut jobs = vec![
         ("queued".to_owned(), queued()),

@@ -1,4 +1,4 @@
-//! What a job tells by itself of who is waited for is what the whole answer says, as far as it goes.
+//! The answer that a job gives by itself of who it waits for agrees with the full answer.
 
 use super::*;
 use crate::ids::AgentName;

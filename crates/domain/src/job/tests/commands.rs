@@ -217,7 +217,7 @@ fn a_sent_message_is_awaited_in_the_log_for_a_while() {
     let step = said(&story.job, &session, at(35), &timing);
     story.take(step);
     assert_eq!(story.watch().unconfirmed_since, None);
-    // A message that somebody else sent long before is not ours.
+    // A message that was sent by others long before is not ours.
     let step = said(&story.job, &session, at(300), &timing);
     story.take(step);
     story.log.push(user("u2", 179));

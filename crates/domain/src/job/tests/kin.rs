@@ -8,7 +8,7 @@ fn is(job: &Job, session: &str, attempt: u32) -> Kin {
     kin(job, &session.parse().unwrap(), attempt)
 }
 
-/// The same job after its session failed and somebody wanted another.
+/// The same job after its session failed and a retry was ordered.
 fn tried_again(job: &Job) -> Job {
     let ended = cancel(job, "me", at(1)).unwrap().aggregate;
     retry(&ended, None, at(2)).unwrap().aggregate

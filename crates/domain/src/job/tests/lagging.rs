@@ -30,14 +30,14 @@ fn its_word_is_announced_once_nothing_has_happened_for_a_while() {
     let mut story = lagging(&["acme/shop#7"]);
     assert_eq!(story.due, Some(at(DUE)));
     assert!(story.poll(DUE - 1, "IN_PROGRESS").is_empty());
-    // Only whoever has just listened knows that nothing came after it.
+    // Only a read of the log just now proves that nothing came after it.
     assert!(story.glance(DUE, "IN_PROGRESS").is_empty());
     assert_eq!(rest_at(&story, DUE), SessionRest::Working);
     let announced = story.poll(DUE, "IN_PROGRESS");
     assert_eq!(announced, ["completed: acme/shop#7"]);
     assert_eq!(story.looks, [Look::Pull("acme/shop#7".parse().unwrap())]);
     assert_eq!(rest_at(&story, DUE), SessionRest::Resting);
-    // It rests: neither stuck, nor done once more, whatever its state says now.
+    // It rests: neither stuck nor completed again, whatever its state says now.
     let week = story.timing.watch_completed.as_secs();
     assert_eq!(story.due, Some(at(DUE + week)));
     assert!(story.poll(DUE + 5_000, "IN_PROGRESS").is_empty());
@@ -64,7 +64,7 @@ fn what_it_says_or_does_afterwards_puts_it_off() {
     assert!(story.poll(DUE, "IN_PROGRESS").is_empty());
     assert_eq!(story.poll(200 + QUIET, "IN_PROGRESS").len(), 1);
     assert_eq!(rest_at(&story, 201 + QUIET), SessionRest::Resting);
-    // Work that goes on is work, and its silence is told of.
+    // Work that goes on is work, and its silence is announced.
     story.log.push(worked("w1", 1_000));
     assert!(story.poll(1_001, "IN_PROGRESS").is_empty());
     assert_eq!(rest_at(&story, 1_002), SessionRest::Working);

@@ -51,7 +51,7 @@ fn the_newest_failure_says_why() {
     let mut story = Story::new();
     story.log = vec![line("b", 10)];
     story.poll(11, "IN_PROGRESS");
-    // It is older than what is known, and the only reason there is.
+    // It is older than the newest known activity, and the only reason there is.
     story.log.push(failed("a", 9));
     story.poll(12, "IN_PROGRESS");
     assert_eq!(reason(&story), Some("reason a"));

@@ -344,7 +344,7 @@ fn a_plan_that_waits_or_that_needs_no_approval_is_not_unreviewed() {
     let mut story = replanned(PlanApproval::Human);
     assert_eq!(story.poll(45, WAITING), ["plan: p2"]);
     assert!(!has_unreviewed_plan(&story.job));
-    // Where nobody has to approve the first plan, work on it is no news; on a second one it is.
+    // Where the first plan needs no approval, work on it is no news; on a second one it is.
     let mut story = Story::new();
     story.policy.plan_approval = PlanApproval::Auto;
     story.log = vec![planned("p1", 5), worked("w1", 10)];

@@ -70,7 +70,7 @@ fn whatever_is_open_about_a_session_makes_its_progress_matter() {
     for (name, edit) in edits {
         let job = edited(&at_work(), edit);
         let mut step = step(&job);
-        // Whoever answers again is missing no longer.
+        // A session that answers again is missing no longer.
         step.aggregate = edited(&step.aggregate, |watch| watch.missing_since = None);
         assert!(!is_progress(&job, &step), "{name}");
     }

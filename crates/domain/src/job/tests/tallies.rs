@@ -1,4 +1,4 @@
-//! How often somebody is told of the same thing: as often as it is worth, then a person once, then nobody.
+//! How often the same thing is announced: as often as useful, then to a person once, then not at all.
 
 use super::*;
 use crate::effect::Effect;
@@ -13,7 +13,7 @@ fn whom(story: &Story) -> Vec<Audience> {
     story.events.iter().map(|event| event.audience).collect()
 }
 
-/// The last event says that nobody is told any more, and to whom.
+/// The last event says that the announcements end, and goes to a person.
 fn ends_with_a_person(story: &Story, topic: Topic) {
     let most = usize::try_from(topic.most()).unwrap();
     assert_eq!(story.events.len(), most + 1, "{:?}", story.told());
@@ -105,7 +105,7 @@ fn a_session_that_moves_only_to_fall_silent_again_is_told_a_few_times() {
         story.poll((minute + 20) * MINUTE, WORKING);
     }
     ends_with_a_person(&story, Topic::Stuck);
-    // Whoever wants to know whether it rests still learns it.
+    // The merge logic can still see that the session rests.
     let job = &story.job;
     let now = at((99 * 21 + 20) * MINUTE);
     let session = SESSION.parse().unwrap();
@@ -127,7 +127,7 @@ fn a_session_that_asks_in_a_loop_is_told_a_few_times() {
     }
     ends_with_a_person(&story, Topic::Question);
     assert!(story.told()[20].contains("text of a20"));
-    // It is open all the same, for whoever asks.
+    // It is open all the same, for a reader who asks.
     story.log = vec![agent("a99", 9_000)];
     assert!(story.poll(9_001, ASKING).is_empty());
     assert!(asked(&story.job).is_some_and(|asked| asked.turn.is_none()));
@@ -159,7 +159,7 @@ fn a_session_that_is_done_again_and_again_is_told_a_few_times() {
         story.poll(second + 51, WORKING);
     }
     ends_with_a_person(&story, Topic::Completed);
-    // What joins a completion that nobody was told of is not told either.
+    // What joins an unannounced completion is not announced either.
     story.log = vec![done("d99", 9_000)];
     story.poll(9_001, "COMPLETED");
     story.pulls = vec!["acme/shop#8".parse().unwrap()];

@@ -95,7 +95,7 @@ fn the_row_of_a_session_stays_where_it_is_when_it_begins_to_work() {
     let begun = story.due;
     story.log = vec![worked("w1", MINUTE)];
     story.poll(MINUTE, "IN_PROGRESS");
-    // It stands earlier than it has to, so it is left there.
+    // Its row is earlier than necessary, so it is left there.
     assert_eq!(begun, Some(at(90 * MINUTE)));
     assert_eq!(story.due, Some(at(91 * MINUTE)));
 }
@@ -360,7 +360,7 @@ fn a_pause_that_a_message_ends_is_told_to_nobody() {
     assert!(story.poll(160, "IN_PROGRESS").is_empty());
     assert!(!is_wanted(story.watch(), &cause));
     assert!(story.events.is_empty());
-    // The next pause is told to go on as well.
+    // The next pause gets the message to go on as well.
     story.poll(300, "PAUSED");
     story.poll(330, "PAUSED");
     assert_eq!(story.effects.len(), 2);

@@ -1,4 +1,4 @@
-//! Whose turn it is to answer: the agent, then whoever the source names next, and at last a person.
+//! The answer chain: the agent, then the next one that the source names, and at last a person.
 
 use super::*;
 use crate::effect::Effect;
@@ -22,7 +22,7 @@ fn asking(steps: &[&str]) -> Story {
     story
 }
 
-/// What one poll of an asking session brings: events with whom they are for, and messages to the session.
+/// The outcome of one poll of an asking session: events with their receivers, and messages to the session.
 fn poll(story: &mut Story, second: i64) -> Vec<String> {
     see(story, second, ASKING)
 }
@@ -75,7 +75,7 @@ fn a_deadline_passes_only_for_whoever_has_read_the_log() {
     let mut story = asking(&["agent:2h", "human"]);
     poll(&mut story, 10);
     assert!(story.glance(3 * HOUR, ASKING).is_empty());
-    // The answer stood in the log all the time.
+    // The answer was in the log all the time.
     story.log.push(user("u1", 3 * HOUR - 60));
     assert!(poll(&mut story, 3 * HOUR).is_empty());
     assert!(matches!(
@@ -130,7 +130,7 @@ fn an_answer_on_its_way_is_waited_for() {
     story.effects.clear();
     assert!(poll(&mut story, 10 + 2 * HOUR).is_empty());
     assert_eq!(story.due, Some(at(3 * HOUR)));
-    // It never arrived, and nobody says so.
+    // It never arrived, and no event says so.
     assert_eq!(poll(&mut story, 3 * HOUR), ["human: question: text of a1"]);
 }
 
@@ -154,7 +154,7 @@ fn a_nudge_that_failed_for_good_is_the_next_ones_turn() {
     let effect = Effect::new(story.effects[0].clone(), at(10));
     let refused = Failure::new(FailureClass::Invalid, "400");
     let step = order_failed(&story.job, &effect, &refused, at(60));
-    // It was nobody's order.
+    // No one ordered it.
     assert!(story.take(step).is_empty());
     assert_eq!(story.due, Some(at(60)));
     assert_eq!(poll(&mut story, 61), ["human: question: text of a1"]);
@@ -182,7 +182,7 @@ fn late_words_reach_everybody_who_was_asked() {
     }
 }
 
-/// The session was told to go on, and its log shows it.
+/// The session got the message to go on, and its log shows it.
 fn nudged() -> Story {
     let mut story = asking(&["nudge:20m", "human"]);
     assert_eq!(poll(&mut story, 10), ["nudge"]);
@@ -315,14 +315,14 @@ fn a_chain_that_was_changed_meanwhile_goes_on_as_it_is_now() {
     let mut story = asking(&["agent:2h", "human"]);
     poll(&mut story, 10);
     story.policy.answers = Answers::new(vec!["agent".parse().unwrap()]).unwrap();
-    // Nobody but a person comes after the agent, and a person does.
+    // Only a person comes after the agent, and a person gets it.
     assert_eq!(poll(&mut story, 3 * HOUR), ["human: question: text of a1"]);
     let mut story = asking(&["human:1h", "agent"]);
     assert_eq!(poll(&mut story, 10), ["human: question: text of a1"]);
     story.policy.answers = Answers::new(vec!["human".parse().unwrap()]).unwrap();
     assert!(poll(&mut story, 3 * HOUR).is_empty());
     assert_eq!(turn(&story), (Answerer::Human, None));
-    // The agent had it, and nobody but people are left.
+    // The agent had it, and only people are left.
     let mut story = asking(&["agent:2h", "human"]);
     poll(&mut story, 10);
     story.policy.answers = Answers::new(vec!["human".parse().unwrap()]).unwrap();
@@ -354,7 +354,7 @@ fn a_nudge_that_waited_is_not_sent_once_somebody_answered() {
     };
     answered(&mut asked, &answer, at(300));
     assert!(!is_wanted(&asked, &cause) && is_wanted(&asked, "answer"));
-    // Failing now takes nothing back from whoever has answered.
+    // A late failure takes nothing back once an answer came.
     assert!(unanswered(&mut asked, &nudge, at(360)));
     assert_eq!(told(&asked).sent.last().unwrap().at, at(300));
 }
@@ -373,7 +373,7 @@ fn the_same_answer_twice_is_refused_with_what_was_sent_and_another_is_an_additio
     assert_eq!(adds_to(&story.job, "c1"), None);
     say_as(&mut story, 20, ("red", "c1")).unwrap();
     assert_eq!(answered_at(story.watch()), Some(at(20)));
-    // The same wish once more is no second answer.
+    // A repeated request with the same cause is no second answer.
     say_as(&mut story, 21, ("red", "c1")).unwrap();
     assert_eq!(adds_to(&story.job, "c1"), None);
     let refused = say_as(&mut story, 22, (" red ", "c2")).unwrap_err();
@@ -381,7 +381,7 @@ fn the_same_answer_twice_is_refused_with_what_was_sent_and_another_is_an_additio
     assert!(refused.sentence.contains("\"red\""), "{}", refused.sentence);
     assert_eq!(adds_to(&story.job, "c3"), Some(at(21)));
     say_as(&mut story, 23, ("or blue", "c3")).unwrap();
-    // It stands in the log, and the state lags.
+    // It is in the log, and the state lags.
     story.log.push(user("u1", 24));
     poll(&mut story, 30);
     assert!(matches!(

@@ -13,7 +13,7 @@ fn failed(second: i64, reason: &str) -> Activity {
     activity("failed", second, ActivityKind::Failed { reason })
 }
 
-/// The address that an event tells.
+/// The address in an event.
 fn address(event: &Event) -> Option<&str> {
     event.aid.whole.as_deref()
 }

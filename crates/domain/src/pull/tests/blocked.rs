@@ -1,4 +1,4 @@
-//! What nobody would hear of: reasons that neither time nor the session takes away, and pull requests that are closed and reopened.
+//! Reasons that neither time nor the session removes, and pull requests that are closed and reopened.
 
 use super::*;
 use crate::facts::{Demands, PullState, RequiredCheck, Review, Verdict as Said};
@@ -130,7 +130,7 @@ fn a_repair_that_is_never_answered_is_told() {
     let mut conflicting = World::green();
     conflicting.facts.mergeable = Fact::Known(false);
     assert_eq!(conflicting.read(0), ["say:session:conflict:A"]);
-    // The wait begins when the session is told, however long its checks had been red.
+    // The wait begins with the message to the session, however long its checks had been red.
     for (mut world, told) in [(red, 60), (conflicting, 0)] {
         assert!(world.read(told + 15 * MINUTES - 1).is_empty());
         assert_eq!(world.read(told + 15 * MINUTES), ["merge_blocked"]);

@@ -201,7 +201,7 @@ fn a_head_that_was_only_seen_takes_the_place_of_the_one_that_was_judged() {
     assert_eq!((world.due(), world.pull.hearsay.running), (70, None));
     assert!(!world.hears(11, News::CheckBegan) && !world.hears(11, News::Changed));
     assert!(world.hears(30, News::CheckEnded));
-    // The same head once more is no other.
+    // The same head again is no new one.
     world.facts.depth = Depth::Whole;
     world.checks(&[CheckOutcome::Pending]);
     world.read(31);

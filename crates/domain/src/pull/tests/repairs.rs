@@ -1,4 +1,4 @@
-//! What goes back to the session, how often, and who is told when it does not help.
+//! What goes back to the session, how often, and who hears of it when that does not help.
 
 use super::*;
 use crate::event::FailedCheck;
@@ -235,7 +235,7 @@ fn a_base_that_moves_all_the_time_is_chased_ten_times_and_then_told() {
             }
         }
     }
-    // Ten heads, each read twice, where the same wish is one effect; then somebody is told about three more heads at most.
+    // Ten heads, each read twice with the same effect; then at most three more heads are announced.
     assert_eq!((updates, others), (20, 3));
 }
 

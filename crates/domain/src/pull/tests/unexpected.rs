@@ -1,4 +1,4 @@
-//! Pushes that nobody expected: compared, told once, and merged only at a head that somebody approved.
+//! Unexpected pushes: compared, announced once, and merged only at an approved head.
 
 use super::*;
 use crate::merge::Reason;
@@ -179,7 +179,7 @@ fn work_on_top_of_an_unexpected_head_accepts_nothing_of_it() {
     let mut world = moved(&["a.rs", "x.rs"]);
     world.outside.unexpected = Some(Some(texts(&["x.rs"])));
     assert_eq!(world.read(100), ["unexpected_push x.rs"]);
-    // The session is told of something else, and goes on from there.
+    // The session gets another message and goes on from there.
     world.outside.session = SessionRest::Working;
     world.outside.unexpected = None;
     world.read(200);

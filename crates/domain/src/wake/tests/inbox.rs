@@ -40,7 +40,7 @@ fn a_wake_is_taken_by_one_for_as_long_as_its_lease() {
     );
     let again = taken.taken(at(606)).unwrap();
     assert_eq!(again.state, leased(2, 1_206));
-    // Whoever was slow learns that it is not theirs any more, and takes nothing from who has it.
+    // A slow taker learns that it lost the wake, and takes nothing from the new holder.
     let lost = again.extended(1, at(607)).unwrap_err();
     assert_eq!(lost.code(), "lease_lost");
     assert!(lost.to_string().contains("held by another taker, at try 2"));
@@ -59,7 +59,7 @@ fn a_wake_is_taken_by_one_for_as_long_as_its_lease() {
     ] {
         lost.unwrap_err();
     }
-    // Nobody else gets it by a person's wish either.
+    // A person's request does not pass it to another one either.
     assert_eq!(again.revived(at(800)), again);
 }
 
@@ -214,7 +214,7 @@ fn an_answer_ends_what_somebody_has_and_leaves_what_nobody_has_got() {
     let over = accepted.answered(at(2)).unwrap();
     assert_eq!(over.state, WakeState::Acknowledged { at: at(2) });
     assert_eq!(over.answered(at(3)), None);
-    // What is being sent is over with its try, and is told once more if nobody saw the end of that.
+    // A wake that is being sent is over with its attempt, and is sent again if the end of that is unknown.
     let answered = sending.answered(at(2)).unwrap();
     assert_eq!(
         (&answered.state, answered.answered(at(3))),
@@ -241,7 +241,7 @@ fn an_answer_ends_what_somebody_has_and_leaves_what_nobody_has_got() {
     let answered = taken.answered(at(1)).unwrap();
     assert_eq!(answered.state, taken.state);
     assert_eq!(answered.answered(at(1)), None);
-    // Whoever took it goes on with it, and it is over when they are.
+    // The taker goes on with it, and it is over when the taker is done.
     assert!(answered.extended(1, at(2)).is_ok());
     assert!(answered.acknowledged(at(2)).is_settled());
     for back in [Back::AsPlanned, Back::Untried] {

@@ -1,4 +1,4 @@
-//! Adopts sessions that somebody else began.
+//! Adopts sessions that were started elsewhere.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -16,7 +16,7 @@ use crate::jobs::not_created;
 use crate::refusal::Refused;
 use crate::{outcome, view};
 
-/// `POST /jobs/adopt`: 200 with the job, 409 when the session may not be adopted, 202 while nobody has looked.
+/// `POST /jobs/adopt`: 200 with the job, 409 when the session may not be adopted, 202 while it is still unread.
 pub(crate) async fn adopt(
     State(door): Door,
     Extension(admitted): Extension<Admitted>,
@@ -33,7 +33,7 @@ pub(crate) async fn adopt(
     })
 }
 
-/// Has a session adopted; none while nobody has looked at it.
+/// Adopts a session; returns `None` while it is still unread.
 pub(crate) async fn adopted(
     door: &Inner,
     wanted: AdoptRequest,

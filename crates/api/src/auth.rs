@@ -1,4 +1,4 @@
-//! Who may enter: whoever shows one of our tokens.
+//! Authentication: a caller needs one of our tokens.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ const BY_CHARS_MAX: usize = 80;
 
 /// What opens the door.
 pub(crate) struct Tokens {
-    /// What was told at the start.
+    /// Tokens configured at the start.
     pub(crate) fixed: Digests,
     /// What is kept where secrets are, and may change there.
     pub(crate) kept: Option<LiveSecret>,
@@ -45,7 +45,7 @@ impl Tokens {
     }
 }
 
-/// Digests of tokens: of equal length, so that comparing them tells nothing about a token.
+/// Digests of tokens: of equal length, so that comparing them reveals nothing about a token.
 pub(crate) struct Digests(Vec<[u8; 32]>);
 
 impl Digests {
@@ -80,7 +80,7 @@ pub(crate) struct Admitted {
 }
 
 impl Admitted {
-    /// Who gives an order and through what, for the record of every order: the token that was shown, and whoever is said to show it.
+    /// The caller for the record of every order: the name of the token, and the name that the request claims.
     pub(crate) fn who(&self, said: Option<&str>) -> String {
         let said = said.map(|said| presentable(said.trim(), BY_CHARS_MAX));
         let said = said.filter(|said| !said.is_empty());
@@ -110,7 +110,7 @@ impl Admitted {
     }
 }
 
-/// Lets a request pass only with a token that allows it, before anything else of it is looked at.
+/// Lets a request pass only with a token that allows it, before reading anything else of it.
 pub(crate) async fn require_token(
     State(door): State<Arc<Inner>>,
     mut request: Request,

@@ -19,7 +19,7 @@ use crate::refusal::Refused;
 /// How much of a name that is not known here is repeated, in characters.
 pub(crate) const SHOWN_CHARS_MAX: usize = 80;
 
-/// How long a body may take: a slow line takes far less, and whoever sends nothing holds a connection.
+/// Time limit of a body: a slow line takes far less, and a silent client would hold a connection.
 pub(crate) const BODY_WITHIN: Duration = Duration::from_secs(30);
 
 /// A body as it came, or why it is not read.
@@ -139,7 +139,7 @@ fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refused> {
     let read = serde_path_to_error::deserialize(&mut deserializer);
     let value = read.map_err(|error| {
         let path = error.path().to_string();
-        // A list where one of some words belongs is told as a mistake of the syntax.
+        // A list in place of a word counts as a syntax error.
         let is_json = serde_json::from_slice::<Value>(bytes).is_ok();
         refusal(&path, error.inner(), is_json)
     })?;

@@ -1,6 +1,7 @@
-//! `GET /openapi.json`: the OpenAPI document of this door.
+//! `GET /openapi.json`: the OpenAPI document of the HTTP API.
 //!
-//! It is compiled in as text, so that nothing is built when a function begins and no schemas are carried along. A test derives it from the table of routes and the wire types, and compares.
+//! It is compiled in as text, so that a function builds nothing at its start and carries no schemas. A test derives
+//! it from the table of routes and the wire types, and compares.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};

@@ -29,15 +29,16 @@ pub const JOB_BODY_BYTES_MAX: usize = 1024 * 1024;
 pub struct DoorState {
     /// The store, the queue and the time.
     pub desk: Desk,
-    /// Tokens that open the door. Without any and without [`Self::kept`] nobody enters.
+    /// Accepted tokens. Without any and without [`Self::kept`] every call is refused.
     pub tokens: Vec<SecretString>,
-    /// Where the token is kept that opens the door besides: it may change there, and the one before stays live after a comma.
+    /// Name of a stored token that is accepted too: it may change in the store, and the previous one stays valid
+    /// after a comma.
     pub kept: Option<Arc<dyn Secrets>>,
     /// How long an answer may wait for what it is about.
     pub answer_within: Duration,
     /// Counters of the webhook's door, shown by `/healthz`.
     pub webhooks: Arc<WebhookCounters>,
-    /// Where an empty answer may be held open until something comes: tells when the process is to stop.
+    /// Allows long polling; signals when the process is to stop.
     pub holding: Option<watch::Receiver<bool>>,
 }
 
@@ -54,7 +55,7 @@ impl DoorState {
         }
     }
 
-    /// A door that the token in a store of secrets opens, as it is there now.
+    /// An API that accepts the token in a store of secrets, as it is there now.
     pub fn kept(desk: Desk, secrets: Arc<dyn Secrets>) -> Self {
         Self {
             kept: Some(secrets),
@@ -62,7 +63,7 @@ impl DoorState {
         }
     }
 
-    /// The same door, holding empty answers open until it is told to stop.
+    /// The same API with long polling: empty answers stay open until `stopped` fires.
     pub fn holding(mut self, stopped: watch::Receiver<bool>) -> Self {
         self.holding = Some(stopped);
         self
@@ -87,7 +88,7 @@ pub(crate) struct Inner {
 /// What handlers share, cheap to clone.
 pub(crate) type Door = State<Arc<Inner>>;
 
-/// Everything but the webhook: `/healthz` for anybody, the rest for whoever has a token.
+/// All routes but the webhook: `/healthz` for anyone, the rest for callers with a token.
 pub fn router(state: DoorState) -> Router {
     let (kept, clock) = (state.kept, state.desk.clock.clone());
     let door = Arc::new(Inner {

@@ -1,4 +1,4 @@
-//! `GET /events`: what somebody had to know, from where the asker stands.
+//! `GET /events`: events after the caller's cursor.
 
 use std::time::Duration;
 

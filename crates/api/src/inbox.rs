@@ -37,7 +37,7 @@ pub(crate) async fn take(
     let seconds = at_most("wait_seconds", asked.wait_seconds, WAIT_SECONDS_MAX)?;
     let within = Duration::from_secs(seconds.unwrap_or(0).into());
     let limit = usize::try_from(limit).unwrap_or(1);
-    // Read before anything is taken: what was taken has to be told.
+    // Read before anything is taken: a taken wake must reach its caller.
     let known = door.desk.store.agent(&agent).await?;
     let resume = known.and_then(|known| known.value.resume);
     let wakes = waited(&door, (&agent, limit), within).await?;

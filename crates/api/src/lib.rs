@@ -1,6 +1,7 @@
-//! The HTTP door: takes orders about jobs and tells how they are, and puts GitHub's webhooks in the queue.
+//! The HTTP API: accepts orders about jobs, reports their state, and puts GitHub's webhooks in the queue.
 //!
-//! It holds no credential of Jules or GitHub. Whatever must happen outside is an effect that the dispatcher performs; the door waits a little for it.
+//! It holds no credential of Jules or GitHub. Every action outside is an effect that the dispatcher performs; the API
+//! waits a little for it.
 
 mod door;
 mod routes;

@@ -1,4 +1,4 @@
-//! A secret that opens a door, kept for a while and read again when what somebody shows does not match.
+//! A cached secret that authenticates callers; a mismatch reads it again.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +10,7 @@ use secrecy::SecretString;
 /// How long a secret that was read is used.
 pub const SECRET_KEPT: SignedDuration = SignedDuration::from_mins(5);
 
-/// What does not match has the secret read again, at most this often: anybody can show something.
+/// Minimum time between reads caused by mismatches: anyone can send a wrong secret.
 pub const SECRET_READ_AGAIN: SignedDuration = SignedDuration::from_mins(1);
 
 /// One secret with what it was before: both are live.
@@ -31,7 +31,7 @@ struct Kept {
 }
 
 impl LiveSecret {
-    /// Nothing is read before somebody comes to the door.
+    /// Reads nothing before the first caller comes.
     pub(crate) fn new(name: SecretName, secrets: Arc<dyn Secrets>, clock: Arc<dyn Clock>) -> Self {
         Self {
             name,
@@ -42,7 +42,8 @@ impl LiveSecret {
         }
     }
 
-    /// What is live, as far as is known. Of a burst one reads, and the others wait for it only while nothing is known at all: a store of secrets that does not answer holds up nobody else whom the known one lets in.
+    /// The cached live secrets. In a burst one caller reads, and the others wait only while the cache is empty: a
+    /// store that does not answer delays no caller whom the cache admits.
     pub(crate) async fn known(&self) -> Vec<SecretString> {
         let kept = self.kept().clone();
         if kept.live.is_empty() {
@@ -55,7 +56,7 @@ impl LiveSecret {
         }
     }
 
-    /// The same, once something did not match: whoever is reading is waited for, since that may be what matches.
+    /// The same after a mismatch: waits for a read in progress, since that may bring the match.
     pub(crate) async fn read_again(&self) -> Vec<SecretString> {
         let _turn = self.turn.lock().await;
         self.younger_than(SECRET_READ_AGAIN).await

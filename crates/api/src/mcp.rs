@@ -132,7 +132,7 @@ impl Carrier for Within {
         // What the client makes of our paths is always one.
         *asked.uri_mut() = request.url.as_str().parse().unwrap_or_default();
         let response = if self.stopping.as_ref().is_some_and(|stop| *stop.borrow()) {
-            // Whoever waits would otherwise ask again and again, and hold the process up.
+            // A waiting client would otherwise ask again and again, and keep the process alive.
             stopping().into_response()
         } else {
             let Ok(response) = self.routes.clone().oneshot(asked).await;
@@ -145,8 +145,10 @@ impl Carrier for Within {
     }
 }
 
-/// No page in a browser may call it, whatever name led there: MCP's specification asks for that (Streamable HTTP, Security Warning).
-/// A page of this machine may, and one of ours; a name that somebody else leads here has no certificate, so ours is told by it over TLS alone.
+/// Refuses calls from web pages, whatever name leads here: MCP's specification requires that (Streamable HTTP,
+/// Security Warning).
+/// Pages of this machine and our own are allowed. A name that others point here has no certificate, so ours is
+/// recognised by its name over TLS alone.
 fn from_here(headers: &HeaderMap) -> Result<(), Refused> {
     let Some(origin) = headers.get(ORIGIN) else {
         return Ok(());
@@ -186,7 +188,7 @@ fn not_post(method: &Method, uri: &Uri) -> Response {
     response
 }
 
-/// `?toolsets=a,b`: which tools are shown besides.
+/// `?toolsets=a,b`: additional tools to list.
 fn toolsets(uri: &Uri) -> Result<Vec<Toolset>, Refused> {
     let mut named = Vec::new();
     for (name, value) in query::pairs(Query::try_from_uri(uri))? {

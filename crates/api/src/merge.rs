@@ -19,11 +19,11 @@ use crate::door::Inner;
 use crate::refusal::Refused;
 use crate::{outcome, view};
 
-/// How a pull request stands after somebody said that it may be merged.
+/// State of a pull request after its approval.
 enum Standing {
     /// It is merged.
     Merged(Merged),
-    /// Somebody has to do something first.
+    /// A person or an agent has to act first.
     Refused(Vec<Reason>),
     /// It goes on by itself.
     Waiting(Vec<Reason>),

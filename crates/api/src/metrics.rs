@@ -1,6 +1,7 @@
 //! `GET /metrics`: figures in Prometheus's text format 0.0.4.
 //!
-//! Source: Prometheus, "Exposition formats", text-based format. All figures come out of the store, so every process tells the same, except those that say "of this process".
+//! Source: Prometheus, "Exposition formats", text-based format. All figures come from the store, so every process
+//! returns the same ones, except those that say "of this process".
 
 use std::fmt::{Display, Write};
 
@@ -15,7 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::door::Door;
 use crate::refusal::Refused;
 
-/// What a scraper is told it gets.
+/// The content type of the answer.
 const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// How a figure behaves.

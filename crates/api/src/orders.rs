@@ -58,7 +58,7 @@ impl Verb {
         }
     }
 
-    /// What stands after the colon.
+    /// The word after the colon.
     fn word(self) -> &'static str {
         let (_, colon) = self.paths();
         colon.rsplit_once(':').map_or("", |(_, word)| word)
@@ -75,7 +75,7 @@ impl Verb {
     }
 }
 
-/// Who sends an order, and what stands in the headers.
+/// The sender of an order, and the request's headers.
 pub(crate) type Sender = (Extension<Admitted>, HeaderMap);
 
 /// What serves an order in the spelling with a slash.

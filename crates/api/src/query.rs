@@ -1,4 +1,4 @@
-//! Reads what stands behind the question mark, and names what is wrong with it.
+//! Parses query strings, and names what is wrong with them.
 
 use std::fmt;
 

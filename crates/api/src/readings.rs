@@ -1,4 +1,4 @@
-//! What Jules is read for while somebody waits: a job as it is now, what its session produced, and what was said.
+//! Reads from Jules while the caller waits: the present job, the session's outputs, and its messages.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,6 +1,7 @@
-//! Every route there is, once: the router is made of this table, and so is the OpenAPI document.
+//! The table of all routes: both the router and the OpenAPI document are made from it.
 //!
-//! Whoever adds a route adds a row in `routes/table.rs`. Tests hold that nothing else makes routes, that `docs/openapi.json` is what the table says, and that every row meets bad input.
+//! To add a route, add a row in `routes/table.rs`. Tests check that nothing else makes routes, that
+//! `docs/openapi.json` matches the table, and that every row meets bad input.
 
 mod parameter;
 mod table;
@@ -26,9 +27,9 @@ pub enum Method {
 /// Who may call a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caller {
-    /// Anybody.
+    /// Anyone.
     Anybody,
-    /// Whoever shows a token with this scope, or a larger one.
+    /// A caller whose token has this scope or a larger one.
     Token(Scope),
     /// GitHub, by its signature.
     GitHub,
@@ -79,13 +80,13 @@ pub struct Route {
     pub summary: &'static str,
     /// Who may call it.
     pub caller: Caller,
-    /// Parameters besides those of the path.
+    /// Parameters apart from those of the path.
     pub parameters: &'static [Parameter],
     /// What is sent with it.
     pub sends: Sends,
     /// What is answered, by status.
     pub answers: &'static [(u16, Body)],
-    /// Statuses of refusals besides those that its parameters, its body and its caller bring about.
+    /// Refusal statuses apart from those of its parameters, its body and its caller.
     pub refuses: &'static [u16],
 }
 

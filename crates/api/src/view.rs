@@ -116,7 +116,7 @@ fn given(given: &Given) -> OrderView {
     }
 }
 
-/// What is open and nobody has answered.
+/// The open question or plan, if it has no answer yet.
 fn waiting(watch: &Watch) -> Option<Waiting> {
     if answered_at(watch).is_some() {
         return None;

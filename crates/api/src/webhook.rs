@@ -107,7 +107,7 @@ pub(crate) async fn deliver(State(inner): State<Hooks>, request: Request) -> Res
     response
 }
 
-/// What the sender is told. Whether a secret is known here is nobody's business.
+/// The answer to the sender. It does not reveal whether a secret is configured.
 fn refusal(status: StatusCode) -> Refused {
     let (code, detail) = match status {
         StatusCode::UNAUTHORIZED => (

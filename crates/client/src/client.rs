@@ -33,11 +33,11 @@ pub enum Answer<T> {
 /// Which events are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventsAsked {
-    /// Where the asker stands; without it the newest are told.
+    /// The caller's cursor; without it the newest are returned.
     pub after: Option<String>,
     /// Only events of this job.
     pub job: Option<String>,
-    /// Only what still waits for somebody.
+    /// Only events that still wait for an answer.
     pub open: bool,
     /// How many at most.
     pub limit: u32,
@@ -66,13 +66,14 @@ impl Client {
         self.done(call).await
     }
 
-    /// Has a session that somebody else began watched as a job. One that is ours already answers its job.
+    /// Adopts a session that was started elsewhere as a job. A session that is already ours returns its job.
     pub async fn adopt(&self, adopt: &AdoptRequest) -> Result<Answer<JobView>, Error> {
         self.answer(Call::new(Method::POST, &["jobs", "adopt"]).body(adopt))
             .await
     }
 
-    /// The newest jobs first, of one repository or of all; [`JOBS_LIMIT`](crate::wire::JOBS_LIMIT) unless told otherwise.
+    /// Lists jobs, the newest first, of one repository or of all; at most `limit`, by default
+    /// [`JOBS_LIMIT`](crate::wire::JOBS_LIMIT).
     pub async fn jobs(&self, repo: Option<&RepoName>, limit: Option<u32>) -> Result<Jobs, Error> {
         let repo = repo.cloned();
         let asked = JobsAsked {
@@ -151,20 +152,20 @@ impl Client {
             .await
     }
 
-    /// Why a pull request is not merged, or not even looked at.
+    /// Explains why a pull request is not merged, or not even read.
     pub async fn pull_why(&self, pull: &PullRef) -> Result<Why, Error> {
         let number = pull.number.to_string();
         let path = ["pulls", pull.repo.owner(), pull.repo.name(), &number, "why"];
         self.done(Call::new(Method::GET, &path)).await
     }
 
-    /// What somebody had to know about a job.
+    /// Lists a job's events.
     pub async fn events(&self, id: &str) -> Result<Events, Error> {
         self.done(Call::new(Method::GET, &job_path(id, &["events"])?))
             .await
     }
 
-    /// What somebody had to know about anything, after a cursor.
+    /// Lists events of any kind after a cursor.
     pub async fn events_after(&self, asked: &EventsAsked) -> Result<EventPage, Error> {
         let mut call = Call::new(Method::GET, &["events"])
             .with("limit", asked.limit.to_string())

@@ -17,7 +17,7 @@ pub enum Error {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// The token is shaped like one of Google's keys, which are never sent to anybody but Google.
+    /// The token is shaped like one of Google's keys, which are sent to Google alone.
     #[error(
         "the token is shaped like a Google key and was not sent anywhere; GAFFER_TOKEN is Gaffer's own token, JULES_API_KEY is Google's key"
     )]
@@ -43,7 +43,7 @@ pub enum Error {
     /// What was given as a job or session cannot be one; nothing was sent.
     #[error(transparent)]
     Id(#[from] InvalidId),
-    /// Nobody listens there, so certainly nothing happened.
+    /// Nothing listens there, so certainly nothing happened.
     #[error("nobody answers at {base}; start it with `gaffer up`, or check GAFFER_URL")]
     Unreachable {
         /// Where.

@@ -1,4 +1,5 @@
-//! The MCP server: the tools with which a coding agent hands work over, is asked, answers, and takes what was made. It calls the HTTP door as every other client does.
+//! The MCP server: the tools with which a coding agent creates jobs, answers questions, and collects results. It
+//! calls the HTTP API as every other client does.
 
 mod answers;
 mod arguments;
@@ -60,7 +61,8 @@ const BAD_CALL: &str = "tools/call: `params` has to be an object with the tool's
 const LIST: &str = "tools/list";
 const BAD_LIST: &str = "tools/list: `params` may be left out; all tools are in one list";
 
-/// Where the door is found that the tools call. Asked at the first call, again at the next if it could not be told, and when the token is refused: it may have been replaced.
+/// Finds the HTTP API that the tools call. Asked at the first call, again at the next one after a failure, and when
+/// the token is refused, which may have been replaced.
 #[async_trait]
 pub trait Doorway: Send + Sync + 'static {
     /// A client of the door.
@@ -95,7 +97,7 @@ impl Server {
         }
     }
 
-    /// The same server with the tools of these sets besides.
+    /// The same server with the tools of these additional sets.
     pub fn with(self, toolsets: &[Toolset]) -> Self {
         Self {
             toolsets: toolsets.into(),
@@ -122,7 +124,7 @@ impl Server {
     {
         let serving = match self.serve((reader, writer)).await {
             Ok(serving) => serving,
-            // Nobody said anything.
+            // The client closed the connection before it sent anything.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => return Err(Broken(error.to_string())),
         };
@@ -130,7 +132,8 @@ impl Server {
         ended.map(|_| ()).map_err(|error| Broken(error.to_string()))
     }
 
-    /// Calls a tool that is shown, by its name. What comes of it is for the caller to read, also when it failed; none when there is no such tool.
+    /// Calls a listed tool by its name. The result is for the caller to read, also when it failed; `None` when there
+    /// is no such tool.
     pub async fn call(&self, name: &str, arguments: Value) -> Option<CallToolResult> {
         let tool = Tool::named(name).filter(|tool| self.shows(*tool))?;
         Some(match self.perform(tool, arguments).await {
@@ -140,7 +143,7 @@ impl Server {
         })
     }
 
-    /// The same with any tool, for whoever is no client of the protocol: the answer, or in words why there is none.
+    /// The same with any tool, for a caller outside the protocol: the answer, or the reason why there is none.
     pub async fn carry_out(&self, name: &str, arguments: Value) -> Option<Result<Value, String>> {
         Some(self.perform(Tool::named(name)?, arguments).await)
     }
@@ -176,7 +179,7 @@ impl Server {
             .is_none_or(|set| self.toolsets.contains(&set))
     }
 
-    /// What clients are told about the tools that are in the list.
+    /// The descriptions of the listed tools.
     fn listed(&self) -> impl Iterator<Item = &'static rmcp::model::Tool> + '_ {
         let all = Tool::ALL.into_iter().zip(tool::described());
         let shown = all.filter(|(tool, _)| self.shows(*tool));
@@ -189,7 +192,7 @@ impl Server {
         shown.map(Tool::name).collect()
     }
 
-    /// The names of the tools that everybody sees.
+    /// The names of the tools that are always listed.
     pub fn usual_tools() -> Vec<&'static str> {
         let all = Tool::ALL.into_iter();
         let usual = all.filter(|tool| tool.toolset().is_none());
@@ -243,7 +246,7 @@ impl ServerHandler for Server {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let calling = self.call(&request.name, arguments);
         let called = if Tool::named(&request.name).is_some_and(Tool::waits) {
-            // Nobody waits for a caller who has hung up.
+            // Stop working for a caller who has hung up.
             tokio::select! {
                 called = calling => called,
                 () = context.ct.cancelled() => return Err(ErrorData::internal_error("the caller has hung up", None)),

@@ -1,6 +1,7 @@
-//! Requests and answers of the door, as JSON.
+//! Requests and answers of the HTTP API, as JSON.
 //!
-//! Requests refuse fields they do not know, so that a slip of the pen is told, except in what others make up; answers may gain fields at any time.
+//! Requests refuse unknown fields, so that a typing error is reported, except where others define the fields; answers
+//! may gain fields at any time.
 
 mod constraints;
 mod events;
@@ -37,7 +38,8 @@ pub use report::{
     SpendingView, Status, UsageView, Used, WebhookCounts, Why,
 };
 
-/// The header in which a client says through what an order was given, for the record: one of [`Through::ALL`]. Anything else, and none, counts as HTTP; it allows nothing, and stands beside the token that was shown.
+/// The header in which a client says through which surface an order was given, for the record: one of
+/// [`Through::ALL`]. Any other value, or none, counts as HTTP; it grants nothing, and is recorded beside the token.
 pub const THROUGH: &str = "gaffer-through";
 
 /// Through what an order was given.

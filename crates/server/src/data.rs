@@ -21,9 +21,9 @@ pub struct Data {
     pub folder: PathBuf,
     /// Store, queue, time and ids.
     pub desk: Desk,
-    /// The records beneath the store again, for whoever stands in between.
+    /// The records beneath the store, for layers in between.
     pub records: Arc<dyn Records>,
-    /// The queue again, for whoever waits for messages in this process.
+    /// The queue, for tasks that wait for messages in this process.
     pub queue: Arc<LocalQueue>,
     /// Secrets by name.
     pub secrets: Arc<dyn Secrets>,

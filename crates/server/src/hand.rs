@@ -1,4 +1,4 @@
-//! Poller and dispatcher without doors and without loops: whoever has them does what is due, and no more.
+//! Poller and dispatcher without an API and without loops: the caller runs what is due, and no more.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::{Base, Settings, WORKERS, adapters};
 /// Most rounds of one pass: what is due again and again is left to the next.
 const ROUNDS_MAX: u32 = 200;
 
-/// Longest wait for news while somebody else's wish is worked on.
+/// Longest wait for news while another process works on the request.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// What looks and what acts.
@@ -51,7 +51,8 @@ impl Hand {
         Ok(())
     }
 
-    /// One pass after the other, until something that waits for what comes of them is done. It is never broken off: what was begun then would be found again only after a while.
+    /// Runs pass after pass until a future that waits for their results is done. A pass is never cancelled: work that
+    /// it began would be found again only after a while.
     pub async fn pass_during<T>(
         &self,
         something: impl Future<Output = T>,

@@ -67,7 +67,7 @@ pub struct Base {
     pub desk: Desk,
     /// Where webhooks go.
     pub queue: Arc<dyn Queue>,
-    /// The queue again, where this process is told of new messages.
+    /// The queue, where this process is notified of new messages.
     pub bell: Option<Arc<LocalQueue>>,
     /// Secrets by name.
     pub secrets: Arc<dyn Secrets>,
@@ -202,7 +202,7 @@ fn show_on_desktop(title: &str, text: &str) -> Result<(), String> {
         .map_err(|error| error.to_string())
 }
 
-/// The adapters. This is the one place besides the dispatcher function that makes writing ones.
+/// Makes the adapters. Only this place and the dispatcher function make writing ones.
 fn adapters(base: &Base, settings: &Settings) -> Result<(Eyes, Hands)> {
     let address = settings.jules_base.as_deref().unwrap_or(jules::BASE);
     let (mut jules_settings, warnings) =

@@ -1,4 +1,4 @@
-//! The loops of one process: tick when something is due, work when there are messages, stop when told to.
+//! The loops of one process: tick when something is due, work when there are messages, stop on request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -87,7 +87,7 @@ pub(super) async fn keep_ticking(
         } else {
             rhythm.at_least_every
         });
-        // What is due may be somebody else's turn.
+        // What is due may be another process's turn.
         let least = if ticked {
             rhythm.breath
         } else {
@@ -130,7 +130,7 @@ pub(super) async fn keep_delivering(
     deliveries.run(&dispatcher, stopped).await;
 }
 
-/// Handles messages as they come, but for wakes; `bell` is the queue, where this process can be told of new ones.
+/// Handles messages as they come, except wakes; `bell` is the queue, where this process is notified of new ones.
 pub(super) async fn keep_working(
     (dispatcher, deliveries): (Arc<Dispatcher>, Arc<Deliveries>),
     bell: Option<Arc<LocalQueue>>,
@@ -152,7 +152,7 @@ pub(super) async fn keep_working(
         tokio::select! {
             _ = stopped.changed() => {}
             () = changed => {}
-            // Delayed messages become visible without anybody saying so.
+            // Delayed messages become visible without a notification.
             _ = tokio::time::timeout(rhythm.at_least_every / 4, std::future::pending::<()>()) => {}
         }
     }

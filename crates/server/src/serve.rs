@@ -75,7 +75,7 @@ impl Limits {
 struct Connection {
     peer: IpAddr,
     busy: Busy,
-    /// Tells it to give way to another one.
+    /// Asks the connection to give way to another one.
     gives_way: Arc<Notify>,
 }
 
@@ -180,7 +180,7 @@ async fn converse(
     router: Router,
     mut stopped: watch::Receiver<bool>,
 ) {
-    // Answers are short, and whoever asks waits for them.
+    // Answers are short, and the caller waits for them.
     let _ = stream.set_nodelay(true);
     let busy = &connection.busy;
     let answer = service_fn(|request: hyper::Request<Incoming>| {

@@ -73,14 +73,14 @@ pub(super) const KEY: Parameter = Parameter {
     means: "Names the order: the same name with the same body is carried out once.",
 };
 
-/// Whether Jules is looked at first.
+/// Whether to read Jules first.
 pub(super) const FRESH: Parameter = query(
     "fresh",
     Takes::Switch,
     "Whether Jules is looked at first: what the job then is, is answered.",
 );
 
-/// Which tools are shown besides.
+/// Additional tools to list.
 pub(super) const TOOLSETS: Parameter = query(
     "toolsets",
     Takes::Toolsets,

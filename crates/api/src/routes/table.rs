@@ -21,7 +21,7 @@ type DoorRow = Row<Arc<Inner>>;
 /// What an order answers that waits a little for its effect.
 const EFFECT: &[(u16, Body)] = &[(200, Json("EffectView")), (202, Json("Later"))];
 
-/// What whoever has a token may call, in the order of the document.
+/// Routes for callers with a token, in the order of the document.
 pub(crate) static CLOSED: &[DoorRow] = &[
     Row::get("/jobs", ("list_jobs", "Lists jobs, the newest first"), || {
         get(jobs::list)
@@ -211,7 +211,7 @@ pub(crate) static CLOSED: &[DoorRow] = &[
     .answers(&[(200, OpenApi)]),
 ];
 
-/// What anybody may call.
+/// Routes for anyone.
 pub(crate) static OPEN: &[DoorRow] = &[Row::get(
     "/healthz",
     ("health", "Tells that the process answers"),

@@ -1,4 +1,4 @@
-//! The body of a delivery. It is read before anybody knows who sent it, so it may take little room and little time.
+//! The body of a delivery. It is read before its sender is verified, so it gets little room and little time.
 
 use std::time::Duration;
 

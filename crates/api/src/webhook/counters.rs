@@ -19,7 +19,7 @@ pub struct WebhookCounters {
     unsigned: Mutex<Unsigned>,
 }
 
-/// Refused signatures, which anybody can send as many of as they like.
+/// Refused signatures, of which anyone can send as many as they like.
 #[derive(Debug, Default)]
 struct Unsigned {
     logged_at: Option<Timestamp>,

@@ -11,7 +11,7 @@ use crate::mcp::call_of;
 use crate::merging::in_review;
 use crate::world::{SHA, World};
 
-/// How a job stands.
+/// State of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Queued,

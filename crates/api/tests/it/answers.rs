@@ -189,7 +189,7 @@ async fn an_effect_of_unknown_outcome_is_for_later_at_once() {
     assert!(later["sentence"].as_str().unwrap().contains("12:01:00"));
 }
 
-/// A store or queue that lets nothing through, in words that nobody outside may read.
+/// A store or queue that lets nothing through, with error texts that must not leave the process.
 struct Broken;
 
 const INSIDE: &str = "disk /var/inside is full";

@@ -154,7 +154,7 @@ async fn a_token_that_is_replaced_is_learned_and_the_one_before_ends_when_it_is_
     is(Some("gaf_new, gaf_old"));
     world.clock.advance(SECRET_READ_AGAIN);
     assert!(opens(&router, "gaf_new").await && opens(&router, "gaf_old").await);
-    // What is known opens also while the store does not answer.
+    // A cached secret is accepted also while the store does not answer.
     is(None);
     world.clock.advance(SECRET_KEPT);
     assert!(opens(&router, "gaf_new").await && opens(&router, "gaf_old").await);

@@ -1,4 +1,4 @@
-//! Events from where the asker stands.
+//! Events after the caller's cursor.
 
 use std::time::Duration;
 
@@ -96,7 +96,7 @@ async fn each_event_is_told_once_in_order_and_none_is_passed_over() {
     let (page, cursor) = ask(&world, &format!("?after={cursor}")).await;
     assert_eq!(page, [late]);
     assert!(ask(&world, &format!("?after={cursor}")).await.0.is_empty());
-    // Whoever begins anew gets the newest.
+    // A reader without a cursor gets the newest.
     let (newest, _) = ask(&world, "?limit=2").await;
     assert_eq!(newest, ids[3..]);
     let (none, here) = ask(&world, "?limit=0").await;
@@ -111,7 +111,7 @@ async fn a_burst_is_told_to_its_end() {
     for n in 0..150 {
         seen(&world, &job, &n.to_string(), n / 100).await;
     }
-    // Whoever begins in the middle of it gets what comes then.
+    // A reader that begins in the middle gets what comes then.
     let (_, here) = ask(&world, "?limit=0").await;
     let next = seen(&world, &job, "next", 2).await;
     assert_eq!(ask(&world, &format!("?after={here}")).await.0, [next]);

@@ -1,6 +1,7 @@
-//! Bad input at every route there is: each answer is a refusal that names what is wrong, and nothing is stored by it.
+//! Bad input at every route: each answer is a refusal that names what is wrong, and nothing is stored by it.
 //!
-//! What is tried comes out of the table of routes and the OpenAPI document, so a new field or parameter is tried without a word here. A new route needs its row in [`sound`].
+//! The inputs come from the table of routes and the OpenAPI document, so a new field or parameter is covered without
+//! a change here. A new route needs its row in [`sound`].
 
 mod tried;
 
@@ -121,7 +122,7 @@ fn method(route: &Route) -> http::Method {
     }
 }
 
-/// The routes that answer whoever has a token: GitHub's has its own tests, since it answers without words.
+/// The routes for callers with a token; GitHub's has its own tests, since it answers without a text.
 fn answering() -> impl Iterator<Item = &'static Route> {
     routes().filter(|route| route.caller != Caller::GitHub)
 }
@@ -185,6 +186,6 @@ async fn bad_bodies_are_refused_at_every_route() {
             }
         }
     }
-    // Whoever takes the fields out of the document would try nothing.
+    // Without the fields of the document the test would try nothing.
     assert!(fields > 100, "{fields}");
 }

@@ -1,4 +1,4 @@
-//! `/mcp`: the tools over HTTP, one message a request, with the scope of whoever sends it.
+//! `/mcp`: the tools over HTTP, one message a request, with the scope of its sender.
 
 use std::time::Duration;
 
@@ -167,7 +167,7 @@ async fn a_token_does_over_mcp_what_it_does_elsewhere() {
     );
     let done = with(&world, &tokens[1], &orders).await.ok(200);
     assert_eq!(done["result"]["isError"], false, "{done}");
-    // Without a token, or with one that opens nothing, not even the list is told.
+    // Without a valid token not even the list is returned.
     for token in ["", "gaf_stranger", "AIzaSyA0123456789"] {
         let refused = with(&world, token, &request("tools/list", json!({}))).await;
         refused.code(401);
@@ -240,7 +240,7 @@ async fn only_messages_are_posted() {
     let long = format!("{{\"x\": \"{}\"}}", "x".repeat(10 << 20));
     let answer = world.call(Method::POST, "/mcp", (&HEADERS, &long)).await;
     assert_eq!(answer.code(413), "too_large");
-    // Whoever reads JSON alone, or does not say, gets it; whoever reads events alone gets these.
+    // A client that accepts JSON, or does not say, gets JSON; one that accepts only events gets events.
     for headers in [&[HEADERS[0]][..], &[HEADERS[0], ("accept", "*/*")]] {
         let answer = world.call(Method::POST, "/mcp", (headers, &ping)).await;
         assert_eq!(answer.ok(200)["result"], json!({}));

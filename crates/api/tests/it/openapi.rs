@@ -35,7 +35,7 @@ fn spellings(route: &Route) -> impl Iterator<Item = &'static str> {
     [Some(route.path), route.colon].into_iter().flatten()
 }
 
-/// The routes that `gaffer up` serves besides the webhook's.
+/// The routes that `gaffer up` serves apart from the webhook's.
 fn of_the_door() -> impl Iterator<Item = &'static Route> {
     routes().filter(|route| route.caller != Caller::GitHub)
 }
@@ -89,7 +89,7 @@ async fn everything_in_the_table_is_served_and_nothing_else() {
     assert!(is_unserved(&nowhere), "{nowhere:?}");
 }
 
-/// Whether a path with parts that vary stands for this one too.
+/// Whether a path pattern covers this path too.
 fn covers(varying: &str, path: &str) -> bool {
     let (varying, path) = (varying.split('/'), path.split('/'));
     let is_same = |(varying, part): (&str, &str)| match varying.split_once('}') {

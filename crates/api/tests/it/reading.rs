@@ -401,7 +401,7 @@ async fn a_list_goes_on_from_its_cursor_whoever_came_since() {
                 break;
             };
             assert_eq!(page["more"], true);
-            // What is new stands before the cursor.
+            // New jobs come before the cursor.
             world.job("acme/shop").await;
             query = format!("/jobs?repo=acme/shop&limit={limit}&cursor={cursor}");
         }

@@ -1,4 +1,4 @@
-//! Registering jobs, notes about them, and what Jules is read for while somebody waits.
+//! Registering jobs, notes about them, and reads from Jules while the caller waits.
 
 use domain::conversation::{Cursor, Message, Role};
 use domain::session::SessionState;

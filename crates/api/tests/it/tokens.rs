@@ -103,7 +103,7 @@ async fn a_token_that_is_over_opens_nothing() {
     let hour = SignedDuration::from_hours(1);
     let token = made(&world.desk, "ci", Scope::Read, Some(hour)).await;
     shown(&world, &token, look()).await.ok(200);
-    // Whoever knows the name alone knows nothing.
+    // Knowing the name of a token is of no use.
     for other in [token.replace("07", "08"), token.replace("ci", "cd")] {
         assert_eq!(shown(&world, &other, look()).await.code(401), "wrong_token");
     }

@@ -295,7 +295,7 @@ async fn a_secret_that_is_replaced_is_learned_from_the_first_mismatch() {
     let hook = Hook::new("old");
     assert_eq!(hook.signed(&pull_request(), "old").await, 202);
     hook.secrets.set(Some(Ok("new,old")));
-    // Too soon after the last reading: one delivery is lost rather than the secret read at everybody's wish.
+    // Too soon after the last read: losing one delivery is better than a read for every wrong signature.
     assert_eq!(hook.signed(&pull_request(), "new").await, 401);
     hook.clock.advance(SECRET_READ_AGAIN);
     assert_eq!(hook.signed(&pull_request(), "new").await, 202);

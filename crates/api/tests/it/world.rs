@@ -31,7 +31,7 @@ pub(crate) const TOKEN: &str = "gaf_0123456789abcdefghijklmnop";
 pub(crate) const SESSION: &str = "15400000000000000001";
 pub(crate) const SHA: &str = "1111111111111111111111111111111111111111";
 
-/// A clock that stands until it is moved.
+/// A clock that moves only when it is set.
 pub(crate) struct SetClock(Mutex<Timestamp>);
 
 impl SetClock {
@@ -226,7 +226,7 @@ impl World {
         }
     }
 
-    /// A call with the token, and with these headers besides.
+    /// A call with the token and these additional headers.
     pub(crate) async fn call(
         &self,
         method: Method,

@@ -22,7 +22,8 @@ impl Client {
 
     /// What a job's session has produced, read afresh, with all that is kept of its patch.
     ///
-    /// Where somebody else reads it anew meanwhile, the pieces no longer fit together: what there is then ends with the last that did, and says that it is cut.
+    /// If another caller refreshes it meanwhile, the pieces no longer fit together: the result then ends with the
+    /// last one that did, and says that it is cut.
     pub async fn whole_artifacts(&self, id: &str) -> Result<Answer<Artifacts>, Error> {
         let mut whole = match self.artifacts(id).await? {
             Answer::Done(first) => first,

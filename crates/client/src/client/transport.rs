@@ -129,7 +129,7 @@ impl Call {
     }
 }
 
-/// The path of a job. What it is called by is one segment, whatever stands in it, so that nothing can be another path.
+/// The path of a job. Its name is one segment, whatever it contains, so that it cannot form another path.
 pub(super) fn job_path(name: &str, rest: &[&str]) -> Result<Vec<String>, InvalidId> {
     let mut path = vec!["jobs".to_owned(), name.parse::<JobName>()?.to_string()];
     path.extend(rest.iter().map(|segment| (*segment).to_owned()));
@@ -137,10 +137,11 @@ pub(super) fn job_path(name: &str, rest: &[&str]) -> Result<Vec<String>, Invalid
 }
 
 impl Client {
-    /// A client of the door at an address.
+    /// A client of the HTTP API at an address.
     ///
     /// # Errors
-    /// [`Error::Base`], [`Error::GoogleKey`], [`Error::Token`], [`Error::NoTlsProvider`] unless the process has installed one, and [`Error::Http`].
+    /// [`Error::Base`], [`Error::GoogleKey`], [`Error::Token`], [`Error::NoTlsProvider`] unless the process has
+    /// installed one, and [`Error::Http`].
     pub fn new(base: Url, token: SecretString) -> Result<Self, Error> {
         check(&base)?;
         let authorization = authorization(&token)?;
@@ -153,7 +154,7 @@ impl Client {
         })
     }
 
-    /// A client of the door in this process, for whoever showed this token to that door.
+    /// A client of the API in this process, for a caller that showed this token.
     ///
     /// # Errors
     /// [`Error::GoogleKey`] and [`Error::Token`].

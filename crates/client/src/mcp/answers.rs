@@ -73,7 +73,7 @@ pub(super) struct Line {
     pub(super) tags: Vec<String>,
 }
 
-/// Where a job stands after an order.
+/// The state of a job after an order.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Stands {
     pub(super) job_id: String,
@@ -123,7 +123,7 @@ pub(super) struct Row {
     pub(super) pull_request: Option<String>,
 }
 
-/// How a job stands, in one letter.
+/// The state of a job, in one letter.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Checked {
     pub(super) code: Code,

@@ -1,6 +1,7 @@
-//! What the tools take. What stands above a field is read by models, and left out where its name says it: `job_id` is explained in the server's instructions.
+//! Arguments of the tools. Models read the comment above a field; a field whose name is clear has none: the server's
+//! instructions explain `job_id`.
 //!
-//! Unknown names are refused: a model that misspells one must not believe that it was heard.
+//! Unknown names are refused: a model that misspells one must not believe that it had an effect.
 
 use domain::ids::{AgentName, BranchName, CommitSha, EventId, PlanId, RepoName};
 use domain::policy::MergeMethod;
@@ -24,7 +25,7 @@ pub(super) struct CreateJob {
     pub(super) branch: Option<BranchName>,
     /// The task.
     pub(super) prompt: String,
-    /// What must hold besides: a text, a list of texts, or named ones; `require_plan_approval` and `automation_mode` are obeyed.
+    /// Further terms: a text, a list of texts, or named ones; `require_plan_approval` and `automation_mode` are obeyed.
     #[serde(default)]
     pub(super) constraints: Option<Constraints>,
     #[serde(default)]
@@ -203,7 +204,7 @@ pub(super) struct MergePr {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MergePayload {
-    /// The head that was looked at.
+    /// The head that was reviewed.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub(super) sha: Option<CommitSha>,
@@ -215,7 +216,7 @@ pub(super) struct MergePayload {
     pub(super) commit_title: Option<String>,
     #[serde(default)]
     pub(super) delete_branch: Option<bool>,
-    // Cannot be true, so no model needs to be told of it.
+    // Cannot be true, so models need no description of it.
     #[serde(default)]
     #[schemars(skip)]
     pub(super) force: bool,
@@ -225,7 +226,7 @@ pub(super) struct MergePayload {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WaitEvent {
-    /// From the last call; without it what nobody has acknowledged yet.
+    /// From the last call; without it, all that is not acknowledged.
     #[serde(default)]
     pub(super) cursor: Option<String>,
     /// Only events of this job.

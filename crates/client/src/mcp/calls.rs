@@ -25,7 +25,7 @@ const SUMMARY_FILES_MAX: usize = 20;
 /// Most files in a list of all.
 const TREE_FILES_MAX: usize = 500;
 
-/// How much of a file's change is shown, in bytes: unless told otherwise, and at most.
+/// How much of a file's change is returned, in bytes: by default, and at most.
 const FILE_BYTES: u32 = 8 * 1024;
 const FILE_BYTES_MAX: u32 = 64 * 1024;
 
@@ -113,7 +113,7 @@ impl From<Error> for Failed {
     }
 }
 
-/// Calls a tool. Only where somebody `waits` is an answer held back until something comes.
+/// Calls a tool. Only a caller that `waits` gets long polling.
 pub(super) async fn call(
     tool: Tool,
     given: Value,

@@ -1,7 +1,8 @@
-//! The same server over HTTP: one request, one answer, and nothing kept between them.
+//! The same server over HTTP: one request, one answer, and no state between them.
 //!
-//! The official SDK's streamable HTTP service reads, checks and answers the messages, of every version of the protocol that it speaks.
-//! What it would tell in bare text is told otherwise by whoever owns the door, and what is no message at all is told here.
+//! The official SDK's streamable HTTP service reads, checks and answers the messages, of every version of the
+//! protocol that it supports.
+//! The API replaces the SDK's bare-text errors, and this module answers what is no message at all.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -42,7 +43,7 @@ const NO_REQUEST: i32 = -32_600;
 pub enum Posted {
     /// An answer of the protocol.
     Answer(Response<BoxBody<Bytes, Infallible>>),
-    /// It was not even looked at.
+    /// It was refused before it was read.
     Refused {
         /// The status.
         status: StatusCode,
@@ -67,7 +68,7 @@ pub async fn posted(server: Server, headers: &HeaderMap, body: Bytes) -> Posted 
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(takes_json)
-        // Whoever calls has shown a token, which no page that was led here by its name knows.
+        // The caller has shown a token, which no page with a rebound name knows.
         .disable_allowed_hosts()
         .with_max_request_body_bytes(BODY_BYTES_MAX);
     let sessions = Arc::new(NeverSessionManager::default());

@@ -53,7 +53,7 @@ pub(super) struct Standing {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     overdue_since: Option<Timestamp>,
-    /// What stands in the way at GitHub.
+    /// Obstacles at GitHub.
     github: Vec<String>,
 }
 
@@ -85,7 +85,7 @@ pub(super) struct Because {
     job_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pull_request: Option<String>,
-    /// How old what is told of the pull request is.
+    /// Age of what is shown of the pull request.
     #[serde(skip_serializing_if = "Option::is_none")]
     as_read: Option<String>,
     because: Vec<String>,
@@ -102,7 +102,7 @@ pub(super) struct Because {
 /// What will be done.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Step {
-    /// When; none if that hangs on somebody else.
+    /// When; absent if that depends on others.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     at: Option<Timestamp>,

@@ -19,7 +19,7 @@ pub(super) fn schema<T: JsonSchema>() -> JsonObject {
     object
 }
 
-/// Takes out what tells a model nothing: what is meant without a value, how numbers are stored, that nothing may stand for nothing, and what the kind of something already says.
+/// Removes what helps no model: defaults, number formats, `null` alternatives, and descriptions that repeat the type.
 fn slim(schema: &mut Value) {
     let Value::Object(object) = schema else {
         return;

@@ -1,4 +1,4 @@
-//! A job as it is now, what was said about it, and what is noted down with it.
+//! Tools for a job's present state, its conversation and its notes.
 
 use domain::fence::is_invisible;
 
@@ -43,7 +43,7 @@ pub(super) async fn register(
     })
 }
 
-/// `jules_get_job`. While Jules is still being read, the job is shown as it is known.
+/// `jules_get_job`. While Jules is still being read, it shows the stored job.
 pub(super) async fn job(door: &Client, wanted: arguments::GetJob) -> Result<Job, Failed> {
     if wanted.fresh
         && let Answer::Done(job) = door.fresh_job(&wanted.job_id).await?

@@ -1,4 +1,4 @@
-//! What every client is told about the tools, and what is refused before the door is called.
+//! The descriptions of the tools, and what is refused before the API is called.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -33,14 +33,14 @@ fn server() -> Server {
     Server::new(Arc::new(Nowhere))
 }
 
-/// A door that answers nothing, and whether anybody still waits there.
+/// An API that never answers, and whether a caller still waits there.
 #[derive(Default)]
 struct Mute {
     waiting: AtomicUsize,
     changed: tokio::sync::Notify,
 }
 
-/// Somebody who waits.
+/// A waiting caller.
 struct Waiter<'a>(&'a Mute);
 
 impl<'a> Waiter<'a> {
@@ -129,7 +129,7 @@ async fn nobody_waits_for_a_caller_who_has_had_enough() {
     gone.expect("the door is still waited at");
 }
 
-/// A server whose door is called at an address where nobody listens.
+/// A server whose API is at an address where nothing listens.
 struct Deserted;
 
 #[async_trait]

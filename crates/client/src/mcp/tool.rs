@@ -8,7 +8,7 @@ use super::schema::schema;
 use super::toolset::Toolset;
 use super::{answers, arguments, inbox, insight};
 
-/// What clients are told about all tools, in the order of [`Tool::ALL`], made once.
+/// The descriptions of all tools, in the order of [`Tool::ALL`], made once.
 pub(super) fn described() -> &'static [rmcp::model::Tool] {
     static ALL: LazyLock<Vec<rmcp::model::Tool>> =
         LazyLock::new(|| Tool::ALL.into_iter().map(Tool::described).collect());
@@ -26,7 +26,7 @@ pub(super) enum Tool {
     GetJob,
     /// Shows the jobs of a repository, or of all.
     ListJobs,
-    /// Tells in one letter whether something waits.
+    /// Says in one letter whether something waits.
     Check,
     /// Shows what was said.
     GetMessages,
@@ -48,11 +48,11 @@ pub(super) enum Tool {
     WaitEvent,
     /// Says that an event is dealt with.
     AckEvent,
-    /// Tells what is going on.
+    /// Reports the present state of everything.
     Status,
-    /// Tells why something does not move.
+    /// Explains why something does not move.
     Why,
-    /// Shows what somebody had to know about a job.
+    /// Lists a job's events.
     ListEvents,
     /// Takes wakes out of an inbox.
     TakeWakes,
@@ -75,7 +75,7 @@ enum Does {
 }
 
 impl Tool {
-    /// All of them, as they are listed: first those that everybody sees.
+    /// All of them in the order of the list: first those that are always listed.
     pub(super) const ALL: [Self; 21] = [
         Self::CreateJob,
         Self::RegisterJob,
@@ -100,7 +100,7 @@ impl Tool {
         Self::ReturnWake,
     ];
 
-    /// The set that it is in; none for those that everybody sees.
+    /// Its set; `None` for those that are always listed.
     pub(super) fn toolset(self) -> Option<Toolset> {
         match self {
             Self::CreateJob
@@ -270,7 +270,7 @@ impl Tool {
         }
     }
 
-    /// What clients are told about it.
+    /// Its description for clients.
     fn described(self) -> rmcp::model::Tool {
         rmcp::model::Tool::new(self.name(), self.description(), self.takes())
             .with_raw_output_schema(Arc::new(self.answers()))

@@ -1,4 +1,4 @@
-//! Sets of tools that are shown to whoever asks for them: every tool in a list costs a model room in every session.
+//! Sets of tools that are listed on request: every listed tool costs a model room in every session.
 
 use std::fmt;
 use std::str::FromStr;

@@ -17,7 +17,7 @@ const SECONDS_MAX: u32 = 45;
 /// How long is waited at least, in seconds.
 const SECONDS_MIN: u32 = 1;
 
-/// Most events that are told at once: what they need is in them.
+/// Maximum number of events in one answer: each contains all that its receiver needs.
 const EVENTS_MAX: u32 = 5;
 
 /// The wait between two looks where the door holds no answer open, as on AWS.
@@ -35,7 +35,8 @@ pub(super) fn cursor(given: Option<String>) -> Result<Option<String>, Failed> {
     Ok(given)
 }
 
-/// Waits for what still waits for somebody, and tells where to go on whether something came or not. Where nobody `waits` it only looks.
+/// Waits for open events, and returns the next cursor whether any came or not. A caller that does not `wait` gets an
+/// answer at once.
 pub(super) async fn wait(door: &Client, wanted: WaitEvent, waits: bool) -> Result<Waited, Failed> {
     let seconds = wanted.seconds.unwrap_or(SECONDS_MAX);
     if !(SECONDS_MIN..=SECONDS_MAX).contains(&seconds) {
@@ -58,7 +59,7 @@ pub(super) async fn wait(door: &Client, wanted: WaitEvent, waits: bool) -> Resul
             seconds_of(until.saturating_duration_since(began)).min(WAIT_SECONDS_MAX);
         let page = match door.events_after(&asked).await {
             Ok(page) => page,
-            // Whoever waited must not have to begin anew because of one call.
+            // One failed call must not make a waiting client begin anew.
             Err(_) if asked_before => {
                 let cursor = asked.after.unwrap_or_default();
                 let events = Vec::new();

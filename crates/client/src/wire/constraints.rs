@@ -1,4 +1,4 @@
-//! What must hold of a job besides its task: some by names that Gaffer obeys, the others for Jules to read.
+//! Terms of a job apart from its task: some by names that Gaffer obeys, the others for Jules to read.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +14,7 @@ use serde_json::Value;
 /// How much of a name that is not understood is repeated, in characters.
 const NAME_CHARS_MAX: usize = 80;
 
-/// What must hold besides.
+/// Further terms of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,

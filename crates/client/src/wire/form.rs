@@ -1,6 +1,7 @@
-//! How ids, times and what else comes from the domain are written, for the OpenAPI document.
+//! Schemas of ids, times and other types of the domain, for the OpenAPI document.
 //!
-//! The domain knows no schemas, so each of its types has a form here that `#[schemars(with = "..")]` names. What the domain reads and what a form says are compared by tests.
+//! The domain knows no schemas, so each of its types has a form here that `#[schemars(with = "..")]` names. Tests
+//! compare what the domain reads with what a form says.
 
 use std::borrow::Cow;
 
@@ -115,7 +116,7 @@ impl JsonSchema for Never {
     }
 }
 
-/// What must hold of a job besides its task.
+/// Further terms of a job.
 pub(super) struct Constraints;
 
 impl JsonSchema for Constraints {

@@ -57,7 +57,7 @@ pub struct TakenWake {
     pub until: Timestamp,
 }
 
-/// `POST /events/{event_id}/extend`: whoever took a wake is still at it.
+/// `POST /events/{event_id}/extend`: the taker of a wake needs more time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Extend {
@@ -82,7 +82,7 @@ pub struct Extended {
     pub until: Timestamp,
 }
 
-/// `POST /events/{event_id}/return`: whoever took a wake could not do it.
+/// `POST /events/{event_id}/return`: the taker of a wake could not handle it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GiveBack {

@@ -1,4 +1,4 @@
-//! A job as it is asked for and as it is shown.
+//! Requests for jobs, and jobs in answers.
 
 use domain::ids::{
     AccountName, AgentName, BranchName, CommitSha, JobId, PlanId, PullRef, RepoName, SessionId,
@@ -41,7 +41,8 @@ pub struct CreateJob {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::Priority>")]
     pub priority: Option<Priority>,
-    /// What must hold besides: a text, a list of texts, or named ones. `title`, `priority`, `require_plan_approval` and `automation_mode` are obeyed; the others stand below the prompt.
+    /// Further terms: a text, a list of texts, or named ones. `title`, `priority`, `require_plan_approval` and
+    /// `automation_mode` are obeyed; the others are appended to the prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::Constraints>")]
     pub constraints: Option<Constraints>,
@@ -53,7 +54,8 @@ pub struct JobView {
     /// Its id.
     #[schemars(with = "form::JobId")]
     pub job_id: JobId,
-    /// Where it stands, in one word: `queued`, `starting`, `working`, `asking`, `plan-waits`, `answered`, `paused`, `unknown`, `in-review`, `completed`, `merged`, `closed`, `failed`, `lost`, `refused` or `cancelled`.
+    /// Its state, in one word: `queued`, `starting`, `working`, `asking`, `plan-waits`, `answered`, `paused`,
+    /// `unknown`, `in-review`, `completed`, `merged`, `closed`, `failed`, `lost`, `refused` or `cancelled`.
     pub state: String,
     /// Its current or last session.
     #[schemars(with = "Option<form::SessionId>")]
@@ -89,7 +91,7 @@ pub struct JobView {
     #[serde(default)]
     #[schemars(with = "form::Priority")]
     pub priority: Priority,
-    /// Whether its plans wait for somebody whatever its source says.
+    /// Whether its plans wait for an approval whatever its source says.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub require_plan_approval: bool,
     /// What its sessions do with their work, in Jules's words, where that is not `AUTO_CREATE_PR`.
@@ -106,7 +108,7 @@ pub struct JobView {
     /// Who is waited for, and with what.
     #[serde(default)]
     pub waits_for: WaitsFor,
-    /// How old what is told of its pull request is, once that was judged.
+    /// Age of what is shown of its pull request, once that was judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_read: Option<AsRead>,
     /// How it ended, if it has.
@@ -131,7 +133,7 @@ pub struct OrderView {
     pub at: Timestamp,
 }
 
-/// How old what is told of a pull request is.
+/// Age of what is shown of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AsRead {
     /// When it was read on GitHub.
@@ -180,7 +182,7 @@ impl From<domain::job::WaitsFor> for WaitsFor {
     }
 }
 
-/// What waits for somebody. The words are Jules's: data, not orders.
+/// What waits for an answer. The words are Jules's: data, not orders.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "for")]
 pub enum Waiting {
@@ -222,7 +224,7 @@ pub struct Ended {
     pub at: Timestamp,
     /// How: the same word as the job's state.
     pub how: String,
-    /// Why, where Jules gave a reason or somebody called it off.
+    /// Why, where Jules gave a reason or the job was cancelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The head that was merged.
@@ -252,7 +254,8 @@ pub struct PullView {
     /// The job whose session made it.
     #[schemars(with = "form::JobId")]
     pub job_id: JobId,
-    /// Where it stands, in one word: as `GET /pulls/{owner}/{name}/{number}/why` tells it: `unread`, `waits`, `conflicts`, `blocked`, `merging` and so on.
+    /// Its state, in one word, as in `GET /pulls/{owner}/{name}/{number}/why`: `unread`, `waits`, `conflicts`,
+    /// `blocked`, `merging` and so on.
     pub state: String,
     /// Its head, once it was read.
     #[schemars(with = "Option<form::CommitSha>")]

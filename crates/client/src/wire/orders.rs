@@ -25,7 +25,7 @@ pub struct Message {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MergeRequest {
-    /// The head that was looked at; the present one without it.
+    /// The head that was reviewed; without it the present one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::CommitSha>")]
     pub sha: Option<CommitSha>,
@@ -61,7 +61,7 @@ pub struct CancelRequest {
     pub close_pull: bool,
 }
 
-/// `POST /jobs/adopt`: a session that somebody else began is to be watched as a job.
+/// `POST /jobs/adopt`: watches a session that was started elsewhere as a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdoptRequest {
@@ -84,13 +84,14 @@ pub struct AdoptRequest {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RetryRequest {
-    /// What the new session is told besides how the one before ended, at most `domain::job::AGAIN_CHARS_MAX` characters.
+    /// A message for the new session in addition to how the previous one ended, at most
+    /// `domain::job::AGAIN_CHARS_MAX` characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = domain::job::AGAIN_CHARS_MAX))]
     pub reason: Option<String>,
 }
 
-/// `POST /jobs/{id}:register`: a job, or a session that somebody else began, is watched, and something is noted down about it.
+/// `POST /jobs/{id}:register`: watches a job, or a session that was started elsewhere, and stores notes about it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegisterRequest {

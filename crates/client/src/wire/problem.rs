@@ -11,7 +11,7 @@ pub const PROBLEM_JSON: &str = "application/problem+json";
 /// Why a request was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Problem {
-    /// Always `about:blank`: `code` tells the kinds apart.
+    /// Always `about:blank`: `code` identifies the kind.
     #[serde(rename = "type", default = "about_blank")]
     pub kind: String,
     /// The status in words.

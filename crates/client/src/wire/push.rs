@@ -1,4 +1,4 @@
-//! A session that somebody pushes to us, as Jules's API shows it.
+//! A session that is pushed to us, as Jules's API shows it.
 
 use domain::ids::{InvalidId, JobId, SessionId};
 use schemars::JsonSchema;

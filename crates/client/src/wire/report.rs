@@ -23,12 +23,12 @@ pub struct Why {
     /// The pull request, if one is known.
     #[schemars(with = "Option<form::PullRef>")]
     pub pull_request: Option<PullRef>,
-    /// Where it stands, in one word.
+    /// Its state, in one word.
     pub state: String,
     /// Who is waited for; none for a pull request that no job of ours made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<WaitsFor>,
-    /// How old what is told of the pull request is; none where nothing that was read is told.
+    /// Age of what is shown of the pull request; absent where nothing of a reading is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_read: Option<AsRead>,
     /// What is the case.
@@ -38,7 +38,7 @@ pub struct Why {
     /// What to do about it: what would be accepted as things are.
     #[serde(default)]
     pub next: Vec<Next>,
-    /// When it is looked at again at the latest.
+    /// The latest time of its next check.
     #[schemars(with = "Option<form::Moment>")]
     pub next_look: Option<Timestamp>,
 }
@@ -46,7 +46,7 @@ pub struct Why {
 /// Something that will be done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Planned {
-    /// When; none if that hangs on somebody else.
+    /// When; absent if that depends on others.
     #[schemars(with = "Option<form::Moment>")]
     pub at: Option<Timestamp>,
     /// What, as a sentence.
@@ -66,7 +66,8 @@ pub struct Status {
     pub observe_only: bool,
     /// How many jobs are in each state.
     pub jobs: BTreeMap<String, u64>,
-    /// How many jobs whose session is watched wait for whom: `person`, `agent`, `jules`, `git_hub`, `gaffer` or `nobody`; `not_read` are jobs in review beyond the first 500 open pull requests.
+    /// How many jobs with a watched session wait for whom: `person`, `agent`, `jules`, `git_hub`, `gaffer` or
+    /// `nobody`; `not_read` are jobs in review beyond the first 500 open pull requests.
     #[serde(default)]
     pub waits_for: BTreeMap<String, u64>,
     /// The accounts.
@@ -104,7 +105,7 @@ pub struct HookView {
     /// The log: `app` or a repository.
     #[schemars(with = "form::Log")]
     pub log: Log,
-    /// When it was last looked at.
+    /// When it was last read.
     #[schemars(with = "Option<form::Moment>")]
     pub looked_at: Option<Timestamp>,
     /// What is wrong, as a sentence.
@@ -132,7 +133,7 @@ pub struct FeedView {
 /// How GitHub lets us work.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GitHubView {
-    /// What stands in the way, and what is called otherwise now; empty when all is well.
+    /// Obstacles, and repositories that were renamed; empty when all is well.
     pub trouble: Vec<Reason>,
     /// What is left of its budgets.
     pub budgets: Vec<BudgetView>,

@@ -12,7 +12,8 @@ use http_body_util::BodyExt;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
-/// How long nothing of an answer may be read before its connection counts as idle: a slow line takes something within seconds, and who reads nothing keeps no place.
+/// How long a client may read nothing of an answer before its connection counts as idle: a slow line takes something
+/// within seconds, and a client that reads nothing keeps no place.
 const READ_WITHIN: Duration = Duration::from_secs(15);
 
 #[derive(Debug, Default)]
@@ -88,7 +89,7 @@ impl Drop for Answering {
     }
 }
 
-/// A socket that tells when everything is written.
+/// A socket that reports when everything is written.
 pub(super) struct Telling<S> {
     pub(super) socket: S,
     pub(super) busy: Busy,

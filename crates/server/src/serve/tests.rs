@@ -45,7 +45,7 @@ const LIMITS: Limits = Limits {
     headers_within: HEADERS_WITHIN,
 };
 
-/// More than the system takes of an answer that nobody reads, in bytes.
+/// More than the system buffers of an unread answer, in bytes.
 const LONG: usize = 64 * 1024 * 1024;
 
 const ASK: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n";
@@ -170,7 +170,7 @@ fn where_all_are_busy_there_is_no_room() {
     assert!(!open.admit(&Connection::of(peer), &LIMITS));
     let other = Connection::of(IpAddr::from([127, 0, 0, 2]));
     assert!(open.admit(&other, &LIMITS));
-    // A peer that has its share takes nobody else's place.
+    // A peer with a full share takes no other peer's place.
     assert!(!open.admit(&Connection::of(peer), &LIMITS));
     busy_ones.push(other.busy.answering());
     let third = Connection::of(IpAddr::from([127, 0, 0, 3]));

@@ -4,13 +4,13 @@ use api::{JOB_BODY_BYTES_MAX, Route, Sends, Takes};
 use client::wire::IDEMPOTENCY_KEY;
 use serde_json::{Map, Value, json};
 
-/// The document tells the fields of each body.
+/// The document lists the fields of each body.
 const DOCUMENT: &str = include_str!("../../../../../docs/openapi.json");
 
 /// The pattern of a text that says anything at all.
 const ANY_TEXT: &str = "\\S";
 
-/// A body of this size, in bytes, is sent to whoever reads one.
+/// A body of this size, in bytes, is sent to each route that reads one.
 const LARGE_BYTES: usize = 10 * 1024 * 1024;
 
 /// What is wrong with a request, and so what its refusal has to name.
@@ -88,7 +88,7 @@ impl Tried {
     }
 }
 
-/// What is no name of anything, as it stands in a path.
+/// Names of nothing, as they are written in a path.
 fn nowhere() -> Vec<String> {
     let mut all: Vec<String> = [
         "%2e%2e%2f",
@@ -98,7 +98,7 @@ fn nowhere() -> Vec<String> {
         "%ff",
         "a%20b",
         "%F0%9F%92%A5",
-        // Ids of every kind, of nothing that is there: a job, somebody else's session, an event, an effect.
+        // Ids of every kind that name nothing here: a job, another account's session, an event, an effect.
         "01k0000000000000000000000a",
         "15400000000000009999",
         "evt_ffffffffffffffffffffffffffffffff",
@@ -110,7 +110,7 @@ fn nowhere() -> Vec<String> {
     all
 }
 
-/// Each part of a path that varies, spoilt. A pull request that nobody knows is told as such, so its parts are left what they may be.
+/// Each variable part of a path, spoilt. An unknown pull request has an answer of its own, so its parts stay valid.
 pub(super) fn bad_paths(path: &str, whole: &dyn Fn(&str) -> String, body: &Value) -> Vec<Tried> {
     let parts = ["{job}", "{effect}", "{event}", "{agent}", "{number}"];
     let varying = parts.into_iter().filter(|part| path.contains(part));

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::schemas::{Schemas, named};
 use super::spellings;
 
-/// What readers are told first.
+/// The document's introduction.
 const ABOUT: &str = "The door of a running Gaffer: hand work to Jules, look at it, answer it, and be woken.\n\nA job is named by its id or the first 4 or more characters of that, by the id of a session of its, by its pull request as `owner/name#number` (in a path as `owner%2Fname%23number`), or by `latest`. Orders about a job have two spellings, `/jobs/{job}:say` and `/jobs/{job}/messages`, which are the same. Requests refuse fields that they do not know, except in what others make up; answers may gain fields at any time. Every answer carries `x-request-id`.";
 
 /// The whole document.
@@ -208,7 +208,7 @@ fn responses(route: &Route, path: &str) -> Value {
     Value::Object(responses)
 }
 
-/// What is no message is told in the words of its protocol, and a bad parameter as everywhere.
+/// An invalid message is refused in the words of its protocol, and a bad parameter as everywhere.
 fn unreadable_message() -> Value {
     json!({
         "description": told(400),

@@ -92,12 +92,15 @@ fn generator(contract: Contract) -> SchemaGenerator {
         .into_generator()
 }
 
-/// Descriptions come out of our own documentation: links within the code lead nowhere outside, and number formats of Rust mean nothing there.
+/// Descriptions come from our own documentation: links within the code lead nowhere outside, a paragraph is one line,
+/// and number formats of Rust mean nothing there.
 fn plain(value: &mut Value) {
     match value {
         Value::Object(object) => {
             if let Some(Value::String(text)) = object.get_mut("description") {
-                *text = text.replace("[`", "`").replace("`]", "`");
+                let paragraphs = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " "));
+                let joined = paragraphs.collect::<Vec<_>>().join("\n\n");
+                *text = joined.replace("[`", "`").replace("`]", "`");
             }
             let format = object.get("format").and_then(Value::as_str);
             if format.is_some_and(|format| format.starts_with("uint")) {

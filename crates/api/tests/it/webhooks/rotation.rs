@@ -18,7 +18,7 @@ struct Believed {
     forged: usize,
 }
 
-/// All at once: those of GitHub under the old and the new secret, and those of somebody else.
+/// All at once: GitHub's under the old and the new secret, and forged ones.
 async fn burst(hook: &Hook) -> Believed {
     let body = pull_request().to_string();
     let mut all = tokio::task::JoinSet::new();
@@ -80,7 +80,7 @@ async fn under_load_no_valid_delivery_is_lost_in_the_overlap_and_no_old_one_acce
     let begin = hook.clock.now();
     all_from(&under_load(&hook, long).await, begin, wanted(1, 0));
 
-    // Both are stored; GitHub is told the new one once the overlap has begun.
+    // Both are stored; GitHub gets the new one once the overlap has begun.
     hook.secrets.set(Some(Ok("new,old")));
     let stored = hook.clock.now();
     let seen = under_load(&hook, long).await;

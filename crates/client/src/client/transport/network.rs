@@ -64,7 +64,7 @@ impl Network {
 
     fn unanswered(&self, error: reqwest::Error) -> Error {
         let base = self.base.to_string();
-        // The address may hold an id somebody mistyped; the base says enough.
+        // The address may hold a mistyped id; the base says enough.
         let source = error.without_url();
         if source.is_connect() {
             Error::Unreachable { base, source }

@@ -18,7 +18,7 @@ const ANSWER_CHARS_MAX: usize = 200;
 /// Longest wait that a receiver may ask for: a mistaken header must not silence an agent.
 const RETRY_AFTER_MAX: SignedDuration = SignedDuration::from_hours(24);
 
-/// The dates of HTTP besides the usual form: RFC 9110, section 5.6.7.
+/// The obsolete date formats of HTTP: RFC 9110, section 5.6.7.
 const OLD_DATES: [&str; 2] = ["%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
 
 /// Judges by the status alone; the body is read only to be shown, and one that never ends or breaks changes nothing.

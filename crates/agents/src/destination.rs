@@ -52,13 +52,13 @@ pub(crate) enum Refusal {
 /// How far a destination was trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// Nobody vouches for it: public addresses only.
+    /// No rule allows it: public addresses only.
     Stranger,
     /// A rule names it: private addresses too.
     Allowed,
 }
 
-/// Checks what the URL itself tells, literal addresses included: those never reach a resolver.
+/// Checks the URL itself, literal addresses included: those never reach a resolver.
 pub(crate) fn check(url: &Url, rules: &[HostRule]) -> Result<Trust, Refusal> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(Refusal::UserInfo);
@@ -135,7 +135,7 @@ impl Resolve for CheckedResolver {
         Box::pin(async move {
             let addresses = lookup.addresses(name.as_str()).await?;
             check_all(&addresses, trust)?;
-            // Port 0 stands for the one of the URL.
+            // Port 0 means the port of the URL.
             let addresses = addresses
                 .into_iter()
                 .map(|address| SocketAddr::new(address, 0));
@@ -144,7 +144,7 @@ impl Resolve for CheckedResolver {
     }
 }
 
-/// One bad address refuses the name: whoever mixes them in has no good intentions, and which one is used is chance.
+/// One bad address refuses the name: a mixed answer is suspicious, and which address is used is chance.
 pub(crate) fn check_all(addresses: &[IpAddr], trust: Trust) -> Result<(), Refusal> {
     if addresses.is_empty() {
         return Err(Refusal::NoAddress);

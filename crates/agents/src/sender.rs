@@ -232,11 +232,14 @@ impl Sender {
     }
 }
 
-/// A client that goes where it is told and nowhere else: no redirects, no proxy of the environment, no second try, no connection kept.
+/// A client that connects to its URL and nowhere else: no redirects, no proxy of the environment, no retry, no
+/// connection kept.
 ///
-/// A connection is not kept so that the name is resolved and checked at every try, and no wake is lost in one that died meanwhile.
+/// A connection is not kept so that the name is resolved and checked at every attempt, and no wake is lost in one
+/// that died meanwhile.
 pub(crate) fn client(lookup: Arc<dyn Lookup>, trust: Trust) -> Result<Client, reqwest::Error> {
-    // The HTTP client takes the process's provider and panics without one. Whoever comes first sets it; all of ours set the same.
+    // The HTTP client takes the process's provider and panics without one. The first caller sets it; all of ours set
+    // the same.
     drop(rustls::crypto::ring::default_provider().install_default());
     Client::builder()
         .user_agent(USER_AGENT)

@@ -16,15 +16,18 @@ pub const CONNECT_WITHIN: Duration = Duration::from_secs(2);
 /// Longest wait for one answer, the connection included. The slowest call, a transaction of 100 items, takes well under a second.
 pub const ATTEMPT_WITHIN: Duration = Duration::from_secs(3);
 
-/// Longest wait for one call with all its tries: the shortest-lived function, the webhook, has ten seconds in all, and has to end by itself to keep what it knows.
+/// Time limit of one call with all its retries: the shortest-lived function, the webhook, has ten seconds in all, and
+/// has to end by itself to save its result.
 pub const CALL_WITHIN: Duration = Duration::from_secs(7);
 
 /// How often a call is tried in all; the SDK waits a little longer before each, with jitter.
 pub const ATTEMPTS_MAX: u32 = 3;
 
-/// Settings for every client, out of the environment and the profile as every AWS tool reads them: `AWS_REGION`, `AWS_ENDPOINT_URL`, `AWS_ENDPOINT_URL_DYNAMODB` and so on.
+/// Settings for every client, from the environment and the profile as every AWS tool reads them: `AWS_REGION`,
+/// `AWS_ENDPOINT_URL`, `AWS_ENDPOINT_URL_DYNAMODB` and so on.
 ///
-/// The first hello of the SDK's usual cryptography costs 50 ms of processor time for entropy out of jitter; ring takes the system's and costs a fraction of one.
+/// The first handshake of the SDK's usual cryptography costs 50 ms of processor time for entropy from jitter; ring
+/// takes the system's and costs a fraction of that.
 pub async fn connect() -> SdkConfig {
     aws_config::defaults(BehaviorVersion::latest())
         .http_client(http(TlsContext::default()))

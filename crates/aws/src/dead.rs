@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::queue::{RECEIVE_MAX, SqsQueue, failed, unavailable};
 
-/// How long a dead letter is hidden while somebody goes through them; they are shown again at the end.
+/// Visibility timeout of dead letters while they are listed; they are visible again at the end.
 const HIDDEN: SignedDuration = SignedDuration::from_secs(30);
 
 /// A receive that waits asks all of the servers that a queue is spread over; one that does not may miss messages.
@@ -64,7 +64,7 @@ impl DeadLetters for SqsQueue {
 }
 
 impl SqsQueue {
-    /// Receives these, as far as they are there. Whoever holds one is alone with it for a while.
+    /// Receives these messages, as far as they are there. Each is exclusive to its receiver for a while.
     async fn seize(&self, ids: &BTreeSet<String>) -> Result<Vec<Held>, QueueError> {
         if ids.is_empty() {
             return Ok(Vec::new());

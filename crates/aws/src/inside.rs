@@ -1,4 +1,5 @@
-//! How AWS is reached from inside Lambda, which says in the environment all that elsewhere is looked for in profiles and asked of other services.
+//! Connection settings inside Lambda, where the environment has all that elsewhere comes from profiles and other
+//! services.
 
 use aws_config::environment::EnvironmentVariableCredentialsProvider;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
@@ -12,7 +13,8 @@ use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 
 use crate::connect;
 
-/// The five roots that sign the services of AWS: reading the hundred and more of the system takes five times as long as all else that a function does before it begins.
+/// The five roots that sign the services of AWS: reading the hundred and more of the system takes five times as long
+/// as all the rest of a function's start.
 ///
 /// Source: Amazon Trust Services, "Certificate Authorities"; AWS advises to trust all five.
 const AMAZON: &[u8] = include_bytes!("inside/amazon.pem");
@@ -27,7 +29,7 @@ pub struct Surroundings {
     pub region: String,
     /// Where AWS is, when it is an emulator.
     pub endpoint: Option<String>,
-    /// Certificates in PEM, of those to be trusted in place of Amazon's own.
+    /// Certificates in PEM to trust in place of Amazon's own.
     pub trusted: Option<Vec<u8>>,
 }
 
@@ -46,7 +48,8 @@ pub fn connect_inside(place: Surroundings) -> SdkConfig {
     config.region(Region::new(place.region)).build()
 }
 
-/// A client whose connector is made at the first call only: every client of a service would have one made and thrown away to see whether it can be, certificates and all.
+/// A client that makes its connector at the first call: otherwise every client of a service would make one and throw
+/// it away to check that it can, certificates included.
 #[derive(Debug)]
 struct Once(SharedHttpClient);
 

@@ -43,7 +43,8 @@ const FOREIGN_RECEIPT: [&str; 2] = ["ReceiptHandleIsInvalid", "InvalidAddress"];
 #[derive(Debug, Clone)]
 pub struct SqsQueue {
     settings: Config,
-    /// Made when it is first needed: half a million instructions, most of them for the list of AWS's regions, which a function that only reads the table never takes.
+    /// Made at first use: half a million instructions, most of them for the list of AWS's regions, which a function
+    /// that only reads the table never needs.
     client: Arc<OnceLock<Client>>,
     pub(crate) url: String,
     pub(crate) dead_url: String,
@@ -209,7 +210,7 @@ impl Queue for SqsQueue {
     }
 }
 
-/// Whole seconds, the next ones up: a message that comes too early is looked at for nothing.
+/// Whole seconds, rounded up: a message that comes too early is read for nothing.
 fn seconds(wait: SignedDuration, most: SignedDuration) -> i32 {
     let wait = wait.clamp(SignedDuration::ZERO, most);
     let wait = Duration::try_from(wait).unwrap_or_default();

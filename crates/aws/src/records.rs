@@ -32,7 +32,8 @@ use read::Question;
 /// The record store.
 ///
 /// A record that was deleted and is put again starts at version 1, as on SQLite.
-/// Lists and what is due are read from indexes, which follow the table after a moment; `get` and `query` read the table as of its last commit.
+/// Lists and due rows are read from indexes, which follow the table after a moment; `get` and `query` read the table
+/// as of its last commit.
 #[derive(Debug, Clone)]
 pub struct Table {
     client: Client,
@@ -91,7 +92,8 @@ impl Records for Table {
         read::partition(self, (pk, prefix), after, limit).await
     }
 
-    /// Records at the same place come in no particular order, and a page may hold fewer than there are when some have just left the list. A limit of 0 is taken as 1.
+    /// Records at the same place have no particular order, and a page may be short when some have just left the list.
+    /// A limit of 0 counts as 1.
     async fn list(
         &self,
         name: &str,

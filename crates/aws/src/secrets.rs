@@ -14,13 +14,14 @@ use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use engine::ports::{SecretName, Secrets, SecretsError};
 use secrecy::{ExposeSecret, SecretString};
 
-/// Longest wait for one answer: whoever asks has a secret in hand mostly, or somebody waiting.
+/// Time limit of one answer: the caller mostly has a cached secret, or a person waiting.
 const ATTEMPT_WITHIN: Duration = Duration::from_millis(1_500);
 
 /// Longest wait for a secret with all tries.
 const READ_WITHIN: Duration = Duration::from_secs(3);
 
-/// The codes with which the store says that it will not, rather than that it cannot now. A clock that is wrong or credentials that have run out say nothing about the secret.
+/// Codes with which the store refuses, as opposed to being unavailable. A wrong clock or expired credentials say
+/// nothing about the secret.
 const REFUSALS: [&str; 2] = ["AccessDeniedException", "InvalidKeyId"];
 
 /// The secrets of one stack.

@@ -3,7 +3,7 @@
 /// The sparse index of what is due.
 pub(crate) const DUE_INDEX: &str = "due";
 
-/// The sparse index of what stands in a list.
+/// The sparse index of list members.
 pub(crate) const LIST_INDEX: &str = "list";
 
 /// Partition key of the table, text.
@@ -38,5 +38,6 @@ pub(crate) const OWN_AT: &str = "own_at";
 /// Whether some records that would share the item are items of their own.
 pub(crate) const APART: &str = "apart";
 
-/// What stands in every row of the due index: one partition takes a thousand writes a second, and there are few accounts and deadlines.
+/// The partition of every row in the due index: one partition takes a thousand writes a second, and there are few
+/// accounts and deadlines.
 pub(crate) const ALL: &str = "all";

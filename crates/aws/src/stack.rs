@@ -21,7 +21,7 @@ pub struct Stack {
     "looking for the queue `{queue}` of the stack: {message}; check the stack's name, AWS_REGION and the credentials"
 )]
 pub struct StackError {
-    /// What was looked for.
+    /// The queue's name.
     pub queue: String,
     /// What AWS said.
     pub message: String,

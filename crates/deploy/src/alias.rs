@@ -9,7 +9,7 @@ use crate::function::Function;
 /// What everything that calls points at.
 pub const LIVE: &str = "live";
 
-/// What stands before the deployment in the mark of an alias that went back from it.
+/// Prefix of the deployment in the mark of an alias that was rolled back from it.
 const WENT_BACK: &str = "went-back:";
 
 /// What the alias says about itself: which deployment moved it there, and from where.

@@ -70,7 +70,7 @@ impl Workshop {
         cargo
     }
 
-    /// What cargo-lambda builds below `target`, without what nobody reads on Lambda.
+    /// Builds with cargo-lambda below `target`, and removes what Lambda does not need.
     async fn build_for_lambda(
         &self,
         processor: &str,
@@ -141,7 +141,7 @@ fn places(
     }
 }
 
-/// The binaries that cargo-lambda has built, without what nobody reads on Lambda.
+/// The binaries that cargo-lambda has built, without what Lambda does not need.
 fn slimmed(folder: &Path) -> Result<Vec<(Function, PathBuf)>, Error> {
     let all = places(folder, |it| Path::new(it.short()).join("bootstrap"))?;
     for (_, binary) in &all {

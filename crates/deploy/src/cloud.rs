@@ -1,4 +1,4 @@
-//! Where a stack is: the clients of one account and region, and whom we tell how it goes.
+//! The target of a deployment: the clients of one account and region, and the output for progress.
 
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ impl Cloud {
         })
     }
 
-    /// Tells a step.
+    /// Reports a step.
     pub(crate) fn say(&self, line: impl AsRef<str>) {
         (self.tell)(line.as_ref());
     }

@@ -92,23 +92,26 @@ struct PutArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "x86_64")]
     binaries: Option<PathBuf>,
 
-    /// Watch only: write nothing to Jules, GitHub or agents. It stays so until `--observe-only=false` [default: as it is].
+    /// Watch only: write nothing to Jules, GitHub or agents. It stays so until `--observe-only=false` [default:
+    /// unchanged].
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     observe_only: Option<bool>,
 
-    /// An agent's host that may be woken although it is private, speaks plain HTTP or listens on another port than 443. Can be given several times; `--allow-host=` takes back all [default: as it is].
+    /// An agent's host that may be woken although it is private, speaks plain HTTP or listens on another port than
+    /// 443. Can be given several times; `--allow-host=` takes back all [default: unchanged].
     #[arg(long = "allow-host", value_name = "HOST[:PORT]", value_delimiter = ',')]
     allow_hosts: Option<Vec<String>>,
 
-    /// An SNS topic that is told of alarms; `--alarm-topic=` for none [default: as it is].
+    /// An SNS topic that receives alarms; `--alarm-topic=` for none [default: unchanged].
     #[arg(long, value_name = "ARN")]
     alarm_topic: Option<String>,
 
-    /// For how many days logs are kept [default: as it is, at first 30].
+    /// For how many days logs are kept [default: unchanged, at first 30].
     #[arg(long, value_name = "DAYS", value_parser = ["7", "14", "30", "60", "90", "180", "365"])]
     log_days: Option<String>,
 
-    /// Take away what calls the functions: nothing runs, so that the table can be filled by `gaffer import` or left for another place. Deploying once more without this goes on.
+    /// Take away what calls the functions: nothing runs, so that the table can be filled by `gaffer import` or left
+    /// for another place. The next deployment without this option brings it back.
     #[arg(long)]
     without_triggers: bool,
 
@@ -141,7 +144,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Tells a step.
+/// Prints a step.
 pub fn tell(line: &str) {
     println!("{line}");
 }
@@ -175,7 +178,7 @@ async fn open(args: PlaceArgs) -> Result<Cloud, Error> {
     Cloud::open(place, tell).await
 }
 
-/// Somebody at a terminal is asked before data is deleted; a script has said it by the command.
+/// Asks for confirmation at a terminal before data is deleted; in a script the command itself is the confirmation.
 fn agreed(cloud: &Cloud) -> Result<(), Error> {
     if !std::io::stdin().is_terminal() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Taking a stack down, from what calls to what keeps, and telling what is left.
+//! Takes a stack down, from the triggers to the data, and reports what is left.
 
 use std::time::Duration;
 
@@ -142,7 +142,7 @@ impl Cloud {
         Ok(())
     }
 
-    /// What is there of a stack, as AWS tells it now.
+    /// Lists the resources of a stack that AWS still shows.
     pub async fn left(&self) -> Result<Vec<Left>, Error> {
         let mut left = Vec::new();
         for name in [self.stack.triggers(), self.stack.to_string()] {

@@ -1,4 +1,4 @@
-//! What can go wrong while a stack is put somewhere, and how an answer of AWS is told.
+//! Errors of a deployment, and how AWS's answers are reported.
 
 use aws_sdk_cloudformation::error::{DisplayErrorContext, ProvideErrorMetadata};
 

@@ -1,4 +1,4 @@
-//! The four functions: how each is built, what it may take, and what the deployment tells it.
+//! The four functions: how each is built, its limits, and its environment.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,7 +6,8 @@ use crate::cloud::Cloud;
 use crate::error::Error;
 use crate::stacks::Outputs;
 
-/// For how long a message that was received stays hidden, in seconds: six times as long as the dispatcher may work on a batch, as AWS advises.
+/// Visibility timeout of a received message, in seconds: six times the dispatcher's time limit for a batch, as AWS
+/// advises.
 pub(crate) const VISIBILITY_SECONDS: u32 = 6 * Function::Dispatcher.timeout_seconds();
 
 /// The variable that says whether anything may be written outside.
@@ -67,7 +68,7 @@ impl Function {
     /// Its memory, in megabytes. Processor time comes in proportion, and each of them needs little of both.
     pub const fn memory(self) -> u32 {
         match self {
-            // Somebody waits for these.
+            // Callers wait for these.
             Self::Webhook | Self::Api | Self::Dispatcher => 256,
             // Called every ten seconds while anything is active, it mostly waits for answers.
             Self::Poller => 128,
@@ -89,7 +90,7 @@ impl Function {
         }
     }
 
-    /// What the deployment tells it. No secret is among it.
+    /// The function's environment. It contains no secret.
     pub(crate) fn environment(
         self,
         cloud: &Cloud,
@@ -104,7 +105,8 @@ impl Function {
             Self::Webhook => {}
             Self::Poller | Self::Dispatcher | Self::Api => {
                 all.insert("GAFFER_TABLE", outputs.get("Table")?);
-                // Nobody reads it: a table that was filled anew makes a new version, whose instances begin with what is there now.
+                // No function reads it: a refilled table makes a new version, whose instances begin with its present
+                // contents.
                 all.insert("GAFFER_INSTALLATION", told.installation.clone());
                 all.insert(
                     OBSERVE_ONLY,
@@ -136,13 +138,14 @@ impl Function {
 /// What people say about how the functions behave.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Told {
-    /// Write nothing outside; none leaves it as it is.
+    /// Write nothing outside; `None` leaves it unchanged.
     pub observe_only: Option<bool>,
     /// Agents' hosts that may be woken although they are private; none leaves them as they are.
     pub allow_hosts: Option<Vec<String>>,
     /// Whose table it is.
     pub(crate) installation: String,
-    /// Where Jules and GitHub are and which App signs in, by variable: read out of the table, so that a new deployment takes up what changed there.
+    /// Addresses of Jules and GitHub and the App, by variable: read from the table, so that a new deployment takes up
+    /// what changed there.
     pub(crate) upstreams: BTreeMap<&'static str, String>,
 }
 
@@ -157,7 +160,7 @@ impl Told {
         }
     }
 
-    /// Leaves what nobody said as a deployment before has left it.
+    /// Fills in what was not given from the previous deployment.
     pub(crate) fn or_as_before(self, environment: &HashMap<String, String>) -> Self {
         let hosts = || {
             let hosts = environment.get(ALLOW_HOSTS)?.split(',');

@@ -1,6 +1,6 @@
-//! Puts a stack into AWS or an emulator of it, takes it back a version, tells what is there, and takes it down.
+//! Deploys a stack to AWS or an emulator of it, rolls it back a version, reports its state, and takes it down.
 //!
-//! CloudFormation makes what keeps state and what calls; `cargo lambda` builds and uploads the functions between the two.
+//! CloudFormation makes the stores and the triggers; `cargo lambda` builds and uploads the functions between the two.
 
 mod alias;
 mod build;

@@ -1,4 +1,5 @@
-//! A function's code and settings are uploaded by `cargo lambda deploy`; what we add is a version that can be told apart, and the alias `live`.
+//! `cargo lambda deploy` uploads a function's code and settings; this module adds a version with a fingerprint, and
+//! the alias `live`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -44,7 +45,7 @@ pub(crate) struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// What tells this version from every other: its code, its settings and what it may take.
+    /// Identifies this version by its code, its settings and its limits.
     pub(crate) fn fingerprint(&self) -> Result<String, Error> {
         let code = std::fs::read(self.binary).map_err(|error| {
             let doing = format!("reading {}", self.binary.display());
@@ -160,14 +161,15 @@ impl Cloud {
         ))
     }
 
-    /// What a function was told when it was last uploaded; nothing when there is none.
+    /// The environment of a function at its last upload; empty when there is none.
     pub(crate) async fn environment_before(&self) -> Result<HashMap<String, String>, Error> {
         let told = self.last_upload(Function::Dispatcher).await?;
         let told = told.and_then(|told| told.environment?.variables);
         Ok(told.unwrap_or_default())
     }
 
-    /// Refuses to put binaries beside a function that runs on another processor: `cargo lambda` leaves a function's processor as it is.
+    /// Refuses to deploy binaries for another processor than the existing function's: `cargo lambda` never changes
+    /// it.
     pub(crate) async fn same_processor(&self, binaries: &Binaries) -> Result<(), Error> {
         let wanted = match binaries {
             Binaries::Arm64 => Architecture::Arm64,
@@ -258,7 +260,7 @@ impl Cloud {
         }
     }
 
-    /// Deletes versions that nobody goes back to any more.
+    /// Deletes versions that are no target of a rollback any more.
     async fn forget_old(
         &self,
         name: &str,

@@ -29,9 +29,9 @@ pub struct Wish {
     pub binaries: Binaries,
     /// How the functions behave.
     pub told: Told,
-    /// An SNS topic that hears of alarms, an empty one for none; none leaves it as it is.
+    /// An SNS topic that receives alarms, an empty one for none; `None` leaves it unchanged.
     pub alarm_topic: Option<String>,
-    /// For how many days logs are kept; none leaves it as it is.
+    /// For how many days logs are kept; `None` leaves it unchanged.
     pub log_days: Option<String>,
     /// Put nothing there that calls the functions.
     pub without_triggers: bool,
@@ -159,7 +159,8 @@ impl Cloud {
         })
     }
 
-    /// Whether the table is an earlier stack's. What was said when the stack was made is said again: a stack that forgot its table would delete it.
+    /// Whether the table belongs to an earlier stack. The choice of the first deployment is repeated: a stack that
+    /// forgot its table would delete it.
     async fn is_kept(&self) -> Result<bool, Error> {
         let stack = self.stack_that_came_to_be(self.stack.as_str()).await?;
         let parameters = stack.and_then(|it| it.parameters).unwrap_or_default();
@@ -208,7 +209,8 @@ impl Cloud {
         binaries.iter().map(wanted).collect()
     }
 
-    /// Adds whose table it is, where Jules and GitHub are and which App signs in, as the table knows it, and what was said at an earlier deployment.
+    /// Adds the table's owner, the addresses of Jules and GitHub and the App, as the table has them, and the settings
+    /// of an earlier deployment.
     async fn told(&self, told: Told, outputs: &Outputs) -> Result<Told, Error> {
         let mut told = told.or_as_before(&self.environment_before().await?);
         let table = aws::Table::new(&self.config, outputs.get("Table")?);
@@ -244,7 +246,7 @@ impl Cloud {
     }
 }
 
-/// What tells this deployment from every other.
+/// Identifies this deployment.
 fn release(all: &[publish::Wanted<'_>]) -> Result<String, Error> {
     let mut release = Sha256::new();
     for wanted in all {

@@ -1,4 +1,4 @@
-//! The secrets that a deployment needs and nobody types: made when they are missing. CloudFormation cannot make encrypted parameters.
+//! Secrets that a deployment generates when they are missing. CloudFormation cannot make encrypted parameters.
 
 use std::io::IsTerminal;
 
@@ -9,7 +9,8 @@ use crate::cloud::Cloud;
 use crate::error::Error;
 
 impl Cloud {
-    /// Makes the first API token and the webhook secret if there are none. The token is told once, at a terminal; it can be read where it is kept.
+    /// Makes the first API token and the webhook secret if there are none. The token is printed once, at a terminal;
+    /// it can be read in its store.
     pub(crate) async fn first_secrets(&self) -> Result<(), Error> {
         let place = |name| self.secrets.path(name);
         let token = SecretString::from(format!("gaf_{}", random()));
@@ -55,7 +56,7 @@ fn failed(error: &SecretsError) -> Error {
     Error::stopped("making the first secrets", error.to_string(), next)
 }
 
-/// 256 bits that nobody can guess.
+/// 256 random bits.
 fn random() -> String {
     format!(
         "{:032x}{:032x}",

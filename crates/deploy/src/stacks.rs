@@ -23,7 +23,7 @@ const READY_WITHIN: Duration = Duration::from_secs(300);
 pub(crate) struct Wanted {
     pub(crate) name: String,
     pub(crate) template: &'static str,
-    /// By name; none leaves one as it is, and at first as the template has it.
+    /// By name; `None` leaves one unchanged, and at first as in the template.
     pub(crate) parameters: Vec<(&'static str, Option<String>)>,
 }
 
@@ -34,7 +34,7 @@ fn parameter_of(stack: &Stack, name: &str) -> Option<String> {
     found.parameter_value.clone()
 }
 
-/// What a stack tells about itself.
+/// The outputs of a stack.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Outputs(BTreeMap<String, String>);
 

@@ -11,7 +11,7 @@ use crate::function::Function;
 const QUEUES: [&str; 4] = ["WorkQueue", "WorkDeadQueue", "TicksQueue", "TicksDeadQueue"];
 
 impl Cloud {
-    /// Tells what is there, one line for each thing.
+    /// Prints the state of the stack, one line for each part.
     pub async fn status(&self) -> Result<(), Error> {
         for name in [self.stack.to_string(), self.stack.triggers()] {
             let stack = self.stack(&name).await?;

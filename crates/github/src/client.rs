@@ -56,7 +56,7 @@ pub enum Error {
     Address(String),
 }
 
-/// Where GitHub is and as whom we go there. The secret itself comes from the [`Secrets`] port.
+/// GitHub's address and our identity there. The secret itself comes from the [`Secrets`] port.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The address of the REST API, with its base path if it has one.
@@ -82,7 +82,7 @@ impl Settings {
     }
 }
 
-/// More repositories than anybody has are not remembered.
+/// Cache limit: more repositories than any installation has.
 const IDENTITIES_MAX: usize = 1_000;
 
 /// A client of one GitHub with one credential. Clones share everything but the manner in which they ask.
@@ -186,12 +186,12 @@ impl Client {
         }
     }
 
-    /// The budgets as GitHub last told them.
+    /// The budgets as GitHub last reported them.
     pub fn budgets(&self) -> Vec<Budget> {
         self.0.broker.all()
     }
 
-    /// Remembers which repository was read under a name.
+    /// Caches which repository was read under a name.
     pub(crate) fn note_identity(&self, repo: &RepoName, id: RepoId) {
         let mut known = self
             .0

@@ -81,7 +81,7 @@ fn still_the_same(pull: &PullRef, before: &Seen, after: &Seen) -> Result<(), Fai
     Ok(())
 }
 
-/// What is read besides the pull request itself.
+/// What is read in addition to the pull request itself.
 struct Parts {
     checks: Fact<Vec<domain::facts::Check>>,
     reviews: Fact<Vec<Review>>,
@@ -118,7 +118,7 @@ impl Parts {
         })
     }
 
-    /// Nothing: a pull request that is not open cannot be merged, whatever these are, and one of which only the outline is read is not judged.
+    /// Nothing: a pull request that is not open cannot be merged, whatever these are, and an outline is not judged.
     fn unread(why: &str) -> Self {
         let why = || why.to_owned();
         Self {

@@ -20,7 +20,7 @@ use crate::writer::Writer;
 /// 100 webhooks; GitHub allows twenty for each event.
 const HOOK_PAGES_MAX: usize = 1;
 
-/// 3,000 deliveries in one look. What stands behind them in the log is left to the sweep.
+/// 3,000 deliveries in one pass. The sweep covers what is behind them in the log.
 const LOG_PAGES_MAX: usize = 30;
 
 /// A webhook of a repository.
@@ -158,7 +158,8 @@ async fn of_hook(
     Ok(attempts)
 }
 
-/// Takes what stands on a page; answers where to go on, unless everything since then was read. A line that cannot be read is left out.
+/// Takes the lines of a page; returns where to go on, unless everything since then was read. An unreadable line is
+/// skipped.
 fn further(
     client: &Client,
     (lines, next): (Vec<Value>, Option<String>),

@@ -1,10 +1,11 @@
-//! The GitHub adapter: reads and writes pull requests over octocrab, and tells what a signed webhook is about.
+//! The GitHub adapter: reads and writes pull requests over octocrab, and parses signed webhooks.
 //!
-//! [`Reader`] and [`Writer`] share one [`Client`]; only whoever holds a `Writer` can change anything on GitHub.
+//! [`Reader`] and [`Writer`] share one [`Client`]; only a `Writer` can change anything on GitHub.
 //! The `webhook` module needs none of them.
 //!
 //! TLS: the process is expected to install a rustls provider (ring) before the first call; without one, octocrab
-//! takes ring by itself. Octocrab's own waiting, retries, redirects and caching are all off.
+//! takes ring by itself.
+//! Octocrab's own waiting, retries, redirects and caching are all off.
 
 mod app;
 mod client;

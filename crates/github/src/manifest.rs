@@ -35,7 +35,7 @@ pub const EVENTS: [&str; 6] = [
     "workflow_run",
 ];
 
-/// A GitHub App that somebody wants.
+/// A GitHub App to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
     /// Its name, unique on all of GitHub, at most 34 characters.

@@ -48,7 +48,7 @@ impl Probe {
         let received = self.client.look("/user", doing).await?;
         if received.status.as_u16() == 403 {
             let refused = self.client.refused(doing, &received);
-            // Tokens of installations have nobody behind them.
+            // Tokens of installations belong to no user.
             return if refused.class == FailureClass::Forbidden {
                 Ok(Identity::Installation)
             } else {

@@ -99,7 +99,7 @@ impl PullsRead for Reader {
         };
         let end = hidden(marker);
         let comments = self.client.list::<Vec<wire::Comment>>(&listing).await?;
-        // Only at the very end: whoever quotes a comment of ours has it elsewhere.
+        // Only at the very end: a person who quotes our comment has it elsewhere.
         Ok(comments
             .iter()
             .filter_map(|comment| comment.body.as_deref())

@@ -8,7 +8,7 @@ pub(crate) const MESSAGE_CHARS_MAX: usize = 1_024;
 
 /// One line without control or invisible characters and without secrets, cut to `longest` characters.
 pub(crate) fn line(text: &str, longest: usize) -> String {
-    // Cut generously first, so that a huge text costs little; then once more, since masking can change the length.
+    // Cut generously first, so that a huge text costs little; then again, since masking can change the length.
     let spaced = text
         .chars()
         .map(|c| if c.is_whitespace() { ' ' } else { c });

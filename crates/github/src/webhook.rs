@@ -1,6 +1,6 @@
-//! What GitHub sends us: the raw bytes are verified first, then the payload's shape tells what to look at again.
+//! GitHub's webhooks: the raw bytes are verified first, then the payload's shape decides what to read again.
 //!
-//! Nothing here waits or talks to anyone, and nothing reads GitHub's event or delivery headers: they are not signed.
+//! Nothing here waits or makes calls, and nothing reads GitHub's event or delivery headers: they are not signed.
 
 mod classify;
 mod shape;

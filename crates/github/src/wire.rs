@@ -29,7 +29,7 @@ pub(crate) struct Pull {
     pub(crate) merge_commit_sha: Option<String>,
     pub(crate) draft: bool,
     pub(crate) mergeable: Option<bool>,
-    /// GitHub's word for what stands in the way; it documents no list of them, so none is required.
+    /// GitHub's state of what blocks a merge; it documents no list of them, so none is required.
     #[serde(default)]
     pub(crate) mergeable_state: Option<String>,
     pub(crate) title: String,
@@ -67,7 +67,7 @@ pub(crate) struct End {
 pub(crate) struct User {
     pub(crate) login: String,
     pub(crate) id: u64,
-    /// `User`, `Organization` or `Bot`; nobody can sign up as the last.
+    /// `User`, `Organization` or `Bot`; a person cannot sign up as the last.
     #[serde(default, rename = "type")]
     pub(crate) kind: String,
 }

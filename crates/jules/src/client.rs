@@ -159,9 +159,10 @@ impl Client {
         self.0.dates.ahead()
     }
 
-    /// Makes a call and answers the body of its success.
+    /// Makes a call and returns the body of its success.
     ///
-    /// A refused key is read again, and only if it has been replaced the call is made once more: the refusal was certain.
+    /// A refused key is read again, and the call is repeated only if the key has been replaced: the refusal was
+    /// certain.
     pub(crate) async fn call(
         &self,
         account: &AccountName,

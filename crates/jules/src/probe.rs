@@ -1,4 +1,4 @@
-//! What `gaffer doctor` asks Jules beyond what everybody reads.
+//! What `gaffer doctor` asks Jules beyond the usual reads.
 
 use async_trait::async_trait;
 use domain::failure::Failure;

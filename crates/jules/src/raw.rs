@@ -13,7 +13,7 @@ use crate::client::{BODY_BYTES_MAX, KEY_HEADER};
 use crate::error::Error;
 use crate::settings::{self, Settings};
 
-/// A key that has the right shape and belongs to nobody, to see how a wrong one is refused.
+/// A key of the right shape that belongs to no account, to see how a wrong one is refused.
 pub const WRONG_KEY: &str = "AIzaSyGafferProbeWrongKey0000000000000000";
 
 /// The headers that are kept of an answer: the others say nothing about what is asked here.

@@ -145,7 +145,7 @@ fn looking_for(marker: &Marker, account: &AccountName) -> String {
     format!("looking for the session {marker} of account `{account}`")
 }
 
-/// Tells of items that had no id; they are left out because nothing could be asked about them.
+/// Logs items without an id; they are omitted because nothing could be asked about them.
 fn tell_lost(doing: &str, lost: usize) {
     if lost > 0 {
         tracing::warn!(

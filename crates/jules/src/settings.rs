@@ -55,7 +55,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Settings for a base as a person wrote it, and what that person should be told about it.
+    /// Settings for a base address from a person, and warnings for that person.
     ///
     /// # Errors
     /// [`Error::Base`] unless it is an `http` or `https` address without user name, query and fragment.

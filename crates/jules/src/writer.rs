@@ -1,4 +1,4 @@
-//! Writes to Jules. Nothing here is repeated: whether a failed call may have worked is told in its failure.
+//! Writes to Jules. Nothing here is retried: each failure says whether the call may have worked.
 
 use async_trait::async_trait;
 use domain::failure::{Failure, FailureClass};

@@ -1,4 +1,4 @@
-//! What a door behind a function URL does with each request besides answering it.
+//! What an API behind a function URL does with each request apart from answering it.
 
 use axum::Router;
 use axum::extract::Request;

@@ -28,7 +28,7 @@ pub fn log_as_json() {
     let _ = logs.try_init();
 }
 
-/// The SDK of MCP tells of each request three times; the line of our own door says all of it.
+/// The MCP SDK logs each request three times; one line of our own API says all of it.
 fn usual() -> Targets {
     Targets::new()
         .with_default(LevelFilter::INFO)

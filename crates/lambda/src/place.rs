@@ -96,7 +96,8 @@ impl Place {
         Ok(Arc::new(sqs(&self.config, ticks, &self.counters)))
     }
 
-    /// Store, queue, time and ids. Reading which installation this is also opens the connection to the table before the first invocation needs it.
+    /// Opens store, queue, time and ids. Reading the installation's id also opens the connection to the table before
+    /// the first invocation needs it.
     pub async fn desk(&self) -> Result<Desk, OpenError> {
         let table = self.settings.table.as_ref();
         let table = table.ok_or(OpenError::Unnamed("the table"))?;

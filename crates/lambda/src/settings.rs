@@ -1,4 +1,4 @@
-//! What the deployment tells a function, in the environment.
+//! A function's settings in its environment.
 
 use url::Url;
 
@@ -30,7 +30,7 @@ pub struct QueueAddress {
     pub dead_url: String,
 }
 
-/// What the deployment tells a function. Deployments write it; people do not.
+/// A function's settings. Deployments write them; people do not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// The stack.

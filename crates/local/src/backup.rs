@@ -11,7 +11,7 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::database::{FILE_MODE, connect_to_read, refuse_backup};
 use crate::error::Error;
 
-/// What a backup tells of itself. These tables are in backups only, never in a database that is worked with.
+/// Metadata of a backup. These tables are in backups only, never in a live database.
 const TABLES: &str = "
     CREATE TABLE backup_about (made_ns INTEGER NOT NULL) STRICT;
     CREATE TABLE backup_secrets (path TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;";
@@ -19,10 +19,10 @@ const TABLES: &str = "
 /// Takes what only backups have out of a copy, down to the last byte: the copy is written anew.
 const DROP_TABLES: &str = "DROP TABLE backup_about; DROP TABLE backup_secrets; VACUUM;";
 
-/// What a backup tells of itself.
+/// Metadata of a backup.
 #[derive(Debug, Clone)]
 pub struct About {
-    /// When it was made, by the clock of whoever made it.
+    /// When it was made, by its maker's clock.
     pub made_at: Timestamp,
     /// The schema version of the database in it.
     pub schema: i64,
@@ -30,7 +30,8 @@ pub struct About {
     pub secrets: usize,
 }
 
-/// Writes a backup of a database, which others may be working with, to a file that does not exist yet and that only its owner reads. Blocks.
+/// Writes a backup of a database, which other processes may use meanwhile, to a new file that only its owner reads.
+/// Blocks.
 ///
 /// `made_at` is now. Secrets are in it only if they are given.
 pub fn back_up(
@@ -53,13 +54,13 @@ pub fn back_up(
             Ok(about)
         });
     if outcome.is_err() {
-        // Best effort: the failure that matters is the one being told.
+        // Best effort: the first failure is the one that matters.
         let _ = std::fs::remove_file(&partial);
     }
     outcome
 }
 
-/// Copies a database as it is at one moment into a new file that only its owner reads.
+/// Copies a database as of one moment into a new file that only its owner reads.
 pub(crate) fn copy(database: &Path, to: &Path) -> Result<(), Error> {
     let source = connect_to_read(database)?;
     // SQLite fills an empty file, and would make one that others may read.
@@ -78,7 +79,7 @@ pub(crate) fn copy(database: &Path, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Adds what a backup tells of itself.
+/// Adds the metadata of a backup.
 fn describe(
     copy: &Path,
     secrets: &[(String, SecretString)],
@@ -118,7 +119,7 @@ pub(crate) fn is_backup(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(tables > 0)
 }
 
-/// What a database tells of itself as a backup; none if it is no backup.
+/// The metadata of a database as a backup; `None` if it is no backup.
 pub(crate) fn about(connection: &Connection) -> rusqlite::Result<Option<About>> {
     if !is_backup(connection)? {
         return Ok(None);
@@ -168,7 +169,7 @@ pub(crate) fn settle(from: &Path, to: &Path) -> Result<(), Error> {
     settled().map_err(|error| step("writing", to)(error.into()))
 }
 
-/// A name in the same folder that nobody else uses.
+/// An unused name in the same folder.
 fn beside(file: &Path) -> PathBuf {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.partial", std::process::id()));

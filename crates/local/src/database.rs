@@ -20,7 +20,8 @@ mod look;
 /// How long a statement waits for another process that is writing: far longer than any of our transactions takes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often a new file is tried to be switched to the write-ahead log. Each try but the first comes after a wait for the others, and they are at most as many processes as start in one moment.
+/// Maximum attempts to switch a new file to the write-ahead log. Each but the first comes after a wait for the
+/// others, which are at most as many processes as start in one moment.
 const SWITCH_TRIES_MAX: u32 = 50;
 
 /// Mode of a folder that only its owner enters.
@@ -35,7 +36,7 @@ pub struct Database {
     connection: Arc<Mutex<Connection>>,
 }
 
-/// Creates a folder, and those above it, that only their owner enters; leaves what exists as it is.
+/// Creates a folder, and those above it, that only their owner enters; leaves existing ones unchanged.
 pub fn prepare_folder(folder: &Path) -> Result<(), Error> {
     private_folder(folder).map_err(|source| Error::Folder {
         folder: folder.to_owned(),
@@ -81,9 +82,9 @@ impl Database {
         Ok(Self::of(connection))
     }
 
-    /// Opens an existing database as it is at this moment, for reading only: nothing is written to it, and what others write later is not seen.
+    /// Opens an existing database as of this moment, read-only: it writes nothing, and does not see later writes.
     ///
-    /// Meant for whoever reads everything; the file keeps what this still sees, so it is not to be held for long.
+    /// Meant for a reader of everything; the file keeps what this still sees, so do not hold it for long.
     pub fn open_as_it_is(path: &Path) -> Result<Self, Error> {
         let connection = connect_to_read(path)?;
         refuse_backup(&connection, path)?;
@@ -169,7 +170,7 @@ pub(crate) fn connect_to_read(path: &Path) -> Result<Connection, Error> {
     Ok(connection)
 }
 
-/// Reads the header before anything is written: a file of others, or of a newer gaffer, stays as it is.
+/// Reads the header before anything is written: a foreign file, or one of a newer gaffer, stays unchanged.
 fn refuse_what_is_not_ours(connection: &Connection, path: &Path) -> Result<(), Error> {
     let known = migrations::newest();
     match migrations::look(connection) {
@@ -194,7 +195,8 @@ fn refuse_what_is_not_ours(connection: &Connection, path: &Path) -> Result<(), E
     }
 }
 
-/// A backup that was copied into its place by hand does not know that time has passed, so what was done since would be done once more.
+/// Refuses a backup that was copied into place by hand: it does not know that time has passed, so effects since then
+/// would be repeated.
 pub(crate) fn refuse_backup(connection: &Connection, path: &Path) -> Result<(), Error> {
     match backup::is_backup(connection) {
         Ok(false) => Ok(()),
@@ -217,10 +219,11 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Error> {
     migrations::apply(connection).map_err(during(path, "updating its schema"))
 }
 
-/// Switches a new file to the write-ahead log; one that has it stays as it is.
+/// Switches a new file to the write-ahead log; leaves one that has it unchanged.
 ///
-/// SQLite refuses the switch at once, without waiting, while another process is about to write. So we wait until we could be alone with the file and try again:
-/// by then it was either left to us or switched by whoever was first.
+/// SQLite refuses the switch at once, without waiting, while another process is about to write. So we wait until we
+/// could be alone with the file and try again:
+/// by then either it was left to us or another process switched it.
 fn switch_to_log(connection: &Connection) -> rusqlite::Result<()> {
     let switch = || connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
     for _ in 1..SWITCH_TRIES_MAX {

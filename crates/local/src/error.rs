@@ -1,4 +1,4 @@
-//! Why the database or its folder cannot be used. What fails later is told in the words of the ports.
+//! Why the database or its folder cannot be used. Later failures use the errors of the ports.
 
 use std::path::PathBuf;
 

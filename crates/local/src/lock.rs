@@ -1,4 +1,5 @@
-//! One process at a time works over a data folder: whoever does holds a lock on a file in it, which the system takes back when the process ends, however it ends.
+//! One process at a time uses a data folder: it holds a lock on a file in it, which the system releases when the
+//! process ends, however it ends.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -15,7 +16,7 @@ pub const LOCK_FILE: &str = "up.lock";
 /// Longest process number that is believed, in bytes.
 const PROCESS_BYTES_MAX: u64 = 20;
 
-/// How often the lock is tried before it is refused: whoever only looks whether it is held has it for a moment.
+/// Maximum attempts to take the lock: a process that only checks whether it is held has it for a moment.
 const TRIES: u32 = 1_000;
 
 /// Longest notes that are read, in bytes.
@@ -95,7 +96,7 @@ fn open(path: &PathBuf) -> io::Result<File> {
         .open(path)
 }
 
-/// Writes who holds it, so that whoever is refused knows whom to stop.
+/// Writes the holder into the file, so that a refused user knows which process to stop.
 fn sign(file: &mut File) -> io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;

@@ -30,7 +30,7 @@ const MIGRATIONS: &[Step] = &[
     },
 ];
 
-// Whoever gives bodies a new schema is told here that a step is missing.
+// A new body schema without its migration step fails here.
 const _: () = assert!(
     MIGRATIONS[MIGRATIONS.len() - 1].bodies == engine::store::BODY_SCHEMA,
     "bodies have a new schema: append a step that says so"
@@ -46,13 +46,14 @@ pub(crate) fn newest() -> i64 {
 pub(crate) enum Found {
     /// Ours, or empty, with this schema version.
     Ours(i64),
-    /// Somebody else's.
+    /// Another program's.
     Foreign,
 }
 
-/// Tells what the file is, reading only.
+/// Determines what the file is, reading only.
 ///
-/// It is read as it is at one moment: what another process, which is starting on the same new file, writes in between would look like somebody else's.
+/// It reads one snapshot: what another process, which is starting on the same new file, writes in between would look
+/// foreign.
 pub(crate) fn look(connection: &Connection) -> rusqlite::Result<Found> {
     let moment = connection.unchecked_transaction()?;
     let version: i64 = moment.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -76,7 +77,8 @@ pub(crate) fn apply(connection: &mut Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Takes one step unless it was taken before. The version is read inside the transaction, because another process may be starting on the same file.
+/// Applies one step unless it was applied before. The version is read inside the transaction, because another process
+/// may be starting on the same file.
 fn apply_step(connection: &mut Connection, version: i64, step: &str) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;

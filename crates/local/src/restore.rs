@@ -31,7 +31,8 @@ pub struct Staged {
     secrets: Vec<(String, SecretString)>,
 }
 
-/// What a data folder holds that a restore would touch, or that shows that the folder is somebody else's: the first name of it.
+/// The first name in a data folder that a restore would overwrite, or that shows that the folder belongs to something
+/// else.
 pub fn occupied(folder: &Path) -> io::Result<Option<String>> {
     let listed = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -64,14 +65,14 @@ impl Staged {
         match prepared {
             Ok(()) => Ok(staged),
             Err(error) => {
-                // Best effort: the failure that matters is the one being told.
+                // Best effort: the first failure is the one that matters.
                 let _ = remove_with_companions(&path);
                 Err(error)
             }
         }
     }
 
-    /// What the backup tells of itself.
+    /// The backup's metadata.
     pub fn about(&self) -> &About {
         &self.about
     }
@@ -81,9 +82,11 @@ impl Staged {
         self.folder.join(STAGED_FILE)
     }
 
-    /// Puts the copy in its place. What was there is kept in `aside`, a folder that must not exist yet; answers whether there was anything.
+    /// Puts the copy in its place. Keeps the previous files in `aside`, a folder that must not exist yet; returns
+    /// whether there were any.
     ///
-    /// Nobody may have the prepared database open any more. The database takes its place by one renaming, after the secrets.
+    /// No process may have the prepared database open any more. The database takes its place by one rename, after the
+    /// secrets.
     pub fn put_in_place(self, aside: &Path) -> Result<bool, Error> {
         let (from, to) = (self.database(), self.folder.join(DATABASE_FILE));
         fold(&from).map_err(|error| step("preparing", &from)(error.into()))?;

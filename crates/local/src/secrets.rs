@@ -44,7 +44,7 @@ impl SecretFiles {
         files::write(&self.root.join(path), path, value.expose_secret())
     }
 
-    /// Refuses to change a file that nobody would read.
+    /// Refuses to change a file that the environment overrides.
     fn refuse_overlaid(&self, path: &str) -> Result<(), SecretsError> {
         if !self.overlay.contains_key(path) {
             return Ok(());

@@ -71,7 +71,7 @@ enum ReadError {
     /// SQLite refused.
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
-    /// A failure that is told in the port's own words already.
+    /// A failure that is already an error of the port.
     #[error(transparent)]
     Told(#[from] RecordsError),
 }
@@ -206,7 +206,7 @@ fn stopped_commit(stopped: &JoinError) -> CommitError {
     }
 }
 
-/// One record more than the page holds tells whether there is another page.
+/// One record more than the page holds shows whether there is another page.
 fn one_more(limit: usize) -> usize {
     limit.max(1).saturating_add(1)
 }

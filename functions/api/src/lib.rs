@@ -1,4 +1,5 @@
-//! The HTTP door as a function. It holds no credential of Jules or GitHub: whatever must happen outside is an effect that the dispatcher performs.
+//! The HTTP API as a function. It holds no credential of Jules or GitHub: every action outside is an effect that the
+//! dispatcher performs.
 
 use axum::Router;
 use engine::ports::SecretName;

@@ -1,4 +1,4 @@
-//! The adapters that read and write outside. Besides `gaffer up` this is the one place that makes writing ones.
+//! The adapters that read and write outside. Only this place and `gaffer up` make writing ones.
 
 use std::sync::Arc;
 

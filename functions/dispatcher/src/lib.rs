@@ -32,9 +32,10 @@ pub struct Function {
     desk: Desk,
     own: Arc<Own>,
     dispatcher: Dispatcher,
-    /// That webhook deliveries are watched since this process began. It is not needed for the first answer, so it waits for the first batch.
+    /// Records that webhook deliveries are watched since this process began. The first answer does not need it, so it
+    /// waits for the first batch.
     listening: OnceCell<()>,
-    /// By which name its figures go; empty where nobody counts them.
+    /// The name of its figures; empty where they are not recorded.
     stack: String,
     recorder: Option<Recorder>,
 }

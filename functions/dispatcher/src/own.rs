@@ -1,6 +1,7 @@
-//! What the dispatcher tells itself: it goes on with that in the same invocation, which costs no message, no receive and no start.
+//! Messages from the dispatcher to itself: it handles them in the same invocation, which costs no message, no receive
+//! and no start.
 //!
-//! Only what a stored row asks for as well is kept here, so that nothing is lost with the process.
+//! It keeps only what a stored row asks for as well, so that nothing is lost with the process.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -42,7 +43,7 @@ impl Own {
         std::mem::take(&mut self.kept().bodies)
     }
 
-    /// No message is kept any more: there is nobody to take it.
+    /// Stops keeping messages: no later step of the invocation would take them.
     pub(crate) fn end(&self) -> Vec<String> {
         std::mem::take(&mut *self.kept()).bodies
     }
@@ -108,7 +109,7 @@ impl Queue for Own {
 mod tests {
     use super::*;
 
-    /// A queue that remembers what was sent.
+    /// A queue that records what was sent.
     #[derive(Default)]
     struct Sent(Mutex<Vec<String>>);
 

@@ -1,4 +1,5 @@
-//! The poller as a function: the schedule or a tick's message calls, and whatever is due is looked at. It reads Jules and writes nothing outside.
+//! The poller as a function: the schedule or a tick's message invokes it, and it handles all due rows. It reads Jules
+//! and writes nothing outside.
 
 use std::sync::Arc;
 
@@ -14,14 +15,15 @@ use lambda::{Place, Unit};
 use lambda_runtime::{Context, Error, LambdaEvent};
 use serde_json::Value;
 
-/// Nothing is read any more when less than this is left: one answer of Jules may take as long as a call may, and what was read has to be saved.
+/// No more reads with less than this left: one answer of Jules may take as long as a call may, and the results have
+/// to be saved.
 const KEPT: SignedDuration = SignedDuration::from_secs(35);
 
 /// The poller.
 pub struct Function {
     desk: Desk,
     ticks: Ticks,
-    /// By which name its figures go; empty where nobody counts them.
+    /// The name of its figures; empty where they are not recorded.
     stack: String,
     recorder: Option<Recorder>,
 }

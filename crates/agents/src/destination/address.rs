@@ -11,7 +11,7 @@ pub(super) enum Reach {
     Public,
     /// Someone on this machine or network: only if the configuration names the host.
     Private(&'static str),
-    /// Nobody whom we wake, whatever the configuration says.
+    /// Never woken, whatever the configuration says.
     Never(&'static str),
 }
 

@@ -5,11 +5,12 @@ use std::str::FromStr;
 
 use url::{Host, Url};
 
-/// One host that may be woken although it is private, speaks plain HTTP or listens on another port: `localhost`, `127.0.0.1:9999`, `[::1]:8080`.
+/// One host that may be woken although it is private, speaks plain HTTP or listens on another port: `localhost`,
+/// `127.0.0.1:9999`, `[::1]:8080`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostRule {
     host: Host<String>,
-    /// None stands for every port.
+    /// `None` means every port.
     port: Option<u16>,
 }
 

@@ -14,7 +14,7 @@ fn checked(url: &str, allow: &[&str]) -> Result<Trust, Refusal> {
     check(&Url::parse(url).unwrap(), &rules(allow))
 }
 
-/// Hosts as an attacker writes them. Each stands for an address inside.
+/// Hosts as an attacker writes them. Each is an address inside.
 const INSIDE: [&str; 74] = [
     "127.0.0.1",
     "127.1",

@@ -168,7 +168,7 @@ async fn an_allowed_name_is_looked_up_once_and_reached() {
         format!("agent.internal:{}", address.port())
     );
     assert_eq!(*names.asked.lock().unwrap(), ["agent.internal"]);
-    // Nothing is remembered: the next try looks again.
+    // Nothing is cached: the next attempt resolves again.
     sender.deliver(&envelope(&url)).await.unwrap();
     assert_eq!(names.asked.lock().unwrap().len(), 2);
 }
@@ -186,7 +186,7 @@ async fn the_system_resolves_names_by_default() {
     assert_eq!(delivered, Ok(Delivered::Acknowledged));
 }
 
-/// Runs the first test of this file in a process whose environment names a proxy that nobody answers at.
+/// Runs the first test of this file in a process whose environment names a proxy that does not answer.
 #[test]
 fn a_proxy_of_the_environment_is_not_used() {
     let mut child = std::process::Command::new(std::env::current_exe().unwrap());

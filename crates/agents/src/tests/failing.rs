@@ -13,7 +13,7 @@ async fn failed(sender: &Sender, url: &str) -> Failure {
     sender.deliver(&envelope(url)).await.unwrap_err()
 }
 
-/// A port at which any visitor would be noticed, but nobody speaks.
+/// A port that never answers, at which any connection would be noticed.
 fn trap() -> TcpListener {
     let listener = TcpListener::bind((LOCALHOST, 0)).unwrap();
     listener.set_nonblocking(true).unwrap();

@@ -29,7 +29,7 @@ pub(super) async fn items(
     keys: &[&Key],
 ) -> Result<BTreeMap<Key, Item>, RecordsError> {
     let mut found = BTreeMap::new();
-    // A row that moves while its list is read stands there twice, and DynamoDB refuses a key that comes twice.
+    // A row that moves while its list is read appears twice, and DynamoDB refuses duplicate keys.
     let keys: Vec<&Key> = keys
         .iter()
         .copied()

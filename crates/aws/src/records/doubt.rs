@@ -10,10 +10,11 @@ use aws_smithy_runtime_api::client::interceptors::context::FinalizerInterceptorC
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::config_bag::ConfigBag;
 
-/// The statuses with which a service says that it did nothing. One above does not know itself, and an answer of success that cannot be read to its end may be to something done.
+/// Statuses that mean that the service did nothing. After a higher one the outcome is unknown, and a success whose
+/// answer cannot be read may have done something.
 const REFUSALS: Range<u16> = 400..500;
 
-/// Remembers whether any try ended without a clear answer: the last one's refusal says nothing about those before it.
+/// Records whether any attempt ended without a clear answer: the last one's refusal says nothing about earlier ones.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Doubt(Arc<AtomicBool>);
 

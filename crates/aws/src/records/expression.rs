@@ -13,7 +13,7 @@ use crate::setup::{
     WORD, WRITER,
 };
 
-/// What stands for each attribute that is set: its name, and its value.
+/// Placeholders of each attribute that is set: its name, and its value.
 const PLACEHOLDERS: [(&str, &str, &str); 13] = [
     (BODY, "#body", ":body"),
     (VERSION, "#version", ":version"),
@@ -113,7 +113,7 @@ impl Expression {
         }
     }
 
-    /// The condition that an item was written by nobody since.
+    /// The condition that the item still has this last writer.
     pub(super) fn unchanged(&mut self, writer: Option<&str>) -> &'static str {
         let Some(writer) = writer else {
             return self.absent();

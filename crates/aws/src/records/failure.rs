@@ -1,4 +1,4 @@
-//! What DynamoDB's refusals mean: a conflict, something that may work later, or an outcome that nobody knows.
+//! Meaning of DynamoDB's refusals: a conflict, something that may work later, or an unknown outcome.
 
 use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
@@ -39,7 +39,7 @@ where
         .as_service_error()
         .and_then(ProvideErrorMetadata::code);
     match code {
-        // Somebody else's transaction was changing it, so what this write rests on may be old as well.
+        // Another transaction was changing it, so the basis of this write may be stale as well.
         Some("ConditionalCheckFailedException" | "TransactionConflictException") => {
             CommitError::Conflict { key: key.clone() }
         }
@@ -58,7 +58,8 @@ pub(super) fn of_transaction(
         let at = codes.iter().position(|found| found == code)?;
         keys.get(at).map(|key| (*key).clone())
     };
-    // The token of a transaction tells a try that it was carried out before, so a refused condition is one of somebody else.
+    // A transaction's token lets a retry succeed if an earlier attempt did, so a refused condition is another
+    // writer's doing.
     match first(CONDITION).or_else(|| first(CONTENTION)) {
         Some(key) => CommitError::Conflict { key },
         None => outcome(told(error), doubt),
@@ -90,7 +91,7 @@ where
     DisplayErrorContext(error).to_string()
 }
 
-/// Has a transaction tried again that lost against another one's locks: nothing was written, and no condition was looked at.
+/// Retries a transaction that lost against another one's locks: nothing was written, and no condition was checked.
 #[derive(Debug)]
 pub(super) struct Contention;
 

@@ -1,7 +1,8 @@
-//! What an aggregate keeps in one item: the record itself and the small ones that are mostly written with it.
+//! One item per aggregate: the record itself and the small ones that are mostly written with it.
 //!
-//! A unit of writing is a kilobyte of one item, and a transaction takes two for each: most steps of an aggregate are one write this way.
-//! The item is read, changed here, and written under the condition that nobody has written it since.
+//! A write unit is a kilobyte of one item, and a transaction takes two for each: most steps of an aggregate are one
+//! write this way.
+//! The item is read, changed here, and written under the condition that no other write came between.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,8 @@ const BODY_BYTES_MAX: usize = 4 * 1024;
 /// Most bytes of all bodies that share an item, for the same reason.
 const ALL_BYTES_MAX: usize = 16 * 1024;
 
-/// How many writes before the last one are known by their ends: an answer that was lost is asked for again within seconds, in which others write.
+/// How many writers before the last one an item lists: a lost answer is retried within seconds, during which others
+/// write.
 const WRITERS_KEPT: usize = 4;
 
 /// Bytes of such an end: forty drawn bits.
@@ -124,7 +126,7 @@ impl Home {
         }))
     }
 
-    /// The same as somebody has written it.
+    /// The same item with this writer.
     pub(super) fn by(self, writer: Ulid) -> Self {
         Self {
             before: self.writers(),
@@ -276,12 +278,13 @@ impl Home {
         kin.chain(own).min()
     }
 
-    /// The list that the record itself stands in.
+    /// The list that the record itself is in.
     pub(super) fn list(&self) -> Option<&ListKey> {
         self.own.as_ref()?.list.as_ref()
     }
 
-    /// What the item has besides its key, its writer and its places in the indexes; none for what it must not have.
+    /// The item's attributes apart from its key, its writer and its places in the indexes; `None` for those it must
+    /// not have.
     pub(super) fn attributes(&self) -> Vec<(&'static str, Option<AttributeValue>)> {
         let own = self.own.as_ref();
         // Our own records are plain data with text keys.

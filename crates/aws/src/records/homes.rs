@@ -1,6 +1,8 @@
-//! The homes of aggregates as this process has read or written them last: who decides has just read what it changes, and need not read it once more to write it.
+//! A cache of aggregates' items as this process last read or wrote them: a process that decides has just read what it
+//! changes, and need not read it again to write it.
 //!
-//! A home may be old. It is only written under the condition that nobody else has written it since, and no condition is said to fail by it.
+//! A cached item may be stale. It is written only under the condition that no other write came between, and no
+//! condition is reported as failed because of it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,10 +11,10 @@ use engine::ports::Key;
 
 use super::home::Home;
 
-/// Most homes that are remembered; beyond that all are forgotten, which costs a read each.
+/// Maximum size of the cache; beyond that it is cleared, which costs a read for each.
 const REMEMBERED_MAX: usize = 64;
 
-/// What is remembered. Clones remember together.
+/// The cache. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Homes(Arc<Mutex<BTreeMap<Key, Home>>>);
 

@@ -76,7 +76,7 @@ pub(super) fn due_row(item: &Item) -> Result<DueRow, RecordsError> {
     }
 }
 
-/// Where an item of the list index stands.
+/// The place of an item in the list index.
 pub(super) fn place(item: &Item) -> ListPlace {
     (string(item, PLACE).unwrap_or_default(), key_of(item))
 }

@@ -1,19 +1,21 @@
-//! Texts as the table keeps them: short ones as they are, longer ones deflated, since a unit of writing is a kilobyte.
+//! Compression of texts: short ones are stored plain, longer ones deflated, since a write unit is a kilobyte.
 //!
-//! What most of our texts have in common is known to both sides beforehand (`packed/words-1.txt`): deflate takes it as if it had come before the text.
+//! Both sides share a dictionary of what most of our texts have in common (`packed/words-1.txt`): deflate takes it as
+//! if it had come before the text.
 //! Source of the format: RFC 1951, sections 3.2.2 and 3.2.4.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
-/// What comes before every text. It is never changed: what was stored with it could no longer be read. Other words are another file and another number.
+/// The dictionary. Never change it: what was stored with it could no longer be read. Another dictionary is another
+/// file with another number.
 const WORDS: &[u8] = include_bytes!("packed/words-1.txt");
 
 /// The first byte of a text that was deflated after these words.
 const AFTER_WORDS_1: u8 = 1;
 
-/// Up to so many bytes a text stays as it is: people can read it in the table, and it takes no more than the one unit.
+/// Up to this many bytes a text stays plain: people can read it in the table, and it takes no more than one unit.
 const PLAIN_MAX: usize = 256;
 
 /// No text is longer, in bytes: one that says so was not written by us.

@@ -23,9 +23,9 @@ pub(super) enum Part<'a> {
         /// From which its version counts on, where nothing is there.
         base: u64,
     },
-    /// The item of an aggregate, as it is to be.
+    /// The new item of an aggregate.
     Home(Home),
-    /// The item of an aggregate, which nobody must have changed.
+    /// The item of an aggregate that must not have changed.
     Unchanged(Home),
 }
 
@@ -98,7 +98,8 @@ pub(super) async fn send(
     }
 }
 
-/// One item needs no transaction, which would cost twice. What another try finds there may be what an earlier one wrote: its writer tells.
+/// One item needs no transaction, which would cost twice. What a retry finds may be what an earlier attempt wrote:
+/// its writer shows that.
 async fn update(
     table: &Table,
     key: &Key,

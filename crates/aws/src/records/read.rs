@@ -143,7 +143,7 @@ fn count(limit: usize) -> i32 {
     i32::try_from(limit.clamp(1, LIMIT_MAX)).unwrap_or(i32::MAX)
 }
 
-/// A record; one that shares its aggregate's item is looked for there.
+/// Reads a record; a small one comes from its aggregate's item.
 pub(super) async fn get(table: &Table, key: &Key) -> Result<Option<Record>, RecordsError> {
     if let Some(home) = keys::home(key) {
         let found = home_at(table, &home).await?;
@@ -162,7 +162,8 @@ pub(super) async fn get(table: &Table, key: &Key) -> Result<Option<Record>, Reco
     item.as_ref().map(item::record).transpose()
 }
 
-/// Whether an aggregate that is not there has messages of its own: a version before left those of a pull request that nobody could read so.
+/// Whether a missing aggregate still has outbox messages of its own, which an older version left for an unreadable
+/// pull request.
 pub(super) async fn has_messages(table: &Table, aggregate: &Key) -> Result<bool, RecordsError> {
     let question = Question::partition(&aggregate.pk, keys::OUT, None);
     Ok(!question.items(table, 1).await?.is_empty())
@@ -210,7 +211,8 @@ pub(super) async fn partition(
     let all_here = home.as_ref().is_some_and(|home| !home.is_apart);
     if !(all_here && shares(pk, prefix) == Shares::All) {
         let question = Question::partition(pk, prefix, after.clone());
-        // One more than the page holds tells whether there is another page; an item may hold none of them but what small ones share.
+        // One more than the page holds shows whether there is another page; an item may contribute only small
+        // records.
         let items = question.items(table, limit.saturating_add(2)).await?;
         for item in items.iter().filter(|item| item::is_record(item)) {
             let record = item::record(item)?;
@@ -257,7 +259,7 @@ fn home_key(pk: &str) -> Key {
     }
 }
 
-/// The index knows who stands in the list, and the table what they are: whoever has left the list since is left out.
+/// The index has the members of the list, and the table their contents: members that have left since are omitted.
 pub(super) async fn list(
     table: &Table,
     (name, question): (&str, &Question),
@@ -274,7 +276,7 @@ pub(super) async fn list(
     Ok(Page { records, next })
 }
 
-/// Who stands in a list, by the index alone.
+/// Members of a list, from the index alone.
 pub(super) async fn members(
     table: &Table,
     name: &str,
@@ -347,9 +349,10 @@ pub(super) async fn due(
     Ok(due)
 }
 
-/// What is due at a row of the index: of an aggregate each of its records that is.
+/// Due rows behind one row of the index: each due record of the aggregate.
 ///
-/// The row stands for itself where nothing is known of it, be it no aggregate, an item of a version that kept every record by itself, one that nobody can read, or one that the index knows more of than the table's copy that was asked: whoever handles it looks again, and for itself.
+/// The row counts as it is where its item is no aggregate, is missing, unreadable or older than the index: its
+/// handler reads it again anyway.
 fn of_row(item: Option<&Item>, row: DueRow, until: Timestamp) -> Vec<DueRow> {
     let Some(Ok(Some(home))) = item.map(Home::of) else {
         return vec![row];

@@ -1,10 +1,11 @@
-//! Page tokens: the place of the last record that was shown. Those of lists are the same in every store; the others are JSON in URL-safe Base64.
+//! Page tokens: the place of the last record of a page. Those of lists are the same in every store; the others are
+//! JSON in URL-safe Base64.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use engine::ports::{Key, PageToken, Record, RecordsError};
 
-/// A place in a list: sort text and key of the record that stands there.
+/// A place in a list: sort text and key of its record.
 pub(super) type ListPlace = (String, Key);
 
 pub(super) fn of_query(last: &Record) -> PageToken {

@@ -10,7 +10,8 @@ use super::home::{Home, Verdict};
 use super::parts::{Part, send};
 use super::{Table, read};
 
-/// How often an item is read again that somebody else has written meanwhile, before it is said to be contended: each time somebody got on.
+/// Maximum re-reads of an item that others keep writing, before the write fails as contended: each time another
+/// writer succeeded.
 const READ_AGAIN_MAX: u32 = 24;
 
 /// What a commit comes to.
@@ -18,7 +19,7 @@ enum Plan<'a> {
     Parts(Vec<Part<'a>>),
     /// A condition does not hold by what was read.
     Refused(&'a Key),
-    /// Nor by what was remembered, which may be old.
+    /// Nor by the cache, which may be stale.
     Doubtful,
 }
 
@@ -86,7 +87,7 @@ impl Becoming {
     }
 }
 
-/// Whether a write is the first of an aggregate: it is not there, if whoever writes is right, and need not be read before.
+/// Whether a write creates an aggregate: if its writer is right, the item does not exist and need not be read.
 fn begins(write: &Write, home: &Key) -> bool {
     write.key() == home
         && matches!(
@@ -165,7 +166,7 @@ fn home_of(key: &Key) -> Option<Key> {
     }
 }
 
-/// The home of an aggregate, as it is remembered, said to be or is; none for an item of a version that kept every record by itself.
+/// The item of an aggregate, from the cache, assumed new, or read; `None` for one with an item for each record.
 async fn load(table: &Table, key: &Key, is_new: bool) -> Result<Option<Becoming>, CommitError> {
     let unavailable = |error: RecordsError| CommitError::Unavailable(error.to_string());
     if let Some(home) = table.homes.get(key) {

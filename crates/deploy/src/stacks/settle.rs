@@ -11,7 +11,7 @@ use crate::error::Error;
 /// Longest wait for a stack to come to an end: ours takes minutes, and CloudFormation itself gives up on most things within an hour.
 const SETTLED_WITHIN: Duration = Duration::from_secs(3600);
 
-/// How many reasons of a failure are told: the first ones are the cause, what follows is its consequence.
+/// How many reasons of a failure are reported: the first ones are the cause, what follows is its consequence.
 const REASONS_MAX: usize = 3;
 
 /// Whether a stack is as it was asked for.

@@ -25,7 +25,7 @@ use super::transport::{Received, Request};
 /// A refused token is tried again this often: its owner may have changed what it may do.
 pub(crate) const REFUSED_TTL: SignedDuration = SignedDuration::from_mins(5);
 
-/// More tokens and repositories than anybody has are not remembered.
+/// Cache limit: more tokens and repositories than any installation has.
 const VERDICTS_MAX: usize = 1_000;
 
 /// Whose a token is. Classic tokens and those of installations answer it alike.
@@ -59,7 +59,7 @@ impl Kind {
 pub(crate) type Verdicts = HashMap<(String, Option<RepoName>), (Result<(), Failure>, Timestamp)>;
 
 impl Client {
-    /// Refuses a token that cannot do the work in a repository, and says why. What cannot be told now is not remembered.
+    /// Refuses a token that cannot do the work in a repository, and says why. An undecided verdict is not cached.
     pub(super) async fn admit(
         &self,
         repo: &RepoName,
@@ -144,7 +144,7 @@ impl Client {
         let branch = serde_json::from_slice::<Value>(&found.body).unwrap_or_default();
         let branch = branch.get("default_branch").and_then(Value::as_str);
         let Some(branch) = branch.filter(|_| found.status.is_success()) else {
-            // The call that follows tells what is wrong.
+            // The call that follows reports what is wrong.
             return Ok(false);
         };
         let url = format!("{url}/commits/{}/check-runs?per_page=1", segment(branch));

@@ -20,10 +20,10 @@ use super::transport::{Received, Request};
 /// An installation token (it lives for an hour) is replaced this long before it expires.
 pub(crate) const TOKEN_MARGIN: SignedDuration = SignedDuration::from_mins(5);
 
-/// How long the installation of a repository is remembered: it changes when the repository is transferred.
+/// Cache lifetime of a repository's installation: it changes when the repository is transferred.
 pub(crate) const INSTALLATION_TTL: SignedDuration = SignedDuration::from_mins(10);
 
-/// More installations and repositories than anybody has are not remembered.
+/// Cache limit: more installations and repositories than any App has.
 const REMEMBERED_MAX: usize = 1_000;
 
 /// A token of one installation.
@@ -181,7 +181,7 @@ fn not_installed(failure: Failure, repo: &RepoName) -> Failure {
     )
 }
 
-/// GitHub refuses tokens for an installation that somebody suspended.
+/// GitHub refuses tokens for a suspended installation.
 fn suspended(failure: Failure, repo: &RepoName) -> Failure {
     if failure.class == FailureClass::Forbidden && failure.message.contains("suspended") {
         return is_suspended(repo);

@@ -57,7 +57,7 @@ pub(crate) struct Pass {
     pub(crate) bearer: SecretString,
     /// Whose budget it spends.
     pub(crate) purse: Purse,
-    /// What tells this bearer from another without giving it away.
+    /// Identifies this bearer without revealing it.
     pub(crate) fingerprint: String,
 }
 
@@ -173,7 +173,7 @@ impl Client {
     }
 }
 
-/// What is certainly no token of GitHub's is not sent there: a key is worth more than a refusal tells.
+/// A secret that is certainly no token of GitHub's is not sent there: a key is worth more than the refusal.
 fn of_github(secret: &SecretString) -> Result<(), Failure> {
     let shape = Shape::of(secret.expose_secret());
     if shape.may_be_github(false) {

@@ -1,7 +1,7 @@
-//! How much of GitHub's budget each credential has left, and who may still spend of it.
+//! Tracks each credential's remaining GitHub budget, and decides which calls may still use it.
 //!
-//! Nothing waits here: whoever may not go on now is told when, and the work is rescheduled. Reads stop first, readings
-//! that a merge depends on later, and writes last.
+//! Nothing waits here: a call that may not go on now gets the time at which it may, and the work is rescheduled.
+//! Reads stop first, readings that a merge depends on later, and writes last.
 
 mod account;
 #[cfg(test)]
@@ -17,7 +17,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::refusal::is_limit;
 use account::Account;
 
-/// More installations than anybody has are not remembered.
+/// Limit: more installations than any App has.
 const PURSES_MAX: usize = 1_000;
 
 /// Whose budget it is: GitHub counts every installation of an App, and every token, by itself.
@@ -67,7 +67,7 @@ pub(crate) struct Short {
 pub(crate) struct Broker(Mutex<BTreeMap<Purse, Account>>);
 
 impl Broker {
-    /// Spends the price of one call, or tells when it can be paid. `what` is what the call does.
+    /// Spends the price of one call, or returns when it can be paid. `what` is what the call does.
     pub(crate) fn spend(
         &self,
         purse: &Purse,
@@ -77,7 +77,7 @@ impl Broker {
         self.with(purse, |account| account.spend((resource, what), spend, now))
     }
 
-    /// Remembers what an answer tells. When it is a limit, answers how long to stay away.
+    /// Records the limits in an answer. When the answer is a refusal by a limit, returns how long to wait.
     pub(crate) fn note(
         &self,
         purse: &Purse,

@@ -97,7 +97,8 @@ impl Client {
             .json(doing)
     }
 
-    /// Reads an address of the API, conditionally if an earlier answer was kept. A repository that was renamed or transferred leads on, once, within the API.
+    /// Reads an address of the API, conditionally if an earlier answer is cached. It follows the redirect of a
+    /// renamed or transferred repository once, within the API.
     pub(crate) async fn read(
         &self,
         repo: &RepoName,
@@ -189,7 +190,8 @@ impl Client {
         (keeps_its_method && to == expected).then_some(expected)
     }
 
-    /// Sends a call that can be paid; once more if the credential was refused and another one can be had, since a 401 did nothing.
+    /// Sends a call within its budget; retries once if the credential was refused and another one is available, since
+    /// a 401 did nothing.
     pub(super) async fn perform(
         &self,
         call: &Call<'_>,

@@ -23,7 +23,8 @@ impl Door {
         }
     }
 
-    /// The client behind it, within a tokio runtime, since octocrab starts a task. In words why there is none, for example because the machine has no root certificates.
+    /// Opens the client, within a tokio runtime, since octocrab starts a task. The error says why there is none, for
+    /// example because the machine has no root certificates.
     pub(crate) fn open(&self) -> Result<&Octocrab, String> {
         if let Some(opened) = self.opened.get() {
             return Ok(opened);

@@ -16,7 +16,7 @@ impl Client {
         self.0.dates.ahead()
     }
 
-    /// Asks as whoever the secret is: with the token itself, or as the App with its signature.
+    /// Sends a request with the identity of the secret: with the token itself, or as the App with its signature.
     pub(crate) async fn look(&self, path: &str, doing: &str) -> Result<Received, Failure> {
         let pass = self.own_pass().await?;
         let url = self.base().rest(path);
@@ -31,7 +31,7 @@ impl Client {
         self.exchange(request, asked, doing).await
     }
 
-    /// Calls an address of the API as whoever the secret is, within its budget. The answer may be a refusal.
+    /// Calls an address of the API with the identity of the secret, within its budget. The answer may be a refusal.
     pub(crate) async fn call_own(
         &self,
         (method, url): (Method, &str),
@@ -57,7 +57,7 @@ impl Client {
         Ok(received)
     }
 
-    /// Asks for a repository as every call about it does. Where a renamed one went is asked once more, on the same API only.
+    /// Reads a repository as every call about it does. It follows a rename once, on the same API only.
     pub(crate) async fn look_at(
         &self,
         repo: &RepoName,
@@ -83,7 +83,7 @@ impl Client {
             doing,
         };
         let until = self.deadline();
-        // Whether the credential is accepted is what is looked at, so it is not refused beforehand.
+        // This call tests whether the credential is accepted, so it is not refused beforehand.
         let pass = self.sign_in(&call, until).await?;
         let exchanged = Box::pin(self.attempt(&call, (pass, false), until)).await?;
         Ok(exchanged.received)

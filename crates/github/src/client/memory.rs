@@ -30,7 +30,8 @@ pub(crate) struct Kept {
 /// So many paths are noted: more base branches than one installation works on.
 const NOTED_MAX: usize = 512;
 
-/// Branches that had no classic protection when they were last asked about, by the path of their protection; and when a list last said that only rulesets protect them, if one did.
+/// Cache of branches without classic protection, by the path of their protection; and when a list last said that only
+/// rulesets protect them, if one did.
 #[derive(Debug, Default)]
 pub(crate) struct Unprotected(Mutex<BTreeMap<String, Option<Timestamp>>>);
 

@@ -12,13 +12,13 @@ pub(crate) const PAGE_SIZE: usize = 100;
 
 /// One page of a list.
 pub(crate) trait Page: DeserializeOwned {
-    /// What stands on it.
+    /// An item of the page.
     type Item;
 
-    /// How many there are on all pages, where the service tells.
+    /// The number of items on all pages, where the service returns it.
     fn total(&self) -> Option<u64>;
 
-    /// What stands on this page.
+    /// The items of this page.
     fn items(self) -> Vec<Self::Item>;
 }
 

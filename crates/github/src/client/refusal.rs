@@ -14,10 +14,10 @@ const ERROR_BYTES_MAX: usize = 8 * 1024;
 /// GitHub asks to wait at least a minute after a secondary limit that names no time.
 pub(crate) const SECONDARY_WAIT: SignedDuration = SignedDuration::from_secs(60);
 
-/// Nobody is obeyed for longer than this: primary budgets are full again within the hour.
+/// Longest wait that we obey: primary budgets are full again within the hour.
 pub(crate) const WAIT_MAX: SignedDuration = SignedDuration::from_hours(1);
 
-/// Whoever asks for no wait at all gets a breath nevertheless.
+/// Shortest wait, even when the service asks for none.
 const WAIT_MIN: SignedDuration = SignedDuration::from_secs(1);
 
 /// How GitHub says that an App, a fine-grained token or a classic one lacks a permission.

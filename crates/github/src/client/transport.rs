@@ -126,7 +126,7 @@ async fn send(octocrab: &Octocrab, request: Prepared) -> Result<Received, Lost> 
     })
 }
 
-/// Tells whether a connection came about. The error of the HTTP client below octocrab says so only in its words.
+/// Determines whether a connection came about. The error of the HTTP client below octocrab says so only in its text.
 fn lost(error: &octocrab::Error) -> Lost {
     let mut cause: Option<&dyn std::error::Error> = Some(error);
     while let Some(error) = cause {

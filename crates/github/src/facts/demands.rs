@@ -1,4 +1,4 @@
-//! What the base branch demands: its rulesets, which anybody may read, and classic protection, which few may.
+//! Requirements of the base branch: its rulesets, which anyone may read, and classic protection, which few may.
 
 use domain::facts::{Demands, Fact, RequiredCheck, Unread};
 use domain::failure::{Failure, FailureClass};
@@ -21,13 +21,16 @@ const RULES_READ: &str = "Metadata: read";
 const PROTECTION_READ: &str = "Administration: read";
 const CONTENTS_READ: &str = "Contents: read";
 
-/// For so long it is believed that only rulesets protect a branch, of a pull request of which GitHub itself says that nothing demanded is missing: as long as a token of an installation lives. Without the limit a mistake of GitHub's would never be found out; if it were much shorter, merges one after the other, each of which changes the list of branches, would have it read anew each time.
+/// Cache lifetime of "only rulesets protect this branch", for a pull request that GitHub itself calls clean: as long
+/// as an installation token lives.
+/// Without a limit a mistake of GitHub's would never be found. With a much shorter one, a series of merges, each of
+/// which changes the list of branches, would read it anew each time.
 const RULED_LASTS: SignedDuration = SignedDuration::from_hours(1);
 
 /// GitHub's 404 for a branch without classic protection.
 const NOT_PROTECTED: &str = "Branch not protected";
 
-/// GitHub's 404 for whoever may not administrate the repository: the branch itself is there, since its rules were asked for alike.
+/// GitHub's 404 for a credential without administration rights: the branch itself exists, since its rules were read.
 const NOT_ADMINISTRATED: &str = "GitHub answered 404: Not Found";
 
 /// GitHub's 403 where the plan of a private repository has neither rulesets nor protection, so that nothing is demanded.
@@ -178,12 +181,13 @@ async fn classic(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Demands
     Ok(demands)
 }
 
-/// Whether a branch that had no classic protection has none still.
+/// Whether a branch that had no classic protection still has none.
 ///
-/// "Not protected" of the branch itself is a 404, which costs a request each time; the list of protected branches costs none
-/// while it stays the same. A branch that rulesets protect stands in that list with its tip, so that each merge changes it.
-/// Of such a branch GitHub's own word about this very pull request is enough for a while, read together with it: were there
-/// classic protection by now, and something that it demands missing, the pull request would not be clean.
+/// "Not protected" for the branch itself is a 404, which costs a request each time; the list of protected branches
+/// costs none while it stays the same.
+/// A branch that rulesets protect is in that list with its tip, so each merge changes it.
+/// For such a branch GitHub's own state of this pull request, read together with it, is enough for a while: with new
+/// classic protection and an unmet requirement the pull request would not be clean.
 async fn is_unprotected(
     client: &Client,
     (pull, seen): (&PullRef, &Seen),

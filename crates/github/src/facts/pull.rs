@@ -12,10 +12,12 @@ use super::{PULLS_READ, Parts};
 use crate::client::{Client, failure, is_missing_permission};
 use crate::wire;
 
-/// GitHub's user that stands in for deleted accounts.
+/// GitHub's placeholder user for deleted accounts.
 const GHOST: (&str, u64) = ("ghost", 10_137);
 
-/// GitHub's word for a pull request that merges, and lacks nothing that a ruleset or classic protection demands. Where something is missing it says `blocked` or `behind`, also to administrators who may merge all the same, as GitHub's own command line shows them.
+/// GitHub's state of a pull request that merges and lacks nothing that a ruleset or classic protection requires.
+/// Where something is missing it says `blocked` or `behind`, also to administrators who may merge all the same, as
+/// GitHub's own command line shows them.
 const CLEAN: &str = "clean";
 
 /// What one reading of the pull request shows.
@@ -114,7 +116,7 @@ impl Seen {
         })
     }
 
-    /// Completes the facts with what was read besides.
+    /// Completes the facts with the other readings.
     pub(super) fn into_facts(
         self,
         pull: &PullRef,
@@ -173,7 +175,7 @@ fn state(found: &wire::Pull, doing: &str) -> Result<PullState, Failure> {
     }
 }
 
-/// Where it stands in its stack. A stack that does not tell counts as one with others below.
+/// Its position in its stack. A stack without a position counts as one with others below.
 fn position(stack: wire::Stack) -> u64 {
     stack.position.unwrap_or(2)
 }

@@ -1,4 +1,4 @@
-//! Reviews, with the verdicts of those who have a say; anybody may review a public pull request.
+//! Reviews, with the verdicts of reviewers with a say; anyone may review a public pull request.
 
 use domain::facts::{Review, Verdict};
 use domain::failure::{Failure, FailureClass};
@@ -49,9 +49,9 @@ fn read_one(review: &wire::Review, doing: &str) -> Result<Option<Review>, Failur
 /// Whether a reviewer has a say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Voice {
-    /// Somebody of the repository, or an App that was installed on it.
+    /// A member of the repository, or an App that was installed on it.
     Inside,
-    /// Anybody.
+    /// Anyone.
     Outside,
     /// GitHub does not say.
     Untold,

@@ -11,7 +11,7 @@ use super::{Probe, fact, wire};
 use crate::client::{Listing, segment};
 use crate::wire::{CheckRuns, Statuses};
 
-/// So many of the newest pull requests are looked at: a required check that is on none of them is not on the next.
+/// How many of the newest pull requests are read: a required check that is on none of them is not on the next.
 const PULLS: usize = 5;
 
 /// 1,000 check runs or statuses on one commit.
@@ -23,7 +23,7 @@ const WORKFLOW_PAGES_MAX: usize = 5;
 /// So many workflow files are read; more are rare, and the answer is only a hint.
 const FILES_MAX: usize = 30;
 
-/// What stands in the bodies of Jules's pull requests.
+/// A text in the bodies of Jules's pull requests.
 const JULES_LINK: &str = "jules.google.com/task/";
 
 type Recent = Result<Vec<wire::Pull>, Failure>;
@@ -71,7 +71,7 @@ pub(super) async fn checks(
     for commit in std::iter::once(segment(base.as_str())).chain(heads) {
         match of_commit(probe, repo, &commit).await {
             Ok(found) => seen.seen.extend(found),
-            // The head of a fork that was deleted, or a base that is not there, which is told by itself.
+            // The head of a deleted fork, or a missing base, which has a finding of its own.
             Err(failure)
                 if matches!(
                     failure.class,

@@ -11,7 +11,7 @@ use crate::client::Listing;
 /// 100 webhooks; GitHub allows twenty for each event.
 const HOOK_PAGES_MAX: usize = 1;
 
-/// So many of the newest deliveries are looked at.
+/// How many of the newest deliveries are read.
 const DELIVERIES: usize = 10;
 
 pub(super) const HOOKS_READ: &str = "Webhooks: read";

@@ -102,7 +102,7 @@ async fn itself(probe: &Probe, repo: &RepoName) -> Result<Found, Failure> {
     Ok(Found::Here(found))
 }
 
-/// The allowed methods; GitHub tells them to those who may write.
+/// The allowed methods; GitHub returns them to credentials that may write.
 fn methods(found: &wire::Repository) -> Option<Vec<MergeMethod>> {
     let all = [
         (MergeMethod::Merge, found.allow_merge_commit?),

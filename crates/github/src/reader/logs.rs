@@ -30,7 +30,7 @@ pub(super) async fn read(client: &Client, facts: &PullFacts) -> Result<Vec<Check
         if let Some(text) = log_of(client, &facts.pull.repo, check).await? {
             logs.push(CheckLog {
                 name: check.name.clone(),
-                // A key whose first line is cut off would be recognised by nobody.
+                // A key whose first line is cut off would no longer be recognised as a secret.
                 tail: tail(&redact(&text), TAIL_CHARS_MAX),
                 page: page(&facts.pull.repo, check),
             });

@@ -1,4 +1,4 @@
-//! Tells from a payload's shape what to look at again.
+//! Decides from a payload's shape what to read again.
 
 use domain::ids::{CommitSha, RepoId, RepoName};
 use domain::pull::News;
@@ -133,7 +133,7 @@ fn subject(payload: &Payload<'_>, repository: &Repository<'_>) -> Result<Subject
     of_commit(payload)
 }
 
-/// What happened to a check, a suite or a run of a workflow. What this version does not know is looked at.
+/// What happened to a check, a suite or a run of a workflow. An unknown action causes a reading.
 fn of_action(kind: WebhookKind, action: Option<&str>) -> News {
     match (kind, action) {
         (_, None) => News::Changed,
@@ -216,7 +216,7 @@ fn of_commit(payload: &Payload<'_>) -> Result<Subject, &'static str> {
                 kind: WebhookKind::Push,
                 numbers: Vec::new(),
                 sha: commit(Some(after)),
-                // Of a pull request that has this head already it tells nothing new.
+                // For a pull request that has this head already it is no news.
                 news: News::UnderWay,
             })
         }

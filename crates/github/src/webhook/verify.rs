@@ -5,7 +5,7 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::Sha256;
 use subtle::{Choice, ConstantTimeEq};
 
-/// The header that carries the signature; the older `X-Hub-Signature` (SHA-1) is never looked at.
+/// The header that carries the signature; the older `X-Hub-Signature` (SHA-1) is never read.
 pub const SIGNATURE_HEADER: &str = "x-hub-signature-256";
 
 /// Two secrets are live while one replaces the other: GitHub keeps one for each hook, so the receiver must hold both.
@@ -14,7 +14,7 @@ const SECRETS_MAX: usize = 2;
 const PREFIX: &str = "sha256=";
 const DIGEST_BYTES: usize = 32;
 
-/// Why a delivery is refused. None of these tells anything about the secret, the signature or the body.
+/// Why a delivery is refused. None of these reveals anything about the secret, the signature or the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Rejected {
     /// We hold no secret, an empty one, or more than may be live.

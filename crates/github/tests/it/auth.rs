@@ -213,7 +213,7 @@ async fn a_revoked_token_of_an_installation_is_replaced_at_once() {
     let server = Server::start(script).await;
     let reader = Reader::new(desk.client(&server, Some(77)));
     reader.default_branch(&pull().repo).await.unwrap();
-    // Somebody else made a newer one, and ours is refused from now on.
+    // Another process made a newer one, and ours is refused from now on.
     *made.lock().unwrap() += 1;
     reader.default_branch(&pull().repo).await.unwrap();
     assert_eq!(*made.lock().unwrap(), 3);

@@ -129,7 +129,7 @@ async fn protection_that_may_not_be_read_is_said_to_be_missing_beside_the_rules_
     let refusals = [
         Reply::refusal(403, "Resource not accessible by integration"),
         Reply::refusal(403, "Resource not accessible by personal access token"),
-        // Whoever may not administrate the repository is told 404, in other words than where nothing is protected.
+        // A credential without administration rights gets a 404 in other words than where nothing is protected.
         Reply::refusal(404, "Not Found"),
     ];
     for refusal in refusals {
@@ -367,7 +367,7 @@ fn one_approval() -> Reply {
 
 #[tokio::test]
 async fn a_word_that_changes_while_the_rest_is_read_counts_for_nothing() {
-    // Each reading asks for the pull request twice; in the third one somebody protects the branch in between.
+    // Each reading asks for the pull request twice; in the third one the branch becomes protected in between.
     let script = |asked: &Asked| match asked.line().as_str() {
         PULL if asked.before < 5 => pull_that_is(&json!("clean")),
         PULL => pull_that_is(&json!("blocked")),

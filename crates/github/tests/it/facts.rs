@@ -458,13 +458,13 @@ async fn only_those_who_belong_to_the_repository_have_a_say() {
             [Verdict::Comment, Verdict::Comment],
             "{association}"
         );
-        // An App reviews only where somebody installed it.
+        // An App reviews only where it was installed.
         assert_eq!(verdicts(both(association, "Bot")).await, counts);
     }
     // What GitHub does not tell holds a merge up at most.
     let untold = [Verdict::Comment, Verdict::ChangesRequested];
     assert_eq!(verdicts(both("", "User")).await, untold);
-    // Whoever leaves GitHub after a review cannot hold up anything by that.
+    // A reviewer who leaves GitHub cannot hold up anything by that.
     let gone =
         json!([{ "user": null, "state": "CHANGES_REQUESTED", "author_association": "NONE" }]);
     assert_eq!(verdicts(gone).await, []);

@@ -153,7 +153,7 @@ async fn a_write_goes_nowhere_else() {
     }
     assert!(elsewhere.asked().is_empty());
 
-    // Nothing was read before, so nobody knows which repository it should be.
+    // Nothing was read before, so which repository it should be is unknown.
     let server = Server::start(renamed).await;
     server.writer().label(&pull(), "x").await.unwrap_err();
     assert_eq!(server.asked().len(), 1);

@@ -370,7 +370,7 @@ async fn a_repository_that_goes_to_another_owner_is_followed_by_whoever_is_insta
     let (reader, writer) = (Reader::new(client.clone()), Writer::new(client));
     let before = reader.identify(&stage.pull.repo).await.unwrap();
     github.rename_repo(REPO, "other/store");
-    // The installation of a repository is remembered for ten minutes.
+    // The installation of a repository is cached for ten minutes.
     stage.pass(600);
     let after = reader.identify(&stage.pull.repo).await.unwrap();
     assert_eq!((after.id, after.name.as_str()), (before.id, "other/store"));

@@ -1,4 +1,4 @@
-//! Which credentials are accepted for a repository, and what the others are told.
+//! Which credentials are accepted for a repository, and how the others are refused.
 
 use domain::failure::{FailureClass, Happened};
 use engine::ports::{PullsRead, PullsWrite};
@@ -46,7 +46,7 @@ async fn a_fine_grained_token_that_cannot_read_check_runs_is_refused_with_that_r
     }
     writer.label(&pull(), "x").await.unwrap_err();
     assert_eq!(server.lines(), [REPO, PROBE], "one probe, and nothing else");
-    // Somebody made the repository public, for example.
+    // The repository was made public, for example.
     desk.pass(SignedDuration::from_mins(5));
     writer.label(&pull(), "x").await.unwrap();
     assert_eq!(server.lines().len(), 5);
@@ -142,7 +142,7 @@ async fn a_token_of_nobody_known_is_refused_and_one_of_another_app_is_not() {
     assert_eq!(server.lines(), ["POST /graphql", REPO, REPO]);
 }
 
-/// An App with an installation for each owner; `suspended` is one that somebody suspended.
+/// An App with an installation for each owner; that of `suspended` is suspended.
 fn installations(asked: &Asked) -> Reply {
     let owner = asked.path.split('/').nth(2).unwrap_or_default();
     if asked.path.ends_with("/installation") {

@@ -53,7 +53,8 @@ impl Extra {
 }
 
 impl Client {
-    /// One page as it came. An extra that is refused is dropped from the listing and, if the page comes without it, remembered.
+    /// Reads one page. An extra that is refused is dropped from the listing and, if the page comes without it, cached
+    /// as refused.
     pub(crate) async fn page(
         &self,
         account: &AccountName,

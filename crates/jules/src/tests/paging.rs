@@ -277,7 +277,7 @@ async fn one_item_that_never_fits_is_a_failure() {
     assert_eq!(sizes, ["10", "5", "2", "1"]);
 }
 
-/// A service with three activities that refuses filters as long as it is told to.
+/// A service with three activities that refuses filters while `refuses` is set.
 async fn filtering(refuses: Arc<AtomicBool>) -> World {
     World::of(move |asked| {
         if asked.query("filter").is_some() && refuses.load(Ordering::Relaxed) {

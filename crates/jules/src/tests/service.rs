@@ -163,7 +163,7 @@ pub(super) fn broken() -> Response {
     Body::from_stream(futures::stream::iter(parts)).into_response()
 }
 
-/// A clock that stands until it is moved.
+/// A clock that moves only when it is set.
 pub(super) struct Watch(Mutex<Timestamp>);
 
 impl Watch {

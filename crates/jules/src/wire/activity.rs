@@ -222,7 +222,7 @@ struct Artifact {
     change_set: Loose<ChangeSetWire>,
 }
 
-/// The last change set with a patch among an activity's artifacts, and the order it stands in among all activities.
+/// The last change set with a patch among an activity's artifacts, and its place among all activities.
 pub(crate) fn change_set(raw: &str) -> Option<((Timestamp, String), ChangeSet)> {
     let wire: PatchedActivity = serde_json::from_str(raw).ok()?;
     let sets = wire

@@ -172,7 +172,7 @@ fn many_processes_may_start_on_one_new_file() {
 
 #[test]
 fn whoever_is_at_a_new_file_first_is_waited_for() {
-    /// Time enough to be refused; whoever waits for longer is waiting.
+    /// Time enough to be refused; a longer wait means that it waits.
     const REFUSED_WITHIN: Duration = Duration::from_millis(200);
 
     let folder = folder();

@@ -74,7 +74,7 @@ pub(super) fn receive(
     now: Timestamp,
     until: Timestamp,
 ) -> rusqlite::Result<Vec<Delivery>> {
-    // An idle queue is looked at often and must not take the write lock.
+    // An idle queue is polled often and must not take the write lock.
     if !any_visible(connection, queue, now)? {
         return Ok(Vec::new());
     }

@@ -1,4 +1,4 @@
-//! One secret in one file: read only if nobody else can, written whole or not at all.
+//! One secret in one file: read only if it is private to its owner, written whole or not at all.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -63,7 +63,7 @@ pub(super) fn write(file: &Path, name: &str, value: &str) -> Result<(), SecretsE
     let beside = beside(file);
     let outcome = replace(file, &beside, value);
     if outcome.is_err() {
-        // Best effort: the failure that matters is the one being told.
+        // Best effort: the first failure is the one that matters.
         let _ = std::fs::remove_file(&beside);
     }
     outcome.map_err(|error| {

@@ -193,7 +193,7 @@ async fn a_store_that_is_locked_is_unavailable_and_unchanged() {
         put(&store, record("a")).await,
         Err(CommitError::Unavailable(_))
     ));
-    // Readers go on while somebody writes.
+    // Readers go on while another connection writes.
     assert_eq!(store.get(&record("a").key).await.unwrap(), None);
     first
         .run(|connection| connection.execute_batch("ROLLBACK"))

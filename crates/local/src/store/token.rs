@@ -1,4 +1,5 @@
-//! Page tokens: the place of the last record that was shown. Those of lists are the same in every store; those of partitions are JSON in URL-safe Base64.
+//! Page tokens: the place of the last record of a page. Those of lists are the same in every store; those of
+//! partitions are JSON in URL-safe Base64.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

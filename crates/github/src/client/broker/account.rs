@@ -70,7 +70,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Spends, or tells when it can. `what` is what is to be done, by which a write finds its turn again.
+    /// Spends, or returns when it can. `what` identifies the write, so that a postponed one finds its turn again.
     pub(super) fn spend(
         &mut self,
         (resource, what): (&str, &str),
@@ -180,7 +180,7 @@ impl Account {
         turn.map_or(rested, |turn| turn.max(rested))
     }
 
-    /// Remembers the budget that an answer tells.
+    /// Records the budget in an answer.
     pub(super) fn see(&mut self, headers: &HeaderMap) {
         let Some(rate) = rate(headers) else { return };
         let resource = line(word(headers, "x-ratelimit-resource").unwrap_or("core"), 40);
@@ -189,7 +189,8 @@ impl Account {
         }
     }
 
-    /// A limit: how long to stay away. What GitHub asks for counts, then the reset of a budget that is used up; else the wait doubles each time.
+    /// Handles a refusal by a limit: returns how long to wait. GitHub's own wait counts, then the reset of a used-up
+    /// budget; else the wait doubles each time.
     pub(super) fn refused(&mut self, headers: &HeaderMap, now: Timestamp) -> SignedDuration {
         if let Some(until) = self.away_until(now) {
             // It was on its way when an earlier one was refused.
@@ -210,7 +211,8 @@ impl Account {
         wait
     }
 
-    /// A row of secondary limits is over once calls succeed that long after the last one; at once, it could be reads between refused writes.
+    /// A row of secondary limits is over once calls succeed this long after the last one; earlier, those could be
+    /// reads between refused writes.
     pub(super) fn answered(&mut self, now: Timestamp) {
         let is_calm = |(since, until): (Timestamp, Timestamp)| now < since || now >= until + CALM;
         if self.stay_away.is_none_or(is_calm) {
@@ -238,7 +240,7 @@ fn is_within(at: Timestamp, now: Timestamp, window: SignedDuration) -> bool {
     !ago.is_negative() && ago < window
 }
 
-/// The budget that an answer tells.
+/// The budget in an answer.
 fn rate(headers: &HeaderMap) -> Option<Rate> {
     let number = |name| word(headers, name)?.parse::<u64>().ok();
     let reset = i64::try_from(number("x-ratelimit-reset")?).ok()?;

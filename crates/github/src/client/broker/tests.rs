@@ -14,7 +14,7 @@ fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
     headers
 }
 
-/// What an answer tells about the hour that ends ten minutes after the beginning.
+/// The headers of an answer about the hour that ends ten minutes after the beginning.
 fn told(remaining: u64) -> HeaderMap {
     let reset = at(600_000).as_second().to_string();
     headers(&[
@@ -114,7 +114,7 @@ fn writes_that_wait_come_back_one_after_the_other() {
     }
     assert_eq!(write("b", 1_000), Ok(()));
     assert_eq!(write("d", 1_500), Err(at(3_000)));
-    // `c` does not come back: its second passes, and nobody waits for it.
+    // `c` does not come back: its second passes, and later calls do not wait for it.
     assert_eq!(write("d", 3_000), Ok(()));
     assert_eq!(write("e", 200_000), Ok(()));
 }

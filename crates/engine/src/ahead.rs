@@ -1,8 +1,11 @@
-//! Sets a store right whose times were taken from a clock that was ahead: see [`domain::ahead`].
+//! Repairs a store whose times came from a clock that was ahead: see [`domain::ahead`].
 //!
-//! Only one process that works alone over a data folder does so. Machines that share a table may differ by more than [`TOLERANCE`](domain::ahead::TOLERANCE) all the time, and each would move back what the other has just stored: there nothing is moved, and the doctor tells of it.
+//! Only a process that works alone over a data folder does so.
+//! Machines that share a table may differ by more than [`TOLERANCE`](domain::ahead::TOLERANCE) all the time, and each
+//! would move back what the other has just stored: there nothing is moved, and the doctor reports it.
 //!
-//! A pass that breaks off is begun again at the next tick. It moves back once more what has still not come: that is looked at too early, which changes nothing.
+//! A pass that breaks off starts again at the next tick. It moves back again what has still not come; those rows are
+//! then due too early, which changes nothing.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,7 +24,7 @@ use crate::store::{PAGE, Store, decode};
 /// Rows that are due are read so many at once.
 const ROWS: usize = 1_000;
 
-/// When a job was created, as it is stored: lists are in that order, and it delays nothing.
+/// When a job was created, as stored: lists are in that order, and it delays nothing.
 const CREATED: &str = "/it/created_at";
 
 /// What this process has seen of its clock.
@@ -56,7 +59,8 @@ impl Seen {
         };
     }
 
-    /// Something is being stored. What was decided before the clock was set back does not count: it would move everything back once more.
+    /// Notes a commit. A decision from before the clock was set back does not count: it would move everything back
+    /// again.
     pub(crate) fn note(&self, now: Timestamp) {
         let mut seen = self.times();
         seen.latest = seen.latest.max(Some(now));
@@ -79,7 +83,8 @@ impl Store {
 }
 
 impl Desk {
-    /// Sets the store right if its newest time lies in the future, at the first call in a process and whenever the clock was set back since the last one. It reads nothing otherwise. What fails is tried again at the next call.
+    /// Repairs the store if its newest time lies in the future, at the first call in a process and whenever the clock
+    /// was set back since the last one. Otherwise it reads nothing. A failure is retried at the next call.
     pub async fn mind_the_clock(&self) {
         if self.seen.is_right(self.now()) {
             return;
@@ -92,7 +97,8 @@ impl Desk {
         }
     }
 
-    /// Moves back what was stored for later, and what tells by how much at last: a pass that broke off is begun again.
+    /// Moves back the times of what waits, and last the records that show by how much: a pass that broke off starts
+    /// again.
     async fn move_times_back(&self) -> Result<(), Error> {
         let seen = self.seen.times().latest;
         let newest = self.store.newest().await?.max(seen);
@@ -119,7 +125,7 @@ impl Desk {
             self.move_record_back(key, ahead).await?;
         }
         self.queue.move_back(ahead).await?;
-        // They told by how much.
+        // These records showed by how much.
         for account in self.store.accounts().await? {
             let key = keys::account(&account.value.name);
             self.move_record_back(&key, ahead).await?;
@@ -127,7 +133,7 @@ impl Desk {
         self.move_record_back(&keys::tick(), ahead).await
     }
 
-    /// Everything that is due at some time, but for what tells by how much the clock was ahead.
+    /// All keys with a due time, except the records that show by how much the clock was ahead.
     async fn all_due(&self) -> Result<Vec<Key>, Error> {
         let mut limit = ROWS;
         loop {
@@ -140,7 +146,8 @@ impl Desk {
         }
     }
 
-    /// What limits or delays work and is due by itself at no time. Lanes need no mending: a turn that ends later than one begun now is over.
+    /// Records that limit or delay work and have no due time of their own. Lanes need no repair: a turn that ends
+    /// later than one begun now is over.
     async fn unlisted(&self) -> Result<Vec<Key>, Error> {
         let mut all = vec![keys::access(), keys::budgets()];
         for account in self.store.accounts().await? {
@@ -153,7 +160,7 @@ impl Desk {
         Ok(all)
     }
 
-    /// Everything of an aggregate, but for events, which stay as they were told.
+    /// Moves all records of an aggregate back, except events, which stay as delivered.
     async fn move_partition_back(&self, pk: &str, ahead: SignedDuration) -> Result<(), Error> {
         let mut after = None;
         loop {
@@ -170,7 +177,7 @@ impl Desk {
         }
     }
 
-    /// Whoever changes the record meanwhile may have decided by the clock that was ahead, so it is read again.
+    /// Another writer may have decided by the wrong clock meanwhile, so the record is read again.
     async fn move_record_back(&self, key: &Key, ahead: SignedDuration) -> Result<(), Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
             let found = self.store.records().get(key).await?;
@@ -190,7 +197,8 @@ impl Desk {
     }
 }
 
-/// A record whose times that have not come are moved back; none if there is none, or if it cannot be read: whoever needs it tells so.
+/// A record with its future times moved back; `None` if there is none, or if it is unreadable: the next user of the
+/// record reports that.
 fn moved(record: Record, (now, ahead): (Timestamp, SignedDuration)) -> Option<Record> {
     let mut body: Value = serde_json::from_str(&record.body).ok()?;
     let ahead = match decode::<Effect>(&record) {

@@ -1,6 +1,8 @@
-//! How many there are: jobs by their state and by who is waited for, and events by their kind. No number of jobs makes a count slower, since none of them is read for it.
+//! Counts: jobs by state and by who they wait for, and events by kind. The number of jobs makes no count slower,
+//! since none of them is read for it.
 //!
-//! A job stands in one list, under a word that says what it is counted as. List and word are written with the job, in the same commit, so a count is as exact as the jobs themselves.
+//! A job is in one list, under a word for what it counts as. List and word are written with the job, in the same
+//! commit, so a count is as exact as the jobs themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,7 +40,7 @@ pub(crate) struct Counted {
     waits: Waiting,
 }
 
-/// Who is waited for, as far as the job tells by itself.
+/// Who the job waits for, as far as its own record shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum Waiting {
     #[serde(rename = "for")]
@@ -89,7 +91,7 @@ pub struct JobCounts {
     pub states: BTreeMap<String, u64>,
     /// That hold a slot, by account.
     pub held: BTreeMap<AccountName, u64>,
-    /// Of those that are watched, by who is waited for.
+    /// Watched jobs by who they wait for.
     pub waits_for: BTreeMap<String, u64>,
 }
 
@@ -106,7 +108,7 @@ pub struct EventsCounted {
 }
 
 impl Desk {
-    /// How many jobs of these accounts there are; of those that are over, how many of all.
+    /// Counts the jobs of these accounts; ended jobs are counted over all accounts.
     pub async fn job_counts(&self, accounts: &BTreeSet<AccountName>) -> Result<JobCounts, Error> {
         let mut counts = JobCounts::default();
         let mut waits = Waits::new(self);
@@ -206,15 +208,16 @@ impl Desk {
         Ok((pulls, false))
     }
 
-    /// How many events were recorded, by name and kind.
+    /// Counts the recorded events, by name and kind.
     ///
-    /// Events are never changed nor taken out of their list, so those that are old enough are counted once: who counts keeps how many there were, and the next one goes on from there.
+    /// Events never change and never leave their list, so those that are old enough are counted once: the count is
+    /// stored, and the next reader goes on from there.
     pub async fn event_counts(&self) -> Result<BTreeMap<String, u64>, Error> {
         let key = keys::events_counted();
         let found: Option<Versioned<EventsCounted>> = self.store.read(&key).await?;
         let mut version = found.as_ref().map(|found| found.version);
         let settled_at = self.now() - SETTLED_AFTER;
-        // Counted while a clock was ahead: what was seen since stands before that place.
+        // Counted while a clock was ahead: events seen since are before that place.
         let before = found.map(|found| found.value).filter(|counted| {
             let until = counted.until.as_ref();
             until.is_some_and(|(until, _)| *until <= settled_at)
@@ -244,7 +247,7 @@ impl Desk {
                 let mut unit = self.unit();
                 unit.put(key.clone(), &counted, version, Place::default());
                 ignore_conflict(self.commit(unit).await)?;
-                // Should somebody else have kept theirs instead, either is right.
+                // If another process stored its count instead, either is right.
                 version = Some(version.unwrap_or(0) + 1);
                 since = 0;
             }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::ports::{DeadLetter, DeadLetters, QueueError};
 use crate::work::Work;
 
-/// Most dead letters that are looked at in one go: whoever has more puts these back first.
+/// Maximum number of dead letters that one call reads: with more, put these back first.
 pub const LETTERS_MAX: usize = 1_000;
 
 /// Which queue's dead letters they are.
@@ -21,7 +21,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether whoever receives from the queue could read this.
+    /// Whether the receivers of the queue can parse this body.
     fn reads(self, body: &str) -> bool {
         match self {
             Self::Work => serde_json::from_str::<Work>(body).is_ok(),
@@ -50,9 +50,9 @@ pub struct Letter {
 pub struct Redriven {
     /// Those that wait for the dispatcher again.
     pub redriven: BTreeSet<String>,
-    /// Those that no dispatcher can read: they stay until somebody drops them.
+    /// Those that no dispatcher can parse: they stay until they are dropped by hand.
     pub malformed: BTreeSet<String>,
-    /// Those that are not there, or that somebody else took.
+    /// Those that are gone, or that another process took.
     pub gone: BTreeSet<String>,
 }
 
@@ -69,7 +69,8 @@ pub async fn letters(dead: &dyn DeadLetters, kind: Kind) -> Result<Vec<Letter>, 
     Ok(found.into_iter().map(letter).collect())
 }
 
-/// Puts one dead letter back to work, or all that can be read. What is malformed would only be dropped by whoever receives it, so it stays where a person sees it.
+/// Puts one dead letter back to work, or all that can be parsed. A malformed one stays where a person sees it: its
+/// receiver would only drop it.
 pub async fn redrive(
     dead: &dyn DeadLetters,
     kind: Kind,

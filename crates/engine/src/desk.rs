@@ -28,7 +28,7 @@ use telling::Telling;
 /// An outbox row that was not published by then was left by a crash; the poller publishes it.
 pub const OUTBOX_GRACE: SignedDuration = SignedDuration::from_secs(5);
 
-/// How often a decision is made again after somebody else changed what it rests on.
+/// Maximum attempts at a decision after conflicts with other writers.
 pub const DECIDE_AGAIN_MAX: u32 = 8;
 
 /// Why something could not be done.
@@ -60,7 +60,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether somebody else changed what the decision rests on, so that it has to be made again.
+    /// Whether another writer changed the basis of the decision, so that it has to be made again.
     pub fn is_conflict(&self) -> bool {
         match self {
             Self::Commit(CommitError::Conflict { .. } | CommitError::Unknown(_)) => true,
@@ -123,7 +123,7 @@ impl Desk {
         self
     }
 
-    /// The same desk for somebody who sends messages in a way of their own.
+    /// The same desk with another way to send messages.
     pub fn sending_by(mut self, queue: Arc<dyn Queue>) -> Self {
         self.queue = queue;
         self
@@ -152,9 +152,10 @@ impl Desk {
         }
     }
 
-    /// Saves a unit of work whole, then publishes its messages. What cannot be published now is published by the poller; a call for a free slot that is lost is made up for by whoever waits, and a hint by whatever it hints at.
+    /// Saves a unit of work whole, then publishes its messages. The poller publishes what cannot be sent now; a job
+    /// that waits for a slot recovers from a lost call, and a hint is covered by the row behind it.
     ///
-    /// What is written ahead of it is written by itself: without the rest it means nothing.
+    /// A write ahead of the unit is a commit of its own: without the rest it means nothing.
     pub async fn commit(&self, unit: Unit) -> Result<(), Error> {
         if unit.is_empty() {
             return Ok(());
@@ -225,7 +226,7 @@ fn asks_for(write: &Write, work: &Work, soon: Timestamp) -> bool {
     }
 }
 
-/// Somebody else was quicker: they go on.
+/// Ignores a conflict: the other writer goes on with it.
 pub(crate) fn ignore_conflict(outcome: Result<(), Error>) -> Result<(), Error> {
     match outcome {
         Err(error) if error.is_conflict() => Ok(()),
@@ -241,7 +242,7 @@ pub struct Unit {
     /// What is written first, one after the other.
     ahead: Vec<Write>,
     telling: Telling,
-    /// When rows are looked at as they are stored, of those that may be looked at too early.
+    /// Stored due times of rows that may be due too early.
     standing: BTreeMap<Key, Timestamp>,
     /// What happened to which job, logged once it is saved.
     pub(crate) news: Vec<(JobId, String)>,
@@ -250,16 +251,16 @@ pub struct Unit {
 /// Where a record is indexed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
-    /// When it must be looked at.
+    /// When it is due.
     pub due: Option<Timestamp>,
-    /// In which list it stands.
+    /// The list it is in.
     pub list: Option<ListKey>,
     /// After when it may be forgotten.
     pub forget: Option<Timestamp>,
 }
 
 impl Place {
-    /// Only looked at when it is due.
+    /// Due at a time, in no list.
     pub fn due(due: Option<Timestamp>) -> Self {
         Self {
             due,
@@ -305,7 +306,8 @@ impl Unit {
         self.writes.push(Write::Put { record, expect });
     }
 
-    /// Lets a row stay where it stands in the index of times while that is no later than where it is put. Only for rows that the poller puts right: see [`crate::poller`].
+    /// Lets a row keep its earlier due time in the index. Only for rows that the poller moves later: see
+    /// [`crate::poller`].
     pub(crate) fn may_stand(&mut self, key: Key, stands: Option<Timestamp>) {
         self.standing.extend(stands.map(|at| (key, at)));
     }
@@ -333,7 +335,8 @@ impl Unit {
         }
     }
 
-    /// Puts a value before anything else and by itself: that costs half of what it would in a transaction. Only for what means nothing without the rest.
+    /// Writes a value before the unit and in a commit of its own: that costs half of what it would in a transaction.
+    /// Only for values that mean nothing without the rest.
     pub(crate) fn put_ahead<T: Serialize>(
         &mut self,
         key: Key,
@@ -346,7 +349,7 @@ impl Unit {
         self.ahead.extend(self.writes.drain(before..));
     }
 
-    /// The same of a row whose content is the same whoever writes it, and however often it is tried.
+    /// The same for a row whose content does not depend on its writer or on the number of attempts.
     pub(crate) fn put_ahead_again<T: Serialize>(&mut self, key: Key, value: &T, place: Place) {
         let before = self.writes.len();
         self.put_if(key, value, Expect::Any, place);
@@ -370,7 +373,7 @@ impl Unit {
         self.telling.ended.push(account.clone());
     }
 
-    /// Once everything is saved a job waits in the queue of an account whose slots are looked at by themselves; they had this version.
+    /// After the commit a job waits in the queue of an account with scheduled slots, which had this version.
     pub(crate) fn joins(&mut self, account: &AccountName, version: u64) {
         self.telling.joined.push((account.clone(), version));
     }

@@ -115,7 +115,7 @@ impl Dispatcher {
         self
     }
 
-    /// How many webhook deliveries were asked for again since the last time somebody asked this.
+    /// Returns the number of webhook redeliveries requested since the last call.
     pub fn take_asked_again(&self) -> u64 {
         self.asked_again.swap(0, Ordering::Relaxed)
     }
@@ -139,7 +139,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Handles one message for whoever received it, and says what is to become of it.
+    /// Handles one message for its receiver, and says what happens to the message.
     pub async fn attend(&self, delivery: &Delivery) -> Attended {
         let Some(work) = Work::from_body(&delivery.body) else {
             tracing::error!(

@@ -23,7 +23,7 @@ use crate::ports::{
 };
 use crate::store::Store;
 
-/// Pages of sessions that are looked through for the markers of other installations: whoever else works there is among the newest.
+/// Pages of sessions to search for the markers of other installations: an active one is among the newest.
 const SESSION_PAGES: usize = 3;
 
 /// Sessions a page is asked for: pages can carry whole patches, seen to weigh 0.8 MB each.
@@ -39,7 +39,7 @@ pub struct Doctor {
     pub secrets: Arc<dyn Secrets>,
     /// The time.
     pub clock: Arc<dyn Clock>,
-    /// Jules, as everybody reads it.
+    /// Jules, through the usual reads.
     pub sessions: Arc<dyn SessionsRead>,
     /// Jules, beyond that.
     pub jules: Arc<dyn JulesProbe>,
@@ -152,7 +152,7 @@ impl Doctor {
         Ok(facts)
     }
 
-    /// Other installations whose marker stands in the titles of the newest sessions.
+    /// Other installations whose marker is in the titles of the newest sessions.
     async fn others(
         &self,
         account: &AccountName,
@@ -345,7 +345,7 @@ pub async fn kept(secrets: &dyn Secrets, name: &SecretName) -> Kept {
     }
 }
 
-/// Whether GitHub knows who asks: otherwise every repository would tell the same once more.
+/// Whether GitHub accepts the credential: otherwise every repository would report the same.
 fn accepted(github: &CredentialFacts) -> bool {
     match &github.identity {
         Some(Identity::Person { .. } | Identity::App { .. }) => true,

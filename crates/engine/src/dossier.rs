@@ -16,7 +16,7 @@ use crate::store::{Store, Versioned, decode};
 pub struct Dossier {
     /// The job.
     pub job: Job,
-    /// What somebody had to know, in order of observation.
+    /// The job's events, in order of observation.
     pub events: Vec<Event>,
     /// What was wished for outside, and what became of it.
     pub effects: Vec<Effect>,

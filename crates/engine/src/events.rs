@@ -1,4 +1,4 @@
-//! Events in the order in which they were seen, from where somebody stands.
+//! Events in the order in which they were seen, after a cursor.
 
 mod whole;
 
@@ -14,25 +14,26 @@ use crate::ports::PageToken;
 use crate::store::decode;
 use crate::wait::Seen;
 
-/// Most events that are told at once.
+/// Maximum number of events in one answer.
 pub const EVENTS_MAX: usize = 100;
 
 /// Events read at once.
 const PAGE: usize = 100;
 
-/// Most events that are looked at for one answer: whoever was away for longer begins anew.
+/// Maximum number of events that one answer reads: a reader that was away for longer begins anew.
 const LOOK_MAX: usize = 10_000;
 
 /// Which events are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
-    /// Where the asker stands; without it the newest are told.
+    /// The caller's cursor; without it the newest are returned.
     pub after: Option<Cursor>,
     /// Only events of this job.
     pub job: Option<JobId>,
-    /// Only what still waits for somebody, the oldest first also without `after`: what nobody acknowledged, and no question that was answered.
+    /// Only events that still wait, the oldest first also without `after`: unacknowledged ones, without answered
+    /// questions.
     pub open: bool,
-    /// How many at most; with 0 only where one stands now.
+    /// The maximum number; 0 returns only the present cursor.
     pub limit: usize,
 }
 
@@ -41,7 +42,7 @@ pub struct Asked {
 pub struct Told {
     /// The events, each with its repository.
     pub events: Vec<(Event, Option<String>)>,
-    /// Where the asker stands then.
+    /// The cursor after these.
     pub cursor: Cursor,
     /// Whether there are more of them now.
     pub more: bool,
@@ -104,7 +105,7 @@ impl Desk {
         if !first.events.is_empty() || asked.limit == 0 {
             return Ok(first);
         }
-        // All of it was looked at, so from here on only what comes is.
+        // Everything so far was read, so from here on only new events are.
         let asked = Asked {
             after: Some(first.cursor),
             ..asked.clone()
@@ -117,7 +118,7 @@ impl Desk {
         .await
     }
 
-    /// Those of these events that still wait for somebody.
+    /// Those of these events that still wait.
     async fn open_events(&self, events: Vec<Event>) -> Result<Vec<Event>, Error> {
         let mut open = Vec::new();
         for event in events {
@@ -128,7 +129,7 @@ impl Desk {
         Ok(open)
     }
 
-    /// Whether an event still waits for somebody. What woke nobody can be acknowledged by nobody, and is over with its job.
+    /// Whether an event still waits. An event without a wake cannot be acknowledged, and is over with its job.
     async fn is_open(&self, event: &Event) -> Result<bool, Error> {
         let job = match &event.job {
             Some(job) => self.store.job(job).await?.map(|found| found.value),

@@ -1,4 +1,4 @@
-//! Figures for whoever watches Gaffer from outside, out of the store alone: whichever process is asked tells the same.
+//! Figures for monitoring, from the store alone: every process returns the same.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 use crate::desk::{Desk, Error};
 use crate::status::Status;
 
-/// The newest events whose wakes are looked at: each costs a read for every agent.
+/// How many of the newest events have their wakes read: each costs a read for every agent.
 pub const WAKES_TIMED: usize = 50;
 
 /// Figures of the moment.

@@ -1,6 +1,8 @@
-//! How long what is over is kept. Jobs with their events and effects stay, and so does everything that a decision rests on; what goes is asked for by nobody any more.
+//! Retention of finished data. Jobs with their events and effects stay, and so does everything that a decision rests
+//! on; only unused records go.
 //!
-//! The longest that a message can live is far less: four days in its queue, fourteen among the dead letters, twelve hours in somebody's hands.
+//! Messages live far shorter: four days in their queue, fourteen among the dead letters, twelve hours with a
+//! receiver.
 
 use domain::wake::Wake;
 use jiff::{SignedDuration, Timestamp};
@@ -13,22 +15,22 @@ pub const WAKE: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// A token that was revoked: a person may want to see for a while that it was there.
 pub const TOKEN: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-/// What was carried out under a name that its asker gave it: nobody repeats an order after so long.
+/// An order that was carried out under its caller's name: no caller repeats it after so long.
 pub const ONCE: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-/// A wish to adopt that was refused: whoever wished has seen the answer.
+/// A refused adoption: its caller has seen the answer.
 pub const REFUSAL: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-/// What a job has produced, as it was last read: it is read afresh when somebody asks again.
+/// What a job has produced, as last read: the next request reads it afresh.
 pub const ARTIFACTS: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-/// A page of a conversation, and when a job was looked at because somebody asked: whoever waited has seen it.
+/// A page of a conversation, and the time of a read on request: its caller has seen it.
 pub const ANSWER: SignedDuration = SignedDuration::from_hours(24);
 
-/// What a merge was judged by: for whoever asks after a year why it was merged.
+/// The evidence of a merge: for a question after a year why it was merged.
 pub const EVIDENCE: SignedDuration = SignedDuration::from_hours(400 * 24);
 
-/// How often a store that does not forget by itself is told to.
+/// How often the deletion runs on a store without automatic expiry.
 pub const EVERY: SignedDuration = SignedDuration::from_hours(1);
 
 /// Records that are forgotten at once: the next ones follow with the next tick.

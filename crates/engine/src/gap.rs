@@ -1,4 +1,5 @@
-//! What a store that was put back from a copy does not know: whatever is not over is doubted, and what is decided again is looked for before it is begun.
+//! What a restored store does not know: unfinished effects are in doubt, and a repeated decision first checks whether
+//! its effect exists.
 
 use domain::effect::{Action, Effect, Gap};
 use domain::ids::JobId;
@@ -15,9 +16,10 @@ use crate::store::Versioned;
 const ROWS_MAX: usize = 1_000_000;
 
 impl Desk {
-    /// Marks a store that was just put back from a copy made at `from`, before anybody works with it. Answers how many effects are in doubt.
+    /// Marks a store that was just restored from a copy made at `from`, before any process works with it. Returns how
+    /// many effects are in doubt.
     ///
-    /// Whatever is not over has a due, so the due rows are all there is to doubt. Doing it twice does nothing twice.
+    /// Everything unfinished has a due time, so the due rows are all there is to doubt. A second run changes nothing.
     pub async fn put_back(&self, from: Timestamp) -> Result<u64, Error> {
         let rows = self.store.records().due(Timestamp::MAX, ROWS_MAX).await?;
         let due = rows.into_iter().map(|row| row.key).collect();
@@ -72,7 +74,8 @@ impl Desk {
         }
         let open = job.and_then(|job| open_question(&job.value));
         let from = match (action, open) {
-            // What was said before the question that is open now was no answer to it. The slack is for clocks that differ, and both times are Jules's.
+            // Messages before the open question were no answer to it. The slack covers differing clocks; both times
+            // are Jules's.
             (Action::Say { .. }, Some(asked)) => {
                 gap.from.max((asked + CLOCK_SLACK).min(self.now()))
             }

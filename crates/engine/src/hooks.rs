@@ -17,7 +17,7 @@ pub struct HookLogs {
 }
 
 impl Desk {
-    /// Has webhook deliveries watched from now on. After a start they are looked at at once, unless that was done just before.
+    /// Starts to watch webhook deliveries. After a start the logs are read at once, unless that happened just before.
     pub async fn listen(&self) -> Result<(), Error> {
         let now = self.now();
         let key = keys::hook_logs();
@@ -37,7 +37,7 @@ impl Desk {
         ignore_conflict(self.commit(unit).await)
     }
 
-    /// A source came: where webhook deliveries are watched, its log is looked for soon.
+    /// A source was added: where webhook deliveries are watched, its log is found soon.
     pub async fn listen_to_more(&self) -> Result<(), Error> {
         let key = keys::hook_logs();
         let Some(found) = self.store.read::<HookLogs>(&key).await? else {

@@ -1,7 +1,8 @@
-//! Taking over everything that another store held: as it was, with whatever was not over in doubt.
+//! Imports all records of another store unchanged, with unfinished effects in doubt.
 //!
-//! Nothing is due before everything is there, and everything is paused until the end, so that whoever works on the store meanwhile does nothing.
-//! An import that broke off is begun again with the same records and comes to the same end.
+//! Nothing is due before everything is there, and everything is paused until the end, so a process that works on the
+//! store meanwhile does nothing.
+//! An import that broke off starts again with the same records and has the same result.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -39,7 +40,7 @@ pub enum ImportError {
         /// When that export was made.
         from: Timestamp,
     },
-    /// Somebody else has ended it meanwhile.
+    /// Another process has ended it meanwhile.
     #[error("somebody else ended this import meanwhile")]
     Ended,
     /// It could not be read or written.
@@ -94,9 +95,10 @@ pub async fn begin(
     Ok(())
 }
 
-/// Fills the store: first everything without a due, with everything paused, then what is due.
+/// Fills the store: first everything without a due time, with everything paused, then what is due.
 ///
-/// Each commit holds only while the import goes on: what somebody else has ended already, and works with, is not overwritten.
+/// Each commit holds only while the import goes on: once another process has ended it and works with the store,
+/// nothing is overwritten.
 pub async fn fill(
     records: &dyn Records,
     all: &[Record],
@@ -164,9 +166,10 @@ fn plain(key: Key, body: String) -> Record {
 }
 
 impl Desk {
-    /// Ends an import over a desk of the installation that was taken over: doubts what was not over, and lets things go on as they did before. Answers how many effects are in doubt.
+    /// Ends an import over a desk of the imported installation: marks unfinished effects as doubtful, and resumes
+    /// work. Returns how many effects are in doubt.
     ///
-    /// That things go on and that the import is over is one commit: begun again afterwards it would overwrite what is worked with.
+    /// Resuming and ending the import is one commit: another run afterwards would overwrite live data.
     pub async fn end_import(&self, all: &[Record], from: Timestamp) -> Result<u64, ImportError> {
         let records = self.store.records();
         let expect = going_on(records).await?;

@@ -32,13 +32,14 @@ impl Desk {
             .take_into(&mut taken, (agent, most.min(TAKE_MAX)))
             .await
         {
-            // What was taken has to be told, whatever went wrong after it.
+            // Taken wakes must reach their caller, whatever went wrong after that.
             Err(error) if taken.is_empty() => Err(error),
             Err(_) | Ok(()) => Ok(taken),
         }
     }
 
-    /// Refuses an agent whose wakes only ever go to its address, since whoever waits for its inbox would wait for ever. What an earlier setting left there can still be taken.
+    /// Refuses an agent whose wakes only ever go to its address: a reader of its inbox would wait for ever. Wakes
+    /// that an earlier setting left there can still be taken.
     async fn must_have_inbox(&self, name: &AgentName) -> Result<(), Error> {
         let agent = self.must_agent(name).await?;
         if agent.ways().contains(&Channel::Inbox) {
@@ -101,7 +102,7 @@ impl Desk {
         .await
     }
 
-    /// None if it cannot be had now, or somebody else was quicker.
+    /// Takes one wake; `None` if it cannot be taken now or another reader was quicker.
     async fn take_one(&self, found: &Versioned<Wake>) -> Result<Option<Wake>, Error> {
         let Some(taken) = found.value.taken(self.now()) else {
             return Ok(None);
@@ -119,7 +120,7 @@ impl Desk {
         }
     }
 
-    /// Holds a wake for another lease: whoever took it is still at it.
+    /// Extends the lease of a wake whose taker needs more time.
     pub async fn extend(&self, held: Held<'_>) -> Result<Wake, Error> {
         let (agent, event, attempt) = held;
         let next = |wake: &Wake| wake.extended(attempt, self.now());

@@ -9,7 +9,8 @@ use crate::ports::{CommitError, Expect, Ids, Record, Records, Write};
 use crate::settings::Installation;
 use crate::store::{Store, encode};
 
-/// The installation's id, drawn and recorded at the first call: another Gaffer on the same Jules account must not take our sessions for its own.
+/// The installation's id, drawn and stored at the first call: another Gaffer on the same Jules account must not take
+/// our sessions for its own.
 pub async fn of(store: &Store, ids: &dyn Ids, now: Timestamp) -> Result<InstallationId, Error> {
     loop {
         if let Some(known) = store.installation().await? {
@@ -21,7 +22,7 @@ pub async fn of(store: &Store, ids: &dyn Ids, now: Timestamp) -> Result<Installa
         };
         match record(store.records(), &drawn).await {
             Ok(()) => return Ok(drawn.id),
-            // Somebody else was first, or the answer was lost: what stands there counts.
+            // Another process was first, or the answer was lost: the stored id counts.
             Err(CommitError::Conflict { .. } | CommitError::Unknown(_)) => {}
             Err(error) => return Err(error.into()),
         }

@@ -71,7 +71,7 @@ pub struct Named {
 }
 
 impl Named {
-    /// The same, named by somebody.
+    /// The same, with the name of the caller.
     #[must_use]
     pub fn by(self, by: String) -> Self {
         let by = Some(by);
@@ -99,7 +99,7 @@ pub struct Once {
     pub order: String,
 }
 
-/// A pull request's record and its last judgement, for whoever asks why.
+/// A pull request's record and its last judgement, for explanations.
 pub type PullRecord = Versioned<TrackedPull>;
 
 type Decide<'a> = dyn Fn(&Job, &Source) -> Result<Step<Job>, NotNow> + Send + Sync + 'a;
@@ -173,7 +173,7 @@ impl Desk {
             .aggregate)
     }
 
-    /// Gives a job that ended another session, which is told why.
+    /// Gives an ended job another session, whose prompt says why.
     pub async fn retry_job(&self, named: &Named, reason: Option<&str>) -> Result<Job, Error> {
         let now = self.now();
         Ok(self
@@ -288,7 +288,7 @@ impl Desk {
             let mut unit = self.unit();
             self.save_job(&mut unit, Some(&found), &step).await?;
             if let Some(pull) = found.value.pull() {
-                // Whoever orders something looks next at what became of it.
+                // The caller of an order next asks for its outcome.
                 unit.hint(Work::Pull {
                     pull: pull.clone(),
                     job: None,

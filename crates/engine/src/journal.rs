@@ -12,13 +12,13 @@ use crate::desk::{Desk, Error};
 use crate::keys;
 use crate::status::state_of;
 
-/// What an entry tells of.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum About {
     /// The job itself.
     Job,
-    /// Something that somebody had to know.
+    /// An event.
     Event,
     /// Something that was wished for outside.
     Effect,
@@ -33,7 +33,7 @@ pub struct Entry {
     pub at: Timestamp,
     /// When it was over; none while it is not.
     pub over_at: Option<Timestamp>,
-    /// What it tells of.
+    /// The kind of the entry.
     pub about: About,
     /// Its id, where it has one.
     pub id: String,

@@ -53,13 +53,13 @@ pub const EVENT_COUNT: &str = "EVENTS";
 pub const EVENT: &str = "EV#";
 /// Begins the sort key of what a merge was judged by.
 pub const EVIDENCE: &str = "EVIDENCE#";
-/// The sort key of when a job was looked at because somebody asked.
+/// The sort key of the last read of a job on request.
 pub const LOOKED: &str = "LOOKED";
 /// Begins the sort key of a page of a job's conversation.
 pub const MESSAGES: &str = "MESSAGES#";
 /// The sort key of what is noted down about a job.
 pub const NOTES: &str = "NOTES";
-/// The sort key of how often a job was read because somebody asked.
+/// The sort key of the number of reads of a job on request.
 pub const READINGS: &str = "READINGS";
 /// Begins the sort key of an outbox row.
 pub const OUT: &str = "OUT#";
@@ -76,7 +76,8 @@ fn key(pk: impl Into<String>, sk: impl Into<String>) -> Key {
 /// What the sort keys of small records begin with: see [`home`].
 pub const SMALL: [&str; 3] = [EFFECT, EVENT_COUNT, OUT];
 
-/// The record that a small one is mostly written with: a store that charges for each item may keep both in one. None for records that stand alone.
+/// The record that a small one is mostly written with: a store that charges for each item may keep both in one.
+/// `None` for records of their own.
 pub fn home(of: &Key) -> Option<Key> {
     let small = SMALL.iter().any(|begin| of.sk.starts_with(begin));
     (small && is_home(&aggregate(of))).then(|| aggregate(of))
@@ -136,12 +137,12 @@ pub fn messages(id: &JobId, cursor: &str) -> Key {
     key(job_pk(id), format!("{MESSAGES}{cursor}"))
 }
 
-/// When a job was last looked at because somebody asked.
+/// When a job was last read on request.
 pub fn looked(id: &JobId) -> Key {
     key(job_pk(id), LOOKED)
 }
 
-/// How often a job was read because somebody asked.
+/// How often a job was read on request.
 pub fn readings(id: &JobId) -> Key {
     key(job_pk(id), READINGS)
 }
@@ -151,7 +152,7 @@ pub fn notes(id: &JobId) -> Key {
     key(job_pk(id), NOTES)
 }
 
-/// A session that somebody wants adopted under this job id.
+/// A session to adopt under this job id.
 pub fn adoption(id: &JobId) -> Key {
     key(job_pk(id), ADOPTION)
 }
@@ -161,7 +162,7 @@ pub fn job_listed(id: &JobId) -> Key {
     key(job_pk(id), "LISTED")
 }
 
-/// Where a job stands in lists: by its age, then by its id.
+/// The place of a job in lists: by its age, then by its id.
 pub fn job_place(created_at: Timestamp, id: &JobId) -> String {
     format!("{}:{id}", stamp(created_at))
 }
@@ -326,7 +327,7 @@ pub fn allowance() -> Key {
     key("CFG#allowance", META)
 }
 
-/// Where Jules and GitHub are, and as whom GitHub is asked.
+/// Addresses of Jules and GitHub, and our identity on GitHub.
 pub fn upstreams() -> Key {
     key("CFG#upstreams", META)
 }

@@ -1,6 +1,7 @@
-//! Loads, asks `domain` what to do, saves, performs; and defines the ports through which that touches the world.
+//! Loads, asks `domain` what to do, saves, performs; and defines the ports to the outside.
 //!
-//! Three roles share one [`desk::Desk`]: whoever only takes orders and reads ([`jobs`]), the [`poller::Poller`] that reads Jules, and the [`dispatcher::Dispatcher`], the one hand that writes outside.
+//! Three roles share one [`desk::Desk`]: orders and queries ([`jobs`]), the [`poller::Poller`] that reads Jules, and
+//! the [`dispatcher::Dispatcher`], the only one that writes outside.
 
 pub mod ports;
 

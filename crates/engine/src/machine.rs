@@ -5,7 +5,7 @@ use ulid::Ulid;
 
 use crate::ports::{Clock, Ids};
 
-/// Tells the time of the machine.
+/// The machine's clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 

@@ -1,4 +1,5 @@
-//! The tick: whatever is due is claimed and passed on, and accounts that are due are polled. The poller reads Jules and writes nothing outside.
+//! The tick: due rows are claimed and passed on, and due accounts are polled. The poller reads Jules and writes
+//! nothing outside.
 
 mod bustle;
 mod decide;
@@ -46,16 +47,17 @@ pub struct Tick {
     pub passed_on: u32,
     /// Rows whose handling failed; they come again.
     pub failed: u32,
-    /// When something is due next, as far as a tick of somebody who ticks alone knows; none for nothing before the schedule calls again.
+    /// When something is due next, as far as a tick without other machines knows; `None` for nothing before the next
+    /// scheduled tick.
     pub next: Option<Timestamp>,
 }
 
 /// Who else may tick at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Others {
-    /// Somebody may: an account is claimed before it is polled.
+    /// Possible: an account is claimed before it is polled.
     Maybe,
-    /// Nobody: whoever ticks holds a lease, and writes an account's row only when a poll has changed it.
+    /// None: the ticking process holds a lease, and writes an account's row only when a poll has changed it.
     None,
 }
 
@@ -90,10 +92,10 @@ impl Poller {
         self.tick_until(Timestamp::MAX, Others::Maybe).await
     }
 
-    /// The same beside other machines, and by somebody whose time is limited: nothing is begun any more at `until`, and what is left is due still.
+    /// Ticks beside other machines, or with a time limit: it begins nothing after `until`, and the rest stays due.
     pub async fn tick_until(&self, until: Timestamp, others: Others) -> Result<Tick, Error> {
         let began = self.desk.now();
-        // Whoever ticks alone has to know how soon to tick again, and learns it with the same question.
+        // A process that ticks alone needs the next due time, and gets it with the same query.
         let ahead = match others {
             Others::Maybe => began,
             Others::None => began + SCHEDULE_EVERY,
@@ -161,7 +163,7 @@ impl Poller {
         }
         if row.key.sk.starts_with(keys::OUT) {
             let work: Work = decode(&record)?.value;
-            // Claiming it wrote it once more.
+            // The claim wrote it once.
             let version = record.version + 1;
             self.desk.publish(&row.key, version, &work).await?;
             return Ok(Handled::PassedOn);
@@ -186,7 +188,7 @@ impl Poller {
         (until, others): (Timestamp, Others),
     ) -> Result<Option<Timestamp>, Error> {
         let mut found: Versioned<Account> = decode(record)?;
-        // Whoever claimed it wrote it once more.
+        // The claim wrote it once.
         found.version += u64::from(others == Others::Maybe);
         self.poll(found, (until, others)).await
     }
@@ -197,7 +199,7 @@ impl Poller {
         Ok(Some(account.next_poll).filter(|next| *next > self.desk.now()))
     }
 
-    /// The row as it is, or is remembered; the index is never trusted.
+    /// The row from the store, or from the cache; the index is never trusted.
     async fn found_due(&self, row: &DueRow, is_remembered: bool) -> Result<Option<Record>, Error> {
         let now = self.desk.now();
         let known = self.learned.row(&row.key, now).filter(|_| is_remembered);

@@ -1,4 +1,4 @@
-//! What the dispatcher read outside for somebody who waits for it at a door without a credential.
+//! Results that the dispatcher read for callers of an API that holds no credential.
 
 use domain::conversation::{Cursor, Message, Page};
 use domain::failure::Failure;
@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::ReadArtifacts;
 
-/// How often Jules is asked about one job within [`READINGS_WINDOW`] for those who wait, whatever they ask for: each cursor is another question, and anybody can make them up.
+/// Maximum reads of Jules for one job within [`READINGS_WINDOW`] on request, of any kind: each cursor is another
+/// question, and anyone can make them up.
 pub const READINGS_MAX: u32 = 30;
 
 /// In which time these are counted.
@@ -38,7 +39,7 @@ pub struct ReadMessages {
 }
 
 impl ReadMessages {
-    /// Nothing: the reader stands where they stood.
+    /// Nothing: the reader keeps its cursor.
     pub fn nothing(read_at: Timestamp, session: Option<SessionId>, cursor: &Cursor) -> Self {
         Self {
             read_at,
@@ -63,7 +64,7 @@ impl ReadMessages {
     }
 }
 
-/// A look at a job's session because somebody asked.
+/// A read of a job's session on request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Looked {
     /// When it began; what it showed is in the job by then.
@@ -122,7 +123,7 @@ impl Dated for Looked {
     }
 }
 
-/// Why something could not be read, as it is kept and shown.
+/// Why a read failed, as stored and shown.
 pub(crate) fn reason(failure: &Failure) -> String {
     presentable(&failure.message, FAILURE_CHARS_MAX)
 }

@@ -1,4 +1,4 @@
-//! Going on after a pause: what was held is looked at at once, not only when it is due.
+//! Resuming after a pause: held work is handled at once, not only when it is due.
 
 use domain::ids::RepoName;
 use jiff::SignedDuration;
@@ -7,7 +7,8 @@ use crate::desk::{Desk, Error};
 use crate::work::Work;
 
 impl Desk {
-    /// Asks for a look at everything that may have been held, of one source or of all. What is not asked for because of a crash is looked at when it is due.
+    /// Requests handling of everything that may have been held, for one source or all. What a crash prevents is
+    /// handled when it is due.
     pub async fn go_on(&self, of: Option<&RepoName>) -> Result<(), Error> {
         let meant = |repo: &RepoName| of.is_none_or(|of| of == repo);
         for account in self.store.accounts().await? {

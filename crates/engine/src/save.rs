@@ -37,7 +37,7 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// To an agent, or to nobody, about no repository.
+    /// To an agent, or to no one, about no repository.
     pub(crate) fn to(agent: Option<Agent>) -> Self {
         Self {
             agent,
@@ -81,7 +81,7 @@ impl Desk {
         Ok(agent.filter(Agent::takes_wakes))
     }
 
-    /// The policy for a job as it is now: an agent that takes no wakes has no turn.
+    /// The present policy for a job: an agent that takes no wakes has no turn.
     pub(crate) async fn policy_for<'a>(
         &self,
         job: &Job,
@@ -119,7 +119,7 @@ impl Desk {
         unit.news
             .extend(news.into_iter().map(|what| (job.id.clone(), what)));
         if changed {
-            // Whoever is told of it at once need not find it due at once as well.
+            // A job that is called at once need not be due at once as well.
             let told = step.looks.contains(&Look::Job(job.id.clone()));
             let soon = unit.now() + OUTBOX_GRACE;
             let place = Place {
@@ -156,7 +156,8 @@ impl Desk {
         Ok(true)
     }
 
-    /// What is to be looked at after a step. A job that joins a queue while no slot of its account is free has no look of its own: the slots are looked at when one may be free.
+    /// Calls that follow a step. A job that joins a queue without a free slot gets none: the slots are due when one
+    /// may be free.
     async fn looks<'a>(
         &self,
         unit: &mut Unit,
@@ -299,7 +300,7 @@ impl Desk {
                 if again == found.value {
                     return Ok(false);
                 }
-                // What it is for is the same; what belongs to it, such as the judged base, is as it is now.
+                // The purpose is the same; its details, such as the judged base, are the present ones.
                 let action = wished.action;
                 (Effect { action, ..again }, Some(found.version))
             }

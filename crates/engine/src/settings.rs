@@ -53,7 +53,8 @@ impl Agent {
         }
     }
 
-    /// Whether it can be woken at all: whoever refuses messages may still have an inbox. A person decides when they like, so it is never an agent's turn while they do.
+    /// Whether it can be woken at all: an agent that refuses messages may still have an inbox. A person with a notice
+    /// address decides at leisure, so the agent has no turn meanwhile.
     pub fn takes_wakes(&self) -> bool {
         if self.notify.is_some() {
             return false;
@@ -78,7 +79,7 @@ pub struct Switches {
     pub paused_since: Option<Timestamp>,
 }
 
-/// Where Jules and GitHub are, and as whom GitHub is asked; what a command line or the environment says goes before it.
+/// Addresses of Jules and GitHub, and our identity on GitHub; the command line and the environment take precedence.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Upstreams {
     /// Base of the Jules API; Google's own without one.
@@ -95,7 +96,7 @@ pub struct Upstreams {
 pub enum AppSetup {
     /// GitHub was, or is being, asked.
     Asked {
-        /// What GitHub has to bring back with the code, so that nobody else's code is taken.
+        /// The value that GitHub returns with the code, so that a foreign code is refused.
         state: String,
         /// The port of the page that it goes back to.
         port: u16,
@@ -136,7 +137,7 @@ pub struct Installation {
 /// A pull request and when it was last read whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrackedPull {
-    /// What is known and decided.
+    /// The pull request's state.
     pub pull: Pull,
     /// When the reading it rests on began.
     pub read_at: Option<Timestamp>,
@@ -145,7 +146,8 @@ pub struct TrackedPull {
 /// Merges of a source in the last 24 hours.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Merges {
-    /// When each was decided, by the id of its effect: one that is decided again counts once, and one that certainly did not happen no longer.
+    /// When each was decided, by the id of its effect: a repeated decision counts once, and one that certainly did
+    /// not happen does not count.
     pub at: BTreeMap<EffectId, Timestamp>,
 }
 

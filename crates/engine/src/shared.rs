@@ -9,7 +9,7 @@ use crate::desk::{Desk, Error};
 use crate::figures::Figures;
 use crate::status::Status;
 
-/// How old an answer may be that somebody else caused: less than anybody notices, and it bounds what any number of readers costs.
+/// Maximum age of a shared answer: too short to notice, and it bounds the cost of any number of readers.
 pub(crate) const SHARED_FOR: SignedDuration = SignedDuration::from_secs(1);
 
 /// The last answer to one question, or why there was none. Who asks while it is being found waits for it and asks nothing.

@@ -1,4 +1,5 @@
-//! The queue for the slots of an account, and the slots as they are: whose session was created last is noted only when somebody wants a slot.
+//! The queue for the slots of an account, and the slots: the last created session is recorded only when a job wants a
+//! slot.
 
 use domain::governor::Slots;
 use domain::ids::AccountName;

@@ -10,7 +10,7 @@ use crate::ports::{Expect, Key, Record, Write};
 use crate::store::Versioned;
 
 impl Desk {
-    /// Saves a source, a new one where none was found. Where it judges pull requests otherwise than before, each is read once more at once.
+    /// Saves a source, new or changed. Where its rules for pull requests changed, each is read again at once.
     pub async fn save_source(
         &self,
         found: Option<&Versioned<Source>>,
@@ -60,7 +60,7 @@ impl Desk {
             };
             let write = Write::Put { record, expect };
             match records.commit(vec![write]).await.map_err(Error::from) {
-                // What somebody else just saved may rest on what was the case before.
+                // A concurrent commit may rest on the state before.
                 Err(error) if error.is_conflict() => {}
                 outcome => return outcome,
             }

@@ -18,7 +18,7 @@ use crate::ports::{Budget, Usage};
 use crate::usage::Spending;
 use crate::why::Reasoned;
 
-/// Where nobody has ticked for so long, nobody does.
+/// Without a tick for this long, no process ticks.
 const TICKS_WITHIN: SignedDuration = SignedDuration::from_mins(4);
 
 /// What is going on.
@@ -40,11 +40,12 @@ pub struct Status {
     pub paused_sources: Vec<RepoName>,
     /// Messages that wait, and dead letters.
     pub queue: (u64, u64),
-    /// When the message was sent that waits longest for being handled, where the queue tells.
+    /// Send time of the oldest message, where the queue reports it.
     pub oldest: Option<Timestamp>,
-    /// Since when the row is due that waits longest for being claimed; none when nothing is due. It shows whether anybody ticks, also where the queue tells no age.
+    /// Due time of the most overdue row; `None` when nothing is due. It shows whether any process ticks, also where
+    /// the queue reports no age.
     pub overdue_since: Option<Timestamp>,
-    /// When somebody last looked at what is due.
+    /// Time of the last tick.
     pub last_tick: Option<Timestamp>,
     /// How news of each source reaches us.
     pub feeds: Vec<FeedStatus>,
@@ -59,7 +60,7 @@ pub struct Status {
 /// How GitHub lets us work.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GitHubStatus {
-    /// What stands in the way, and what is called otherwise now; empty when all is well.
+    /// Obstacles, and renamed repositories; empty when all is well.
     pub trouble: Vec<Reasoned>,
     /// What is left of its budgets.
     pub budgets: Vec<Budget>,
@@ -84,7 +85,7 @@ pub struct FeedStatus {
 pub struct HookStatus {
     /// The log: the App's or a repository's.
     pub log: Log,
-    /// When it was last looked at.
+    /// When it was last read.
     pub looked_at: Option<Timestamp>,
     /// What is wrong, as a sentence; none when nothing is.
     pub trouble: Option<String>,
@@ -204,7 +205,7 @@ fn is_ticking(last_tick: Option<Timestamp>, now: Timestamp) -> bool {
 }
 
 impl Status {
-    /// Whether somebody ticked so recently that somebody does.
+    /// Whether the last tick is recent enough.
     pub fn is_ticking(&self) -> bool {
         is_ticking(self.last_tick, self.now)
     }

@@ -49,7 +49,7 @@ impl Store {
         Self { records }
     }
 
-    /// The port beneath, for whoever commits.
+    /// The port beneath, for commits.
     pub fn records(&self) -> &dyn Records {
         self.records.as_ref()
     }
@@ -148,7 +148,7 @@ impl Store {
         self.all(&keys::jobs_of("watched", account)).await
     }
 
-    /// Where the jobs of an account stand whose sessions are watched, by the index alone; none when there are more than it is worth asking so.
+    /// Members of an account's list of watched jobs, by the index alone; `None` when there are too many for that.
     pub(crate) async fn watched_keys(
         &self,
         account: &AccountName,
@@ -268,12 +268,12 @@ impl Store {
         Ok(found.map(|found| found.value))
     }
 
-    /// What is known of a log of webhook deliveries.
+    /// State of a log of webhook deliveries.
     pub async fn repair(&self, log: &Log) -> Result<Option<Versioned<Repair>>, RecordsError> {
         self.read(&keys::hook_log(log)).await
     }
 
-    /// What is known of all logs of webhook deliveries.
+    /// State of all logs of webhook deliveries.
     pub async fn repairs(&self) -> Result<Vec<Versioned<Repair>>, RecordsError> {
         self.all(keys::HOOK_LOGS).await
     }

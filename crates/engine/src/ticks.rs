@@ -40,7 +40,8 @@ impl Ticks {
         Ok(Some(tick))
     }
 
-    /// Leaves a message for the next tick; should somebody else have begun one since, it names a chain that is over. A crash before it is sent breaks the chain, which the schedule mends.
+    /// Sends the message for the next tick; if another chain has begun since, the message names a chain that is over.
+    /// A crash before that breaks the chain, which the schedule repairs.
     async fn end(&self, begun: &Versioned<Lease>, done: Tick) -> Result<(), Error> {
         let now = self.turns.desk.now();
         let next = match done.passed_on {
@@ -73,17 +74,17 @@ impl Ticks {
 pub enum Turn {
     /// It ticked.
     Mine(Tick),
-    /// Somebody else ticks.
+    /// Another process ticks.
     Others,
     /// Nothing is due.
     Idle,
 }
 
-/// Ticks in one process that works beside the functions, or instead of them: whoever holds the lease ticks, and the other leaves it alone.
+/// Ticks in one process beside the functions, or instead of them: the holder of the lease ticks, and others wait.
 pub struct Holder {
     turns: Turns,
     poller: Poller,
-    /// How it goes on from the tick that it began last, while nobody has begun one since.
+    /// The call that continues its last tick, while no other tick has begun.
     held: Mutex<Option<Call>>,
 }
 
@@ -97,7 +98,7 @@ impl Holder {
         }
     }
 
-    /// Ticks if something is due and nobody else ticks.
+    /// Ticks if something is due and no other process ticks.
     pub async fn tick(&self) -> Result<Turn, Error> {
         let desk = &self.turns.desk;
         let due = desk.store.records().next_due().await?;
@@ -130,7 +131,7 @@ impl Turns {
     /// Of several callers one changes the lease. The schedule changes nothing while nothing is due before it calls again.
     async fn begin(&self, call: Call) -> Result<Option<Versioned<Lease>>, Error> {
         let (begun, version) = match call {
-            // That its version still stands says all that reading it would.
+            // The unchanged version proves all that a read would.
             Call::Next {
                 generation,
                 version: Some(version),
@@ -166,7 +167,7 @@ impl Turns {
         Ok(Some((begun, found.version)))
     }
 
-    /// The lease, as it was a moment ago: whoever begins by an old one loses.
+    /// The lease as of a moment ago: a begin with a stale one loses.
     async fn lease(&self) -> Result<Versioned<Lease>, Error> {
         let found = self.desk.store.records().glance(&[keys::tick()]).await?;
         let found = found.first().map(decode).transpose()?;

@@ -104,7 +104,7 @@ impl Spending {
     }
 }
 
-/// Whoever counts what calls are charged for.
+/// Counts billable usage of calls.
 pub trait Meter: Send + Sync {
     /// What was used since the last time this was asked.
     fn take(&self) -> Used;
@@ -130,7 +130,8 @@ impl Recorder {
         }
     }
 
-    /// One more invocation, which took so many milliseconds with so many megabytes. Failing to store it is no failure of the work: it is stored the next time.
+    /// Counts an invocation with its duration in milliseconds and its megabytes. A failure to store it is no failure
+    /// of the work: the next call stores it.
     pub async fn invoked(&self, desk: &Desk, (took_ms, memory_mb): (u64, u64)) {
         let mut used = self.meter.take();
         used.invocations += 1;
@@ -144,7 +145,8 @@ impl Recorder {
         }
     }
 
-    /// Everything that waits to be stored, if it is time; else it goes on waiting. The first is stored at once: where little happens, a process may not live to see another.
+    /// Everything that waits to be stored, if it is time. The first is stored at once: where little happens, a
+    /// process may not live to see another.
     fn ripe(&self, used: Used, now: Timestamp) -> Option<Used> {
         let mut pending = self.pending();
         pending.0 += used;
@@ -161,7 +163,7 @@ impl Recorder {
     }
 }
 
-/// Adds to what a role has used; whoever loses a race tries the next time.
+/// Adds to a role's usage; after a conflict the next call tries again.
 async fn store(desk: &Desk, role: &str, used: Used) -> Result<(), Error> {
     let found = desk.store.usage(role).await?;
     let next = found.value.with(used, desk.now());

@@ -7,7 +7,7 @@ use tokio::time::timeout;
 
 use crate::desk::Desk;
 
-/// How often whoever waits looks again, since another process may have saved something.
+/// Interval of the checks while waiting, since another process may have saved something.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// What was found by looking.
@@ -15,7 +15,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(200);
 pub enum Seen<T> {
     /// What was waited for.
     Enough(T),
-    /// How things are as long as it is not there.
+    /// The state while it is not there.
     NotYet(T),
 }
 

@@ -10,14 +10,14 @@ use crate::keys;
 use crate::store::Versioned;
 use crate::work::Work;
 
-/// What came of putting a wake on its way once more.
+/// The outcome of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replayed {
     /// It is on its way from the start.
     Sent,
     /// Its agent is done with it.
     Acknowledged,
-    /// Somebody has it, or it is being sent.
+    /// An agent holds it, or it is being sent.
     UnderWay,
 }
 
@@ -28,7 +28,7 @@ impl Desk {
             let found = self.must_wake(agent, event).await?;
             let next = found.value.acknowledged(self.now());
             if next == found.value {
-                // Whoever said it first may have died before the next one was told.
+                // An earlier call may have crashed before it called the next one.
                 return self.nudge_next_wake(&next).await;
             }
             let mut unit = self.unit();
@@ -72,7 +72,7 @@ impl Desk {
         Ok(())
     }
 
-    /// The wakes of an event, whoever they went to: a source may have had another agent then.
+    /// The wakes of an event for any agent: a source may have had another agent then.
     pub(crate) async fn wakes_of(&self, event: &EventId) -> Result<Vec<Versioned<Wake>>, Error> {
         let mut wakes = Vec::new();
         for agent in self.store.agents().await? {
@@ -81,7 +81,7 @@ impl Desk {
         Ok(wakes)
     }
 
-    /// Puts a wake on its way once more from the start, the first of its agent's ways.
+    /// Restarts a wake, on the first of its agent's channels.
     pub async fn replay(&self, agent: &AgentName, event: &EventId) -> Result<Replayed, Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
             let found = self.must_wake(agent, event).await?;
@@ -124,7 +124,8 @@ impl Desk {
         })
     }
 
-    /// Whether an earlier wake of the same job is under way to the same agent. What is sent does not wait for what lies in the inbox until somebody fetches it.
+    /// Whether an earlier wake of the same job is under way to the same agent. A wake that is sent does not wait for
+    /// an inbox.
     pub(crate) async fn waits_its_turn(&self, wake: &Wake) -> Result<bool, Error> {
         let Some(job) = &wake.event.job else {
             return Ok(false);
@@ -170,7 +171,8 @@ impl Desk {
         ignore_conflict(self.commit(unit).await)
     }
 
-    /// The first wake of a job's events to an agent that is not over and is one of these. A job has few events, an agent has wakes of many jobs.
+    /// The first unfinished wake among a job's events to an agent that is one of these. A job has few events, an
+    /// agent has wakes of many jobs.
     async fn open_wake(
         &self,
         agent: &AgentName,
@@ -189,7 +191,7 @@ impl Desk {
     }
 }
 
-/// Somebody else changes it all the time.
+/// Other writers change it all the time.
 pub(crate) fn busy(event: &EventId) -> Error {
     Error::NotNow(NotNow::new(
         "busy",

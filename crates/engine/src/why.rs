@@ -34,7 +34,7 @@ pub struct Why {
     pub state: String,
     /// Who is waited for; none for a pull request that no job of ours made.
     pub waits_for: Option<WaitsFor>,
-    /// How old what is told of the pull request is; none where nothing that was read is told.
+    /// Age of what is shown of the pull request; `None` where nothing of a reading is shown.
     pub as_read: Option<AsRead>,
     /// What is the case.
     pub because: Vec<Reasoned>,
@@ -42,7 +42,7 @@ pub struct Why {
     pub then: Vec<Planned>,
     /// What to do about it: what would be accepted as things are.
     pub next: Vec<Next>,
-    /// When it is looked at again at the latest.
+    /// The latest time of its next check.
     pub next_look: Option<Timestamp>,
 }
 
@@ -56,7 +56,7 @@ pub struct AsRead {
 }
 
 impl AsRead {
-    /// Of a pull request that is judged and not over; nothing else that is told of one changes on GitHub.
+    /// For a pull request that is judged and not over; nothing else that is shown of one changes on GitHub.
     pub fn of(tracked: &TrackedPull, now: Timestamp) -> Option<Self> {
         let pull = &tracked.pull;
         let at = tracked
@@ -79,7 +79,7 @@ pub struct Reasoned {
 /// Something that will be done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Planned {
-    /// When; none if that hangs on somebody else.
+    /// When; `None` if that depends on others.
     pub at: Option<Timestamp>,
     /// What, as a sentence.
     pub sentence: String,
@@ -158,7 +158,7 @@ impl Desk {
             next_look = [next_look, pull_due].into_iter().flatten().min();
         }
         if matches!(job.phase, Phase::Queued { .. }) {
-            // The slots of its account are looked at for all jobs that wait.
+            // The slots of its account are due for all jobs that wait.
             let slots_due = self.due_of(&keys::slots(&job.account)).await?;
             next_look = [next_look, slots_due].into_iter().flatten().min();
         }
@@ -168,7 +168,7 @@ impl Desk {
         Ok(found.into_why(names, (state_of(&job), waits_for), next_look))
     }
 
-    /// Why a pull request is not merged, or not even looked at.
+    /// Explains why a pull request is not merged, or not even read.
     pub async fn pull_why(&self, reference: &PullRef) -> Result<Why, Error> {
         if let Some(tracked) = self.store.pull(reference).await? {
             let tracked = tracked.value;

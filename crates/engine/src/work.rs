@@ -54,32 +54,32 @@ pub enum Work {
     },
     /// A wake that is to be delivered.
     Wake {
-        /// To whom.
+        /// The receiver.
         agent: AgentName,
         /// Which event.
         event: EventId,
     },
-    /// What a job's session has produced is to be read afresh, for somebody who waits for it.
+    /// Read what a job's session has produced, for a waiting caller.
     Artifacts {
         /// The job.
         id: JobId,
     },
-    /// What was said between a job's session and its people is to be read, for somebody who waits for it.
+    /// Read a page of a job's conversation, for a waiting caller.
     Messages {
         /// The job.
         id: JobId,
-        /// Where the reader stands, as [`domain::conversation::Cursor`] writes it.
+        /// The reader's cursor, as [`domain::conversation::Cursor`] writes it.
         after: String,
     },
-    /// A job's session is to be looked at now: somebody waits for it, or has pushed it to us.
+    /// Read a job's session now: a caller waits for it, or pushed it to us.
     Look {
         /// The job.
         id: JobId,
-        /// When it was pushed; none when somebody waits.
+        /// When it was pushed; `None` when a caller waits.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pushed_at: Option<Timestamp>,
     },
-    /// A session that somebody wants adopted.
+    /// Adopt a session.
     Adopt {
         /// The id its job will have.
         id: JobId,
@@ -164,7 +164,7 @@ impl Work {
         serde_json::from_str(body).ok()
     }
 
-    /// The message as it is sent.
+    /// The message as sent.
     pub fn to_body(&self) -> String {
         // A derived serializer of plain fields cannot fail; an empty body would be recorded as malformed.
         serde_json::to_string(self).unwrap_or_default()

@@ -6,7 +6,8 @@ use jiff::Timestamp;
 
 use crate::ports::{Key, Write};
 
-/// A row that moves in the index of times is charged for two more. One that is looked at a little earlier than it has to be stays where it is: whoever finds it there puts it right, which happens once for many writes.
+/// A move in the index of times is charged as two more writes. A row that is due a little too early keeps its time:
+/// the poller moves it later, once for many writes.
 pub(super) fn leave_standing(
     write: &mut Write,
     standing: &BTreeMap<Key, Timestamp>,
@@ -19,7 +20,7 @@ pub(super) fn leave_standing(
     record.due = left(stands, record.due, now);
 }
 
-/// Where a row stands in the index of times once it is written, that stands somewhere and is wanted somewhere.
+/// The due time of a row after a write, for a row that has one before and after.
 pub(crate) fn left(
     stands: Option<Timestamp>,
     wanted: Option<Timestamp>,

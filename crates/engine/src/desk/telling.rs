@@ -1,4 +1,4 @@
-//! Who is told once a unit of work is saved.
+//! Calls that follow a commit.
 
 use domain::ids::AccountName;
 use jiff::SignedDuration;
@@ -76,7 +76,8 @@ impl Desk {
         }
     }
 
-    /// Has the slots of an account given to whoever waits for one; nobody is called where nobody does. It needs no row: the slots that somebody waits for are due every two minutes.
+    /// Offers an account's free slots to its queue; does nothing when the queue is empty. It needs no row: slots with
+    /// a queue are due every two minutes.
     async fn call_the_next(&self, account: &AccountName) -> Result<(), Error> {
         if self.store.is_anybody_queued(account).await? {
             let account = account.clone();
@@ -85,7 +86,7 @@ impl Desk {
         Ok(())
     }
 
-    /// A job joined a queue whose slots are looked at by themselves. Whoever changed them meanwhile may not have seen it.
+    /// A job joined a queue with scheduled slots. A process that changed the slots meanwhile may have missed it.
     async fn call_if_moved(&self, account: &AccountName, version: u64) -> Result<(), Error> {
         if self.store.slots(account).await?.version != version {
             let account = account.clone();
@@ -94,7 +95,7 @@ impl Desk {
         Ok(())
     }
 
-    /// A create of an account has ended: whoever waits for that has left a time at the slots.
+    /// A create of an account has ended: a job that waits for that has left a due time at the slots.
     async fn call_who_waited(&self, account: &AccountName) -> Result<(), Error> {
         if self.store.slots(account).await?.due.is_some() {
             let account = account.clone();
@@ -121,7 +122,8 @@ impl Desk {
             }])
             .await
             .map_err(Error::from)
-            // A row that was written again meanwhile asks for another look, and one that is gone was sent by somebody else.
+            // A row that was written again meanwhile needs another call, and one that is gone was sent by another
+            // process.
             .or_else(|error| {
                 if error.is_conflict() {
                     Ok(())

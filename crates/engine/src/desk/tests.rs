@@ -21,7 +21,7 @@ fn a_row_that_is_looked_at_early_stays_where_it_stands() {
     let key = keys::job(&JobId::of(Ulid(7)));
     let at = |second| Timestamp::from_second(second).unwrap();
     let cases = [
-        // It stands earlier than it is wanted, and not in the past.
+        // The stored time is earlier than the wanted one, and not in the past.
         (Some(20), Some(30), Some(20)),
         (Some(20), Some(20), Some(20)),
         // It is wanted sooner, or not at all, or is due already, or was in no index.

@@ -1,4 +1,4 @@
-//! Decides about a session that somebody wants adopted, after reading it back.
+//! Decides about an adoption after reading its session.
 
 use domain::failure::FailureClass;
 use domain::ids::{BranchName, JobId};
@@ -78,7 +78,8 @@ impl Dispatcher {
         }
     }
 
-    /// What a session with our own marker is to its job, although that does not point to it: a second job would watch it beside the first. None if there is no such job, or it ended without a session.
+    /// How a session with our own marker relates to its job, although the job does not point to it: a second job
+    /// would watch it beside the first. `None` if there is no such job, or it ended without a session.
     async fn made_by_us(&self, view: &SessionView) -> Result<Option<Made>, Error> {
         let marker = Marker::find(&view.title);
         let ours = marker.filter(|marker| marker.installation == self.desk.installation);

@@ -1,4 +1,4 @@
-//! Reads what a session has produced, for somebody who waits for it at a door without a credential.
+//! Reads what a session has produced, for a caller of an API that holds no credential.
 
 use domain::fence::encoded_len;
 use domain::ids::JobId;

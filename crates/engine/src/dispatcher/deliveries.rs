@@ -44,7 +44,7 @@ struct Next {
 }
 
 impl Deliveries {
-    /// Delivers wakes as they come until told to stop, and finishes those that have begun.
+    /// Delivers wakes as they come until stopped, and finishes those that have begun.
     pub async fn run(&self, dispatcher: &Dispatcher, stopped: impl Future<Output = ()>) {
         let mut stopped = std::pin::pin!(stopped);
         let mut under_way = FuturesUnordered::new();
@@ -61,7 +61,9 @@ impl Deliveries {
         while under_way.next().await.is_some() {}
     }
 
-    /// Takes a message about a wake, which is acknowledged once it is handled; a wake that is under way is then looked at once more. Answers false for one that waits already or for which there is no room: its row asks for it when it is due.
+    /// Takes a message about a wake, which is acknowledged once it is handled; a wake that is under way is then
+    /// handled again. Returns false for one that waits already or for which there is no room: its row asks for it
+    /// when it is due.
     fn take(&self, (agent, event): (AgentName, EventId), message: &Delivery) -> bool {
         let mut lanes = self.lanes();
         let lane = lanes.entry(agent).or_default();
@@ -101,7 +103,7 @@ impl Deliveries {
         self.end(next);
     }
 
-    /// A wake was looked at.
+    /// A delivery attempt ended.
     fn end(&self, Next { agent, event, .. }: Next) {
         let mut lanes = self.lanes();
         let Some(lane) = lanes.get_mut(&agent) else {
@@ -122,7 +124,8 @@ impl Deliveries {
 }
 
 impl Dispatcher {
-    /// Receives one batch and handles it, but leaves wakes to whoever runs these deliveries; answers how many messages there were.
+    /// Receives one batch and handles it, except wakes, which go to these deliveries; returns how many messages there
+    /// were.
     pub async fn drain_beside(&self, deliveries: &Deliveries) -> Result<usize, Error> {
         let batch = self.desk.queue.receive(BATCH, VISIBILITY).await?;
         for message in &batch {

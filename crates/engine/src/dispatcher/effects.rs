@@ -49,7 +49,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Settles and performs the effects of one aggregate, and answers whether there was anything to do. A merge is only begun at the SHA that was judged just now.
+    /// Settles and performs the effects of one aggregate, and returns whether there was anything to do. A merge
+    /// begins only at the SHA that was judged just now.
     pub(super) async fn run_effects(
         &self,
         pk: &str,
@@ -89,7 +90,7 @@ impl Dispatcher {
         Ok(any)
     }
 
-    /// Whoever began it died: the outcome is unknown from now on.
+    /// The process that began it died: the outcome is unknown from now on.
     async fn expire(
         &self,
         pk: &str,
@@ -144,7 +145,7 @@ impl Dispatcher {
         self.record(pk, &held, &outcome, source).await
     }
 
-    /// What is known of a session, while its job watches it.
+    /// The watch of a session, while its job watches it.
     pub(super) async fn watching(
         &self,
         session: &SessionId,
@@ -162,7 +163,8 @@ impl Dispatcher {
         }))
     }
 
-    /// What nobody waits for any more is not begun: a create whose job moved on, words for a session that was replaced or put away.
+    /// Why an obsolete effect is not begun: a create whose job moved on, or a message to a session that was replaced
+    /// or archived.
     async fn not_wanted(&self, action: &Action) -> Result<Option<String>, Error> {
         match action {
             Action::CreateSession { job, attempt } => {

@@ -21,7 +21,8 @@ impl Dispatcher {
         if found.value.is_busy(now) || found.value.health != Health::Working {
             return Ok(());
         }
-        // One that is due may be polled just now, by somebody who has seen nothing to watch: since the row is written, what they save is decided again. It is due as early as it was.
+        // A due account may be in a poll just now that has seen nothing to watch: since the row is written, that poll
+        // decides again. Its due time must not move later.
         let soon = now + found.value.pace.tick;
         let due = record.due.map_or(soon, |due| due.min(soon));
         let account = Account {

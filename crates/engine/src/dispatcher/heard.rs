@@ -1,4 +1,4 @@
-//! Remembers that a repository's webhooks arrive, with a write now and then.
+//! Records that a repository's webhooks arrive, with a write now and then.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -29,7 +29,7 @@ impl Heard {
 }
 
 impl Dispatcher {
-    /// A webhook about a source of ours came. Whoever loses a race leaves it to the other.
+    /// A webhook about a source of ours came. After a conflict the other writer's record counts.
     pub(super) async fn heard_of(&self, repo: &RepoName, at: Timestamp) -> Result<(), Error> {
         if feed::note(self.heard.of(repo), at).is_none() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! A webhook's wake-up: which repository it means is said by its number, and only then is anything looked at.
+//! Handles a webhook: the repository's number identifies it before anything is read.
 
 use domain::ids::{CommitSha, PullRef, RepoId, RepoName};
 use domain::pull::News;

@@ -81,13 +81,13 @@ impl Dispatcher {
                 if matches!(found.value.phase, Phase::Creating { .. }) {
                     unit.ends_create(&found.value.account);
                 } else {
-                    // Nobody sees by the job that its session was created.
+                    // The job does not record that its session was created.
                     let slots = self.desk.store.slots(&found.value.account).await?;
                     let next = slots.value.created(id, now);
                     keep(unit, (&slots, &next));
                 }
                 match &owner {
-                    // Somebody had it adopted when this job was over.
+                    // It was adopted when this job was over.
                     Some(other) if other != id => {
                         let made = (&view.id, attempt);
                         job::turned_up(&found.value, made, Some(other), &source.timing)
@@ -135,7 +135,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// An earlier attempt's create came to an end: the job has moved on, and a session that nobody waits for is put away.
+    /// An earlier attempt's create ended: the job has moved on, and the unneeded session is archived.
     async fn mean_late_create(
         &self,
         unit: &mut Unit,
@@ -165,7 +165,7 @@ impl Dispatcher {
         }
     }
 
-    /// A message or an approval that will not be tried again by itself: somebody has to know.
+    /// A message or an approval without further attempts: announce it.
     async fn mean_gave_up(
         &self,
         unit: &mut Unit,
@@ -186,7 +186,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Whoever began it died, so that it may have happened.
+    /// The process that began it died, so it may have happened.
     pub(super) async fn mean_expired(
         &self,
         unit: &mut Unit,

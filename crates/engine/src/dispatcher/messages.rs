@@ -1,4 +1,4 @@
-//! Reads what was said between a session and its people, for somebody who waits for it at a door without a credential.
+//! Reads the conversation of a session, for a caller of an API that holds no credential.
 
 use domain::conversation::{self, Cursor};
 use domain::failure::FailureClass;

@@ -15,11 +15,12 @@ use super::settle::CLOCK_SLACK;
 use crate::desk::Error;
 use crate::ports::NewSession;
 
-/// How long reading what an earlier session has changed may take: the create that waits for it is held for [`START_HOLD`](domain::effect::START_HOLD).
+/// Time limit for reading an earlier session's changes: the create that waits for it is held for
+/// [`START_HOLD`](domain::effect::START_HOLD).
 const EARLIER_WITHIN: Duration = Duration::from_secs(15);
 
 impl Dispatcher {
-    /// Makes the call. Its failure is an outcome; an error means that we could not even find out whom to call.
+    /// Makes the call. Its failure is an outcome; an error means that the target could not even be determined.
     pub(super) async fn perform(&self, effect: &Effect, source: &Source) -> Result<Outcome, Error> {
         let done = |result: Result<(), Failure>| match result {
             Ok(()) => Outcome::Done,

@@ -27,7 +27,7 @@ use crate::settings::TrackedPull;
 use crate::store::Versioned;
 pub(super) use news::Wish;
 
-/// How soon to decide again after somebody else was quicker.
+/// How soon to decide again after a conflict.
 const AFTER_CONFLICT: SignedDuration = SignedDuration::from_secs(3);
 
 /// A wake-up is answered by a reading that began this much after it was received.
@@ -51,7 +51,7 @@ impl Dispatcher {
             .await?
             .map(|found| found.value)
         else {
-            // A repository nobody gave us: not even looked at.
+            // Not one of our repositories: read nothing.
             return Ok(());
         };
         let pk = keys::pull_pk(reference);
@@ -87,7 +87,7 @@ impl Dispatcher {
         }
         let (candidates, reading) = match &found {
             Some(found) => (Vec::new(), self.reading_of(&found.value, &source)),
-            // Checks of one that nobody here knows say nothing about whose it is.
+            // Checks of an unknown pull request say nothing about its owner.
             None if !wish.news.is_of_the_pull() => return Ok(()),
             None => match self.candidates(&source, wish).await? {
                 (candidates, _) if candidates.is_empty() => return Ok(()),
@@ -115,7 +115,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// The record of a pull request of ours; a new one when enough evidence links it to a session of ours. Anybody else's is left alone without a trace.
+    /// Loads the record of one of our pull requests, or makes one when enough evidence links it to a session of ours.
+    /// Others leave no trace.
     async fn ours(
         &self,
         reference: &PullRef,
@@ -170,7 +171,8 @@ impl Dispatcher {
         Reading { share, depth }
     }
 
-    /// One of ours: of a head that was pushed a moment ago it is enough to see that it is there. Where no other head is, the look takes in the whole.
+    /// Reads one of ours: for a head that was pushed a moment ago the outline is enough. If the head is unchanged, it
+    /// reads the whole.
     async fn facts_of_ours(
         &self,
         source: &Source,
@@ -194,8 +196,10 @@ impl Dispatcher {
         self.facts_of(source, wish.pull, whole).await
     }
 
-    /// Jobs that may own a pull request we do not know: the one that said so, and those whose sessions the pull request names. Forks have none.
-    /// And how it is to be read: of one that was opened a moment ago the checks have only just begun, and wake-ups will tell when they end.
+    /// Jobs that may own an unknown pull request: the one that said so, and those whose sessions the pull request
+    /// names. Forks have none.
+    /// Also decides how to read it: checks of one that was just opened have only begun, and webhooks report their
+    /// end.
     async fn candidates(
         &self,
         source: &Source,
@@ -263,7 +267,7 @@ impl Dispatcher {
             .save_pull(&mut unit, version, (&step, Some(facts.read_at)), &route)
             .await?;
         match self.desk.commit(unit).await {
-            // Whoever was quicker read the same world; should they have missed something, the due row comes soon.
+            // The other writer read the same world; if it missed something, the due row comes soon.
             Err(error) if error.is_conflict() => {
                 return self.again_soon(&step.aggregate.pull).await;
             }
@@ -311,7 +315,7 @@ impl Dispatcher {
             .await?)
     }
 
-    /// A job learns of its pull request from whoever saw it first.
+    /// Links the pull request to its job, which may not know it yet.
     async fn link_job(
         &self,
         unit: &mut Unit,
@@ -333,7 +337,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Checks of a commit changed: whichever pull requests of ours have it as their head are looked at.
+    /// Checks of a commit changed: reads those of our pull requests that have it as their head.
     pub(super) async fn commit_moved(
         &self,
         repo: &RepoName,

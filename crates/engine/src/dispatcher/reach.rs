@@ -1,4 +1,5 @@
-//! What every reading of GitHub says about GitHub itself: whether it takes our credential, and whether the repository is still the one that the source means.
+//! What every reading of GitHub shows about access: whether GitHub accepts our credential, and whether the repository
+//! is still the expected one.
 
 use domain::event::Event;
 use domain::facts::PullFacts;
@@ -161,7 +162,7 @@ impl Dispatcher {
         self.desk.save_account_events(unit, events, &route).await
     }
 
-    /// Keeps what GitHub last told of its budgets, for `gaffer status`.
+    /// Stores the budgets that GitHub last reported, for `gaffer status`.
     pub(super) async fn record_budgets(&self) -> Result<(), Error> {
         let budgets = self.eyes.pulls.budgets();
         let (found, now) = (self.desk.store.budgets().await?, self.desk.now());

@@ -19,7 +19,7 @@ use crate::work::Work;
 /// How often it is asked which logs there are: they come and go with what people set up, and then it is asked at once.
 const FIND_EVERY: SignedDuration = SignedDuration::from_mins(60);
 
-/// A log that was looked at so short a time ago is not looked at again: the message came twice.
+/// A log that was read this recently is not read again: the message came twice.
 const JUST_LOOKED: SignedDuration = SignedDuration::from_secs(30);
 
 /// How long one look may go on asking: a function has to end, and what is left is asked for in the next look.
@@ -75,7 +75,7 @@ impl Dispatcher {
         ignore_conflict(self.desk.commit(unit).await)
     }
 
-    /// Gives each log its row, and forgets those that nobody asks for any more.
+    /// Creates the row of each log, and deletes rows that are not needed any more.
     async fn keep_logs(&self, logs: &[Log]) -> Result<(), Error> {
         let known = self.desk.store.repairs().await?;
         for log in logs {
@@ -97,7 +97,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Looks at one log and asks for what failed. What is asked for is saved before, so a death between the two costs a try and nothing else.
+    /// Reads one log and requests redelivery of what failed. The requests are saved before, so a crash between the
+    /// two costs an attempt and nothing else.
     pub(super) async fn repair(&self, log: &Log) -> Result<(), Error> {
         let Some(found) = self.desk.store.repair(log).await? else {
             return Ok(());
@@ -138,7 +139,7 @@ impl Dispatcher {
         unit.put(key, &look.repair, Some(found.version), place);
         match self.desk.commit(unit).await {
             Ok(()) => self.ask_again(log, &look.ask).await,
-            // Somebody else looked too, and asks.
+            // Another process read the log too, and sends the requests.
             Err(error) if error.is_conflict() => Ok(()),
             Err(error) => Err(error),
         }
@@ -205,7 +206,8 @@ impl Dispatcher {
         self.correct(log, answers).await
     }
 
-    /// What did not go as it was saved beforehand. Whoever changed the row meanwhile has counted what was asked for, which only costs tries.
+    /// Corrects what did not go as saved beforehand. A process that changed the row meanwhile has counted the
+    /// requests, which only costs attempts.
     async fn correct(&self, log: &Log, answers: Answers) -> Result<(), Error> {
         if answers.gone.is_empty() && answers.stopped.is_none() {
             return Ok(());

@@ -20,7 +20,7 @@ const OUTLINE: Reading = Reading {
     depth: Depth::Outline,
 };
 
-/// Clocks differ: what happened is looked for from this much before the wish.
+/// Clocks differ: the search for an effect's result begins this long before its request.
 pub(crate) const CLOCK_SLACK: SignedDuration = SignedDuration::from_secs(120);
 
 impl Dispatcher {

@@ -1,4 +1,4 @@
-//! Looks at a session outside its account's polls: at a deadline, for somebody who asks to see it now, and after a push.
+//! Reads a session outside its account's polls: at a deadline, for a caller who asks for it, and after a push.
 
 use domain::account::Health;
 use domain::failure::{Failure, FailureClass};
@@ -22,7 +22,7 @@ use crate::work::Work;
 const PUSH_SHOWN_AFTER: SignedDuration = SignedDuration::from_secs(2);
 
 impl Dispatcher {
-    /// A deadline came: the session is looked at whatever the last poll said.
+    /// A deadline came: the session is read whatever the last poll said.
     pub(super) async fn observe_if_due(
         &self,
         found: Versioned<job::Job>,
@@ -51,7 +51,7 @@ impl Dispatcher {
         }
     }
 
-    /// Somebody pushed a session. However often that is, it is read no more often than for those who ask to see it.
+    /// A session was pushed. However often that happens, it is read no more often than for callers who ask.
     pub(super) async fn look_after_push(
         &self,
         id: &JobId,
@@ -77,7 +77,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Whether the account of a job is neither in trouble nor short of what it may spend: then it keeps its own pace, and its polls will see the session.
+    /// Whether the account of a job is healthy and within its budgets: then it keeps its own pace, and its polls will
+    /// read the session.
     async fn is_polled_as_usual(&self, id: &JobId) -> Result<bool, Error> {
         let Some(found) = self.desk.store.job(id).await? else {
             return Ok(false);
@@ -90,7 +91,7 @@ impl Dispatcher {
         }))
     }
 
-    /// Somebody wants to see a job as it is now. A job without a session to look at is as it is.
+    /// A caller asks for a job's present state. A job without a session needs no read.
     pub(super) async fn look(&self, id: &JobId) -> Result<(), Error> {
         let read_at = self.desk.now();
         let Some(found) = self.desk.store.job(id).await? else {

@@ -15,22 +15,22 @@ use crate::poller::CLAIM;
 use crate::store::Versioned;
 use crate::work::Work;
 
-/// How long the queue of an account waits at most before it is looked at again: as long as any row whose message was lost.
+/// Longest wait before an account's queue is checked again: as long as any row whose message was lost.
 const QUEUE_LOOK: SignedDuration = CLAIM;
 
-/// Whose word is taken that it holds a slot.
+/// Which jobs count as holders of a slot without a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Doubt {
-    /// Of whoever is said to hold one, and of whoever stands in the list of watched jobs; the others are asked.
+    /// Trusts recorded holders and members of the list of watched jobs; verifies the others.
     Gone,
-    /// Whoever the list of watched jobs shows with one holds it; the others are asked. A list may be a moment old.
+    /// Trusts the list of watched jobs; verifies the others. A list may be a moment old.
     Absent,
-    /// Nobody's: each is asked.
+    /// Trusts none: verifies each.
     All,
 }
 
 impl Doubt {
-    /// Whom to doubt next, when a job would be kept waiting.
+    /// The next stricter level, before a job has to wait.
     fn more(self) -> Option<Self> {
         match self {
             Self::Gone => Some(Self::Absent),
@@ -45,7 +45,7 @@ struct Room {
     limits: Limits,
     now: Timestamp,
     doubt: Doubt,
-    /// The slots, and who may hold one besides.
+    /// The slots, and other possible holders.
     slots: (Versioned<Slots>, BTreeSet<JobId>),
 }
 
@@ -53,16 +53,17 @@ struct Room {
 enum Turn {
     /// This job's: its slot is granted.
     Begins(Box<Versioned<Job>>, Box<Slots>),
-    /// Nobody's, since there is no room before that time; none when only a freed slot helps.
+    /// No one's, since there is no room before that time; `None` inside when only a freed slot helps.
     Later(Option<Timestamp>),
-    /// Nobody's, since none of them may begin before that time.
+    /// No one's, since none of them may begin before that time.
     Nobody(Option<Timestamp>),
 }
 
 impl Dispatcher {
-    /// Gives free slots to the jobs whose turn it is. Several dispatchers may try: the version of the slots lets one win.
+    /// Gives free slots to the jobs at the head of the queue. Several dispatchers may try: the version of the slots
+    /// lets one win.
     ///
-    /// While no slot is free, nobody's turn can come, and no more of the queue is read than its first page.
+    /// While no slot is free it reads no more of the queue than its first page.
     pub(super) async fn slots(&self, account: &AccountName) -> Result<(), Error> {
         let store = &self.desk.store;
         let Some(limits) = store.account(account).await?.map(|it| it.value.limits) else {
@@ -71,7 +72,7 @@ impl Dispatcher {
         };
         let (first, is_all) = store.queued_first(account).await?;
         if first.is_empty() {
-            // Whose slots are free is found when somebody wants one.
+            // Free slots are determined when a job wants one.
             let slots = store.slots(account).await?;
             return match slots.due {
                 Some(_) => self.keep_slots(&slots, None).await,
@@ -89,7 +90,8 @@ impl Dispatcher {
             doubt: Doubt::Gone,
             slots: self.free_the_gone(account).await?,
         };
-        // The others go on when the one that begins now is done. Slots that are due are so for somebody, whom the list may not show yet.
+        // The others go on when the present create is done. Due slots have a job that waits, which the list may not
+        // show yet.
         let others = first.len() > 1 || room.slots.0.due.is_some();
         let others = others.then(|| plus(now, CREATE_HOLD));
         let begun = self.begun_in(first, &room).await?;
@@ -164,7 +166,7 @@ impl Dispatcher {
         Ok(Turn::Nobody(next))
     }
 
-    /// Whether a job may start. Before it is kept waiting, whoever is said to hold a slot is asked.
+    /// Whether a job may start. Before it has to wait, the recorded holders of slots are verified.
     async fn admission(&self, job: &Job, room: &mut Room) -> Result<Admission, Error> {
         let within = (room.limits, room.now);
         let mut admission = admit(&room.slots, &job.id, within);
@@ -179,7 +181,7 @@ impl Dispatcher {
         Ok(admission)
     }
 
-    /// A create may have ended while others were told to wait for it: whoever ended it saw nobody who waits.
+    /// A create may have ended while others began to wait for it: its process saw no job that waits.
     async fn look_again(&self, slots: &Slots) -> Result<(), Error> {
         let Some(waited_for) = &slots.creating else {
             return Ok(());
@@ -192,7 +194,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// The slots without those of jobs that are over, and who may hold one besides. The list is asked for names only: while there is room for all of them, it does not matter what they do.
+    /// Frees finished jobs' slots; lists other possible holders. It reads only names from the list: while there is
+    /// room for all of them, their states do not matter.
     async fn free_the_gone(
         &self,
         account: &AccountName,
@@ -226,7 +229,7 @@ impl Dispatcher {
         Ok(slots.seen_with(id, job, self.desk.now()))
     }
 
-    /// Keeps what was learned of the slots, and when to look again; nothing is written when neither is new.
+    /// Saves changed slots and the time of the next check; writes nothing when neither changed.
     async fn keep_slots(
         &self,
         slots: &Versioned<Slots>,
@@ -276,7 +279,8 @@ impl Dispatcher {
         })
     }
 
-    /// Takes the slot, and then decides the start. A slot that is taken for a job which does not begin keeps others waiting for a moment, and is the job's own, whose turn it is next.
+    /// Takes the slot, and then decides the start. If the job does not begin, the slot blocks others for a moment and
+    /// stays reserved for that job, which is next.
     async fn begin_job(
         &self,
         found: &Versioned<Job>,
@@ -303,7 +307,7 @@ impl Dispatcher {
         self.commit_slots(unit, &granted.account).await
     }
 
-    /// Whoever lost the slots to somebody else looks at them again.
+    /// After a conflict on the slots, checks them again.
     async fn commit_slots(&self, unit: Unit, account: &AccountName) -> Result<(), Error> {
         match self.desk.commit(unit).await {
             Err(error) if error.is_conflict() => {
@@ -316,7 +320,7 @@ impl Dispatcher {
     }
 }
 
-/// Whether a job may start, by the slots and whoever may hold one besides.
+/// Whether a job may start, given the slots and other possible holders.
 fn admit(
     (slots, others): &(Versioned<Slots>, BTreeSet<JobId>),
     job: &JobId,
@@ -352,7 +356,7 @@ fn in_turn(
     queued
 }
 
-/// Whether slots that are looked at then need not be looked at at another time. Too early costs a look and no write.
+/// Whether slots due at that time need no other due time. Too early costs a read and no write.
 fn is_soon_enough(due: Option<Timestamp>, wanted: Option<Timestamp>, now: Timestamp) -> bool {
     match (due, wanted) {
         (Some(due), Some(wanted)) => now < due && due <= wanted,

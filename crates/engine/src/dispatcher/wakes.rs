@@ -21,7 +21,8 @@ enum To {
 }
 
 impl Dispatcher {
-    /// Delivers one wake if it is time and no earlier wake of the same job is still under way. One in an inbox is looked at when its agent was away for too long.
+    /// Delivers one wake if it is time and no earlier wake of the same job is still under way. One in an inbox is due
+    /// when its agent was away for too long.
     pub(super) async fn wake(&self, agent: &AgentName, event: &EventId) -> Result<(), Error> {
         let Some(found) = self.desk.store.wake(agent, event).await? else {
             return Ok(());
@@ -96,7 +97,8 @@ impl Dispatcher {
         })
     }
 
-    /// Saves that a try begins; none if it does not, because somebody else was quicker or it was the last one.
+    /// Saves that an attempt begins; `None` if it does not, because of a conflict or because the last attempt was
+    /// used.
     async fn begin_try(
         &self,
         found: &Versioned<Wake>,
@@ -117,7 +119,8 @@ impl Dispatcher {
         Ok(is_sending.then_some(sending))
     }
 
-    /// A wake in an inbox that nobody took, or that nobody said anything about afterwards. One that cannot be had yet waits for as long as it has to.
+    /// Lapses a wake in an inbox that was not taken, or whose taker never reported. One that cannot be taken yet
+    /// keeps waiting.
     async fn lapse(&self, found: &Versioned<Wake>) -> Result<(), Error> {
         let now = self.desk.now();
         let Some(next) = found.value.lapsed(now) else {
@@ -144,7 +147,7 @@ impl Dispatcher {
             .await
     }
 
-    /// Saves what became of a wake, if anything did. Somebody else may have been quicker.
+    /// Saves the new state of a wake, if there is one. Another writer may have been quicker.
     async fn save_if(&self, found: &Versioned<Wake>, next: Option<Wake>) -> Result<(), Error> {
         match next {
             Some(next) => ignore_conflict(self.save_wake(found, &next).await),
@@ -158,7 +161,7 @@ impl Dispatcher {
         self.desk.commit(unit).await
     }
 
-    /// The outcome must not be lost: an acknowledgement that came in meanwhile stands.
+    /// The outcome must not be lost: an acknowledgement that came meanwhile wins.
     async fn record_try(
         &self,
         sending: &Versioned<Wake>,

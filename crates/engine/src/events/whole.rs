@@ -1,4 +1,4 @@
-//! All events from the first on, for whoever keeps a copy of them.
+//! All events from the first on, for a program that keeps a copy of them.
 
 use domain::event::Event;
 

@@ -1,4 +1,5 @@
-//! Adopting: a person hands over a session that somebody else began. The door asks, the dispatcher reads the session and decides.
+//! Adoption: a person hands over a session that was started elsewhere. The API records the request; the dispatcher
+//! reads the session and decides.
 
 use std::time::Duration;
 
@@ -39,7 +40,7 @@ pub enum Adopted {
     Job(Box<Job>),
     /// It was refused: a code and a sentence.
     Refused(String, String),
-    /// Nobody has decided yet; the job will have this id.
+    /// Not decided yet; the job will have this id.
     Later(JobId),
 }
 
@@ -92,7 +93,7 @@ impl Desk {
     }
 }
 
-/// A refusal as it is stored.
+/// A refusal as stored.
 pub(crate) fn refusal(not_now: NotNow) -> (String, String) {
     (not_now.code.to_owned(), not_now.sentence)
 }

@@ -11,7 +11,8 @@ use crate::save::Route;
 use crate::work::Work;
 
 impl Desk {
-    /// Cancels a job and has its pull request closed, if it has one. A job that is over already keeps its end, and only its pull request is closed. Cancels nothing while its pull request was not read yet.
+    /// Cancels a job and closes its pull request, if it has one. An ended job keeps its end, and only its pull
+    /// request is closed. Cancels nothing before the first reading of its pull request.
     pub async fn cancel_and_close(&self, named: &Named, by: &str) -> Result<Job, Error> {
         let found = self.must_job(&named.job).await?.value;
         if let Some(pull) = found.pull()

@@ -11,7 +11,7 @@ use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
 use crate::forget;
 use crate::keys;
 
-/// The order that was carried out under a name, as it is stored.
+/// The order that was carried out under a name, as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Carried {
     /// A digest of the whole order.

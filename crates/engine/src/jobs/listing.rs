@@ -16,13 +16,13 @@ use crate::store::decode;
 /// Jobs read at once while listing.
 const LIST_PAGE: usize = 100;
 
-/// Most jobs looked at for one list: a repository without jobs must not cost a reading of all there ever were.
+/// Maximum number of jobs that one list reads: a repository without jobs must not cost a read of all there ever were.
 const LIST_LOOK_MAX: usize = 2_000;
 
 /// How a cursor begins: another form gets another number.
 const FORM: &str = "j1";
 
-/// A job that was looked at last. Whatever is older comes after it, whether or not it is still there and whoever came since.
+/// The last job of a page. Older ones come after it, whether or not it still exists and whatever was added since.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobsCursor {
     created_at: Timestamp,

@@ -17,10 +17,11 @@ const NAME_CHARS_MAX: usize = 80;
 /// Jobs read at once while looking for one.
 const PAGE: usize = 100;
 
-/// How far the time at which a job was stored may be from the time in its id: an adoption draws the id before the session is read. Such a job beyond it is found by its whole id.
+/// How far a job's creation time may be from the time in its id: an adoption draws the id before it reads the
+/// session. Beyond that only the whole id finds the job.
 const SLACK: SignedDuration = SignedDuration::from_mins(10);
 
-/// So many ids are shown where one beginning stands for several.
+/// How many ids an answer shows for an ambiguous beginning.
 const SHOWN_MAX: usize = 3;
 
 /// What an event id begins with.
@@ -74,9 +75,9 @@ impl Desk {
         Ok(found.pop().map(|job| Named { job, session, by }))
     }
 
-    /// Jobs whose ids begin so, the newest first and no more than are shown.
+    /// Jobs whose ids begin like this, the newest first and no more than are shown.
     ///
-    /// An id begins with the time, so only jobs of that time are looked at, however many there are.
+    /// An id begins with the time, so only jobs of that time are read, however many there are.
     async fn beginning_so(&self, beginning: &Beginning) -> Result<Vec<JobId>, Error> {
         let (first, last) = (beginning.first.drawn_at(), beginning.last.drawn_at());
         let until = keys::stamp(first.saturating_sub(SLACK).unwrap_or(first));
@@ -132,7 +133,7 @@ impl Desk {
 fn no_such(what: &'static str, name: &str) -> Error {
     Error::NoSuch {
         what,
-        // Whoever puts a secret into the wrong place finds it in no log.
+        // A secret that was typed in the wrong place must reach no log.
         name: presentable(name, NAME_CHARS_MAX),
     }
 }

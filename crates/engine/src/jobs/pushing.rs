@@ -9,7 +9,8 @@ use crate::keys;
 use crate::work::Work;
 
 impl Desk {
-    /// Somebody pushed what they say is a session: it is read from Jules soon, and nothing of what was pushed is believed. One that is not watched any more is left alone. Answers whose session it is.
+    /// A session was pushed: it is read from Jules soon, and nothing of the pushed content is believed. One that is
+    /// not watched any more is ignored. Returns its job.
     pub async fn pushed(&self, session: &SessionId) -> Result<JobId, Error> {
         let id = self.store.job_of(session).await?;
         let id = id.ok_or_else(|| Error::NoSuch {

@@ -18,7 +18,8 @@ use crate::wait::Seen;
 use crate::work::Work;
 use crate::{forget, keys};
 
-/// Whoever asks again for the same of a job so soon is shown what the one before saw: nobody uses up Jules's patience by asking often.
+/// A repeated request about a job within this time gets the previous answer: frequent requests must not use up
+/// Jules's limits.
 pub(crate) const SEEN_JUST_NOW: SignedDuration = SignedDuration::from_secs(5);
 
 /// Where the page of a job's conversation after a cursor is kept.
@@ -72,7 +73,7 @@ impl Desk {
         self.read_for(id, asked, within).await
     }
 
-    /// Asks for a job's session to be looked at and waits until it was, at most `within`; none when it is not yet then.
+    /// Requests a read of a job's session and waits for it, at most `within`; `None` when it is not done by then.
     pub async fn fresh_look(&self, id: &JobId, within: Duration) -> Result<Option<Looked>, Error> {
         let look = Work::Look {
             id: id.clone(),
@@ -81,7 +82,8 @@ impl Desk {
         self.read_for(id, (keys::looked(id), look), within).await
     }
 
-    /// What is read for somebody and kept under a key: as it was read just now, or else read once more, unless that was done often enough.
+    /// Returns what is cached under a key if it was read just now; else reads it again, unless that was done often
+    /// enough.
     async fn read_for<T: DeserializeOwned + Dated + Send>(
         &self,
         id: &JobId,

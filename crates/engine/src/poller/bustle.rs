@@ -13,7 +13,7 @@ use crate::store::Versioned;
 impl Poller {
     /// What the jobs of an account do now.
     pub(super) async fn bustle(&self, name: &AccountName) -> Result<Bustle, Error> {
-        // In this order: whoever leaves the queue meanwhile is watched.
+        // In this order: a job that leaves the queue meanwhile is watched.
         let is_queued = self.desk.store.is_anybody_queued(name).await?;
         let watched = self.desk.store.watched(name).await?;
         Ok(if !is_queued && watched.is_empty() {

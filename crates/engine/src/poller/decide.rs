@@ -48,7 +48,8 @@ impl Poller {
         ))
     }
 
-    /// Decides and saves, unless it is nothing but progress and can wait. Whoever lost a race leaves it to the next poll, unless only the row was moved and not the job.
+    /// Decides and saves, unless it is mere progress and can wait. After a conflict the next poll decides, unless
+    /// only the row was moved and not the job.
     pub(super) async fn decide(
         &self,
         found: &Versioned<Job>,

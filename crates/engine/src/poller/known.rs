@@ -1,8 +1,11 @@
-//! Jobs as a poll read them a moment ago. Whoever ticks alone need not read every job again with every tick: who is watched is asked for, and what has not changed is remembered.
+//! A cache of the jobs of recent polls. A process that ticks alone need not read every job at every tick: it asks who
+//! is watched, and takes unchanged jobs from the cache.
 //!
-//! What is decided from a remembered job is saved under the version it had, so one that somebody else has changed meanwhile is never written over: it is read again, and decided by the next poll.
+//! A decision from a cached job is saved under the job's version, so a concurrent change is never overwritten: the
+//! job is read again, and the next poll decides.
 //!
-//! Mere progress is remembered too, and written now and then. Whoever starts anew begins with the row, and finds the same when it next reads the log from there; where progress is given up its log is read again at once.
+//! Mere progress is cached too, and written now and then. A new process begins with the row, and finds the same when
+//! it next reads the log from there; where cached progress is dropped, the log is read again at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,13 +23,15 @@ use crate::ports::{Key, Member, Record};
 use crate::save::job_list;
 use crate::store::{Versioned, decode, encode};
 
-/// For so long a job is taken as it was read. Somebody else may change it so that the same sight of its session means something new: that is seen after this.
+/// Cache lifetime of a job. Another writer may change it so that the same observation of its session means something
+/// new: that is seen after this.
 const REMEMBERED: SignedDuration = SignedDuration::from_mins(10);
 
-/// For so long progress may be remembered only: as much later whoever reads the row sees it. What is found silent is not decided from the row alone: the session is looked at once more.
+/// How long progress may stay in the cache alone: readers of the row see it this much later. Silence is not decided
+/// from the row alone: the session is read again first.
 pub const PROGRESS_KEPT: SignedDuration = SignedDuration::from_mins(30);
 
-/// What was not asked for so long belongs to nobody who is watched here.
+/// An entry that was not used for this long belongs to no watched job.
 const FORGOTTEN: SignedDuration = SignedDuration::from_mins(30);
 
 /// What was read.
@@ -37,18 +42,18 @@ pub(super) struct Known(Mutex<Memory>);
 struct Memory {
     /// By the record's key.
     jobs: BTreeMap<Key, Seen>,
-    /// Whose log has to be read again, since what it told was given up then.
+    /// Jobs whose log must be read again since their cached progress was dropped, with the time of that.
     unread: BTreeMap<Key, Timestamp>,
 }
 
 struct Seen {
     /// When it was read or saved.
     at: Timestamp,
-    /// As it is stored.
+    /// The job as stored.
     stored: Versioned<Job>,
-    /// Its place in the list of those who are watched: another one means that somebody has said something since.
+    /// Its place in the list of watched jobs: another place means that a message was sent since.
     place: String,
-    /// What has been seen since, that nobody has to know at once.
+    /// Progress since then that need not be written at once.
     progress: Option<Progress>,
 }
 
@@ -71,13 +76,13 @@ impl Seen {
 }
 
 impl Memory {
-    /// What is known of a job whose row has this version.
+    /// The cached job if its row has this version.
     fn at(&self, key: &Key, version: u64) -> Option<&Seen> {
         let seen = self.jobs.get(key);
         seen.filter(|seen| seen.stored.version == version)
     }
 
-    /// Gives up what is known of a job, of whose progress only this was written.
+    /// Drops a job from the cache; `written` is the part of its progress that was saved.
     fn give_up(&mut self, key: &Key, written: Option<&Job>, now: Timestamp) {
         let progress = self.jobs.remove(key).and_then(|seen| seen.progress);
         if progress.is_some_and(|progress| written != Some(&progress.job)) {
@@ -92,7 +97,8 @@ impl Memory {
 }
 
 impl Known {
-    /// What is remembered of those of an account who are asked for, in their order: none for whoever has to be read. Whoever is not asked for any more may come back as somebody else.
+    /// Cached jobs in request order; `None` = must be read. A job that is not requested any more may have changed
+    /// when it returns, so it is dropped.
     fn recall(
         &self,
         account: &AccountName,
@@ -114,7 +120,7 @@ impl Known {
         asked.iter().map(of).collect()
     }
 
-    /// Remembers what was read, and answers it with the progress that has been seen since it was written.
+    /// Caches what was read, and returns it with the progress since it was written.
     fn remember(&self, (stored, place): (Versioned<Job>, String), at: Timestamp) -> Versioned<Job> {
         let mut all = self.all();
         let key = keys::job(&stored.value.id);
@@ -133,14 +139,14 @@ impl Known {
         job
     }
 
-    /// The job as it is stored, of one that was recalled: what a decision changes is what differs from that.
+    /// The stored form of a cached job: a decision's changes are relative to it.
     pub(super) fn stored(&self, found: &Versioned<Job>) -> Versioned<Job> {
         let all = self.all();
         let seen = all.at(&keys::job(&found.value.id), found.version);
         seen.map_or_else(|| found.clone(), |seen| seen.stored.clone())
     }
 
-    /// Remembers a step that is mere progress, and answers whether that will do for now.
+    /// Caches a step that is mere progress, and returns whether it need not be written now.
     pub(super) fn keeps(&self, stored: &Versioned<Job>, step: &Step<Job>, now: Timestamp) -> bool {
         if !job::is_progress(&stored.value, step) {
             return false;
@@ -169,7 +175,8 @@ impl Known {
         }
     }
 
-    /// A job that was remembered is from now on as it was just saved. One that is told of besides may stand elsewhere in the index of times, so it is read again.
+    /// Updates the cache after a save. A job that is also announced may have another place in the index of times, so
+    /// it is read again.
     pub(super) fn saved(&self, before: &Versioned<Job>, step: &Step<Job>, now: Timestamp) {
         let mut all = self.all();
         let key = keys::job(&before.value.id);
@@ -187,7 +194,7 @@ impl Known {
         }
     }
 
-    /// Has a job read the next time, whose row was changed by somebody else, or by us to hold this.
+    /// Drops a job whose row was changed by another process, or by us to save this; the next poll reads it.
     pub(super) fn forget(&self, key: &Key, written: Option<&Job>, now: Timestamp) {
         self.all().give_up(key, written, now);
     }
@@ -213,7 +220,7 @@ impl Known {
 }
 
 impl Poller {
-    /// The jobs of an account whose sessions are watched, as they are, or were less than [`REMEMBERED`] ago for somebody who ticks alone.
+    /// The watched jobs of an account, fresh, or cached for less than [`REMEMBERED`] in a process that ticks alone.
     pub(super) async fn watched(
         &self,
         account: &AccountName,
@@ -237,7 +244,7 @@ impl Poller {
         }
         let list = keys::jobs_of("watched", account);
         for record in store.records().glance(&missing).await? {
-            // The index may name somebody who has left since.
+            // The index may name a job that has left since.
             let Some(place) = record.list.as_ref().filter(|place| place.name == list) else {
                 continue;
             };

@@ -1,4 +1,5 @@
-//! What polls learned of accounts and did not write: a quiet poll of a busy account changes nothing that anybody else needs within the minute.
+//! A cache of accounts with unwritten poll results: a quiet poll of a busy account changes nothing that another
+//! process needs within the minute.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,10 +14,12 @@ use jiff::{SignedDuration, Timestamp};
 use crate::ports::{Key, Record};
 use crate::store::Versioned;
 
-/// For so long an account's row is taken as it was read, by whoever ticks alone: what people change of an account is seen after this. It is written under its version all the same.
+/// Cache lifetime of an account's row, in a process that ticks alone: changes by people are seen after this. It is
+/// still written under its version.
 const ROW_REMEMBERED: SignedDuration = SignedDuration::from_mins(1);
 
-/// The accounts as their last polls left them. Whoever starts anew begins with their rows, and reads some logs once more than it had to.
+/// The accounts after their last polls. A new process begins with their rows, and reads some logs more often than
+/// necessary.
 #[derive(Default)]
 pub(super) struct Learned {
     accounts: Mutex<BTreeMap<AccountName, Kept>>,
@@ -31,19 +34,20 @@ struct Kept {
 }
 
 impl Learned {
-    /// The account with what was learned of it since its row was written.
+    /// The account with the poll results since its row was written.
     pub(super) fn recalled(&self, found: &Versioned<Account>) -> Account {
         let all = self.accounts.lock();
         let all = all.unwrap_or_else(PoisonError::into_inner);
         match all.get(&found.value.name) {
             Some(kept) if kept.version == found.version => kept.account.clone(),
-            // Somebody else has written it, who knows nothing of what was spent since.
+            // Another process wrote it, without the budget that was spent since.
             Some(kept) => found.value.with_spent(&kept.account),
             None => found.value.clone(),
         }
     }
 
-    /// Keeps what a poll learned, if it need not be written: the row stays due, so that whoever ticks without this memory polls at once.
+    /// Caches a poll's result if it need not be written: the row stays due, so that a process without this cache
+    /// polls at once.
     pub(super) fn keeps(
         &self,
         row: &Versioned<Account>,
@@ -73,7 +77,7 @@ impl Learned {
         true
     }
 
-    /// An account's row as it was read less than [`ROW_REMEMBERED`] ago, if it was left as it is since.
+    /// An account's row that was read less than [`ROW_REMEMBERED`] ago and is unchanged since.
     pub(super) fn row(&self, key: &Key, now: Timestamp) -> Option<Record> {
         let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         let (at, row) = rows.get(key)?;

@@ -1,4 +1,4 @@
-//! Whether the money of the day is spent: looked at now and then, since it is stored now and then too.
+//! Whether the day's money is spent: checked now and then, since the costs are stored now and then too.
 
 use std::sync::{Mutex, PoisonError};
 

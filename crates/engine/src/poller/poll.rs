@@ -49,7 +49,8 @@ pub(super) struct Gathered {
 }
 
 impl Poller {
-    /// Polls an account and saves how that went: one write to the account's row, and one for each job that changed. Answers when it is polled again; none for an account that is gone.
+    /// Polls an account and saves the result: one write to the account's row, and one for each job that changed.
+    /// Returns the next poll's time; `None` for an account that is gone.
     pub(super) async fn poll(
         &self,
         found: Versioned<Account>,
@@ -69,7 +70,7 @@ impl Poller {
         let (passed_over, asked, tally) = (gathered.passed_over, gathered.asked, gathered.tally);
         let mut outcome = match looked {
             Ok(()) => Poll::Answered {
-                // Where nothing was going on it is looked for once more: something may have begun during the poll.
+                // An idle account is checked again: something may have begun during the poll.
                 bustle: match bustle::of(&jobs) {
                     Bustle::Active => Bustle::Active,
                     Bustle::Resting | Bustle::Nothing => self.bustle(&account.name).await?,
@@ -129,7 +130,7 @@ impl Poller {
                 Err(error) if error.is_conflict() => {}
                 outcome => return outcome.map(|()| Some(step.aggregate.next_poll)),
             }
-            // Somebody may have wanted this account polled.
+            // A request to poll this account may have come meanwhile.
             if let Poll::Answered { bustle, .. } = outcome
                 && *bustle != Bustle::Active
             {

@@ -1,4 +1,5 @@
-//! The rules of sources as a poll read them a moment ago. How often a session is asked for may go by them; what is decided about it goes by the rules as they are.
+//! A cache of the sources' rules. How often a session is read may depend on cached rules; decisions about it use
+//! fresh ones.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +17,8 @@ use crate::jobs::bare;
 use crate::keys;
 use crate::store::decode;
 
-/// For so long rules are taken as they were read, by whoever ticks alone: that the same sight of a session means something else by new ones is seen after this.
+/// Cache lifetime of rules, in a process that ticks alone: a changed meaning of the same observation is seen after
+/// this.
 const REMEMBERED: SignedDuration = SignedDuration::from_mins(1);
 
 /// What was read.

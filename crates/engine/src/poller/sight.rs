@@ -16,7 +16,8 @@ use super::poll::Gathered;
 use super::turn::Watched;
 use crate::desk::Error;
 
-/// So many sessions are read at once: most of a poll is waiting for Jules, and Lambda charges for that. More would have Jules throttle the account.
+/// How many sessions are read concurrently: a poll mostly waits for Jules, and Lambda charges for that. More would
+/// have Jules throttle the account.
 pub(super) const READ_AT_ONCE: usize = 4;
 
 /// What was read of a session.

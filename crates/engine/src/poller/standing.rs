@@ -1,4 +1,4 @@
-//! Rows that were left where they stood in the index of times, earlier than they have to be looked at: see `Unit::may_stand`.
+//! Moves rows that kept too early a time in the index: see `Unit::may_stand`.
 
 use domain::effect::Effect;
 use domain::job::{self, Job, Phase};
@@ -12,11 +12,13 @@ use crate::ports::Record;
 use crate::store::decode;
 use crate::work::Work;
 
-/// How long a job in a queue is left to the slots of its account. They are due while anybody waits, so this only makes up for a list that did not show the job.
+/// How long a queued job is left to the slots of its account. They are due while any job waits, so this only covers a
+/// list that did not show the job.
 const QUEUED_LOOK: SignedDuration = SignedDuration::from_hours(6);
 
 impl Poller {
-    /// Moves a row that is looked at too early to when it has to be, and answers when that is; none for one that has to be looked at now. Whoever lost it to somebody else has nothing to do either.
+    /// Moves a row that is due too early to its right time, and returns that time; `None` for one that is due now.
+    /// After a conflict nothing is left to do either.
     pub(super) async fn put_right(&self, record: &Record) -> Result<Option<Timestamp>, Error> {
         let record = &self.known.caught_up(record);
         if let Some(job) = queued(record) {
@@ -36,7 +38,8 @@ impl Poller {
         Ok(Some(at))
     }
 
-    /// A job that waits for a slot is hardly ever due by itself: the slots of its account are, once for all who wait. Answers when they are looked at.
+    /// A queued job is hardly ever due by itself: the slots of its account are due, once for all that wait. Returns
+    /// when.
     async fn leave_to_slots(&self, record: &Record, job: &Job) -> Result<Timestamp, Error> {
         let now = self.desk.now();
         let slots = self.desk.store.slots(&job.account).await?;
@@ -46,7 +49,7 @@ impl Poller {
             let key = keys::slots(&job.account);
             unit.put(key, &slots.value, Some(slots.version), Place::due(Some(at)));
             match self.desk.commit(unit).await {
-                // Somebody changes the slots just now: the job stays due until they are.
+                // Another process changes the slots just now: the job stays due until they are.
                 Err(error) if error.is_conflict() => return Ok(now),
                 outcome => outcome?,
             }
@@ -56,7 +59,8 @@ impl Poller {
         Ok(at)
     }
 
-    /// When what a row holds has to be looked at; none for rows that never stand too early, and for those that nobody can read: whoever they are passed on to tells of that.
+    /// The right due time of a row's content; `None` for rows that are never too early, and for unreadable ones:
+    /// their handler reports that.
     async fn wanted_at(&self, record: &Record) -> Result<Option<Timestamp>, Error> {
         let key = &record.key;
         if key.sk.starts_with(keys::EFFECT) {

@@ -16,27 +16,28 @@ use crate::work::Work;
 /// How often the list is read although single reads would do: a twin is found, and the weight of the pages is measured anew.
 const LISTS_EVERY: SignedDuration = SignedDuration::from_mins(15);
 
-/// How often pull requests that nobody follows are asked for again.
+/// Interval of the search for pull requests that no record follows.
 const LINKS_EVERY: SignedDuration = SignedDuration::from_mins(5);
 
-/// A create that was done twice is looked for as long as its job's session is younger than this.
+/// Duplicate creates are searched while the job's session is younger than this.
 const YOUNG: SignedDuration = SignedDuration::from_hours(2);
 
 /// The clocks of Jules and of this process differ by less.
 const CLOCK_SLACK: SignedDuration = SignedDuration::from_mins(10);
 
-/// What a poll looks for besides what it watches.
+/// What a poll searches in addition to its watched sessions.
 pub(super) struct Sweep {
     /// Whether the list is read whatever the cadence says.
     pub(super) lists: bool,
-    /// Whether jobs whose pull request nobody follows are looked for.
+    /// Whether it searches for jobs whose pull request no record follows.
     pub(super) links: bool,
     /// Sessions created before this are no twins of a young job.
     since: Timestamp,
 }
 
 impl Sweep {
-    /// The tally with when it was swept: a list that is too much for Jules is not asked for again at once, and what was not come to is due still.
+    /// Stores the times of the sweep: a list that is too much for Jules is not requested again at once, and an
+    /// unfinished search stays due.
     pub(super) fn marked(&self, before: &Tally, (came_to_links, now): (bool, Timestamp)) -> Tally {
         let mark = |last: Option<Timestamp>, done: bool| {
             let begun = last.unwrap_or(now);
@@ -49,7 +50,7 @@ impl Sweep {
         }
     }
 
-    /// Whether what follows a page can hold nothing that is looked for: the page is in order, newest first, and reaches far enough back.
+    /// Whether later pages cannot contain a result: the page is in order, newest first, and reaches far enough back.
     pub(super) fn is_through(&self, page: &[SessionView]) -> bool {
         let times: Vec<Timestamp> = page.iter().filter_map(|view| view.created_at).collect();
         let descends = times.windows(2).all(|pair| pair[0] >= pair[1]);
@@ -58,7 +59,8 @@ impl Sweep {
 }
 
 impl Poller {
-    /// What a poll looks for besides: what it has not looked for in a while, however rare the polls are. An account that was never swept is so for the first time after a while too.
+    /// What a poll searches additionally: whatever it has not searched for a while, however rare the polls are. A new
+    /// account gets its first sweep after a while too.
     pub(super) fn sweep(&self, account: &Account, jobs: &[Versioned<Job>]) -> Sweep {
         let now = self.desk.now();
         let is_due = |last: Option<Timestamp>, every: SignedDuration| {
@@ -82,7 +84,8 @@ impl Poller {
         }
     }
 
-    /// A job that knows its pull request while nobody follows it: the message was lost, or the one that it had ended was.
+    /// Reminds of jobs with a pull request that no record follows: its message was lost, or the one about its end
+    /// was.
     pub(super) async fn remind_of_pulls(&self, jobs: &[Versioned<Job>]) -> Result<(), Error> {
         let known: Vec<(&Versioned<Job>, &PullRef)> = jobs
             .iter()

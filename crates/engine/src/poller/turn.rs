@@ -1,4 +1,5 @@
-//! Which sessions are read in a poll, and in which order: not all of them when there are many, and the first of them when Jules stops answering.
+//! Which sessions a poll reads, and in which order: not all of them when there are many, and only the first when
+//! Jules stops answering.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,7 @@ use super::{Poller, bustle};
 use crate::desk::Error;
 use crate::store::Versioned;
 
-/// A job with what is known of its session.
+/// A job with its watch.
 pub(super) type Watched<'a> = (&'a Versioned<Job>, &'a Watch);
 
 impl Poller {
@@ -48,7 +49,7 @@ impl Poller {
         let order = priority::reads(&waiting, READS_MAX);
         let turns = order.iter().filter_map(|at| asking.get(*at));
         looked_at.extend(turns.copied());
-        // Whoever is read goes out of this again; what is left when the poll ends was passed over.
+        // A session that is read is removed from this; the rest was skipped when the poll ends.
         let passed = asking.iter().zip(&waiting);
         gathered.passed_over = passed
             .map(|((_, watch), one)| (watch.session.clone(), one.passed_over.saturating_add(1)))
@@ -56,7 +57,8 @@ impl Poller {
         Ok(looked_at)
     }
 
-    /// The sessions that need not be asked for in this poll, since their news is pushed to us. An account that was in trouble is asked for all of its own: only an answer shows that it is over.
+    /// The sessions that this poll can skip, since Jules pushes their news. After an error an account reads all of
+    /// its own: only an answer shows that the error is over.
     pub(super) async fn resting(
         &self,
         account: &Account,

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-/// Tells the time. Production reads the machine's clock, tests set it.
+/// Returns the time. Production reads the machine's clock, tests set it.
 pub trait Clock: Send + Sync {
     /// Now.
     fn now(&self) -> Timestamp;

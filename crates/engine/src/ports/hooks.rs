@@ -12,14 +12,15 @@ pub trait HooksRead: Send + Sync {
     /// The logs that tell of these repositories' webhooks: the App's if it has a webhook, else one for each repository.
     async fn logs(&self, repos: &[RepoName]) -> Result<Vec<Log>, Failure>;
 
-    /// The tries since a time, and perhaps some older ones, in any order; none when no webhook there points at our door. Of a log that is longer than anybody reads, the newest.
+    /// The delivery attempts since a time, and perhaps some older ones, in any order; `None` when no webhook there
+    /// points at our API. A long log is cut to its newest part.
     async fn attempts(&self, log: &Log, since: Timestamp) -> Result<Option<Vec<Attempt>>, Failure>;
 }
 
 /// Asks for webhook deliveries again. Only the dispatcher holds one.
 #[async_trait]
 pub trait HooksWrite: Send + Sync {
-    /// Has GitHub send a delivery once more. `NotFound` when it does not know it any more.
+    /// Requests a redelivery from GitHub. `NotFound` when GitHub does not have it any more.
     async fn redeliver(
         &self,
         log: &Log,

@@ -8,7 +8,7 @@ use domain::ids::{AccountName, BranchName, RepoName};
 use jiff::SignedDuration;
 use url::Url;
 
-/// Looks at Jules beyond what [`SessionsRead`](super::SessionsRead) tells.
+/// Reads of Jules beyond [`SessionsRead`](super::SessionsRead).
 #[async_trait]
 pub trait JulesProbe: Send + Sync {
     /// The branches that Jules sees in a connected repository; none when it does not tell.

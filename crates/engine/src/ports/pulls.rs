@@ -40,7 +40,7 @@ pub struct PullGlance {
     pub same_repo: bool,
     /// Which repository answered.
     pub repo: Identity,
-    /// When it was opened, if GitHub tells.
+    /// When it was opened, if GitHub returns it.
     pub opened_at: Option<Timestamp>,
 }
 
@@ -91,7 +91,7 @@ pub struct Usage {
 /// Reads GitHub.
 #[async_trait]
 pub trait PullsRead: Send + Sync {
-    /// A pull request as it is at `now` or later, all pages of whatever of it is read.
+    /// Reads a pull request as of `now` or later, with all pages of each part.
     async fn facts(
         &self,
         pull: &PullRef,
@@ -99,7 +99,7 @@ pub trait PullsRead: Send + Sync {
         now: Timestamp,
     ) -> Result<PullFacts, Failure>;
 
-    /// One cheap read: other people's pull requests are looked at no closer.
+    /// One cheap read: enough for other people's pull requests.
     async fn glance(&self, pull: &PullRef) -> Result<PullGlance, Failure>;
 
     /// Which repository answers to a name now: a renamed one still answers to its old name.
@@ -111,7 +111,7 @@ pub trait PullsRead: Send + Sync {
     /// What failed checks said; a log that cannot be had is left out.
     async fn check_logs(&self, facts: &PullFacts) -> Result<Vec<CheckLog>, Failure>;
 
-    /// Whether a comment with this hidden marker stands on the pull request.
+    /// Whether the pull request has a comment with this hidden marker.
     async fn has_comment(&self, pull: &PullRef, marker: &str) -> Result<bool, Failure>;
 
     /// A branch, and how many open pull requests are based on it.
@@ -124,7 +124,7 @@ pub trait PullsRead: Send + Sync {
         between: (&CommitSha, &CommitSha),
     ) -> Result<Vec<String>, Failure>;
 
-    /// What is left of the budgets, as GitHub last told; nothing before the first answer.
+    /// The remaining budgets, as GitHub last reported; empty before the first answer.
     fn budgets(&self) -> Vec<Budget>;
 
     /// What was asked so far.
@@ -134,7 +134,8 @@ pub trait PullsRead: Send + Sync {
 /// Writes to GitHub. Only the dispatcher holds one.
 #[async_trait]
 pub trait PullsWrite: Send + Sync {
-    /// Merges at exactly this head, by a method and with a title of the commit or GitHub's own; answers the merge commit. `Conflict` when the head moved or it is not mergeable.
+    /// Merges at exactly this head, by a method and with a commit title or GitHub's own; returns the merge commit.
+    /// `Conflict` when the head moved or it is not mergeable.
     async fn merge(
         &self,
         pull: &PullRef,

@@ -36,7 +36,8 @@ pub trait Queue: Send + Sync {
     /// Sends a message that becomes visible after `delay`.
     async fn send(&self, body: &str, delay: SignedDuration) -> Result<(), QueueError>;
 
-    /// Sends a message at once that a stored row asks for as well, when it is due: whoever handles messages in this process may take it without the queue.
+    /// Sends a message at once that a stored row also asks for when it is due: a handler in this process may take it
+    /// without the queue.
     async fn nudge(&self, body: &str) -> Result<(), QueueError> {
         self.send(body, SignedDuration::ZERO).await
     }
@@ -62,7 +63,7 @@ pub trait Queue: Send + Sync {
         Ok(())
     }
 
-    /// When the message was sent that waits longest, of those that may be received now; none when there is none, and where the service does not tell.
+    /// Send time of the oldest visible message; `None` when there is none, and where the service does not report it.
     async fn oldest(&self) -> Result<Option<Timestamp>, QueueError> {
         Ok(None)
     }

@@ -26,7 +26,7 @@ pub struct Key {
     pub sk: String,
 }
 
-/// Where a record stands in a list.
+/// A record's place in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListKey {
     /// The list's name, for example `jobs`.
@@ -46,11 +46,12 @@ pub struct Record {
     pub version: u64,
     /// Its body, JSON in UTF-8.
     pub body: String,
-    /// When it must be looked at; absent, it is in no due index.
+    /// When it is due; `None` keeps it out of the due index.
     pub due: Option<Timestamp>,
-    /// The list it stands in, if any.
+    /// The list it is in, if any.
     pub list: Option<ListKey>,
-    /// After when the store may forget it, in whole seconds; absent, it is kept. A record that is still there after that is as good as before: nothing is decided by this.
+    /// When the store may delete it, in whole seconds; `None` keeps it. A record that is still there later is fully
+    /// valid: no decision depends on this.
     pub forget: Option<Timestamp>,
 }
 
@@ -61,7 +62,7 @@ pub enum Expect {
     Absent,
     /// It has exactly this version.
     Version(u64),
-    /// Whatever is there. Only for rows whose content is the same whoever writes it.
+    /// Any version. Only for rows whose content does not depend on their writer.
     Any,
 }
 
@@ -115,9 +116,9 @@ impl Write {
 pub struct PageToken(pub String);
 
 impl PageToken {
-    /// Goes on after a place of a list, whether or not anything stands there: the text that a record is sorted by, and its key.
+    /// Continues after a place of a list, whether or not a record is there: the sort text and the key.
     ///
-    /// The same in every store, so that who knows the place of a record needs no token of the store's.
+    /// The form is the same in every store, so a caller that knows a record's place needs no token from the store.
     pub fn after(sort: &str, key: &Key) -> Self {
         Self(serde_json::json!([sort, key.pk, key.sk]).to_string())
     }
@@ -142,7 +143,7 @@ pub struct Page {
     pub next: Option<PageToken>,
 }
 
-/// Who stands in a list, and where.
+/// A member of a list, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     /// The record.
@@ -230,7 +231,8 @@ pub trait Records: Send + Sync {
         limit: usize,
     ) -> Result<Page, RecordsError>;
 
-    /// Who stands in a list, ascending by place, at most `limit`: the index alone is asked, so some may have left the list since.
+    /// Members of a list, ascending by place, at most `limit`: it reads the index alone, so some may have left the
+    /// list since.
     async fn members(&self, name: &str, limit: usize) -> Result<Vec<Member>, RecordsError> {
         let page = self.list(name, false, None, limit).await?;
         let member = |record: Record| {
@@ -263,7 +265,8 @@ pub trait Records: Send + Sync {
         }
     }
 
-    /// Records at some keys, in no particular order, as they are or were a moment ago: for whoever decides nothing that they would not save under a condition. Those that are not there are left out.
+    /// Records at some keys, in no particular order, now or as of a moment ago: only for decisions that are saved
+    /// under a condition. Missing ones are omitted.
     async fn glance(&self, keys: &[Key]) -> Result<Vec<Record>, RecordsError> {
         let mut found = Vec::with_capacity(keys.len());
         for key in keys {
@@ -281,7 +284,7 @@ pub trait Records: Send + Sync {
     /// Writes all items or none.
     async fn commit(&self, items: Vec<Write>) -> Result<(), CommitError>;
 
-    /// Deletes records that may be forgotten at a time, at most `limit`; answers how many. A store that forgets by itself has nothing to do.
+    /// Deletes expired records, at most `limit`; returns how many. A store with automatic expiry has nothing to do.
     async fn forget(&self, _at: Timestamp, _limit: usize) -> Result<usize, CommitError> {
         Ok(0)
     }

@@ -61,7 +61,8 @@ pub enum SecretsError {
 }
 
 impl SecretsError {
-    /// What a call fails with that needs this secret. A store that does not answer is no refused credential: nobody is told of one.
+    /// The failure of a call that needs this secret. An unavailable store is no refused credential, and causes no
+    /// announcement.
     pub fn class(&self) -> FailureClass {
         match self {
             Self::Missing(_) | Self::Unusable { .. } => FailureClass::Unauthorized,

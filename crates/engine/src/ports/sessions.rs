@@ -41,7 +41,7 @@ pub struct NewSession {
 pub struct SourceView {
     /// The repository.
     pub repo: RepoName,
-    /// Its default branch, if Jules tells.
+    /// Its default branch, if Jules returns it.
     pub default_branch: Option<BranchName>,
 }
 

@@ -35,7 +35,7 @@ impl Unit {
         self.put(key, next, Some(found.version), place);
     }
 
-    /// Puts a new wake to an agent. One that is to be sent has the dispatcher told.
+    /// Adds a new wake for an agent. One that is to be sent gets a message to the dispatcher.
     pub(crate) fn put_new_wake(&mut self, (pk, agent): (&str, &Agent), wake: Wake) {
         let wake = wake.by(&agent.ways());
         let key = keys::wake(&wake.agent, &wake.event.id);
@@ -54,9 +54,10 @@ impl Unit {
 }
 
 impl Desk {
-    /// Records events of jobs, each with the next number among those of its job.
+    /// Stores events of jobs, each with the job's next number.
     ///
-    /// The count is a record of its own, since a pull request's events are its job's: of two that record something at once, one decides again.
+    /// The count is a record of its own, since a pull request's events are its job's: of two concurrent writers one
+    /// decides again.
     pub(super) async fn save_numbered(
         &self,
         unit: &mut Unit,
@@ -133,7 +134,7 @@ impl Desk {
         Ok(agents.filter(|agent| agent.notify.is_some()).collect())
     }
 
-    /// Late words join the record, and the wakes that are not over, whoever has them.
+    /// Adds late words to the event and to its unfinished wakes, wherever they are.
     pub(super) async fn amend_event(&self, unit: &mut Unit, event: &Event) -> Result<(), Error> {
         let Some(job) = &event.job else { return Ok(()) };
         let key = keys::event(job, &event.id);

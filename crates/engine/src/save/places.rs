@@ -14,15 +14,17 @@ pub(super) fn begins_to_be_watched(before: Option<&Job>, job: &Job) -> bool {
     is_watched(job) && !before.is_some_and(is_watched)
 }
 
-/// The pull request of which polls find now and then that nobody follows it: that of a job that they watch.
+/// The pull request that polls check now and then for a missing record: that of a watched job.
 pub(super) fn swept(job: &Job) -> Option<&PullRef> {
     let is_watched = matches!(job.phase, Phase::Watching(_));
     job.pull().filter(|_| is_watched)
 }
 
-/// Watched jobs and queued ones stand in lists of their account, ended ones in that of their state: how many there are is counted there.
+/// The list of a job: watched and queued jobs are in lists of their account, ended ones in that of their state, where
+/// they are counted.
 ///
-/// The place of a job to whose session something was said tells so, and that of a further attempt: whoever remembers the job and asks the list alone reads it again.
+/// A message to the session and a further attempt change the job's place: a cache that reads the list alone then
+/// reads the job again.
 pub fn job_list(job: &Job) -> Option<ListKey> {
     let sort = keys::job_place(job.created_at, &job.id);
     let (name, sort) = match &job.phase {

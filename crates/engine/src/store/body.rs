@@ -17,7 +17,7 @@ pub struct Versioned<T> {
     pub value: T,
     /// Its version, for the condition of the next write.
     pub version: u64,
-    /// When its row is looked at; none for one that is in no index of time, or was never stored.
+    /// When its row is due; `None` for one that is in no index of time, or was never stored.
     pub due: Option<Timestamp>,
 }
 
@@ -25,7 +25,7 @@ pub struct Versioned<T> {
 struct Body<T> {
     schema: u32,
     it: T,
-    /// What a version that does not exist yet stores besides, in the build that an upgrade is tested with.
+    /// A field of a future version, in the build that tests upgrades.
     #[cfg(feature = "next-shape")]
     #[serde(default)]
     next: Option<u32>,

@@ -1,4 +1,4 @@
-//! How GitHub lets us work: what stands in the way of everything, or of one repository.
+//! Access to GitHub: obstacles to everything, or to one repository.
 
 use domain::ids::RepoName;
 use domain::reach::Reach;
@@ -8,7 +8,7 @@ use crate::desk::{Desk, Error};
 use crate::status::GitHubStatus;
 
 impl Desk {
-    /// What stands in the way of working on GitHub in a repository.
+    /// Explains the obstacles to work in a repository on GitHub.
     pub(super) async fn why_github(&self, found: &mut Found, repo: &RepoName) -> Result<(), Error> {
         found.because.extend(self.why_access().await?);
         let reach = self.store.reach(repo).await?.value;

@@ -15,7 +15,7 @@ use crate::desk::{Desk, Error};
 use crate::keys;
 
 impl Desk {
-    /// Where a job stands and what is done about it when.
+    /// Explains a job's state and its next steps with their times.
     pub(super) async fn why_job(&self, found: &mut Found, job: &Job) -> Result<(), Error> {
         let account = self.store.account(&job.account).await?;
         let source = self.store.source(&job.repo).await?.map(|found| found.value);
@@ -255,7 +255,7 @@ fn watching(found: &mut Found, (job, watch): (&Job, &Watch), source: Option<&Sou
     }
 }
 
-/// Somebody has answered.
+/// An answer was accepted.
 fn taken_up(found: &mut Found, job: &Job, at: Timestamp) {
     let sentence = format!(
         "It was answered at {at}{}: answered, waiting for Jules to take it up.",

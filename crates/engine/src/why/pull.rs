@@ -93,7 +93,7 @@ impl Desk {
         Ok(())
     }
 
-    /// Why a pull request that no job of ours is known to have made is left alone. Answers when it is looked at again.
+    /// Explains why a pull request that is linked to no job is ignored. Returns its next check.
     pub(super) async fn why_not_ours(
         &self,
         found: &mut Found,

@@ -1,4 +1,4 @@
-//! Who was told what about a job, and whether they know.
+//! Wakes of a job and their acknowledgements.
 
 use domain::advice::Advice;
 use domain::event::{Audience, Event};
@@ -9,11 +9,11 @@ use domain::wake::{Channel, Wake, WakeState};
 use super::Found;
 use crate::desk::{Desk, Error};
 
-/// So many of the newest events of a job are looked at.
+/// How many of the newest events of a job are read.
 const EVENTS_MAX: usize = 20;
 
 impl Desk {
-    /// Wakes of a job's events that nobody has acknowledged.
+    /// Explains wakes of a job's events without an acknowledgement.
     pub(super) async fn why_told(&self, found: &mut Found, job: &Job) -> Result<(), Error> {
         let source = self.store.source(&job.repo).await?;
         let named = job

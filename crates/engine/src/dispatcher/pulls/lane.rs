@@ -1,4 +1,4 @@
-//! Turns to merge into one branch: who is ready queues unread, and whoever leaves the lane wakes the next.
+//! Turns to merge into one branch: ready pull requests queue unread, and one that leaves the lane wakes the next.
 
 use domain::effect::Action;
 use domain::facts::PullFacts;
@@ -17,13 +17,14 @@ use crate::settings::TrackedPull;
 use crate::store::Versioned;
 use crate::work::Work;
 
-/// How often a pull request that waits for its turn looks whether the lane was given up without anybody saying so. Its turn wakes it sooner.
+/// How often a waiting pull request checks whether the lane was given up silently. Its turn wakes it sooner.
 const LANE_LOOK: SignedDuration = SignedDuration::from_secs(60);
 
-/// After a merge the next one is read this much later: GitHub asks for a second between writes, and a reading that comes sooner is repeated.
+/// Delay before the next one is read after a merge: GitHub asks for a second between writes, and an earlier reading
+/// is repeated.
 const AFTER_MERGE: SignedDuration = SignedDuration::from_secs(1);
 
-/// A lane as it is stored; none while nobody merges into its branch.
+/// A lane as stored; `None` while no one merges into its branch.
 type Found = Option<Versioned<Lane>>;
 
 impl Dispatcher {
@@ -63,7 +64,8 @@ impl Dispatcher {
         Ok(true)
     }
 
-    /// Takes the turn of a pull request that is to be merged, or queues it; one that is not ready any more leaves the lane. Answers the head that may be merged now.
+    /// Takes the turn of a pull request that is to be merged, or queues it; one that is no longer ready leaves the
+    /// lane. Returns the head that may be merged now.
     pub(super) async fn take_turn(
         &self,
         unit: &mut Unit,
@@ -114,7 +116,8 @@ fn wished(step: &Step<Pull>) -> Option<CommitSha> {
     }
 }
 
-/// Whether a pull request that is not merged now stays in the lane: while its merge is unsettled, and while it is ready and its turn is not over.
+/// Whether a pull request that is not merged now stays in the lane: while its merge is unsettled, and while it is
+/// ready and its turn is not over.
 fn keeps_turn(pull: &Pull, lane: Option<&Versioned<Lane>>, now: Timestamp) -> bool {
     let is_over =
         |lane: &Versioned<Lane>| lane.value.holder == pull.pull && now >= lane.value.until;
@@ -131,7 +134,7 @@ fn put(unit: &mut Unit, (repo, base): (&RepoName, &BranchName), lane: &Lane, fou
     unit.put(key, lane, version, Place::default());
 }
 
-/// The next one in the lane is looked at. Should that message be lost, it looks by itself.
+/// Wakes the next one in the lane. If that message is lost, it checks by itself.
 fn leave(
     unit: &mut Unit,
     (repo, base): (&RepoName, &BranchName),

@@ -63,7 +63,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// A merge that was decided earlier and never begun is not begun any more unless it was decided again just now. Answers what was withdrawn.
+    /// Withdraws a merge that was decided earlier and never begun, unless it was decided again just now. Returns what
+    /// was withdrawn.
     pub(super) async fn withdraw_merges(
         &self,
         unit: &mut Unit,

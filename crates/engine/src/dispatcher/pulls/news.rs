@@ -1,4 +1,5 @@
-//! What wake-ups tell of a pull request of ours: remembered while nothing can be decided, so that it is not read for each of them.
+//! Webhooks about one of our pull requests: recorded while nothing can be decided, so that not each of them causes a
+//! reading.
 
 use domain::ids::{CommitSha, JobId, PullRef};
 use domain::policy::Timing;
@@ -11,7 +12,7 @@ use crate::keys;
 use crate::settings::TrackedPull;
 use crate::store::Versioned;
 
-/// A wish to have a pull request looked at.
+/// A request to read a pull request.
 #[derive(Clone, Copy)]
 pub(in crate::dispatcher) struct Wish<'a> {
     /// Which.
@@ -45,7 +46,7 @@ impl Dispatcher {
         }
     }
 
-    /// Answers whether it was saved: somebody who was quicker may have changed what it rests on.
+    /// Returns whether it was saved: another writer may have changed its basis.
     async fn remember(
         &self,
         found: &Versioned<TrackedPull>,

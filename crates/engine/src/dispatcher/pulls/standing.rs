@@ -1,4 +1,4 @@
-//! Everything besides GitHub's facts that a decision about a pull request looks at.
+//! Inputs of a decision about a pull request apart from GitHub's facts.
 
 use domain::effect::{Action, Effect};
 use domain::event::FailedCheck;
@@ -19,7 +19,7 @@ use crate::ports::CheckLog;
 use crate::store::Versioned;
 
 impl Dispatcher {
-    /// Everything besides GitHub's facts that a decision looks at.
+    /// Loads the inputs of a decision apart from GitHub's facts.
     pub(super) async fn outside(
         &self,
         pull: &pull::Pull,
@@ -59,7 +59,8 @@ impl Dispatcher {
         })
     }
 
-    /// Whether the session that made a pull request may still push. `of_pull` are the effects of the pull request, whose failed checks it may have been told of.
+    /// Whether the session that made a pull request may still push. `of_pull` are the effects of the pull request,
+    /// among them messages about failed checks.
     async fn rest(
         &self,
         pull: &pull::Pull,
@@ -89,7 +90,7 @@ fn failed_check(log: CheckLog) -> FailedCheck {
     }
 }
 
-/// The page of a session, as long as it is watched.
+/// The page of a session while it is watched.
 fn page_of(job: &Job, session: &SessionId) -> Option<Page> {
     match &job.phase {
         Phase::Watching(watch) if watch.session == *session => {

@@ -1,4 +1,5 @@
-//! Compares a head that nobody expected with what was accepted before, with what its session says it changed, and with what others changed.
+//! Compares an unexpected head with the accepted one, with the session's own change set, and with the changes of
+//! others.
 
 use domain::facts::PullFacts;
 use domain::failure::{Failure, FailureClass};
@@ -11,7 +12,8 @@ use crate::desk::Error;
 use crate::dispatcher::Dispatcher;
 
 impl Dispatcher {
-    /// What nobody expected the head to change, or none where that cannot be told; nothing at all where it need not be compared.
+    /// The head's unexpected changes, or `None` inside where they could not be determined; `None` where it needs no
+    /// comparison.
     pub(super) async fn unexpected(
         &self,
         pull: &pull::Pull,

@@ -72,7 +72,8 @@ impl Dispatcher {
         ignore_conflict(records.commit(vec![write]).await.map_err(Error::from))
     }
 
-    /// A job that goes on needs its pull request. Whether a stranger's belongs to us is asked again only if the answer can change by itself.
+    /// A job that goes on needs its pull request. For an unlinked one it asks again only if the answer can change by
+    /// itself.
     async fn is_worth_another_look(
         &self,
         hint: Option<&JobId>,

@@ -127,7 +127,7 @@ async fn set(args: &SetArgs, here: &Here) -> Result<Answer> {
     Err(busy().into())
 }
 
-/// Saves an account, which is polled when it is due; answers false when somebody else was quicker.
+/// Saves an account, which is polled when it is due; returns false after a conflict.
 async fn store(data: &Keeping, account: &Account, found: Option<u64>) -> Result<bool> {
     let at = Address {
         key: keys::account(&account.name),
@@ -168,7 +168,7 @@ async fn save_account(args: &AddArgs, data: &Keeping) -> Result<Account> {
                 .agent
                 .clone()
                 .or_else(|| found.as_ref().and_then(|found| found.value.agent.clone())),
-            // A dead key is over when a poll was answered, and no sooner: whoever polls may believe the old one for a minute yet.
+            // A dead key is over only when a poll was answered: a poller may cache the old one for another minute.
             next_poll: data.desk.now(),
             ..found.as_ref().map_or_else(
                 || new(&args.name, data.desk.now()),

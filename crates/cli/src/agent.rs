@@ -104,7 +104,7 @@ async fn add(
         notify: None,
     };
     refuse_odd_ways(&agent)?;
-    // The secret comes first: a wake that finds none would fail. Nobody uses it before the record is there.
+    // The secret comes first: a wake without one would fail. Nothing uses it before the record is there.
     let secret = match agent.url {
         Some(_) => Some(new_secret(name, data).await?),
         None => None,
@@ -163,7 +163,7 @@ async fn set(args: &SetArgs, data: &Keeping) -> Result<Answer> {
     Ok(with_hint(answer, agent.url.as_ref()))
 }
 
-/// The agent as it is to be.
+/// Applies the arguments to the agent.
 fn changed(agent: &Agent, args: &SetArgs) -> Agent {
     let chosen = args.ways.channels();
     Agent {

@@ -155,7 +155,7 @@ pub(crate) enum Command {
     Doctor(Box<doctor::DoctorArgs>),
     /// Write everything stored into one file, while `gaffer up` goes on.
     Backup(recovery::BackupArgs),
-    /// Put a backup into the data folder. What happened since is not done once more.
+    /// Put a backup into the data folder. What happened since is not repeated.
     Restore(recovery::RestoreArgs),
     /// Print what is stored as JSON lines, while `gaffer up` goes on. Secrets are never in it.
     Export(recovery::ExportArgs),

@@ -17,7 +17,7 @@ use crate::site::Site;
 /// What the prices cover, and what they do not.
 const NOT_COUNTED: &str = "Not counted: the functions webhook and api, and the deletes of the functions' triggers. Without any free tier, a month besides:";
 
-/// Tells what was used and what is left, and first says what it may cost if that is given.
+/// Prints what was used and what is left, and first, if asked, an estimate of the costs.
 pub(crate) async fn run(args: CostArgs, here: &Here) -> Result<Answer> {
     let site = Site::of(here).await?;
     if let Some(a_day) = args.a_day {

@@ -45,7 +45,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// The same for whoever sets something up that is to be started afterwards.
+    /// The same for a setup that is to be started afterwards.
     pub(crate) fn before_start(mut self) -> Self {
         let not_running = Code::NotRunning.row().code;
         self.findings.retain(|finding| finding.code != not_running);
@@ -119,7 +119,7 @@ pub(crate) async fn examine(args: &DoctorArgs, here: &Here) -> Result<Report> {
         None => nothing_stored(machine),
         Some(database) => {
             let overlaid = here.is_overlaid(&SecretName::GitHub);
-            // What the running process may do counts, and what this one was told besides.
+            // The permissions of the running process count, and those of this command line too.
             let mut args = args.clone();
             let allowed = upstreams::allowed_hosts(&here.folder);
             args.outside.allow_hosts.extend(allowed.unwrap_or_default());
@@ -191,7 +191,7 @@ fn doctor(
 ) -> Result<Doctor> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let base = upstreams.jules_base.as_deref().unwrap_or(jules::BASE);
-    // Its warnings are told by `gaffer up`, which works with the address.
+    // `gaffer up`, which uses the address, prints its warnings.
     let (settings, _) = jules::Settings::at(base).context("reading the address of Jules")?;
     let jules = jules::Client::new(settings, secrets.clone(), clock.clone())
         .context("preparing to talk to Jules")?;

@@ -1,4 +1,5 @@
-//! What can go wrong at this door, and how any failure is told: in one or two lines, with a code for programs, and never with a secret.
+//! Errors of the command line, and how any failure is reported: in one or two lines, with a code for programs, and
+//! never with a secret.
 
 use clap::error::{ContextKind, ContextValue};
 use client::wire::Reason;
@@ -74,7 +75,7 @@ impl Error {
     }
 }
 
-/// A failure as it is told.
+/// A failure as reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Told {
     /// For programs.
@@ -89,7 +90,7 @@ pub(crate) struct Told {
     pub(crate) exit: u8,
 }
 
-/// Tells a failure with its causes.
+/// Reports a failure with its causes.
 pub(crate) fn tell(error: &anyhow::Error) -> Told {
     let (code, next, exit) = sort(error);
     let reasons = match error.downcast_ref::<client::Error>() {
@@ -127,7 +128,7 @@ fn advised(error: &anyhow::Error) -> Option<String> {
     (!advised.is_empty()).then(|| advised.join("; "))
 }
 
-/// Tells what clap could not understand: its first paragraph holds the argument and the value.
+/// Reports what clap could not parse: its first paragraph holds the argument and the value.
 pub(crate) fn tell_usage(error: &clap::Error) -> Told {
     let text = shortened(error);
     let first = text.split("\n\n").next().unwrap_or_default();
@@ -148,7 +149,7 @@ pub(crate) fn tell_usage(error: &clap::Error) -> Told {
     }
 }
 
-/// What was probably meant, as clap guesses it, and where the rest is told.
+/// What was probably meant, by clap's guess, and where to read more.
 fn suggestion(error: &clap::Error) -> String {
     let guesses = [
         ContextKind::SuggestedSubcommand,
@@ -256,7 +257,8 @@ fn of_local(error: &local::Error) -> &'static str {
     }
 }
 
-/// A folder of a newer gaffer, or with a backup in the place of its database, is no folder for this one: that is a wrong argument, and trying again is useless.
+/// A folder of a newer gaffer, or with a backup in place of its database, cannot be used here: that is a wrong
+/// argument, and retrying is useless.
 fn exit_of_local(error: &local::Error) -> u8 {
     match error {
         local::Error::Newer { .. } | local::Error::IsBackup { .. } => USAGE,
@@ -274,7 +276,7 @@ fn exit_of_local(error: &local::Error) -> u8 {
     }
 }
 
-/// The chain of causes in one line. A cause that the text before it already tells is left out.
+/// The chain of causes in one line. A cause that the text before it already contains is omitted.
 fn causes(error: &anyhow::Error) -> String {
     let mut told = String::new();
     for cause in error.chain() {

@@ -290,7 +290,7 @@ impl Run {
         Ok(self.data.secrets.write(&name, &both).await?)
     }
 
-    /// Waits until somebody, and all who are wanted, have installed it.
+    /// Waits until it is installed, for all required owners.
     async fn wait_for_installation(
         &self,
         made: &MadeApp,

@@ -67,7 +67,7 @@ impl Here {
     /// The database of a data folder that is there.
     pub(crate) fn database(&self) -> Result<PathBuf, Error> {
         let database = self.folder.join(local::DATABASE_FILE);
-        // One that may not be looked at is told of by whoever opens it.
+        // An unreadable one is reported when it is opened.
         if !matches!(database.try_exists(), Ok(false)) {
             return Ok(database);
         }
@@ -95,7 +95,8 @@ impl Here {
         }
     }
 
-    /// Whether the environment sets a secret, which then goes before a stored one; it never does for a stack, whose functions do not see it.
+    /// Whether the environment sets a secret, which then takes precedence over a stored one; it never does for a
+    /// stack, whose functions do not see it.
     pub(crate) fn is_overlaid(&self, name: &SecretName) -> bool {
         self.stack.is_none() && self.environment.overlay.contains_key(&name.path())
     }
@@ -128,7 +129,7 @@ pub(crate) async fn must_agent(desk: &Desk, name: &AgentName) -> Result<()> {
     }
 }
 
-/// Where a record of people's settings lives, and which list it stands in.
+/// The key of a settings record, and its list.
 pub(crate) struct Address {
     /// Its key.
     pub(crate) key: Key,
@@ -136,7 +137,7 @@ pub(crate) struct Address {
     pub(crate) list: Option<ListKey>,
 }
 
-/// Saves one record, new when `found` is none. Answers false when somebody else was quicker: read and decide again.
+/// Saves one record, new when `found` is none. Returns false after a conflict: read and decide again.
 pub(crate) async fn save<T: Serialize>(
     desk: &Desk,
     at: Address,

@@ -30,7 +30,7 @@ use outside::Outside;
 use person::Person;
 use secrets::{Chosen, Given, KEY, TOKEN};
 
-/// What an agent is called when nobody names it.
+/// Default name of an agent.
 const AGENT: &str = "helper";
 
 /// Sets everything up; what is there stays. What the doctor says of it ends the process with 1 if errors are among it.
@@ -106,7 +106,7 @@ impl FirstHour {
         Ok(error)
     }
 
-    /// The person, to whom the same question is put again where they gave what was refused.
+    /// Asks the person the same question again after a refused answer.
     fn told_wrong(&mut self, error: anyhow::Error, codes: &[&str]) -> Result<()> {
         let refused = error.downcast_ref::<Error>().filter(|error| match error {
             Error::Refused { code, .. } => codes.contains(code),
@@ -147,7 +147,7 @@ impl FirstHour {
         Ok((report.tell(self.notes.tell(answer)).line(next), errors))
     }
 
-    /// Looks at everything once more, as it is stored now.
+    /// Checks everything again, as it is stored now.
     async fn doctor(&self, repo: &RepoName) -> Result<doctor::Report> {
         let args = DoctorArgs {
             source: Some(repo.clone()),
@@ -157,7 +157,7 @@ impl FirstHour {
         Ok(report.context("looking around")?.before_start())
     }
 
-    /// Remembers where Jules and GitHub are, if that was said.
+    /// Stores the addresses of Jules and GitHub, if they were given.
     async fn places(&mut self) -> Result<Upstreams> {
         let before = upstreams::remembered(&self.data.desk).await?.value;
         let asked = &self.args.upstreams;

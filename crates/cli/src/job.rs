@@ -123,7 +123,7 @@ impl Door<'_> {
         let Some(until) = args.until else {
             return Ok(show::job(&created).piped(created.job_id.to_string()));
         };
-        // Whoever ends the wait still has to know what to ask about.
+        // A person who ends the wait still needs the id.
         crate::render::note(&format!("Job {} is created.", created.job_id));
         let id = created.job_id.to_string();
         wait::run(&client, &id, (until, args.within), self.as_json).await
@@ -280,7 +280,7 @@ impl Door<'_> {
     }
 }
 
-/// What is asked for besides the task, if anything is.
+/// The terms apart from the task, if there are any.
 fn constraints(args: &CreateArgs) -> Option<Constraints> {
     let mut named = BTreeMap::new();
     if args.require_plan_approval {

@@ -17,7 +17,7 @@ const LINE_CHARS_MAX: usize = 200;
 /// Most of a text that programs get, in characters.
 const TEXT_CHARS_MAX: usize = 2_000;
 
-/// Tells what was done.
+/// Prints what was done.
 pub(crate) async fn run(args: LogsArgs, here: &Here) -> Result<Answer> {
     let site = Site::of(here).await?;
     let reading = || format!("reading what was done for job {}", args.id);

@@ -25,7 +25,7 @@ const SKILL: &str = include_str!("../../../docs/skill.md");
 /// Longest arguments of one call, in bytes: the longest prompt fits however it is escaped.
 const ARGUMENTS_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Serves the tools, calls one, or tells an agent of them.
+/// Serves the tools, calls one, or explains them to an agent.
 pub(crate) async fn run(args: McpArgs, here: Here, as_json: bool) -> Result<()> {
     let toolsets = args.toolsets();
     match args.command {

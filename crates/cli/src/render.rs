@@ -40,7 +40,7 @@ enum Part {
 }
 
 impl Answer {
-    /// An answer with its JSON form, which has to stay as it is over versions.
+    /// An answer with its JSON form, which has to stay compatible over versions.
     pub(crate) fn new(json: Value) -> Self {
         Self {
             json,
@@ -67,7 +67,7 @@ impl Answer {
         self
     }
 
-    /// Adds a table for people; instead of an empty one stands `none`.
+    /// Adds a table for people, or the text `none` in place of an empty one.
     pub(crate) fn table(
         mut self,
         head: &[&'static str],
@@ -181,7 +181,7 @@ pub(crate) fn line(text: &str) -> io::Result<()> {
     raw(format!("{text}\n").as_bytes())
 }
 
-/// Prints bytes as they are. Fails with [`is_unread`] when nobody reads them any more.
+/// Prints raw bytes. Fails with [`is_unread`] when the reader is gone.
 pub(crate) fn raw(bytes: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
@@ -193,7 +193,7 @@ pub(crate) fn raw(bytes: &[u8]) -> io::Result<()> {
     })
 }
 
-/// Tells what a process is that goes on whoever reads that.
+/// Prints what a long-running process is, whether or not that is read.
 pub(crate) fn announcement(what: &Answer, as_json: bool) -> io::Result<()> {
     match answer(what, as_json) {
         Err(error) if is_of_unread(&error) => Ok(()),
@@ -210,7 +210,7 @@ fn is_of_unread(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<Unread>())
 }
 
-/// Whether a command ended because nobody reads what it prints, which is no failure.
+/// Whether a command ended because its output has no reader any more, which is no failure.
 pub(crate) fn is_unread(error: &anyhow::Error) -> bool {
     let mut causes = error
         .chain()
@@ -218,7 +218,7 @@ pub(crate) fn is_unread(error: &anyhow::Error) -> bool {
     causes.any(is_of_unread)
 }
 
-/// Whether the reader of stdout is known to be gone, for whoever has nothing to print just now.
+/// Whether the reader of stdout is known to be gone, for a command with nothing to print just now.
 pub(crate) fn reader_is_gone() -> bool {
     let stdout = io::stdout();
     let mut watched = [PollFd::new(&stdout, PollFlags::empty())];
@@ -227,7 +227,7 @@ pub(crate) fn reader_is_gone() -> bool {
     polled && watched[0].revents().contains(PollFlags::ERR)
 }
 
-/// Tells a person something that is no answer. Nobody may be reading, which is no failure.
+/// Prints a note to a person that is no answer. A missing reader is no failure.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
@@ -240,7 +240,7 @@ pub(crate) fn rewritten(term: &Term, text: &str) {
     let _ = term.flush();
 }
 
-/// Tells a failure.
+/// Prints a failure.
 pub(crate) fn failure(told: &Told, as_json: bool) {
     if as_json {
         let mut body = json!({ "error": told.what, "code": told.code });

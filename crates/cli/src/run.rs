@@ -65,7 +65,8 @@ fn start(command_line: CommandLine, environment: Result<Environment, Error>) -> 
         .enable_all()
         .build()
         .context("starting the runtime")?;
-    // A read of stdin cannot be called off: nobody waits for it once the tools are served no more.
+    // A read of stdin cannot be cancelled, so the process does not wait for it once the tools are not served any
+    // more.
     let reads_on = matches!(command_line.command, Command::Mcp(_));
     let done = runtime.block_on(dispatch(command_line, environment?));
     if reads_on {

@@ -1,4 +1,4 @@
-//! `gaffer secret`: stores a secret of a Gaffer here or on AWS, and tells which there are.
+//! `gaffer secret`: stores a secret of a Gaffer here or on AWS, and lists their names.
 
 use anyhow::{Context, Result};
 use engine::ports::{SecretName, SecretsError};

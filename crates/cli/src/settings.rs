@@ -1,4 +1,4 @@
-//! What the environment says besides the command line: secrets, and where this platform keeps data.
+//! Settings from the environment: secrets, and where this platform keeps data.
 
 use std::collections::BTreeMap;
 use std::env::VarError;
@@ -19,7 +19,7 @@ pub(crate) const DEFAULT_ACCOUNT: &str = "default";
 pub(crate) struct Environment {
     /// Secrets it sets, by their path. They go before stored ones.
     pub(crate) overlay: BTreeMap<String, SecretString>,
-    /// Where data is kept when the command line names no folder; none when nothing tells.
+    /// The default data folder; `None` when the environment names none.
     pub(crate) home: Option<PathBuf>,
     /// Where this person's other programs keep their settings.
     pub(crate) person: Person,

@@ -50,7 +50,7 @@ pub(crate) struct Keeping {
     pub(crate) desk: Desk,
     /// Its secrets, without those that the environment lays over them.
     pub(crate) secrets: Arc<dyn Secrets>,
-    /// What stands before a secret's path where it is kept.
+    /// Prefix of a secret's path in its store.
     pub(crate) root: String,
 }
 
@@ -80,7 +80,7 @@ impl Keeping {
     }
 }
 
-/// Where `gaffer up` listens when nobody says otherwise.
+/// Default address of `gaffer up`.
 const USUAL_DOOR: &str = "http://127.0.0.1:4180";
 
 /// The door of the Gaffer that is meant: of `gaffer up`, or the API of a stack, whose token is read from its parameters.
@@ -106,7 +106,7 @@ pub(crate) async fn door(url: Option<Url>, here: &Here) -> Result<Client> {
     Ok(typed(Client::new(url, token)?))
 }
 
-/// A client whose orders somebody types.
+/// A client for orders from the command line.
 fn typed(client: Client) -> Client {
     client.through(Through::CommandLine)
 }

@@ -163,7 +163,7 @@ async fn show_one(repo: &RepoName, desk: &Desk) -> Result<Answer> {
     Ok(Answer::new(json!({ "source": value(&source) })).pairs(pairs))
 }
 
-/// Changes a source that has to be there; answers it as it is then.
+/// Changes an existing source; returns the new one.
 pub(crate) async fn change_source(
     desk: &Desk,
     repo: &RepoName,
@@ -265,7 +265,7 @@ pub(crate) fn policy(before: &Policy, args: &PolicyArgs) -> Result<Policy, Error
     })
 }
 
-/// A chain of those who answer, in the order in which they were given.
+/// The answer chain, in the order of the options.
 fn chain(steps: &[policy::Answer]) -> Result<Answers, Error> {
     Answers::new(steps.to_vec()).map_err(|odd| {
         let next = "give them in their order, as in `--answer agent:2h --answer human`";

@@ -54,7 +54,7 @@ pub(crate) fn secret(what: &str) -> Result<SecretString> {
     checked(text, what, next)
 }
 
-/// A key is one word; the text itself is never told.
+/// A key is one word; the text itself is never printed.
 fn checked(key: &str, what: &str, next: &str) -> Result<SecretString> {
     if key.is_empty() {
         return Err(Error::usage(format!("{what} is empty"), next).into());
@@ -86,7 +86,7 @@ fn refused(file: &Path, why: &std::io::Error) -> Error {
     )
 }
 
-/// What the system says is about the file; what we say ourselves is told as it is.
+/// The system's errors are about the file; our own are passed on unchanged.
 fn told(file: &Path, error: anyhow::Error) -> anyhow::Error {
     match error.downcast_ref::<std::io::Error>() {
         Some(why) => refused(file, why).into(),

@@ -19,7 +19,7 @@ use crate::render::{self, Answer, value};
 use crate::site::Site;
 use crate::source;
 
-/// What is the case when nobody could be told to go on at once.
+/// The error when the immediate resume failed.
 const STILL_HELD: &str =
     "it is resumed, and what was held goes on when it is due; asking for a look at once";
 
@@ -91,7 +91,7 @@ pub(crate) async fn paused_source(desk: &Desk, repo: &RepoName, paused: bool) ->
 /// What is wrong where nothing works over a data folder.
 const NOT_RUNNING: &str = "`gaffer up` is not running on this data folder";
 
-/// Tells what is going on. Where nothing works over the data folder, that is an error.
+/// Prints the present state. Where nothing works over the data folder, that is an error.
 pub(crate) async fn status(here: &Here, as_json: bool) -> Result<()> {
     let site = Site::of(here).await?;
     let status = site.desk.status().await;
@@ -104,7 +104,7 @@ pub(crate) async fn status(here: &Here, as_json: bool) -> Result<()> {
         Some(_) => status.is_ticking(),
         None => local::is_worked_over(&here.folder),
     };
-    // Of a stack the age of its last tick is told.
+    // For a stack the age of its last tick is printed.
     let is_fine = runs || here.stack.is_some();
     let begin = Answer::new(json(&status, ticks, runs));
     let begin = match is_fine {
@@ -120,7 +120,7 @@ pub(crate) async fn status(here: &Here, as_json: bool) -> Result<()> {
     Err(Error::refused("not_running", NOT_RUNNING, next).into())
 }
 
-/// What stands in the way on GitHub, and what is left of its budgets.
+/// Obstacles on GitHub, and what is left of its budgets.
 fn github_words(github: &GitHubStatus) -> String {
     let trouble = github.trouble.iter().map(|it| it.sentence.clone());
     let budgets = github.budgets.iter().map(|it| {
@@ -153,7 +153,7 @@ fn github_words(github: &GitHubStatus) -> String {
     }
 }
 
-/// What is told of each account.
+/// Columns of the accounts.
 const ACCOUNT_HEAD: [&str; 6] = [
     "account",
     "health",
@@ -248,7 +248,7 @@ fn hook_lines(status: &Status) -> Vec<String> {
     told.collect()
 }
 
-/// Whom the watched jobs wait for.
+/// Who the watched jobs wait for.
 fn waits_words(status: &Status) -> String {
     let counts = status.waits_for.iter();
     let words = counts.map(|(who, count)| format!("{count} for {}", who.replace('_', " ")));
@@ -268,7 +268,7 @@ fn queue_words(status: &Status) -> String {
     )
 }
 
-/// When somebody last looked at what is due, and how long ago that is.
+/// The last tick, and how long ago that is.
 fn tick_words(status: &Status) -> String {
     let Some(last) = status.last_tick else {
         return "never".to_owned();

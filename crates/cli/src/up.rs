@@ -20,7 +20,7 @@ use crate::args::UpArgs;
 use crate::render::{self, Answer};
 use crate::upstreams;
 
-/// Runs until the process is told to stop.
+/// Runs until the process is stopped.
 pub(crate) async fn run(args: UpArgs) -> Result<()> {
     log_to_stderr(args.loudness.chosen());
     let token = args.overlay.get(&SecretName::ApiToken.path()).cloned();
@@ -82,7 +82,7 @@ async fn hint(desk: &Desk) -> Result<Option<String>> {
     Ok(sources.is_empty().then(|| hint.to_owned()))
 }
 
-/// The places that are not the usual ones, so that nobody takes a sandbox for the real thing.
+/// Unusual addresses, so that a sandbox is not taken for the real service.
 pub(crate) fn elsewhere(upstreams: &Upstreams) -> Vec<String> {
     let places = [
         ("Jules", &upstreams.jules_base),

@@ -1,4 +1,4 @@
-//! Where Jules and GitHub are and as whom GitHub is asked: what was typed, then what is remembered, then the usual places.
+//! Addresses of Jules and GitHub and our identity on GitHub: from the command line, then stored, then the defaults.
 
 use std::path::Path;
 
@@ -12,7 +12,8 @@ use engine::store::Versioned;
 
 use crate::here::{Address, change};
 
-/// What holds for this run. `typed` is the command line and the environment; a token in the environment goes before a remembered App.
+/// The settings of this run. `typed` is the command line and the environment; a token in the environment takes
+/// precedence over a stored App.
 pub(crate) async fn in_force(
     desk: &Desk,
     typed: Upstreams,
@@ -22,7 +23,7 @@ pub(crate) async fn in_force(
     Ok(joined(stored, typed, overlaid(&SecretName::GitHub)))
 }
 
-/// What was typed, then what is remembered. `overlaid`: the environment holds a credential for GitHub.
+/// Command line first, then the stored settings. `overlaid`: the environment holds a credential for GitHub.
 pub(crate) fn joined(stored: Upstreams, typed: Upstreams, overlaid: bool) -> Upstreams {
     let app = stored.github_app_id.filter(|_| !overlaid);
     Upstreams {
@@ -32,13 +33,13 @@ pub(crate) fn joined(stored: Upstreams, typed: Upstreams, overlaid: bool) -> Ups
     }
 }
 
-/// What is remembered, with its version.
+/// The stored settings, with their version.
 pub(crate) async fn remembered(desk: &Desk) -> Result<Versioned<Upstreams>> {
     let found = desk.store.upstreams().await;
     found.context("reading where Jules and GitHub are")
 }
 
-/// Changes what is remembered; answers it as it is then.
+/// Changes the stored settings; returns the new ones.
 pub(crate) async fn remember(
     desk: &Desk,
     decide: impl Fn(&Upstreams) -> Upstreams,

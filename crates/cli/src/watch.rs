@@ -1,4 +1,5 @@
-//! `gaffer watch`: takes an agent's wakes out of its inbox and runs a command for each. What was tried, and what comes next, is known to Gaffer alone, so that a watcher may die at any moment.
+//! `gaffer watch`: takes an agent's wakes out of its inbox and runs a command for each. Gaffer alone keeps their
+//! state, so that a watcher may die at any moment.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -41,7 +42,7 @@ const EXTEND_EVERY: Duration = Duration::from_secs(LEASE.as_secs().unsigned_abs(
 /// How long a wake is held without being extended: afterwards it comes again anyway.
 const HELD: Duration = Duration::from_secs(LEASE.as_secs().unsigned_abs());
 
-/// How long an answer is waited for that may be on its way while we are told to stop.
+/// How long to wait, when stopped, for an answer that may be on its way.
 const LAST_ANSWER: Duration = Duration::from_secs(1);
 
 /// Longest reason for giving a wake back, in characters.
@@ -50,7 +51,7 @@ const WHY_CHARS_MAX: usize = 300;
 /// The wait after an empty answer that was not held open, as functions on AWS give it.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
-/// Watches until told to stop, or until the inbox is empty.
+/// Watches until stopped, or until the inbox is empty.
 pub(crate) async fn run(args: WatchArgs, here: &Here) -> Result<()> {
     if let Some(events) = args.events.clone() {
         return file::run(args, events, here).await;
@@ -119,7 +120,7 @@ async fn told_to_end() -> Result<()> {
     }
 }
 
-/// The command, or the default handler of this very program. Either finds the same Gaffer as the watcher without being told.
+/// The command, or the default handler of this program. Either finds the watcher's Gaffer by itself.
 fn handler(args: &WatchArgs, usual: &[OsString], here: &Here) -> Result<Handler> {
     let timeout = Duration::try_from(args.timeout).context("reading `--timeout`")?;
     let command = if args.command.is_empty() {
@@ -172,7 +173,7 @@ enum Outcome {
     Untried {
         why: String,
     },
-    /// It is somebody else's, or nobody's any more.
+    /// Another taker has it, or no one any more.
     Lost,
 }
 
@@ -222,7 +223,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// What was taken in the very moment in which we were told to stop goes back.
+    /// Returns a wake that was taken at the very moment of the stop.
     async fn leave(&self, taken: Result<Result<Taken, CallError>, Elapsed>) {
         let Ok(Ok(taken)) = taken else { return };
         for wake in &taken.wakes {
@@ -233,7 +234,7 @@ impl Watcher {
         }
     }
 
-    /// Runs the command for a wake and tells Gaffer what became of it.
+    /// Runs the command for a wake and reports its outcome to Gaffer.
     async fn handle(&self, wake: &TakenWake, stopped: &mut watch::Receiver<bool>) -> Result<()> {
         let (outcome, broken) = match self.run_command(wake, stopped).await {
             Ok(outcome) => (outcome, Ok(())),
@@ -298,7 +299,8 @@ impl Watcher {
         })
     }
 
-    /// Extends the lease again and again; ends when somebody else has the event. A command that acknowledges by itself may go on.
+    /// Extends the lease again and again; ends when another taker has the event. A command that acknowledges by
+    /// itself may go on.
     async fn keep_held(&self, wake: &TakenWake) {
         let extend = Extend {
             agent: self.agent.clone(),
@@ -316,7 +318,8 @@ impl Watcher {
         }
     }
 
-    /// Acknowledges or gives back. As long as Gaffer does not answer it is tried again: otherwise the event would come again although it is done.
+    /// Acknowledges or gives back. While Gaffer does not answer it retries: otherwise the event would come again
+    /// although it is done.
     async fn settle(
         &self,
         wake: &TakenWake,
@@ -334,7 +337,7 @@ impl Watcher {
             };
             match settled {
                 Ok(()) => return Ok(()),
-                // What we were told to leave comes again by itself.
+                // A wake that is left by a stop comes again by itself.
                 Err(error) if *stopped.borrow() => {
                     render::note(&format!("{event} comes again: {error}"));
                     return Ok(());

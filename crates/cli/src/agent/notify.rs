@@ -21,7 +21,7 @@ use crate::stdin;
 /// Longest address that is read, in bytes.
 const ADDRESS_BYTES_MAX: u64 = 4_096;
 
-/// Adds a person. The address of a chat is kept as a secret, since whoever has it may write there.
+/// Adds a person. The address of a chat is kept as a secret, since it allows writing there.
 pub(super) async fn add(name: &AgentName, to: NotifyTo, data: &Keeping) -> Result<Answer> {
     if data.desk.store.agent(name).await?.is_some() {
         return Err(exists(name).into());

@@ -36,7 +36,7 @@ pub(super) async fn run(name: &AgentName, data: &Keeping) -> Result<Answer> {
     Err(busy().into())
 }
 
-/// What names the agent would wake nobody without it, and nobody would notice.
+/// Refuses to remove an agent that sources or jobs still name: their events would silently wake no one.
 async fn refuse_named(name: &AgentName, desk: &Desk) -> Result<()> {
     for source in desk.store.sources().await? {
         if source.value.agent.as_ref() == Some(name) {

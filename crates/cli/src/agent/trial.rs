@@ -115,7 +115,7 @@ async fn withdraw(desk: &Desk, found: &Versioned<Wake>) -> Result<()> {
     let mut unit = desk.unit();
     unit.put_wake(found, &found.value.given_up(why, desk.now()));
     match desk.commit(unit).await {
-        // It is being sent at this very moment, and goes on as a wake that nobody waits for.
+        // It is being sent at this very moment, and goes on as a wake without a waiting command.
         Err(error) if error.is_conflict() => Ok(()),
         Err(error) => Err(error.into()),
         Ok(()) => Ok(()),

@@ -1,4 +1,4 @@
-//! `gaffer wake`: what is on its way to agents, and putting it on its way once more.
+//! `gaffer wake`: lists wakes and restarts them.
 
 use std::collections::BTreeMap;
 

@@ -13,8 +13,9 @@ use super::value;
 pub(crate) enum AccountCommand {
     /// Add a Jules key under a name, or replace it.
     ///
-    /// The key is read from standard input, or asked for at a terminal; it is never an argument, since others on this machine can read those.
-    /// For the account `default`, JULES_API_KEY in the environment goes before any stored key.
+    /// The key is read from standard input, or asked for at a terminal; it is never an argument, since others on this
+    /// machine can read those.
+    /// For the account `default`, JULES_API_KEY in the environment takes precedence over a stored key.
     Add(AddArgs),
     /// Change what an account may run and who is woken for it; its key stays, and what is not given stays.
     Set(SetArgs),

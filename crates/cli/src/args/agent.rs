@@ -11,7 +11,8 @@ use super::value;
 /// What to do with agents.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentCommand {
-    /// Add an agent: with an address, and the secret that its wakes are signed with is shown once; without one, its wakes wait in its inbox.
+    /// Add an agent. With an address, the secret that signs its wakes is shown once; without one, its wakes wait in
+    /// its inbox.
     #[command(
         after_help = "Examples:\n  gaffer agent add bot --url https://bot.example.com/wake\n  gaffer agent add bot --url https://bot.example.com/wake --channel http --channel inbox\n  gaffer agent add bot\n  gaffer agent add me --notify desktop\n  gaffer agent add me --notify - < address-of-a-slack-webhook"
     )]
@@ -23,7 +24,8 @@ pub(crate) enum AgentCommand {
         url: Option<Url>,
         #[command(flatten)]
         ways: Ways,
-        /// Show it every event that waits for a person: `desktop`, the address of a Slack or Discord webhook or of an ntfy topic, or `-` to read that address from stdin, so that it stands in no list of processes.
+        /// Show it every event that waits for a person: `desktop`, the address of a Slack or Discord webhook or of an
+        /// ntfy topic, or `-` to read that address from stdin, so that no list of processes shows it.
         #[arg(long, value_name = "desktop|URL|-", value_parser = NotifyTo::parse, conflicts_with_all = ["url", "channel"])]
         notify: Option<NotifyTo>,
     },

@@ -12,7 +12,7 @@ use super::value;
 /// Which settings hold.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ConfigArgs {
-    /// Where the files are and how often they are looked at [default: `config.json` in the data folder, if there is one].
+    /// Where the files are and how often they are read [default: `config.json` in the data folder, if there is one].
     #[arg(long, value_name = "FILE", value_parser = value::file)]
     pub(crate) config: Option<PathBuf>,
 }
@@ -20,9 +20,12 @@ pub(crate) struct ConfigArgs {
 /// What to do with the list of jobs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum JobsCommand {
-    /// Watch what a list names: jobs of ours are noted, sessions that nobody watches yet are adopted.
+    /// Watch the jobs and sessions of a list: jobs of ours get its notes, sessions that no job watches yet are
+    /// adopted.
     ///
-    /// A list is a JSON array, or has one entry on each line: `{"job_id": ID, "metadata": {..}}` or only an id, which is a job's or a session's. Listed twice is listed once. An entry that is wrong is told with its number, and the others go on; the command then ends with exit code 1.
+    /// A list is a JSON array, or has one entry on each line: `{"job_id": ID, "metadata": {..}}` or only an id, which
+    /// is a job's or a session's. Duplicates count once. A wrong entry is reported with its number, and the others go
+    /// on; the command then ends with exit code 1.
     Import(JobsImportArgs),
     /// Print the list of jobs as JSON lines, the oldest first.
     #[command(
@@ -67,7 +70,8 @@ pub(crate) struct AdoptedArgs {
 pub(crate) enum EventsCommand {
     /// Print events as JSON lines, the oldest first, as agents get them.
     ///
-    /// Where one stands then is told on stderr: it goes into `--after` of the next run. With `--append` that is kept in a file.
+    /// The new cursor is printed on stderr: it goes into `--after` of the next run. With `--append` it is kept in a
+    /// file.
     Export(EventsExportArgs),
 }
 
@@ -85,7 +89,7 @@ pub(crate) struct EventsExportArgs {
     #[arg(long, conflicts_with = "after")]
     pub(crate) append: bool,
 
-    /// Go on with new ones, until told to stop.
+    /// Go on with new ones, until stopped.
     #[arg(long)]
     pub(crate) follow: bool,
 
@@ -105,7 +109,7 @@ pub(crate) struct MonitorArgs {
     #[arg(long)]
     pub(crate) once: bool,
 
-    /// Go on until told to stop, every `monitor_poll_seconds`.
+    /// Go on until stopped, every `monitor_poll_seconds`.
     #[arg(long = "loop")]
     pub(crate) in_a_loop: bool,
 

@@ -27,7 +27,7 @@ pub(crate) enum GithubCommand {
     after_help = "Examples:\n  gaffer github token\n  gaffer github token < token.txt\n\nA GitHub App that was in use is kept: `gaffer github setup` goes back to it."
 )]
 pub(crate) struct TokenArgs {
-    /// Where GitHub's API is [default: what `gaffer init` remembered, else GitHub's].
+    /// Where GitHub's API is [default: the address stored by `gaffer init`, else GitHub's].
     #[arg(long, env = "GITHUB_API_BASE", hide_env_values = true, value_name = "URL", value_parser = value::github_base)]
     pub(crate) github_base: Option<String>,
 }
@@ -74,7 +74,7 @@ pub(crate) struct SetupArgs {
     #[arg(long, value_name = "DURATION", default_value = "15m", value_parser = value::wait)]
     pub(crate) within: SignedDuration,
 
-    /// Where GitHub's API is [default: what `gaffer init` remembered, else GitHub's].
+    /// Where GitHub's API is [default: the address stored by `gaffer init`, else GitHub's].
     #[arg(long, env = "GITHUB_API_BASE", hide_env_values = true, value_name = "URL", value_parser = value::github_base)]
     pub(crate) github_base: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The commands in groups, since nobody reads a list of thirty; and the command line that is parsed with them.
+//! The commands in groups, since a list of thirty is unreadable; and the command line that is parsed with them.
 
 use std::ffi::OsString;
 
@@ -49,7 +49,8 @@ pub(crate) fn command() -> clap::Command {
     without_help_instead(command).help_template(template)
 }
 
-/// A command that lacks its subcommand is an error like others, wherever it stands and whatever the environment sets: see [`lacking`].
+/// Makes a command without its subcommand an error like others, at any level and whatever the environment sets: see
+/// [`lacking`].
 fn without_help_instead(command: clap::Command) -> clap::Command {
     let command = command.mut_subcommands(without_help_instead);
     let lacks = command.has_subcommands();

@@ -65,11 +65,11 @@ pub(crate) struct InitArgs {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Where Jules and GitHub are")]
 pub(crate) struct UpstreamArgs {
-    /// Where Jules is; remembered [default: what is remembered, else Google's].
+    /// Where Jules is; stored [default: the stored address, else Google's].
     #[arg(long, env = "JULES_API_BASE", hide_env_values = true, value_name = "URL", value_parser = value::jules_base)]
     pub(crate) jules_base: Option<String>,
 
-    /// Where GitHub's API is; remembered [default: what is remembered, else GitHub's].
+    /// Where GitHub's API is; stored [default: the stored address, else GitHub's].
     #[arg(long, env = "GITHUB_API_BASE", hide_env_values = true, value_name = "URL", value_parser = value::github_base)]
     pub(crate) github_base: Option<String>,
 }

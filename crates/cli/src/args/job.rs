@@ -29,7 +29,8 @@ pub(crate) struct JobArgs {
     pub(crate) command: JobCommand,
 }
 
-/// What to do with jobs. A job is named by its id or four or more characters of its beginning, by a session of it, by its pull request as OWNER/REPO#N, or by `latest`.
+/// What to do with jobs. A job is named by its id or four or more characters of its beginning, by a session of it, by
+/// its pull request as OWNER/REPO#N, or by `latest`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum JobCommand {
     /// Give Jules a piece of work.
@@ -63,12 +64,12 @@ pub(crate) enum JobCommand {
         #[arg(long, value_name = "CURSOR")]
         cursor: Option<Cursor>,
     },
-    /// Note something down about a job; a session that nobody watches yet is watched from then on.
+    /// Store notes about a job; a session that no job watches yet is watched from then on.
     Register(RegisterArgs),
     /// Tell why a job does not move, and what happens next.
     #[command(after_help = "Example:\n  gaffer job why 01j00000000000000000000000")]
     Why(OneJob),
-    /// List what somebody had to know about a job: questions, completions, errors and silences.
+    /// List a job's events: questions, completions, errors and silences.
     #[command(after_help = "Example:\n  gaffer job events 01j00000000000000000000000")]
     Events(OneJob),
     /// Wait until a job has come so far.
@@ -110,18 +111,18 @@ pub(crate) enum JobCommand {
     },
     /// Give a job that ended another session.
     ///
-    /// The new session is told how the one before ended, and what it had changed.
+    /// The new session's prompt says how the previous one ended, and what it had changed.
     #[command(
         after_help = "Examples:\n  gaffer job retry 01j00000000000000000000000\n  gaffer job retry 01j00000000000000000000000 --reason 'keep the old API'"
     )]
     Retry {
         /// Which job.
         id: JobOrSession,
-        /// What the new session is told besides.
+        /// A message for the new session.
         #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
         reason: Option<String>,
     },
-    /// Watch a session that somebody else began as a job. Its pull requests are merged only if the source says so.
+    /// Watch a session that was started elsewhere as a job. Its pull requests are merged only if the source says so.
     #[command(
         after_help = "Examples:\n  gaffer job adopt 1234567890 --repo acme/shop\n  gaffer job adopt 1234567890 --repo acme/shop --agent bot --take-over"
     )]
@@ -213,9 +214,10 @@ pub(crate) enum Until {
     Merged,
     /// It ended, however.
     Ended,
-    /// Somebody has to say something, or it ended.
+    /// It needs an answer, or it ended.
     Waiting,
-    /// Its session is done and its pull request was read, so that `gaffer job merge` can be said, or it is merged; any other end is a failure.
+    /// Its session is done and its pull request was read, so that `gaffer job merge` is possible, or it is merged;
+    /// any other end is a failure.
     InReview,
 }
 
@@ -232,7 +234,7 @@ pub(crate) struct RegisterArgs {
     #[arg(long, value_name = "JSON", default_value = "{}", hide_default_value = true, value_parser = value::object)]
     pub(crate) metadata: Notes,
 
-    /// Where a session works that nobody watches yet; it has to be a source.
+    /// The repository of a session that no job watches yet; it has to be a source.
     #[arg(long, value_name = "OWNER/REPO")]
     pub(crate) repo: Option<RepoName>,
 
@@ -244,7 +246,7 @@ pub(crate) struct RegisterArgs {
 /// Notes by name.
 pub(crate) type Notes = serde_json::Map<String, serde_json::Value>;
 
-/// A session of somebody else's.
+/// A session that was started elsewhere.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AdoptArgs {
     /// The session's id, as in the address of its page.
@@ -270,7 +272,8 @@ pub(crate) struct AdoptArgs {
     after_help = "Examples:\n  gaffer job create 'Add a search box'\n  gaffer job create --repo acme/shop --prompt 'Add a search box'\n  gaffer job create --repo acme/shop --branch develop --title Search --prompt-file task.md\n  gaffer job create --repo acme/shop --prompt 'Mend the login' --priority 9\n  gaffer job create --repo acme/shop --prompt 'Add a search box' --until waiting\n  gaffer job create --repo acme/shop --prompt 'Rework the cart' --require-plan-approval\n  gaffer job create --repo acme/shop --prompt 'Try another parser' --no-pull-request\n  cat task.md | gaffer job create --repo acme/shop"
 )]
 pub(crate) struct CreateArgs {
-    /// The repository, which has to be a source [default: the one that the git remote `origin` of the current folder names, else the only source].
+    /// The repository, which has to be a source [default: the one that the git remote `origin` of the current folder
+    /// names, else the only source].
     #[arg(long, value_name = "OWNER/REPO")]
     pub(crate) repo: Option<RepoName>,
 

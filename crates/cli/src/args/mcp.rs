@@ -18,7 +18,7 @@ pub(crate) struct McpArgs {
     #[arg(long, global = true, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
     pub(crate) url: Option<Url>,
 
-    /// Show the tools of a set besides: `insight` or `inbox`. It can be given again.
+    /// Also list the tools of a set: `insight` or `inbox`. Can be given several times.
     #[arg(
         long = "toolset",
         global = true,
@@ -76,7 +76,7 @@ pub(crate) enum McpCommand {
         after_help = "Examples:\n  gaffer mcp install claude-code\n  gaffer mcp install cursor --project\n  gaffer mcp install codex --toolset insight\n  gaffer mcp install zed --print\n\nNo token is written: the server finds it by itself."
     )]
     Install(InstallArgs),
-    /// Print the text that tells an agent how to work with the tools.
+    /// Print the text that explains the tools to an agent.
     #[command(after_help = "Example:\n  gaffer mcp skill > .claude/skills/gaffer/SKILL.md")]
     Skill,
 }

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::job::JobOrSession;
 
-/// Which job is told of.
+/// The job to show.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Examples:\n  gaffer logs 01j00000000000000000000000\n  gaffer logs 01j00000000000000000000000 --json"

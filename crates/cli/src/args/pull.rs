@@ -31,7 +31,7 @@ pub(crate) enum PullCommand {
         #[arg(long, value_name = "OWNER/REPO")]
         repo: Option<RepoName>,
     },
-    /// Tell why a pull request is not merged, or not even looked at, and what happens next.
+    /// Explain why a pull request is not merged, or not even read, and what happens next.
     #[command(after_help = "Example:\n  gaffer pull why 'acme/shop#7'")]
     Why {
         /// Which pull request.

@@ -16,7 +16,7 @@ pub(crate) struct BackupArgs {
     #[arg(value_parser = value::file)]
     pub(crate) file: PathBuf,
 
-    /// Write the stored secrets into it too. Whoever reads the file then has your keys.
+    /// Write the stored secrets into it too. Readers of the file then have your keys.
     #[arg(long)]
     pub(crate) with_secrets: bool,
 }
@@ -46,7 +46,7 @@ pub(crate) struct ExportArgs {
     #[arg(long, conflicts_with = "all")]
     pub(crate) jobs: bool,
 
-    /// A line for each stored record, as it is stored.
+    /// A line for each stored record, as stored.
     #[arg(long)]
     pub(crate) all: bool,
     /// How the lines are written.

@@ -10,7 +10,7 @@ use super::value;
 /// What to do with sources.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SourceCommand {
-    /// Work on a repository. People merge and people approve plans unless told otherwise.
+    /// Work on a repository. By default people merge and people approve plans.
     Add(AddArgs),
     /// Change a source; what is not given stays.
     Set(SetArgs),
@@ -98,7 +98,7 @@ pub(crate) struct SetArgs {
     #[arg(long, value_name = "NAME", conflicts_with = "no_agent")]
     pub(crate) agent: Option<AgentName>,
 
-    /// Wake nobody: a person looks.
+    /// Wake no agent: a person looks.
     #[arg(long)]
     pub(crate) no_agent: bool,
 
@@ -136,7 +136,7 @@ impl SetArgs {
     }
 }
 
-/// What may be done without asking; what is not given stays as it is, or safe.
+/// What may be done without asking; an option that is not given stays unchanged, or safe.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "What may be done without asking")]
 pub(crate) struct PolicyArgs {
@@ -148,7 +148,9 @@ pub(crate) struct PolicyArgs {
     #[arg(long, value_enum, value_name = "WHO")]
     pub(crate) plan_approval: Option<Approval>,
 
-    /// Who answers questions, and for how long it is their turn: `agent`, `nudge` (Gaffer tells the session to decide itself) or `human`. Given several times, they have their turns one after the other; only the last may do without a time. Replaces those set before [at first: agent:8h, then human].
+    /// Who answers questions, and for how long it is their turn: `agent`, `nudge` (Gaffer asks the session to decide
+    /// itself) or `human`. Given several times, they have their turns one after the other; only the last may do
+    /// without a time. Replaces those set before [at first: agent:8h, then human].
     #[arg(long = "answer", value_name = "WHO[:TIME]")]
     pub(crate) answers: Option<Vec<Answer>>,
 
@@ -156,7 +158,8 @@ pub(crate) struct PolicyArgs {
     #[arg(long, value_enum, value_name = "HOW")]
     pub(crate) merge_method: Option<Method>,
 
-    /// How else whoever approves a merge may have it done. Can be given several times; replaces those set before [at first: not at all].
+    /// Another merge method that the approver of a merge may choose. Can be given several times; replaces those set
+    /// before [at first: none].
     #[arg(
         long = "other-merge-method",
         value_enum,
@@ -173,7 +176,8 @@ pub(crate) struct PolicyArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub(crate) min_checks: Option<u32>,
 
-    /// A check that must have passed, besides those of the branch rules. Can be given several times; replaces those set before.
+    /// A check that must have passed, in addition to those of the branch rules. Can be given several times; replaces
+    /// those set before.
     #[arg(long = "required-check", value_name = "NAME", value_parser = value::words, conflicts_with = "no_required_checks")]
     pub(crate) required_checks: Option<Vec<String>>,
 
@@ -181,7 +185,8 @@ pub(crate) struct PolicyArgs {
     #[arg(long)]
     pub(crate) no_required_checks: bool,
 
-    /// A path that only a person may merge; a trailing `/` means everything below. Can be given several times; replaces those set before [at first: .github/].
+    /// A path that only a person may merge; a trailing `/` means everything below. Can be given several times;
+    /// replaces those set before [at first: .github/].
     #[arg(long = "protected-path", value_name = "PATH", value_parser = value::path, conflicts_with = "no_protected_paths")]
     pub(crate) protected_paths: Option<Vec<String>>,
 
@@ -209,15 +214,15 @@ pub(crate) struct PolicyArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) ci_repairs: Option<u32>,
 
-    /// Whether a comment on the pull request tells when it needs somebody; Jules reads comments too [at first: false].
+    /// Whether Gaffer comments on a pull request that needs a person; Jules reads comments too [at first: false].
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     pub(crate) comment_when_blocked: Option<bool>,
 
-    /// A label that is put on a pull request that needs somebody.
+    /// A label for a pull request that needs a person.
     #[arg(long, value_name = "LABEL", value_parser = value::words, conflicts_with = "no_blocked_label")]
     pub(crate) blocked_label: Option<String>,
 
-    /// Put no label on a pull request that needs somebody.
+    /// Put no label on a pull request that needs a person.
     #[arg(long)]
     pub(crate) no_blocked_label: bool,
 }
@@ -267,7 +272,7 @@ pub(crate) struct TimingArgs {
     pub(crate) pull_poll: Option<SignedDuration>,
 }
 
-/// [`MergePolicy`] as it is written on the command line.
+/// [`MergePolicy`] on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Merge {
     /// A person, or the agent on their behalf, says so for one SHA.
@@ -285,10 +290,10 @@ impl From<Merge> for MergePolicy {
     }
 }
 
-/// [`PlanApproval`] as it is written on the command line.
+/// [`PlanApproval`] on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Approval {
-    /// Nobody is asked.
+    /// No one is asked.
     Auto,
     /// The job's agent is woken with the plan.
     Agent,
@@ -306,7 +311,7 @@ impl From<Approval> for PlanApproval {
     }
 }
 
-/// [`MergeMethod`] as it is written on the command line.
+/// [`MergeMethod`] on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Method {
     /// A merge commit.

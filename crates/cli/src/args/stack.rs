@@ -11,7 +11,8 @@ const NAME_CHARS_MAX: usize = 38;
 /// Which Gaffer is meant.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct StackArgs {
-    /// The Gaffer of this stack on AWS, instead of the one of the data folder. Region, endpoint and credentials are those of every AWS tool.
+    /// Use the Gaffer of this stack on AWS, not the one of the data folder. Region, endpoint and credentials are
+    /// those of every AWS tool.
     #[arg(long, global = true, env = "GAFFER_STACK", value_name = "NAME", value_parser = name, help_heading = "Everywhere")]
     stack: Option<String>,
 

@@ -4,7 +4,7 @@ use clap::{CommandFactory, Parser};
 
 use super::*;
 
-/// Every command below `command` that people type, with its name as it is typed.
+/// Every command below `command` that people type, with its full name.
 fn walk(command: &clap::Command, name: &str, found: &mut Vec<(String, String)>) {
     let help = command.clone().render_long_help().to_string();
     found.push((name.to_owned(), help));

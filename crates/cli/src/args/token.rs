@@ -39,8 +39,8 @@ pub(crate) enum TokenCommand {
 pub(crate) enum ScopeName {
     /// Looking at everything.
     Read,
-    /// Giving orders besides, and taking wakes.
+    /// Also giving orders, and taking wakes.
     Write,
-    /// Taking over sessions of another Gaffer besides.
+    /// Also taking over sessions of another Gaffer.
     Admin,
 }

@@ -15,14 +15,14 @@ pub(crate) enum WakeCommand {
         after_help = "Examples:\n  gaffer wake list\n  gaffer wake list --state given-up --since 2d\n  gaffer wake list --agent me --json"
     )]
     List(ListArgs),
-    /// Show a wake as it is sent, and how far it is.
+    /// Show a wake as it is sent, and its progress.
     #[command(after_help = "Example:\n  gaffer wake show evt_6f1c0a2b3c4d5e6f708192a3b4c5d6e7")]
     Show {
         /// Which event: its id, or the first 4 or more characters of that.
         #[arg(value_parser = value::event)]
         event: String,
     },
-    /// Put a wake that was given up, or that waits, on its way once more from the start; one that was acknowledged stays so.
+    /// Restart a wake that was given up, or that waits; one that was acknowledged stays so.
     #[command(
         after_help = "Examples:\n  gaffer wake replay evt_6f1c0a2b3c4d5e6f708192a3b4c5d6e7\n  gaffer wake replay --since 2h\n  gaffer wake replay --since 1d --agent me"
     )]
@@ -53,7 +53,7 @@ pub(crate) struct ListArgs {
     pub(crate) limit: u16,
 }
 
-/// Which wakes are sent once more.
+/// Which wakes are sent again.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ReplayArgs {
     /// Which event: its id, or the first 4 or more characters of that.
@@ -85,7 +85,7 @@ pub(crate) enum Standing {
 }
 
 impl Standing {
-    /// In one word, as it is typed and told.
+    /// The word used in input and output.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",

@@ -45,7 +45,8 @@ pub(crate) struct WatchArgs {
     #[arg(long, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
     pub(crate) url: Option<Url>,
 
-    /// What is run for each event [default: `gaffer handle-event`]. Exit code 0 says that the event is done with; after any other it comes again.
+    /// The command to run for each event [default: `gaffer handle-event`]. Exit code 0 says that the event is done;
+    /// after any other it comes again.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 

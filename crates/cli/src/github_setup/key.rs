@@ -64,7 +64,7 @@ impl Run {
         }
     }
 
-    /// An App that somebody has made by hand.
+    /// An App that was made by hand.
     pub(super) async fn take_over(&self, id: u64) -> Result<MadeApp> {
         let made = MadeApp {
             id,

@@ -71,7 +71,7 @@ pub(super) async fn wait(
     Ok(code.ok().and_then(Result::ok))
 }
 
-/// A name that somebody else's page was given for this machine is not ours: such a page must not read the state.
+/// Refuses a foreign name that points to this machine: a page under it must not read the state.
 fn is_ours(headers: &HeaderMap, shared: &Shared) -> bool {
     headers.get(HOST).and_then(|it| it.to_str().ok()) == Some(shared.host.as_str())
 }

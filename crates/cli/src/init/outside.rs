@@ -19,10 +19,10 @@ use crate::error::Error;
 /// Where Jules is for people.
 const JULES_WEB: &str = "https://jules.google.com";
 
-/// How alike two names are at least to be worth telling, from 0 to 1.
+/// How similar two names have to be for a suggestion, from 0 to 1.
 const ALIKE: f64 = 0.75;
 
-/// How many names are told.
+/// Maximum number of suggested names.
 const NAMES_MAX: usize = 5;
 
 /// Jules and GitHub, seen with secrets that need not be stored yet.

@@ -1,4 +1,4 @@
-//! Questions to whoever sits at the terminal.
+//! Questions to the person at the terminal.
 
 use std::io::IsTerminal;
 
@@ -7,7 +7,7 @@ use secrecy::SecretString;
 
 use crate::error::Error;
 
-/// Somebody who can be asked.
+/// A person who can be asked.
 pub(crate) trait Person {
     /// One line, trimmed; empty when nothing was typed.
     fn line(&mut self, question: &str) -> Result<String>;
@@ -15,11 +15,11 @@ pub(crate) trait Person {
     /// One line that is not shown while it is typed.
     fn hidden(&mut self, question: &str) -> Result<SecretString>;
 
-    /// Tells what was wrong with an answer.
+    /// Reports what was wrong with an answer.
     fn told(&mut self, wrong: &Error);
 }
 
-/// How often a question is asked: whoever closed the terminal answers nothing for ever.
+/// Maximum number of times a question is asked: a closed terminal answers nothing for ever.
 const ASKED_MAX: usize = 5;
 
 /// Asks the same question again until the answer can be used.
@@ -89,7 +89,7 @@ impl Person for Terminal {
     }
 }
 
-/// Somebody whose answers are known beforehand.
+/// A person whose answers are known beforehand.
 #[cfg(test)]
 pub(crate) struct Scripted {
     /// What they say, in order.

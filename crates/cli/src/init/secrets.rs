@@ -113,7 +113,7 @@ fn line_of(lines: &str, name: &str) -> Option<SecretString> {
         .map(SecretString::from)
 }
 
-/// Refuses the wrong kind of secret before it is sent anywhere; the secret itself is never told.
+/// Refuses the wrong kind of secret before it is sent anywhere; never prints the secret itself.
 pub(crate) fn checked(secret: SecretString, kind: &Kind) -> Result<SecretString, Error> {
     let text = secret.expose_secret();
     let next = format!("make one at {}", kind.made_at);
@@ -194,7 +194,7 @@ fn asked(person: &mut dyn Person, kind: &Kind) -> Result<Option<SecretString>> {
     })
 }
 
-/// Another one in place of one that was refused; whoever types nothing gives up.
+/// Asks for another secret after a refused one; an empty answer gives up.
 pub(super) fn asked_again(
     person: &mut Option<Box<dyn Person>>,
     kind: &Kind,
@@ -218,7 +218,7 @@ fn replacement(name: &SecretName) -> String {
     }
 }
 
-/// Nobody said it and nobody can be asked.
+/// It was not given, and there is no person to ask.
 pub(super) fn missing(kind: &Kind) -> Error {
     let next = format!(
         "make one at {} and give it with `{} FILE`, in {} or at a terminal",

@@ -132,7 +132,7 @@ fn word(value: &Value) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// Who is woken, if somebody can be asked; nothing typed means a person.
+/// Asks for the agent's address, if there is a person; an empty answer means a person.
 pub(super) fn ask_agent(person: &mut Option<Box<dyn Person>>) -> Result<Option<Url>> {
     let Some(person) = person else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! A first hour with somebody at the terminal, against the sandbox.
+//! A first hour with a person at the terminal, against the sandbox.
 
 use std::collections::VecDeque;
 
@@ -54,7 +54,7 @@ async fn what_is_not_given_is_asked_for_once() {
     let all = [DEFAULT_KEY, "", DEFAULT_TOKEN, wake, "on-green"];
     let (first, errors) = answered(folder.path(), &sandbox, &all).await.unwrap();
     let told = format!("{first:?}");
-    // Nobody listens where the agent should be woken.
+    // Nothing listens at the agent's address.
     assert_eq!(errors, 1, "{told}");
     assert!(!told.contains("Start it with"), "{told}");
     for said in [
@@ -113,7 +113,7 @@ async fn a_key_that_jules_refuses_is_not_stored() {
     let sandbox = Sandbox::start(Options::real_time(Scenario::default()))
         .await
         .unwrap();
-    // Whoever types nothing when asked again gives up.
+    // An empty answer to the repeated question gives up.
     let error = answered(folder.path(), &sandbox, &["AIzaWrong", ""])
         .await
         .unwrap_err();

@@ -1,4 +1,5 @@
-//! What a waiting command shows meanwhile on stderr: on a terminal one line that is written anew, elsewhere a line whenever something changed.
+//! Progress of a waiting command on stderr: on a terminal one line that is overwritten, elsewhere a line whenever
+//! something changed.
 
 use client::wire::JobView;
 use console::Term;
@@ -35,7 +36,7 @@ impl Progress {
         progress
     }
 
-    /// Shows where a job stands, and what it waits for.
+    /// Shows a job's state, and what it waits for.
     pub(super) fn job(&mut self, job: &JobView) {
         self.show(format!(
             "{}, waiting for {}",

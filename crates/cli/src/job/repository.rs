@@ -1,4 +1,4 @@
-//! The repository that is meant where none is given: that of the folder one stands in, else the only source.
+//! The default repository: that of the current folder, else the only source.
 
 use std::process::{Command, Stdio};
 

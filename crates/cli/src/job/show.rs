@@ -66,7 +66,7 @@ pub(super) fn job(job: &JobView) -> Answer {
     })
 }
 
-/// A job that somebody waited for.
+/// A job after a wait.
 pub(super) fn read(came: &Came<JobView>) -> Answer {
     match came {
         Came::Done(view) => job(view),
@@ -206,7 +206,7 @@ pub(super) fn jobs(jobs: &Jobs) -> Answer {
     }
 }
 
-/// What somebody had to know, the oldest first.
+/// Events, the oldest first.
 pub(super) fn events(events: &Events) -> Answer {
     let row = |event: &ActionableEvent| {
         let words = event.message.clone().unwrap_or_default();
@@ -283,9 +283,9 @@ pub(super) fn artifacts(came: &Came<Artifacts>) -> Answer {
     }
 }
 
-/// It will be done, but was not within the time that the door waits.
+/// It will be done, but was not within the time limit of the API.
 ///
-/// The address that tells how it goes on names the job.
+/// The status address in the answer names the job.
 fn noted(later: &Later) -> Answer {
     let answer = Answer::new(json!({ "outcome": "later", "later": value(later) }))
         .line(format!("Not done yet: {}", later.sentence));

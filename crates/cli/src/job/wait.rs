@@ -18,13 +18,13 @@ use crate::render::Answer;
 /// How often the door is asked: a person does not notice it, and it costs one read of one record.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// The state of a job whose session is done and whose pull request is open, as the door tells it.
+/// The API's state of a job whose session is done and whose pull request is open.
 const IN_REVIEW: &str = "in-review";
 
-/// The state of a pull request that was not read yet, as the door tells it.
+/// The API's state of a pull request that was not read yet.
 const UNREAD: &str = "unread";
 
-/// What is shown while nobody answers.
+/// Shown while the API does not answer.
 const AWAY: &str = "`gaffer up` does not answer; waiting for it to come back";
 
 /// How a look at a job ends the wait.
@@ -61,7 +61,7 @@ pub(super) async fn all(
     run(client, one, what, as_json).await
 }
 
-/// Waits, and shows the job as it is then.
+/// Waits, and shows the job afterwards.
 pub(super) async fn run(
     client: &Client,
     name: &str,
@@ -72,7 +72,7 @@ pub(super) async fn run(
     Ok(show::job(&until(client, name, what, progress).await?))
 }
 
-/// Waits, and answers the job as it is then.
+/// Waits, and returns the job afterwards.
 async fn until(
     client: &Client,
     id: &str,
@@ -86,7 +86,7 @@ async fn until(
     loop {
         beat.tick().await;
         let (job, reached) = match look(client, &name, until).await {
-            // It comes back: what was never there is told at once.
+            // It comes back: an API that was never there is reported at once.
             Err(error) if was_there && Instant::now() < end && is_away(&error) => {
                 progress.away(AWAY);
                 continue;
@@ -114,7 +114,7 @@ async fn look(client: &Client, id: &str, until: Until) -> Result<(JobView, Seen)
     Ok((job, reached))
 }
 
-/// Whether nobody answers, or whoever does is being stopped.
+/// Whether the API does not answer, or is being stopped.
 fn is_away(error: &client::Error) -> bool {
     match error {
         client::Error::Unreachable { .. } | client::Error::NoAnswer { .. } => true,
@@ -141,7 +141,7 @@ fn seen(job: &JobView, until: Until) -> Seen {
     }
 }
 
-/// Whether its pull request waits for somebody's word: one that was never read takes none.
+/// Whether its pull request waits for an approval: one that was never read takes none.
 async fn in_review(client: &Client, job: &JobView) -> Result<Seen, client::Error> {
     let Some(pull) = job.pull_request.as_ref().filter(|_| job.state == IN_REVIEW) else {
         return Ok(seen(job, Until::InReview));

@@ -162,7 +162,7 @@ impl Started {
     }
 }
 
-/// Where settings are on this machine, as far as the environment tells.
+/// Places of settings on this machine, from the environment.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Person {
     /// The home folder.

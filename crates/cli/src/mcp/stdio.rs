@@ -20,7 +20,7 @@ const LINE_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// Bytes on their way between the gate and the server.
 const PIPE_BYTES: usize = 64 * 1024;
 
-/// Refusals on their way to whoever is to read them.
+/// Capacity of the queue of refusals.
 const REFUSALS_MAX: usize = 16;
 
 /// How long the last answers may take to be read once nothing more is asked.
@@ -51,11 +51,11 @@ pub(super) async fn serve(
         ended = &mut talk => return ended,
         read = pass_on(input, to_server, (refuse, &owed)) => read.context("reading messages")?,
     }
-    // Whoever hung up and takes no answers either keeps nobody here.
+    // A client that hung up and reads no answers must not keep the process alive.
     timeout(GOODBYE, talk).await.unwrap_or(Ok(()))
 }
 
-/// One line, or what stands for it.
+/// One line, or its replacement.
 enum Line {
     /// It is in the buffer.
     Whole,
@@ -75,7 +75,7 @@ async fn pass_on(
     loop {
         let refusal = match next_line(&mut input, &mut line).await? {
             Line::End => {
-                // What was taken is done, and its asker is told if it still listens.
+                // Accepted calls are done, and a client that still listens gets their answers.
                 let mut owed = owed.subscribe();
                 let _ = timeout(CALL_TIMEOUT, owed.wait_for(|owed| *owed <= 0)).await;
                 return to_server.shutdown().await;
@@ -88,7 +88,7 @@ async fn pass_on(
             Line::Whole => read(&line),
         };
         match refusal {
-            // Whoever does not read answers any more needs no refusal either.
+            // A client that reads no more answers needs no refusal either.
             Err(refusal) => drop(refuse.send(refusal).await),
             Ok(wants_answer) => {
                 owed.send_modify(|owed| *owed += i64::from(wants_answer));
@@ -109,7 +109,7 @@ async fn next_line(
     loop {
         let some = input.fill_buf().await?;
         if some.is_empty() {
-            // A last line without an end is no message: whoever wrote it was cut off.
+            // A last line without an end is no message: its writer was cut off.
             return Ok(Line::End);
         }
         let end = some.iter().position(|byte| *byte == b'\n');

@@ -1,4 +1,5 @@
-//! Tables for people: no lines around them, so that they can be copied and grepped. On a terminal they keep to its width, and no word is ever broken or cut, so an id stays whole.
+//! Tables for people: without borders, so that they can be copied and grepped. On a terminal they keep to its width,
+//! and no word is ever broken or cut, so an id stays whole.
 
 use console::{Color, Style, measure_text_width};
 
@@ -20,7 +21,8 @@ pub(crate) struct Look {
     pub(crate) colour: bool,
 }
 
-/// Rows under their heads. Where the terminal is too narrow for them, texts go on below, and where not even that helps each row is shown as names with their values.
+/// Rows under their heads. On a narrow terminal texts wrap, and where even that does not help each row is shown as
+/// names with their values.
 pub(super) fn of_rows(head: &[&'static str], rows: &[Vec<String>], look: Look) -> String {
     let rows: Vec<Vec<String>> = rows
         .iter()
@@ -209,7 +211,7 @@ fn meaning(head: &str, cell: &str) -> Option<Style> {
     Some(Style::new().fg(colour).force_styling(true))
 }
 
-/// A text in a style; as it is without one.
+/// A text in a style, or plain without one.
 pub(crate) fn paint(text: &str, style: Option<&Style>) -> String {
     match style {
         Some(style) if !text.is_empty() => style.apply_to(text).to_string(),

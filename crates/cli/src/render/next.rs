@@ -1,9 +1,9 @@
-//! What to do next, as it is typed.
+//! Advice as commands to type.
 
 use client::wire;
 use domain::advice::{Advice, Next};
 
-/// What is advised, with the command that does it; what a newer door advises is told in its own words.
+/// The advice with its command; advice that this version does not know comes in the API's own words.
 pub(crate) fn sentence(next: &wire::Next) -> String {
     match Advice::of_word(&next.advice) {
         Some(advice) => with_command(advice, &next.about),
@@ -29,7 +29,7 @@ fn with_command(advice: Advice, about: &str) -> String {
     format!("`gaffer {}` {}", arguments(advice, about), advice.does())
 }
 
-/// What stands after `gaffer`; words in capitals are for whoever types it to replace.
+/// The arguments after `gaffer`; the reader replaces words in capitals.
 pub(crate) fn arguments(advice: Advice, about: &str) -> String {
     match advice {
         Advice::Say => format!("job say {about} TEXT"),

@@ -18,7 +18,7 @@ use crate::here::Here;
 use crate::render;
 use config::Config;
 
-/// Reads the settings that are meant, and tells what there is to be said about them.
+/// Reads the chosen settings, and prints their warnings.
 pub(crate) fn settings(args: &ConfigArgs, here: &Here) -> Result<Config> {
     let (config, warnings) = Config::find(args.config.as_deref(), &here.folder)
         .context("reading the settings of the files")?;

@@ -29,13 +29,13 @@ const REFRESH_EVERY: Duration = Duration::from_secs(5);
 /// Shortest time between two looks, however much happens.
 const BREATH: Duration = Duration::from_millis(500);
 
-/// Jobs that are looked at: as many as the door tells at once.
+/// Number of jobs to read: as many as the API returns at once.
 const JOBS_MAX: u32 = 200;
 
 /// Events that are shown.
 const EVENTS_SHOWN: u32 = 8;
 
-/// Shows it once, or until told to stop.
+/// Shows it once, or until stopped.
 pub(crate) async fn run(args: TopArgs, here: &Here, as_json: bool) -> Result<()> {
     let client = site::door(args.url, here).await?;
     let term = Term::stdout();
@@ -46,7 +46,7 @@ pub(crate) async fn run(args: TopArgs, here: &Here, as_json: bool) -> Result<()>
     watch(&client, &term, first).await
 }
 
-/// Shows it again whenever something happens or a key is pressed, until told to stop.
+/// Shows it again after each event or key, until stopped.
 async fn watch(client: &Client, term: &Term, first: Seen) -> Result<()> {
     let mut keys = Keys::listen();
     let mut stop = std::pin::pin!(told_to_stop());
@@ -117,7 +117,7 @@ async fn look(client: &Client) -> Result<Seen, CallError> {
 
 /// Resolves when something happened, and after a while in any case.
 ///
-/// Answers where one stands then, which may be where one stood.
+/// Returns the cursor, which may be the old one.
 async fn news(client: &Client, mut cursor: Option<String>) -> Option<String> {
     let began = Instant::now();
     let held = REFRESH_EVERY.as_secs().try_into().unwrap_or(0);
@@ -126,7 +126,7 @@ async fn news(client: &Client, mut cursor: Option<String>) -> Option<String> {
             cursor = Some(page.cursor);
             !page.events.is_empty()
         }
-        // The next look tells what is wrong.
+        // The next refresh shows what is wrong.
         Err(_) => false,
     };
     let least = if happened { BREATH } else { REFRESH_EVERY };
@@ -135,7 +135,7 @@ async fn news(client: &Client, mut cursor: Option<String>) -> Option<String> {
     cursor
 }
 
-/// Where one stands at first, and then what comes.
+/// The first cursor, and then new events.
 async fn asked(client: &Client, after: Option<String>, held: u32) -> Result<EventPage, CallError> {
     let is_first = after.is_none();
     let asked = EventsAsked {

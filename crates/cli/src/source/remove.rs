@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::here::busy;
 use crate::render::Answer;
 
-/// Removes a source and what is known of its repository; its ended jobs and their events stay.
+/// Removes a source and the state of its repository; its ended jobs and their events stay.
 pub(super) async fn run(repo: &RepoName, desk: &Desk) -> Result<Answer> {
     for _ in 0..DECIDE_AGAIN_MAX {
         let Some(found) = desk.store.source(repo).await? else {
@@ -42,7 +42,7 @@ pub(super) async fn run(repo: &RepoName, desk: &Desk) -> Result<Answer> {
     Err(busy().into())
 }
 
-/// A job without its source is neither answered nor merged, and nobody would notice.
+/// Refuses to remove a source in use: its jobs would silently be neither answered nor merged.
 async fn refuse_used(repo: &RepoName, desk: &Desk) -> Result<()> {
     for account in desk.store.accounts().await? {
         let name = &account.value.name;

@@ -30,14 +30,14 @@ const VARYING: [&str; 3] = ["work", "receives", "key"];
 pub(crate) enum Loudness {
     /// What happens to jobs, warnings and errors.
     Usual,
-    /// HTTP requests and decisions besides.
+    /// Also HTTP requests and decisions.
     Verbose,
     /// Warnings and errors.
     Quiet,
 }
 
 impl Loudness {
-    /// The same for the filter. The SDK of MCP tells of each request three times, and our own line says all of it.
+    /// The same for the filter. The MCP SDK logs each request three times, and our own line says all of it.
     fn filter(self) -> &'static str {
         match self {
             Self::Usual => "info,rmcp=warn",
@@ -63,7 +63,7 @@ pub(crate) fn log_to_stderr(loudness: Loudness) {
     let _ = logs.try_init();
 }
 
-/// The usual lines, without those that say once more what was just said.
+/// The usual lines, without repetitions of recent ones.
 #[derive(Default)]
 struct Counting {
     line: format::Format,
@@ -83,7 +83,7 @@ struct Trouble {
 }
 
 impl Said {
-    /// Notes something down; answers whether it is new, and what has to be told of what was counted before.
+    /// Records a line; returns whether it is new, and what to print of earlier counted ones.
     fn note(&mut self, trouble: Option<(u64, String)>, now: Instant) -> (bool, Vec<String>) {
         let is_over = |it: &Trouble| now.duration_since(it.at) >= ONCE_IN;
         let over = self.0.extract_if(|_, it| is_over(it));

@@ -13,10 +13,10 @@ use tokio::process::{Child, Command};
 
 use crate::error::Error;
 
-/// In which variable a command finds its event, besides on stdin.
+/// The variable in which a command finds its event, which is also on stdin.
 pub(crate) const JULES_EVENT: &str = "JULES_EVENT";
 
-/// Where commands are looked for without PATH, as the system does.
+/// Where commands are found without PATH, as the system does.
 const USUAL_FOLDERS: &str = "/bin:/usr/bin";
 
 /// How long a command that was asked to end may take to do so.
@@ -45,7 +45,7 @@ pub(super) fn there(program: OsString) -> Result<OsString, Error> {
 pub(super) struct Handler {
     pub(super) program: OsString,
     pub(super) arguments: Vec<OsString>,
-    /// Variables that it gets besides ours.
+    /// Additional environment variables.
     pub(super) environment: Vec<(&'static str, OsString)>,
     pub(super) timeout: Duration,
     /// Whether its stdout goes to stderr, because stdout is for our own JSON.
@@ -138,7 +138,7 @@ impl Running {
     }
 }
 
-/// A process group that ends with whoever holds this.
+/// A process group that is killed when this is dropped.
 struct Group(Option<Pid>);
 
 impl Group {

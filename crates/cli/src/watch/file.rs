@@ -1,4 +1,4 @@
-//! `gaffer watch --events`: takes events out of a file, one line after the other, and remembers after each how far it has come.
+//! `gaffer watch --events`: takes events out of a file, line by line, and stores its progress after each.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
@@ -76,7 +76,7 @@ struct Reader {
     as_json: bool,
     /// Events of this run that were given up.
     failed: u64,
-    /// Why it could not be told what became of an event. What is done with is remembered before that ends the command.
+    /// Why the outcome of an event could not be reported. Finished events are stored before that ends the command.
     untold: Option<anyhow::Error>,
 }
 
@@ -110,7 +110,7 @@ impl Reader {
         line.with_context(|| format!("reading {}", self.events.display()))
     }
 
-    /// Handles one line, and remembers that it is done with.
+    /// Handles one line, and stores that it is done.
     async fn line(&mut self, line: &[u8], stopped: &mut watch::Receiver<bool>) -> Result<()> {
         let event = serde_json::from_slice::<Value>(line).ok();
         match event.filter(|event| event["event"].is_string()) {
@@ -196,7 +196,8 @@ impl Reader {
     }
 }
 
-/// The whole line at a place with its end, or as much of it as a line may have. A file that is shorter than that place is read from the start.
+/// The whole line at an offset with its end, or as much of it as a line may have. A file that is shorter than the
+/// offset is read from the start.
 fn line_at(path: &Path, offset: &mut u64) -> std::io::Result<Option<Vec<u8>>> {
     let mut file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

@@ -1,4 +1,4 @@
-//! `gaffer handle-event`: what is done about an event by whoever has no handler of their own.
+//! `gaffer handle-event`: the default handler of events.
 
 use std::io::IsTerminal;
 
@@ -58,11 +58,11 @@ struct Plan {
     happened: String,
     /// The tools that are called for it, with their arguments.
     calls: Vec<(&'static str, Value)>,
-    /// What whoever reads it may do.
+    /// Actions that the reader may take.
     next: Vec<String>,
 }
 
-/// Handles one event and tells about it.
+/// Handles one event and reports it.
 pub(crate) async fn run(args: HandleArgs, here: Here) -> Result<Answer> {
     let event = read(args.event)?;
     if !is_known(&event.event) {
@@ -85,7 +85,8 @@ pub(super) fn is_known(event: &str) -> bool {
     KNOWN.contains(&event)
 }
 
-/// Calls a tool for an event. What cannot be done any more, or only be shown, must not bring the event back again and again; what can be done later must.
+/// Calls a tool for an event. A call that can never succeed, or that only shows something, must not bring the event
+/// back again and again; one that can succeed later must.
 async fn call(server: &Server, tool: &'static str, arguments: Value) -> Result<Value> {
     let no_such_tool = || Err("there is no such tool".to_owned());
     let done = server.carry_out(tool, arguments.clone()).await;
@@ -96,7 +97,7 @@ async fn call(server: &Server, tool: &'static str, arguments: Value) -> Result<V
     let job = server.carry_out("jules_get_job", arguments).await;
     let still_waits = match job.unwrap_or_else(no_such_tool) {
         Ok(job) => job["state"] == "plan-waits",
-        // Nobody is there to be asked.
+        // There is no person to ask.
         Err(_) => true,
     };
     if tool == APPROVE && still_waits {
@@ -135,7 +136,7 @@ fn no_event() -> Error {
     )
 }
 
-/// What an event asks for. Nothing that somebody else wrote chooses what is called.
+/// The action that an event asks for. Text that others wrote never chooses what is called.
 fn plan(event: &Given, approves: bool) -> Plan {
     let job = event.job_id.as_deref();
     let named = job.unwrap_or("the whole account");
@@ -166,7 +167,7 @@ fn plan(event: &Given, approves: bool) -> Plan {
                 format!("Or call it off with `gaffer job cancel {named}` (jules_cancel_job)."),
             ],
         ),
-        // A later version may know more kinds; whoever does not is in nobody's way.
+        // A later version may know more kinds; an unknown one is no error.
         (_, _) => (
             "This is an event that this version does not know.".to_owned(),
             None,

@@ -27,7 +27,7 @@ impl Waits {
     }
 }
 
-/// Waits, but not longer than until we are told to stop.
+/// Waits, but no longer than until a stop.
 pub(super) async fn paused(wait: Duration, stopped: &mut watch::Receiver<bool>) {
     let _ = timeout(wait, stopped.wait_for(|stop| *stop)).await;
 }
@@ -73,8 +73,8 @@ pub(super) fn code(error: &CallError) -> Option<&str> {
     }
 }
 
-/// Resolves when we are told to stop.
+/// Resolves at a stop.
 pub(super) async fn told_off(stopped: &mut watch::Receiver<bool>) {
-    // Whoever could tell is gone, which says the same.
+    // A closed channel means the same.
     let _ = stopped.wait_for(|stop| *stop).await;
 }

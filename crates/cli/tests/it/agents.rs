@@ -223,7 +223,7 @@ fn wakes_are_listed_shown_and_sent_once_more() {
     let people = world.run(&["wake", "show", id]).ok();
     assert!(people.says("was given up at") && people.says("\"account\": \"test\""));
 
-    // Nobody missed a test.
+    // A test needs no replay.
     let nothing = world.json(&["wake", "replay", "--since", "1h"]);
     assert_eq!(nothing, json!({ "replayed": [] }));
     let again = world.json(&["wake", "replay", id]);
@@ -273,7 +273,7 @@ fn ways_are_chosen_and_an_address_brings_its_secret() {
     assert_eq!(other.exit, 2);
 }
 
-/// Stands in for the agent: acknowledges the wake as soon as it is stored, or fails when the command ends without one.
+/// Acts as the agent: acknowledges the wake as soon as it is stored, or fails when the command ends without one.
 async fn acknowledge(world: &World, mut child: Child) -> Child {
     let store = store(world);
     let mut look = tokio::time::interval(Duration::from_millis(20));

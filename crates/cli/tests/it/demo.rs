@@ -18,7 +18,7 @@ fn demo(options: &[&str]) -> Value {
     serde_json::from_str(last).unwrap()
 }
 
-/// What every telling of the story has to come to.
+/// What every run of the story has to result in.
 fn check(report: &Value) {
     assert_eq!(report["jobs"], 3, "{report}");
     assert_eq!(report["merged"], 3, "{report}");

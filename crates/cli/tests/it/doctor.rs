@@ -1,4 +1,5 @@
-//! `gaffer doctor` by its real binary against the sandbox: every misconfiguration is produced, and its cause and remedy are told.
+//! `gaffer doctor` by its real binary against the sandbox: every misconfiguration is produced, and its cause and
+//! remedy are reported.
 
 mod accounts;
 mod agents;
@@ -75,7 +76,7 @@ fn programs_get_every_finding_with_its_code_and_people_get_three_lines_each() {
         lines.contains("\n         cause: ") && lines.contains("\n         mend: "),
         "{lines}"
     );
-    // The secret that stood in the wrong place is shown nowhere.
+    // The misplaced secret is shown nowhere.
     assert!(!ran.says("AIzaSyTEST") && !lines.contains("AIzaSyTEST"));
 }
 

@@ -1,4 +1,4 @@
-//! `gaffer jobs`, `gaffer events` and `config.json` on a data folder that nobody works over.
+//! `gaffer jobs`, `gaffer events` and `config.json` on a data folder without a working process.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! README.md's way from nothing to a merged pull request, typed as it stands there.
+//! README.md's way from nothing to a merged pull request, with exactly its commands.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -71,10 +71,10 @@ impl Typist {
         ran(self.shell(line), "")
     }
 
-    /// Types a command that goes on running, and answers the first address it tells.
+    /// Starts a command that goes on running, and returns the first address that it prints.
     fn starts(&self, line: &str) -> (Running, String) {
         let mut shell = self.shell(line);
-        // Its log is not looked at, and a full pipe would stop it.
+        // Its log is not read, and a full pipe would stop it.
         let mut child = shell.stderr(Stdio::null()).spawn().unwrap();
         let mut first = String::new();
         BufReader::new(child.stdout.take().unwrap())

@@ -1,4 +1,5 @@
-//! `gaffer github setup` against the sandbox's GitHub: a browser's clicks, codes that are pasted, used or foreign, and runs that were interrupted.
+//! `gaffer github setup` against the sandbox's GitHub: a browser's clicks, codes that are pasted, used or foreign,
+//! and runs that were interrupted.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
@@ -195,7 +196,7 @@ fn a_code_can_be_pasted_and_works_once() {
     );
     let odd = pasted(&[], "a b").told();
     assert_eq!(odd.exit, 2, "{odd:?}");
-    // An argument could be read by everybody on the machine.
+    // All users of the machine can read arguments.
     let argument = world.refused(&["github", "setup", "--code", code]);
     assert_eq!(argument.exit, 2, "{argument:?}");
 }

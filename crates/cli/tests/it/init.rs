@@ -1,4 +1,4 @@
-//! `gaffer init` as it is typed: what it stores, keeps, tells and refuses.
+//! `gaffer init` from the command line: what it stores, keeps, prints and refuses.
 
 use std::net::SocketAddr;
 use std::sync::mpsc;
@@ -14,7 +14,7 @@ pub(crate) fn serve(scenario: Scenario) -> SocketAddr {
     serve_prepared(scenario, |_| ()).0
 }
 
-/// The same with something done to it, and taken from it, before anybody comes.
+/// The same, prepared before the first request.
 pub(crate) fn serve_prepared<T: Send + 'static>(
     scenario: Scenario,
     prepare: impl FnOnce(&Sandbox) -> T + Send + 'static,
@@ -68,7 +68,7 @@ fn secrets_from_standard_input_are_stored_for_their_owner_alone_and_told_nowhere
     assert_eq!(source["branch"], "main");
     assert_eq!(source["policy"]["merge"], "human", "{source}");
     assert_eq!(source["policy"]["plan_approval"], "human", "{source}");
-    // The doctor has the last word, and it looked at the places that were just remembered.
+    // The doctor runs last, and it read the addresses that were just stored.
     let doctor = &ran.json()["doctor"];
     assert_eq!(doctor["errors"], 0, "{doctor}");
 }
@@ -130,7 +130,7 @@ fn what_is_missing_or_wrong_is_told_with_the_way_out() {
     let absent = world
         .feed(&absent, &env_file(DEFAULT_KEY, DEFAULT_TOKEN))
         .told();
-    // What was stored before it failed is told, since it stays.
+    // What was stored before the failure is reported, since it stays.
     assert!(
         absent.error.contains("account `default` is added"),
         "{absent:?}"
@@ -187,7 +187,7 @@ fn where_jules_and_github_are_is_remembered() {
     world.feed(&INIT, "").ok();
 }
 
-/// It ends as the doctor does: whoever reads the exit code alone knows that something stands in the way.
+/// It ends as the doctor does: the exit code alone shows that something is wrong.
 #[test]
 fn errors_of_the_doctor_end_it_with_1_and_what_is_done_stays() {
     let unreachable = ["--agent-url", "http://127.0.0.1:9/wake"];
@@ -215,7 +215,7 @@ fn errors_of_the_doctor_end_it_with_1_and_what_is_done_stays() {
             world.json(&["source", "list"])["sources"][0]["repo"],
             "acme/shop"
         );
-        // People are not told to start what does not work.
+        // The output must not suggest starting what does not work.
         let words: Vec<&str> = INIT.into_iter().filter(|word| *word != "--json").collect();
         let again = world.feed(&words, "");
         assert_eq!(again.code, 1, "{again:?}");

@@ -425,7 +425,7 @@ fn googles_key_is_never_sent_to_the_door() {
 
 #[test]
 fn a_door_that_is_closed_says_how_to_open_it() {
-    // Nobody can listen on port 1 without being asked to.
+    // No process listens on port 1 by accident.
     let world = World::new()
         .set("GAFFER_TOKEN", TOKEN)
         .set("GAFFER_URL", "http://127.0.0.1:1");

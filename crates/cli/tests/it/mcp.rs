@@ -156,7 +156,7 @@ fn it_starts_without_a_token_and_says_so_at_the_first_call() {
 fn what_is_no_request_of_a_tool_is_answered_as_the_protocol_says() {
     let world = World::new();
     let mut speaker = Speaker::greeted(&world);
-    // Nobody answers a notification.
+    // A notification gets no answer.
     speaker
         .say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}"#);
     assert_eq!(speaker.ask("ping", json!({}))["result"], json!({}));
@@ -227,7 +227,7 @@ fn what_was_asked_before_the_client_hung_up_is_answered() {
     assert_eq!(answers.len(), 2, "{heard}");
     let listed = &answers[1]["result"]["structuredContent"];
     assert_eq!(*listed, json!({ "jobs": [], "more": false }));
-    // Whoever says nothing has nothing to be told.
+    // An empty input gets an empty output.
     assert_eq!(world.feed(&["mcp"], "").ok().stdout, "");
 }
 
@@ -298,7 +298,7 @@ fn a_job_is_handed_over_looked_at_and_called_off() {
     assert_eq!(none, json!({ "code": "N" }));
     let pull = speaker.call("jules_extract_pr", one.clone());
     assert_eq!(pull, json!({ "job_id": id }));
-    // What cannot be is told with its status and its reason.
+    // A refusal comes with its status and its reason.
     for (tool, code) in [
         ("jules_approve_plan", "409"),
         ("jules_request_retry", "409"),

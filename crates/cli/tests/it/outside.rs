@@ -1,4 +1,5 @@
-//! Other people's programs against the built `gaffer`: they were written from the same public specifications as ours, and know nothing of it.
+//! Third-party programs against the built `gaffer`: they were written from the same public specifications as ours,
+//! and know nothing of it.
 
 mod mcp;
 mod openapi;

@@ -1,4 +1,5 @@
-//! Real processes: `gaffer up` killed and started again in the middle of a job, two of them on one folder, told to stop, and put back to an old backup.
+//! Real processes: `gaffer up` killed and restarted in the middle of a job, two of them on one folder, stopped, and
+//! restored from an old backup.
 
 mod hostile;
 mod idle;

@@ -51,7 +51,7 @@ fn address(line: &str) -> String {
     rest[..end.unwrap()].to_owned()
 }
 
-/// The arguments of a running process, where the system shows them to everybody.
+/// The arguments of a running process, where the system shows them to all users.
 fn arguments_of(running: &Running) -> String {
     let shown = std::process::Command::new("ps")
         .args(["-o", "args=", "-p", &running.0.id().to_string()])

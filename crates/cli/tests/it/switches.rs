@@ -21,7 +21,7 @@ fn everything_is_paused_until_it_is_resumed() {
         world.json(&["resume"]),
         json!({ "paused": false, "paused_since": null })
     );
-    // What was held is looked at now, not only when it is due.
+    // Held work is handled now, not only when it is due.
     let status = world.json(&["status"]);
     assert_eq!(status["paused_since"], json!(null));
     assert_eq!(status["queue"]["waiting"], json!(1));

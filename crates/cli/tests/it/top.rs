@@ -16,7 +16,7 @@ use crate::jobs::{create, world};
 /// What ends each frame.
 const END: &str = "`q` ends this.";
 
-/// Somebody at a terminal.
+/// A person at a terminal.
 struct Person {
     terminal: File,
     seen: String,
@@ -87,7 +87,7 @@ fn a_job_is_chosen_and_called_off_after_a_yes() {
     let world = world();
     let (second, first) = (create(&world), create(&world));
     let (mut person, mut child) = Person::at(world.command(&["top"]));
-    // Of two that wait alike, the one that waits longer stands first.
+    // Of two that wait alike, the one that waits longer comes first.
     person.sees(&format!("> {second}"));
     person.terminal.write_all(b"\x1b[B").unwrap();
     person.sees(&format!("> {first}"));

@@ -182,7 +182,7 @@ fn answered(watch: &mut Watch) {
     told.sent.push(Sent { at, reply });
 }
 
-/// A session that does nothing, of which somebody was told so often.
+/// A session that does nothing and was announced so often.
 fn still(state: &str, times: u32) -> impl Fn(&mut Watch) + use<> {
     let state = state.to_owned();
     move |watch| {

@@ -62,7 +62,7 @@ fn examples(help: &str) -> Vec<Vec<String>> {
     let lines = after
         .lines()
         .filter_map(|line| line.strip_prefix("  gaffer "));
-    // Nobody works on a job here that could be waited for, and what follows events goes on.
+    // No process works on a job here that could be waited for, and what follows events goes on.
     let plain = lines.filter(|line| {
         !line.contains(['|', '<', '>', '$', '"'])
             && !line.contains("--until")

@@ -95,7 +95,7 @@ impl World {
         self.run(&[arguments, &["--json"]].concat()).ok().json()
     }
 
-    /// Runs a command that has to fail and answers what it tells programs.
+    /// Runs a command that has to fail and returns its error for programs.
     pub(crate) fn refused(&self, arguments: &[&str]) -> Told {
         self.run(&[arguments, &["--json"]].concat()).told()
     }
@@ -146,7 +146,7 @@ fn holds(folder: &Path, text: &str) -> bool {
         })
 }
 
-/// What a failure tells programs.
+/// An error for programs.
 #[derive(Debug)]
 pub(crate) struct Told {
     pub(crate) exit: i32,

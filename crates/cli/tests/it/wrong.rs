@@ -1,4 +1,5 @@
-//! Ids of nothing, and more than anybody may give: refused by name, and nothing is stored. What values look like is tried in the parser's own tests.
+//! Ids of nothing, and oversized values: refused by name, and nothing is stored. The parser's own tests cover the
+//! form of values.
 
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use crate::world::{Ran, World};
 /// Ten megabytes.
 const HEAVY_BYTES: usize = 10 * 1024 * 1024;
 
-/// Longest that any of these may take: none of them waits for anybody.
+/// Longest that any of these may take: none of them waits.
 const WITHIN: Duration = Duration::from_secs(20);
 
 const JOB: &str = "01j00000000000000000000000";
@@ -82,7 +83,7 @@ fn named<'a>(command: &[&'a str]) -> &'a str {
     }
 }
 
-/// Everything that is stored, without the line that tells when.
+/// Everything stored, without the line with the time.
 fn stored(world: &World) -> Vec<String> {
     let all = world.run(&["export", "--all"]).ok().stdout;
     all.lines().skip(1).map(str::to_owned).collect()

@@ -15,7 +15,7 @@ enum Kind {
     Text,
     /// A file or a folder, also above the present one.
     Place,
-    /// Somebody else's words, read by whoever they are for.
+    /// Free text for another reader.
     Theirs,
 }
 
@@ -383,7 +383,7 @@ fn every_command_and_every_argument_has_a_row() {
     assert_eq!(ROWS.len(), commands.len(), "a row names no command");
 }
 
-/// A command line with one bad value. What else is missing is told only when all values are good.
+/// A command line with one bad value. Missing arguments are reported only when all values are good.
 fn typed(name: &str, arg: &clap::Arg, value: &str) -> Vec<String> {
     let mut line = vec!["gaffer".to_owned()];
     line.extend(name.split_whitespace().map(str::to_owned));
@@ -445,7 +445,7 @@ fn bad_values_are_refused_with_their_argument() {
         let row = row(&name).unwrap_or_default();
         for arg in &arguments {
             let Some((_, kind)) = row.iter().find(|(id, _)| id == arg.get_id()) else {
-                // Another test tells of it.
+                // Another test covers it.
                 continue;
             };
             let kind = *kind;

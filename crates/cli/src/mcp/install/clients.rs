@@ -14,7 +14,7 @@ pub(super) struct Place {
     pub(super) file: PathBuf,
     /// How it is written.
     pub(super) format: Format,
-    /// Whether it belongs to a project, and so to whoever works on that.
+    /// Whether it belongs to a project, and so to all who work on that.
     pub(super) is_shared: bool,
 }
 
@@ -95,7 +95,8 @@ fn settings(person: &Person) -> Option<PathBuf> {
     person.config.clone().or(usual)
 }
 
-/// User scope in `~/.claude.json`, project scope in `.mcp.json`: <https://code.claude.com/docs/en/mcp>. CLAUDE_CONFIG_DIR moves the first: <https://code.claude.com/docs/en/settings>.
+/// User scope in `~/.claude.json`, project scope in `.mcp.json`: <https://code.claude.com/docs/en/mcp>.
+/// CLAUDE_CONFIG_DIR moves the first: <https://code.claude.com/docs/en/settings>.
 fn claude_code(person: &Person) -> Known {
     let folder = person.claude.as_ref().or(person.home.as_ref());
     let own = below(folder, ".claude.json");

@@ -1,4 +1,4 @@
-//! The file of somebody else: read whole, and written whole or not at all.
+//! A file of another program: read whole, and written whole or not at all.
 
 use std::fs::{self, Permissions};
 use std::io::{ErrorKind, Write};
@@ -61,7 +61,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// A link whose file is not there is kept: nobody knows whether that file is to be there.
+/// A dangling link is kept: whether its file is to be there is unknown.
 fn dangling(file: &Path, behind: &Path) -> Error {
     let (file, behind) = (file.display(), behind.display());
     let what = format!("{file} is a link to {behind}, which is not there; it was left as it is");

@@ -20,7 +20,7 @@ const READ: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// The entry as somebody would paste it.
+/// The entry for pasting by hand.
 pub(super) fn shown(list: &str, started: &Started, typed: bool) -> String {
     let fields = started.fields(typed).into_iter();
     let entry: serde_json::Map<_, _> = fields.map(|(name, it)| (name.to_owned(), it)).collect();
@@ -73,7 +73,7 @@ fn input(value: &Value) -> CstInputValue {
     }
 }
 
-/// Whether an entry starts the same, whatever else somebody has put into it.
+/// Whether an entry starts the same command, whatever else was added to it.
 fn holds(entry: Option<&CstObject>, fields: &[(&'static str, Value)]) -> bool {
     let found = |name: &str| entry?.get(name)?.value()?.to_serde_value();
     let same = |(name, value): &(&'static str, Value)| found(name).as_ref() == Some(value);

@@ -4,7 +4,7 @@ use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
 
 use super::{Edit, NAME, Started, Unreadable};
 
-/// The entry as somebody would paste it.
+/// The entry for pasting by hand.
 pub(super) fn shown(list: &str, started: &Started) -> String {
     let mut whole = DocumentMut::new();
     let mut entries = Table::new();
@@ -52,7 +52,7 @@ fn entry(started: &Started) -> Table {
     entry
 }
 
-/// Whether an entry starts the same, whatever else somebody has put into it.
+/// Whether an entry starts the same command, whatever else was added to it.
 fn holds(entry: Option<&dyn TableLike>, started: &Started) -> bool {
     let Some(entry) = entry else {
         return false;

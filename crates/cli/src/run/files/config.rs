@@ -1,4 +1,4 @@
-//! `config.json`: where the files are, and how often they are looked at.
+//! `config.json`: where the files are, and how often they are read.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -36,10 +36,10 @@ pub(crate) const KEYS: [&str; 10] = [
     "zai_command",
 ];
 
-/// How often the monitor looks without a word of anybody's.
+/// Default interval of the monitor.
 const MONITOR_POLL: Duration = Duration::from_secs(45);
 
-/// How often a file of events is looked at without a word of anybody's.
+/// Default interval for reading a file of events.
 const WATCHER_POLL: Duration = Duration::from_secs(1);
 
 /// What a number may be, and what it counts.
@@ -83,9 +83,9 @@ pub(crate) struct Config {
     pub(crate) watcher_state_path: PathBuf,
     /// How often the monitor looks.
     pub(crate) monitor_poll: Duration,
-    /// How often a file of events is looked at.
+    /// Interval for reading a file of events.
     pub(crate) watcher_poll: Duration,
-    /// After how long a job that does not move is told of; none leaves each source its own.
+    /// When a job that does not move is announced; `None` leaves each source its own.
     pub(crate) stuck_after: Option<SignedDuration>,
     /// Where Jules is.
     pub(crate) api_base: Option<String>,
@@ -109,11 +109,11 @@ impl Config {
         }
     }
 
-    /// The file that was named, else the one in the data folder, else what holds without one; and what a person should be told about it.
+    /// The named file, else the one in the data folder, else the defaults; with warnings for a person.
     pub(crate) fn find(named: Option<&Path>, folder: &Path) -> Result<(Self, Vec<String>)> {
         let usual = folder.join(FILE);
         let file = match named {
-            // Whoever names one that is not there has what holds without one, and is told.
+            // A named file that does not exist means the defaults, with a warning.
             Some(file) if matches!(file.try_exists(), Ok(false)) => {
                 let warning = format!("there is no {}: the defaults hold", file.display());
                 return Ok((Self::usual(folder), vec![warning]));
@@ -181,7 +181,7 @@ impl Config {
     }
 }
 
-/// What is said about a key that nobody knows.
+/// The warning about an unknown key.
 fn strange(key: &str) -> String {
     let nearest = KEYS.iter().max_by(|a, b| {
         let far = |known: &str| strsim::jaro_winkler(key, known);

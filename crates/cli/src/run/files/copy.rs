@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::state;
 use crate::error::Error;
 
-/// Only its owner reads it: what others wrote to an agent stands in it.
+/// Only its owner reads it: it contains what others wrote to an agent.
 pub(super) const FILE_MODE: u32 = 0o600;
 
 /// What names the file and its state in `config.json`.
@@ -31,7 +31,7 @@ struct Standing {
     bytes: u64,
 }
 
-/// A file of events, and how far it has come. Nobody else appends to it while this is held.
+/// A file of events, and its progress. No other process appends to it while this is held.
 pub(super) struct Copy {
     path: PathBuf,
     state: PathBuf,
@@ -42,7 +42,8 @@ pub(super) struct Copy {
 }
 
 impl Copy {
-    /// Opens the file and mends what a killed writer left: half a line is cut off, and what was appended without being noted is not appended again.
+    /// Opens the file and repairs what a killed writer left: half a line is cut off, and what was appended without
+    /// being recorded is not appended again.
     ///
     /// A file that is shorter than it was, or gone, is begun anew.
     pub(super) fn open(path: &Path, state: &Path) -> Result<Self> {
@@ -84,7 +85,7 @@ impl Copy {
 
     /// After which event the next one comes.
     pub(super) fn cursor(&self) -> Option<Cursor> {
-        // One that nobody understands means that everything is looked at again; what is there stays alone.
+        // An unreadable cursor means a full pass; the present lines stay untouched.
         self.standing.cursor.as_ref()?.parse().ok()
     }
 
@@ -152,7 +153,8 @@ impl Copy {
         Ok(())
     }
 
-    /// Ends a last line that is whole, as somebody else may write it, and cuts off half of one of ours. What is nothing of ours is kept.
+    /// Ends a whole last line, which another program may write without an end, and cuts off half of one of ours.
+    /// Foreign content is kept.
     fn end_line(&mut self, rest: &[u8], whole: u64) -> std::io::Result<()> {
         let is_ours = rest.starts_with(BEGINS) || BEGINS.starts_with(rest);
         if !is_ours || serde_json::from_slice::<Value>(rest).is_ok() {

@@ -18,7 +18,7 @@ pub(super) struct Entry {
     pub(super) repo: Option<RepoName>,
     /// Who is woken for an adopted session.
     pub(super) agent: Option<AgentName>,
-    /// What somebody wrote down about it.
+    /// Free notes about it.
     pub(super) metadata: Map<String, Value>,
 }
 
@@ -119,7 +119,7 @@ fn of_value(at: usize, value: &Value) -> Result<Entry, Wrong> {
 
 const NO_ID: &str = "a job id has 26 characters of a-z and 0-9, a session id is a number";
 
-/// Where a field of an entry is looked for.
+/// Where to find a field of an entry.
 struct Read<'a> {
     at: usize,
     told: &'a str,
@@ -128,7 +128,7 @@ struct Read<'a> {
 }
 
 impl Read<'_> {
-    /// A field of the entry's own, which has to be right; or one that somebody wrote down, if it is.
+    /// A field of the entry's own, which has to be valid; or one of the free notes, if it is.
     fn text<T: std::str::FromStr<Err: std::fmt::Display>>(
         &self,
         name: &str,
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(of(json!({ "job_id": 31, "repo": "acme/shop" })), shop);
         let noted = json!({ "repo": "acme/shop" });
         assert_eq!(of(json!({ "job_id": 31, "metadata": noted })), shop);
-        // What somebody wrote down may be anything.
+        // Free notes may be anything.
         let noted = json!({ "repo": "none yet" });
         assert_eq!(of(json!({ "job_id": 31, "metadata": noted })), None);
     }

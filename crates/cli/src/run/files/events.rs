@@ -57,7 +57,7 @@ async fn to_stdout(
     Ok(())
 }
 
-/// Prints everything after a place, and answers where one stands then.
+/// Prints everything after a cursor, and returns the new cursor.
 async fn printed(desk: &Desk, after: Option<Cursor>) -> Result<Option<Cursor>> {
     let mut stream = Stream::from(desk, after.clone());
     let mut at = after;

@@ -1,4 +1,5 @@
-//! What a monitor knows of its list from the rounds before, so that what cannot be taken is neither asked for nor told again and again.
+//! A monitor's cache of its list from earlier rounds, so that a refused entry is neither requested nor reported again
+//! and again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +9,10 @@ use serde_json::Value;
 use super::entries::{self, Entry, Name, Wrong};
 use super::taken::Taken;
 
-/// What was refused is asked for again after this: somebody may have mended why.
+/// A refused entry is tried again after this: the cause may be gone.
 const AGAIN_AFTER: SignedDuration = SignedDuration::from_mins(30);
 
-/// What is known of a list.
+/// The cache of a list.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     refused: BTreeMap<Name, Timestamp>,
@@ -41,7 +42,7 @@ impl Known {
         entries
     }
 
-    /// Remembers what was taken of these entries, and what could not be.
+    /// Records which of these entries were taken, and which could not be.
     pub(super) fn settle(
         &mut self,
         entries: &[Result<Entry, Wrong>],
@@ -94,7 +95,7 @@ mod tests {
         known.settle(&news, &taken, at(0));
         assert_eq!(known.news(list, at(29)).len(), 1);
         assert_eq!(known.news(list, at(30)).len(), 2);
-        // A line that says something else is told again.
+        // A changed line is reported again.
         assert_eq!(known.news(b"31\nelse\n32", at(1)).len(), 2);
         known.settle(&news, &Taken::default(), at(30));
         assert_eq!(known.news(list, at(60)).len(), 0);

@@ -1,4 +1,5 @@
-//! `gaffer monitor`: takes the jobs of a file, does what is due, and appends what somebody has to know to another file. It opens no door.
+//! `gaffer monitor`: takes the jobs of a file, does what is due, and appends events to another file. It serves no
+//! HTTP.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -27,7 +28,7 @@ use crate::up::{self, told_to_stop};
 use crate::{source, stdin, upstreams};
 use server::data::Data;
 
-/// Runs once, or until told to stop.
+/// Runs once, or until stopped.
 pub(crate) async fn run(args: MonitorArgs, here: &Here) -> Result<()> {
     let config = super::settings(&args.config, here)?;
     up::log_to_stderr(up::Loudness::Usual);
@@ -149,11 +150,12 @@ impl<'a> Monitor<'a> {
         })
     }
 
-    /// Looks who works over the folder now, and whether the database is still the one that was opened; begins anew where either has changed. Answers whether the store is another one, of which nothing is known.
+    /// Checks which process works over the folder now, and whether the database is still the opened one; begins anew
+    /// where either has changed. Returns whether the store is another one.
     async fn look_again(&mut self) -> Result<bool> {
         let Begun { here, .. } = self.begun;
         let worker = match self.hand {
-            // Nobody else restores or works while this one holds the lock.
+            // No other process restores or works while this one holds the lock.
             Some(_) => return Ok(false),
             None => Worker::of(here)?,
         };
@@ -358,7 +360,7 @@ struct Files<'a> {
     config: &'a Config,
     known: Known,
     events: Appending<'a>,
-    /// What was told last of a list that cannot be read; none while it can.
+    /// The last report about an unreadable list; `None` while it can be read.
     told: Option<String>,
 }
 
@@ -372,7 +374,7 @@ impl<'a> Files<'a> {
         })
     }
 
-    /// Tells why the list cannot be read: once, until it can or something else is the matter.
+    /// Reports why the list cannot be read: once, until it can or the reason changes.
     fn tell_unread(&mut self, unread: Option<&anyhow::Error>) {
         let unread = unread.map(|error| crate::error::tell(error).what);
         if let Some(what) = unread

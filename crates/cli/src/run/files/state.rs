@@ -1,4 +1,4 @@
-//! How far somebody has come, kept in a small file that is replaced as a whole.
+//! A reader's progress, kept in a small file that is replaced as a whole.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -32,7 +32,7 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path, key: &str) -> Result<Option
     Ok(Some(state))
 }
 
-/// Replaces a state: whoever is interrupted leaves the old one or the new one.
+/// Replaces a state: an interruption leaves the old one or the new one.
 pub(crate) fn write(path: &Path, state: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string(state).context("writing down how far it has come")?;
     replaced(path, &text).with_context(|| format!("writing {}", path.display()))

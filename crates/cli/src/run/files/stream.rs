@@ -1,4 +1,4 @@
-//! Events from where somebody stands to the newest, however many there are.
+//! Events from a cursor to the newest, however many there are.
 
 use anyhow::{Context, Result};
 use domain::event::{Cursor, Event};
@@ -8,17 +8,17 @@ use engine::events::{Asked, EVENTS_MAX, Told};
 use engine::ports::PageToken;
 use jiff::Timestamp;
 
-/// Events as agents get them, and where one stands after them.
+/// Events as agents get them, and the cursor after them.
 pub(super) struct Page {
     /// The events, the oldest first.
     pub(super) events: Vec<ActionableEvent>,
-    /// Where one stands then.
+    /// The cursor after them.
     pub(super) cursor: Cursor,
     /// Whether there may be more of them now.
     pub(super) more: bool,
 }
 
-/// Where somebody stands.
+/// A reader with its cursor.
 pub(super) struct Stream<'a> {
     desk: &'a Desk,
     cursor: Option<Cursor>,
@@ -57,7 +57,7 @@ impl<'a> Stream<'a> {
             };
             match self.desk.events_after(&asked).await {
                 Ok(told) => return Ok(self.told(told)),
-                // Whoever was away for so long goes through all of them once.
+                // A reader that was away for so long goes through all of them once.
                 Err(DeskError::NotNow(not_now)) if not_now.code == "cursor_too_old" => {
                     self.walk = Walk::Whole;
                 }

@@ -1,4 +1,4 @@
-//! Takes the entries of a list: jobs of ours are noted, sessions that nobody watches yet are adopted.
+//! Takes the entries of a list: jobs of ours get notes, sessions that no job watches yet are adopted.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::entries::{Entry, Name, Wrong};
 use crate::args::files::AdoptedArgs;
 
-/// How long nothing may be decided before nobody is waited for any more. Whoever works over the store decides within a second or two.
+/// Time limit of a wait for decisions. A process that works over the store decides within a second or two.
 const DECIDED_WITHIN: Duration = Duration::from_secs(10);
 
 /// How often it is looked what was decided.
@@ -26,7 +26,7 @@ pub(super) struct Taken {
     pub(super) known: usize,
     /// Sessions that are watched from now on, with their jobs.
     pub(super) adopted: Vec<(SessionId, JobId)>,
-    /// Sessions that nobody has looked at yet.
+    /// Sessions that are still unread.
     pub(super) later: Vec<SessionId>,
     /// Entries that could not be taken.
     pub(super) wrong: Vec<Failed>,
@@ -66,7 +66,7 @@ impl Asked {
         *names == Name::Session(self.session.clone())
     }
 
-    /// One that stands in the list twice is asked for once. What is said about it is joined by name, as it is when it is registered twice.
+    /// Merges a duplicate entry. Its notes are joined by name, as in a repeated registration.
     fn with(&mut self, entry: &Entry) -> Noted {
         let mut both = self.metadata.clone();
         both.extend(entry.metadata.clone());
@@ -88,7 +88,7 @@ enum Noted {
     Refused(String),
 }
 
-/// Takes what a list names. What is there already stays as it is.
+/// Takes the entries of a list. What is there already stays unchanged.
 pub(super) async fn take(
     desk: &Desk,
     entries: Vec<Result<Entry, Wrong>>,
@@ -127,7 +127,7 @@ pub(super) async fn take(
     Ok(taken)
 }
 
-/// What is about the entry is told with it; what is about the store ends the whole.
+/// An entry's own error is reported with it; an error of the store ends the whole.
 fn refusal(error: DeskError) -> Result<String> {
     match error {
         DeskError::NotNow(_) | DeskError::NoSuch { .. } => Ok(error.to_string()),
@@ -174,7 +174,7 @@ async fn one(desk: &Desk, entry: &Entry, adopted: &AdoptedArgs) -> Result<Noted,
             id,
             metadata: entry.metadata.clone(),
         }),
-        // Somebody was quicker.
+        // Another process was quicker.
         Adopted::Job(job) => note(desk, &job.id, &entry.metadata).await?,
         Adopted::Refused(_, what) => Noted::Refused(what),
     })
@@ -202,7 +202,7 @@ async fn only_source(desk: &Desk) -> Result<RepoName, DeskError> {
     }
 }
 
-/// Waits until everything that was asked for is decided, or nobody decides.
+/// Waits until all adoptions are decided, or no process decides.
 async fn decided(desk: &Desk, mut asked: Vec<Asked>, taken: &mut Taken) -> Result<()> {
     let mut last = Instant::now();
     let mut beat = tokio::time::interval(LOOK_EVERY);
@@ -214,7 +214,7 @@ async fn decided(desk: &Desk, mut asked: Vec<Asked>, taken: &mut Taken) -> Resul
             match adopted.context("looking what was decided")? {
                 Adopted::Job(job) => {
                     let noted = note(desk, &job.id, &wish.metadata).await;
-                    // It was looked at before anybody was asked; what was noted in between may leave no room.
+                    // The check came before the adoption; notes in between may leave no room.
                     if let Noted::Refused(what) = noted.context("noting down the metadata")? {
                         let names = Some(Name::Session(wish.session.clone()));
                         let at = wish.at;

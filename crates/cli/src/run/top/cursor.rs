@@ -20,7 +20,7 @@ const KEYS: &str =
 pub(super) enum Wish {
     /// Its plan is approved.
     Approve,
-    /// Its session is told this.
+    /// Sends this to its session.
     Say(String),
     /// Its pull request may be merged.
     Merge,
@@ -37,7 +37,7 @@ pub(super) enum Pressed {
     Seen,
     /// This is to be done with that job.
     Do(JobId, Wish),
-    /// Somebody has seen enough.
+    /// Ends the program.
     Quit,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// Tells what came of something.
+    /// Shows the outcome of an action.
     pub(super) fn tell(&mut self, note: String) {
         self.note = note;
     }
@@ -99,7 +99,7 @@ impl Cursor {
         Pressed::Seen
     }
 
-    /// Begins what a letter stands for, if that is possible with this job.
+    /// Begins the action of a letter, if it is possible with this job.
     fn begin(&mut self, letter: char, job: &JobView) -> Pressed {
         let id = job.job_id.clone();
         match letter {
@@ -137,7 +137,7 @@ impl Cursor {
         Pressed::Seen
     }
 
-    /// Where the cursor stands; at the first one when the job under it is gone.
+    /// The index of the cursor; the first one when the job under it is gone.
     fn at(&self, jobs: &[&JobView]) -> usize {
         let chosen = jobs
             .iter()
@@ -201,7 +201,7 @@ fn row(job: &JobView, is_chosen: bool) -> String {
     )
 }
 
-/// What waits for somebody, in its own words.
+/// What waits for an answer, in its own words.
 fn words(job: &JobView) -> Vec<String> {
     let inward = |line: &str| format!("    {line}");
     match &job.waiting {

@@ -1,4 +1,4 @@
-//! Does what the keys came to, and tells what came of it.
+//! Carries out the actions of keys, and reports their outcome.
 
 use client::wire::{ApproveRequest, CancelRequest, MergeRequest};
 use client::{Answer, Client, Error};

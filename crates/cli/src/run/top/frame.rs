@@ -1,4 +1,4 @@
-//! One look at everything, as it is shown.
+//! One refresh of the whole screen.
 
 use client::wire::{AccountView, JobView, Jobs, Status, Used};
 use domain::fence::clip;
@@ -20,7 +20,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// As it is shown and told.
+    /// The frame as text and as JSON.
     pub(super) fn answer(&self) -> Answer {
         let waiting: Vec<&JobView> = self.waiting();
         let json = json!({
@@ -81,7 +81,7 @@ impl Seen {
         ]
     }
 
-    /// Jobs that are not over: those that wait for somebody first, then those in review.
+    /// Jobs that are not over: those that wait for an answer first, then those in review.
     pub(super) fn open(&self) -> Vec<&JobView> {
         let open = self.jobs.jobs.iter().filter(|job| job.ended.is_none());
         let mut open: Vec<_> = open.collect();
@@ -125,7 +125,7 @@ fn waits(job: &&JobView, now: Timestamp) -> Vec<String> {
     ]
 }
 
-/// How long ago, as exactly as anybody needs it.
+/// An age, as exactly as a reader needs it.
 fn age_words(age: SignedDuration) -> String {
     let seconds = age.as_secs().max(0);
     match seconds {

@@ -64,7 +64,7 @@ fn read(bytes: &[u8]) -> Read {
 }
 
 impl Keys {
-    /// Has keys told one by one, and not shown.
+    /// Reads keys one by one, without echo.
     pub(super) fn listen() -> Self {
         let (tell, pressed) = mpsc::unbounded_channel();
         let before = single_keys();
@@ -101,7 +101,7 @@ impl Keys {
                     return Key::Escape;
                 }
                 if self.pressed.is_closed() {
-                    // Nobody types.
+                    // No key was pressed.
                     return std::future::pending().await;
                 }
                 continue;
@@ -136,7 +136,7 @@ fn single_keys() -> Option<Termios> {
 impl Drop for Keys {
     fn drop(&mut self) {
         if let Some(before) = &self.before {
-            // There is nobody left to be told.
+            // A failure here has no reader any more.
             let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, before);
         }
     }

@@ -304,7 +304,7 @@ impl Clinic {
     }
 }
 
-/// A socket that nobody listens on.
+/// A socket without a listener.
 pub(super) fn closed_port() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().to_string()

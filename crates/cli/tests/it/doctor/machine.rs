@@ -73,7 +73,7 @@ fn the_database_is_something_else() {
 fn a_newer_gaffer_wrote_the_database() {
     let clinic = Clinic::new();
     let backup = backed_up(&clinic);
-    // The schema version stands in SQLite's header, big-endian at offset 60.
+    // The schema version is in SQLite's header, big-endian at offset 60.
     let path = clinic.world.data().join("gaffer.db");
     let mut file = OpenOptions::new().write(true).open(path).unwrap();
     file.seek(SeekFrom::Start(60)).unwrap();
@@ -88,7 +88,7 @@ fn a_newer_gaffer_wrote_the_database() {
 #[test]
 fn an_older_gaffer_wrote_the_database() {
     let clinic = Clinic::new();
-    // The schema version stands in SQLite's header, big-endian at offset 60.
+    // The schema version is in SQLite's header, big-endian at offset 60.
     let path = clinic.world.data().join("gaffer.db");
     let mut file = OpenOptions::new().write(true).open(path).unwrap();
     file.seek(SeekFrom::Start(60)).unwrap();
@@ -181,7 +181,7 @@ fn the_clock_was_ahead_and_was_set_right() {
         desk.commit(unit).await.unwrap();
     });
     let (told, code) = clinic.told(&[]);
-    // The seconds depend on when it was looked at.
+    // The seconds depend on the time of the check.
     let ill =
         "warning  clock_was_ahead  this machine's clock: the newest time in the store is 1h 59m";
     assert!(told.contains(ill), "{told}");

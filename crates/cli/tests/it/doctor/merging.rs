@@ -27,7 +27,7 @@ fn requires(clinic: &Clinic, required: RequiredCheck) {
     clinic.repo(|repo| repo.ci.required.push(required));
 }
 
-/// A pull request of Jules's in the name of somebody, on which the checks have run.
+/// A pull request of Jules's under a user's name, with finished checks.
 fn pull_by(clinic: &Clinic, login: &str) {
     let pull = NewPull {
         title: "Change".to_owned(),
@@ -151,7 +151,7 @@ fn the_merge_method_is_not_allowed() {
 #[test]
 fn merging_asks_for_no_check() {
     let clinic = Clinic::new();
-    // No command lets anybody set it so; a record of before may have it.
+    // No command sets it so; an older record may have it.
     clinic.change_source(|source| {
         source.policy.merge = MergePolicy::OnGreen;
         source.policy.min_checks = 0;

@@ -34,7 +34,7 @@ const TESTS: [&str; 8] = [
 #[test]
 fn every_misconfiguration_is_produced_by_a_test() {
     let produced = |code: &&Code| {
-        // As it stands in a report: the word, and then what it is about.
+        // As in a report: the word, and then its subject.
         let word = format!("  {}  ", code.as_str());
         TESTS.iter().any(|test| test.contains(&word))
     };

@@ -1,4 +1,4 @@
-//! What nobody should send to any tool: each time a sentence names the tool and what is wrong, and nothing is stored.
+//! Bad input to every tool: each time a sentence names the tool and what is wrong, and nothing is stored.
 
 use std::collections::BTreeSet;
 
@@ -29,13 +29,13 @@ enum Kind {
     Agent,
     /// An event.
     Event,
-    /// Where a reader stands.
+    /// A reader's cursor.
     Cursor,
     /// A pull request.
     Pull,
     /// One of a few words.
     Choice,
-    /// A path that is looked for among those that changed.
+    /// A path to find among the changed ones.
     Path,
     /// A path that is not used.
     Unused,
@@ -373,7 +373,7 @@ fn names_that_nothing_has_are_told_and_nothing_is_stored() {
     world.run(&["agent", "add", "me"]).ok();
     let before = stored(&world);
     let mut speaker = Speaker::greeted(&world);
-    // The second is a session as Jules names them, of somebody else.
+    // The second is another account's session, as Jules names them.
     for job in ["nobody", "15400000000000000777"] {
         for tool in [
             "jules_get_job",

@@ -63,7 +63,8 @@ fn text(file: &Path) -> String {
     fs::read_to_string(file).unwrap()
 }
 
-/// Where each client keeps a person's servers and a project's, the name of the list, and whether an entry tells its kind.
+/// Where each client keeps a person's servers and a project's, the name of the list, and whether an entry says its
+/// kind.
 const CLIENTS: [(&str, &str, Option<&str>, &str, bool); 7] = [
     (
         "claude-code",
@@ -269,7 +270,7 @@ fn another_entry_of_the_name_is_kept_unless_it_is_to_be_replaced() {
         now,
         json!({ "mcpServers": { "gaffer": entry(true), "docs": { "url": "x" } } })
     );
-    // What somebody has added to our entry is theirs.
+    // A person's additions to our entry stay.
     let added = text(&file).replace("\"type\"", "\"env\": {\"X\": \"1\"}, \"type\"");
     put(&file, &added);
     assert_eq!(person.install(&["cursor"])["outcome"], "unchanged");

@@ -14,7 +14,7 @@ const SCENARIO: &str = include_str!("mcp.json");
 /// Calls every tool.
 const SCRIPT: &str = include_str!("mcp.py");
 
-/// `gaffer up` over a sandbox, as whoever calls the tools finds it.
+/// `gaffer up` over a sandbox, as a client of the tools finds it.
 struct Stage {
     world: World,
     up: Process,

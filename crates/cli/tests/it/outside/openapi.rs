@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use super::place;
 use crate::processes::Stage;
 
-/// The document as it is published.
+/// The published document.
 const DOCUMENT: &str = include_str!("../../../../../docs/openapi.json");
 
 /// Fixed, so that a failure comes again.
 const SEED: &str = "7";
 
-/// Cases of each route that are made by chance, besides those that its schema's limits make.
+/// Random cases of each route, in addition to those at its schema's limits.
 const EXAMPLES: &str = "10";
 
 /// Seconds that an answer may take: the door holds one for ten while it waits for what comes of an order, and machines are slow.
@@ -22,7 +22,8 @@ const PATIENCE: &str = "30";
 /// Routes that hold an empty answer open for up to 20 seconds.
 const WAITING: [&str; 2] = ["take_wakes", "list_events"];
 
-/// What each answer is held to. Left out is what a document cannot say: which ids and cursors exist, and that `{job}:say` and `{job}` are one path to the router.
+/// Checks of each answer. Omitted is what a document cannot say: which ids and cursors exist, and that `{job}:say`
+/// and `{job}` are one path to the router.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance,negative_data_rejection,missing_required_header,unsupported_method,ignored_auth";
 
 /// The document with things that are there as its examples, so that not everything is unknown to the door.
@@ -56,7 +57,7 @@ fn nothing_that_the_document_leads_to_breaks_the_door() {
     let up = stage.up_with(&[]);
     let url = up.text("url");
     let job = stage.create(&url);
-    // Whoever lets an open one be merged waits for what comes of it, as often as it is asked.
+    // A caller of an open one's merge waits for the outcome, as often as it calls.
     stage.until(&up, &job, &["merged"]);
     let events = stage.world.json(&["job", "events", &job, "--url", &url]);
     let event = &events["events"][0]["event_id"];

@@ -197,7 +197,7 @@ fn tampered(wake: &Message, secret: &str) -> Vec<Value> {
     .to_vec()
 }
 
-/// A message that comes again long after is refused for its age, before anything else is looked at.
+/// A message that is replayed long after is refused for its age, before anything else is checked.
 #[track_caller]
 fn both_find_old(wake: &Message, secret: &str) {
     let at = wake.text("webhook-timestamp").parse::<i64>().unwrap();

@@ -1,4 +1,4 @@
-//! An agent that hands work over and goes idle, told whole over real sockets: what it is woken for, and what it is not.
+//! An agent that hands work over and goes idle, over real sockets: what wakes it, and what does not.
 
 mod cast;
 
@@ -29,7 +29,7 @@ fn an_idle_agent_hears_what_it_is_needed_for_in_order_and_nothing_else() {
     whoever_was_away_finds_everything_in_order(cast);
 }
 
-/// Point 1: work is handed over, and while it only progresses not one byte reaches anybody.
+/// Point 1: work is handed over, and while it only progresses no byte reaches the agent.
 fn nothing_is_heard_of_progress(cast: &mut Cast) -> String {
     let mut agent = cast.agent();
     let tools = agent.ask("tools/list", json!({}));
@@ -59,7 +59,7 @@ fn nothing_is_heard_of_progress(cast: &mut Cast) -> String {
     job
 }
 
-/// Point 4: refusals make the gaps grow, and nobody hears of them.
+/// Point 4: refusals make the gaps grow, without an event.
 fn a_burst_of_refusals_says_nothing(cast: &Cast) {
     let refuse = json!({ "service": "jules", "kind": { "status": { "code": 429 } } });
     cast.stage.control("POST", "/faults", &refuse);
@@ -157,11 +157,11 @@ fn it_is_merged_once_they_are_green(cast: &Cast, job: &str) {
         cast.session(job)["archived"] == true
     });
     let done = cast.stage.done();
-    // Two messages: what its page was told, and the answer.
+    // Two messages: the one from its page, and the answer.
     assert_eq!((&done[1], &done[2]), (&json!(2), &json!(1)), "{done}");
 }
 
-/// Point 5: a retry is another attempt of the same job, and both are told of.
+/// Point 5: a retry is another attempt of the same job, and both are announced.
 fn a_failed_job_is_tried_again(cast: &mut Cast) {
     let job = cast.create(SHOP, "Fail at it");
     let first = cast.hears(&job, "session_failed");
@@ -203,10 +203,10 @@ fn a_session_may_be_late_and_may_vanish(cast: &mut Cast) {
     assert_eq!(cast.answered(&session, 404), asked, "nobody asks for it");
 }
 
-/// Point 2: silence is told once, and once more after as much of it again.
+/// Point 2: silence is announced once, and again after as much of it.
 fn silence_is_told_once_a_window(cast: &mut Cast) {
     let source = ["source", "add", QUIET, "--agent", "me"];
-    // Its third time is so much later that nobody has to hurry to call it off.
+    // Its third time is so much later that the test can cancel it without haste.
     let policy = ["--stuck-after", "8s", "--plan-approval", "auto"];
     cast.stage.world.run(&[&source[..], &policy].concat()).ok();
     let job = cast.create(QUIET, "Fall silent");
@@ -222,7 +222,8 @@ fn silence_is_told_once_a_window(cast: &mut Cast) {
     agent.ended();
 }
 
-/// Point 3: nobody watches while two jobs go on; then everything comes, of each job in order, and each is acknowledged once.
+/// Point 3: two jobs go on without a watcher; then everything comes, of each job in order, and each is acknowledged
+/// once.
 fn whoever_was_away_finds_everything_in_order(mut cast: Cast) {
     cast.goes_away();
     let jobs = [cast.create(SHOP, "Ask one"), cast.create(SHOP, "Ask two")];

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::*;
 
-/// Sessions that somebody else began: one that asks each second, and one that only works.
+/// Sessions that were started elsewhere: one that asks each second, and one that only works.
 fn scenario() -> String {
     let asks = (1..=4).map(|n| {
         json!({ "session": {
@@ -137,7 +137,7 @@ impl Logged {
         fs::read_to_string(&self.0).unwrap().matches(words).count()
     }
 
-    /// Looks until something is told.
+    /// Waits until the output contains the words.
     fn until(&self, files: &Files, words: &str) {
         let end = Instant::now() + WITHIN;
         while self.count(words) == 0 {
@@ -190,7 +190,7 @@ fn a_database_that_was_put_back_beneath_it_is_noticed() {
     log.until(&files, "another database took the place");
     files.list("100000\n");
     drop(held);
-    // Taken from the list, watched and told: all of it in the database that has the name.
+    // Taken from the list, watched and announced: all of it in the database at that path.
     files.until(1);
     let jobs = files.stage.world.run(&["jobs", "export"]).ok().stdout;
     assert_eq!(jobs.lines().count(), 1, "{jobs}");

@@ -1,4 +1,5 @@
-//! How `gaffer up` starts and what it tells: an empty folder, a port that is taken, what happens to jobs, and who waits through a restart.
+//! How `gaffer up` starts and what it prints: an empty folder, a port that is taken, what happens to jobs, and who
+//! waits through a restart.
 
 use super::*;
 

@@ -24,7 +24,7 @@ impl Left {
         let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
         let mut kept: Value = serde_json::from_str(&text).unwrap();
         let at: Timestamp = kept["at"].as_str().unwrap().parse().unwrap();
-        // Minutes ago, so that what is looked for no sooner than that is looked for at once.
+        // Minutes ago, so that delayed checks run at once.
         let later = SystemClock.now().duration_since(at) - SignedDuration::from_secs(200);
         let mut records = kept["records"].take();
         move_on(&mut records, later);
@@ -253,7 +253,7 @@ fn it_goes_on_over_the_folder_of_an_older_version() {
     stage
         .world
         .json(&["job", "approve", &planned, "--url", &up.text("url")]);
-    // What was half created or half said is looked for first, for minutes; the others need not wait for that.
+    // A half-finished create or message is first searched for minutes; the others need not wait for that.
     for prompt in ["ask me", "plan it", "merge that"] {
         stage.until(&up, &left.id(prompt), &["merged"]);
     }

@@ -82,7 +82,7 @@ fn a_command_is_run_for_each_wake_and_again_until_it_succeeds() {
         r#"cd {folder} && cat > stdin && printf '%s' "$JULES_EVENT" > env && printf '%s' "$GAFFER_URL" > url && test -e again || {{ touch again; exit 3; }}"#
     );
     let mut watcher = Watcher::start(&stage, &url, &["sh", "-c", &script]);
-    // The watcher was there first, and goes on when it finds somebody.
+    // The watcher was there first, and goes on when the API answers.
     let up = stage.up_at(&url);
     let job = stage.create(&url);
     let first = watcher.next();

@@ -1,4 +1,4 @@
-//! Whenever the writer is killed, each event stands in the file once.
+//! Whenever the writer is killed, each event is in the file once.
 
 use domain::ids::EventId;
 use jiff::Timestamp;

@@ -26,9 +26,9 @@ pub(super) const TICK: SignedDuration = SignedDuration::from_millis(50);
 
 pub(super) struct Cast {
     pub(super) stage: Stage,
-    /// How many events were heard and looked at.
+    /// How many events were received and checked.
     pub(super) heard: usize,
-    /// Which ones were handled and not looked at yet.
+    /// Which ones were handled and not checked yet.
     done: Vec<Value>,
     /// None while the agent is away.
     watcher: Option<Watcher>,
@@ -158,7 +158,7 @@ impl Cast {
 
     /// The ids of a job's events, the oldest first.
     pub(super) fn events(&self, job: &str) -> Vec<Value> {
-        // Where to go on stands on stderr.
+        // The cursor is on stderr.
         let printed = self.stage.world.run(&["events", "export"]);
         assert_eq!(printed.code, 0, "{printed:?}");
         let all = printed
@@ -193,7 +193,7 @@ impl Cast {
         given.filter(|event| event["job_id"] == *job).collect()
     }
 
-    /// Waits for what comes next of a job, or of an account without one; what is of others is looked at later.
+    /// Waits for the next event of a job, or of an account without one; others are checked later.
     pub(super) fn hears(&mut self, job: &str, kind: &str) -> Value {
         loop {
             let is_meant = |event: &&Value| {
@@ -213,7 +213,7 @@ impl Cast {
         }
     }
 
-    /// What the watcher says next of a job; others whose time it is are looked at later.
+    /// The watcher's next event of a job; others in between are checked later.
     pub(super) fn next_of(&mut self, job: &str) -> Value {
         loop {
             let told = self.watcher().next();
@@ -240,7 +240,7 @@ impl Cast {
         self.watcher = Some(watcher);
     }
 
-    /// Besides what was looked at, only so many events were given; each is over, and the other agent never heard anything.
+    /// Apart from checked ones, only so many events were given; each is over, and the other agent received nothing.
     pub(super) fn everything_was_heard_and_acknowledged_once(mut self, besides: usize) {
         let list = ["wake", "list", "--agent", "me"];
         let wakes = self.stage.world.json(&list)["wakes"].clone();

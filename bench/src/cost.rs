@@ -1,4 +1,5 @@
-//! What watching costs on AWS, and how soon it sees: the functions over a real table and real queues, each call counted by the adapters and priced by the one price file.
+//! Cost of watching on AWS, and detection time: the functions over a real table and real queues, with each call
+//! counted by the adapters and priced by the one price file.
 
 mod prices;
 mod run;
@@ -55,7 +56,7 @@ pub(crate) fn measure() -> Result<Vec<Figure>> {
         ),
     ] {
         let ran = run::run(play)?;
-        // Only where there is work every function tells its figures.
+        // Only a run with work has the figures of every function.
         metrics = metrics.max(ran.metrics);
         figures.extend(watched(&ran, &prices, (name, target))?);
     }

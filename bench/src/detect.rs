@@ -1,4 +1,5 @@
-//! How soon a decision is seen and what that costs, by simulation: the real poller and dispatcher on virtual time, around a Jules in memory.
+//! Detection time of decisions and its cost, by simulation: the real poller and dispatcher on virtual time, around a
+//! Jules in memory.
 
 mod absent;
 mod charged;

@@ -1,4 +1,5 @@
-//! Our four functions behind a local Lambda Runtime API, beside the smallest function of three runtime clients: how soon each is ready, what that takes, and what it holds.
+//! Our four functions behind a local Lambda Runtime API, beside the smallest function of three runtime clients: their
+//! start times, costs and memory.
 
 mod doubles;
 mod instructions;

@@ -47,7 +47,7 @@ async fn play(seed: u64) -> BTreeSet<Trouble> {
     for (job, expected) in demo.jobs.iter().zip(TOLD) {
         let mut events = world.events(job).await;
         told += events.len();
-        // Whoever is long in coming lets another window of silence pass, or hears of failed checks that are being mended.
+        // A late process lets another window of silence pass, or announces failed checks that are under repair.
         events.dedup_by(|one, other| one == other && one == "stuck/stuck");
         events.retain(|event| event != "error/merge_blocked");
         assert_eq!(events, expected, "seed {seed}");

@@ -1,4 +1,5 @@
-//! Records that share the item of their aggregate, and those that do not fit: whatever is done to them, the table is as a store in memory is.
+//! Records that share the item of their aggregate, and those that do not fit: under every operation the table behaves
+//! like a store in memory.
 
 use aws::Table;
 use aws_sdk_dynamodb::primitives::Blob;
@@ -199,7 +200,7 @@ async fn so_is_a_table_that_a_version_before_left() {
     let (table, memory) = (cloud::new_table().await, MemoryRecords::default());
     let mut player = player(Some("JOB#1"));
     let mut left = Vec::new();
-    // A message about a pull request that nobody could read stands there without it.
+    // A message about an unreadable pull request exists without it.
     let alone = ("PR#acme/shop#7", "OUT#f");
     for at in [
         ("JOB#1", "META"),
@@ -222,7 +223,7 @@ async fn so_is_a_table_that_a_version_before_left() {
     play(&table, &memory, player).await;
 }
 
-/// Whoever asks what is due is told of an item that nobody can read as well: it fails alone, when it is looked at.
+/// A query of due rows returns an unreadable item as well: it fails alone, when it is handled.
 #[tokio::test]
 async fn an_item_that_cannot_be_read_hides_nothing_that_is_due() {
     let table = cloud::new_table().await;
@@ -257,7 +258,7 @@ async fn an_item_that_cannot_be_read_hides_nothing_that_is_due() {
     assert!(table.get(&key(("JOB#2", "META"))).await.is_ok());
 }
 
-/// What somebody else remembers of an item is not what is believed.
+/// Another process's cache of an item is never trusted.
 #[tokio::test]
 async fn two_processes_write_small_records_of_one_aggregate_beside_each_other() {
     let one = cloud::new_table().await;

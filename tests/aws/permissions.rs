@@ -21,9 +21,10 @@ use tests::world::{Demo, REPO, World};
 use tower::ServiceExt;
 use ulid::Ulid;
 
-/// What Lambda itself asks for with the function's role: reading the queue that is mapped to it, and its logs.
+/// Lambda's own calls with the function's role: reading the queue that is mapped to it, and its logs.
 ///
-/// Source: AWS Lambda, "Creating and configuring an Amazon SQS event source mapping", "Execution role permissions"; "Sending Lambda function logs to CloudWatch Logs".
+/// Source: AWS Lambda, "Creating and configuring an Amazon SQS event source mapping", "Execution role permissions";
+/// "Sending Lambda function logs to CloudWatch Logs".
 const BY_LAMBDA: [(&str, &str, &str); 14] = [
     ("poller", "sqs:ReceiveMessage", "ticks"),
     ("poller", "sqs:DeleteMessage", "ticks"),
@@ -96,7 +97,7 @@ async fn begin_all(world: &World, job: &JobId) {
     ask(&api, Request::post(path), Body::from("{}")).await;
 }
 
-/// Asks for a job as Jules shows it now, by a door that waits for nobody: a wake-up goes out, and its row is forgotten.
+/// Requests a fresh read of a job without waiting: a message goes out, and its row is deleted.
 async fn look_at(job: &JobId, world: &World) {
     let place = world.place("api").await;
     let desk = place.desk().await.expect("a desk");

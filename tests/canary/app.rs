@@ -1,4 +1,4 @@
-//! The App's private key and the tokens that are made with it, repeated by everybody who gets them.
+//! The App's private key and the tokens that are made with it, repeated by every service that gets them.
 
 use sandbox::github::{APP_ID, AppSetup};
 use sandbox::{Fault, Service};

@@ -1,4 +1,5 @@
-//! A secret of its own in every credential, and nothing of it anywhere else. A process of its own, since its log is everybody's.
+//! A distinct secret in every credential, and no trace of it anywhere else. A process of its own, since its log is
+//! global.
 #![expect(
     clippy::expect_used,
     reason = "a story that cannot be told is a failed test"

@@ -1,4 +1,5 @@
-//! Stories in which every credential is used and everybody repeats it: in refusals, in headers, in addresses, in questions and in logs.
+//! Stories in which every credential is used and every service repeats it: in refusals, in headers, in addresses, in
+//! questions and in logs.
 
 use std::panic::AssertUnwindSafe;
 
@@ -336,7 +337,7 @@ async fn misuse(url: &str, secret: &str, token: &str) -> Vec<String> {
         refused += usize::from(status >= 400);
         answers.push(text);
     }
-    // A parameter that nobody reads, and a header that the right one follows, do not matter.
+    // An unused parameter, and a header that the right one follows, do not matter.
     assert!(refused + 2 >= answers.len(), "{answers:#?}");
     answers
 }
@@ -489,7 +490,8 @@ async fn a_secret_that_is_let_out_anywhere_is_found_there() {
     }
 }
 
-/// A word that is nobody's credential comes out wherever the product writes what others say, and the search finds it in each of these places.
+/// A word that is no credential comes out wherever the product writes what others say, and the search finds it in
+/// each of these places.
 #[tokio::test]
 async fn a_word_that_the_product_itself_writes_is_found_where_it_stands() {
     listen();

@@ -23,7 +23,7 @@ pub(crate) const AGENT: &str = "helper";
 /// So rarely are pull requests read that only a webhook can be why one is merged in time.
 const SELDOM: SignedDuration = SignedDuration::from_mins(30);
 
-/// The account, which is looked at from now on.
+/// The account, which is polled from now on.
 pub(crate) async fn open_account(desk: &Desk) {
     let account = account(desk.now());
     let name = account.name.as_str();

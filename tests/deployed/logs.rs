@@ -1,4 +1,4 @@
-//! What the functions logged, for whoever reads why a test failed.
+//! The functions' logs, for the reader of a failed test.
 
 use deploy::Function;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::stage::STACK;
 
-/// How many lines of each function are told: the last ones.
+/// How many lines of each function are printed: the last ones.
 const LINES: usize = 60;
 
 /// The last lines of every function's log.

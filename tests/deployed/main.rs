@@ -1,4 +1,5 @@
-//! The deployed story: the real binaries of the functions on the services that `AWS_ENDPOINT_URL` names, around the sandbox. It is put there, told, brought to the next version and back, and taken down by the code of `cargo xtask deploy`.
+//! The deployed story: the real binaries of the functions on the services that `AWS_ENDPOINT_URL` names, around the
+//! sandbox. The code of `cargo xtask deploy` deploys, upgrades, rolls back and destroys it.
 #![expect(
     clippy::expect_used,
     reason = "a stage that cannot be set or read is a failed test"

@@ -32,7 +32,7 @@ const WITHIN: Duration = Duration::from_secs(240);
 /// How often is looked: each look calls a function.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Everything that a story is told on.
+/// Everything that a story runs on.
 pub(crate) struct Stage {
     pub(crate) sandbox: Sandbox,
     pub(crate) cloud: Cloud,
@@ -147,7 +147,7 @@ impl Stage {
         .await
     }
 
-    /// Looks until something is there; when it does not come, everything that the functions logged is told.
+    /// Polls until something is there; on a timeout it prints the logs of all functions.
     pub(crate) async fn wait<T, F: Future<Output = Option<T>>>(
         &self,
         what: &str,
@@ -214,7 +214,8 @@ async fn desk(config: &aws_config::SdkConfig, table: &aws::Table) -> Desk {
     Desk::new(records, queue, clock, ids, installation)
 }
 
-/// A function's address for a client that cannot be told which host name to ask for: the emulator takes the first label of it in the path too.
+/// A function's address for a client that cannot set the host name: the emulator takes the first label of it in the
+/// path too.
 fn here(endpoint: &Url, door: &str) -> Url {
     let door: Url = door.parse().expect("an address");
     let host = door.host_str().expect("a host");

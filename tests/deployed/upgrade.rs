@@ -16,7 +16,8 @@ const JOBS: usize = 10;
 /// What the next version adds to every body that it writes (the feature `next-shape` of `engine`).
 const NEXT: &str = "\"next\":";
 
-/// Jobs begun by one version are answered under it, while the next is deployed, under a mixture of both, under the next, and after the way back; all are merged, each once.
+/// Jobs begun by one version are answered under it, while the next is deployed, under a mixture of both, under the
+/// next, and after the rollback; all are merged, each once.
 pub(crate) async fn ten_jobs_outlive_the_next_version(stage: &Stage, next: Binaries) {
     let before = stage.merges().len();
     let prompts: Vec<String> = (0..JOBS)

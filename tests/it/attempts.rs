@@ -120,7 +120,7 @@ async fn a_create_that_was_called_off_before_it_began_leaves_the_next_attempt_al
     world.finish().await;
 }
 
-/// A session that is at work as long as anybody looks, whose list shows it so late, and a job whose first create goes unanswered.
+/// A session at work that its list shows only this late, and a job whose first create goes unanswered.
 async fn made_unheard(hidden: jiff::SignedDuration) -> (World, JobId) {
     let steps = [SECOND, MINUTE * 200].map(|after| progress(after, "Working"));
     let played = Scenario {
@@ -223,7 +223,7 @@ async fn an_unheard_session_that_is_adopted_when_its_job_was_called_off_stays_wi
     let Ok(Adopted::Later(new)) = asked else {
         panic!("{asked:?}")
     };
-    // Its create is settled after three minutes, and what is listed is looked at after fifteen.
+    // Its create is settled after three minutes, and the list is checked after fifteen.
     world.pass(MINUTE * 60).await;
     assert_eq!(put_away(&world, (&job, 1)), [false]);
     assert_eq!(world.state(&new).await, "working");
@@ -345,7 +345,7 @@ async fn a_session_whose_making_was_not_told_is_its_jobs_however_often_it_is_ado
         })
         .await;
     assert_eq!(jobs(&world).await, std::slice::from_ref(&job));
-    // Whoever asks again is answered with the one job, and no wish is left over.
+    // A repeated request returns the one job, and no request is left over.
     let again = world
         .desk
         .adopt(wish(&world, &session), Duration::ZERO)

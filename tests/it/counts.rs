@@ -210,7 +210,7 @@ async fn create(desk: &Desk) -> JobId {
     desk.create_job(order).await.expect("a job").id
 }
 
-/// Changes a job as whoever decides does: under its version, and into the list where it belongs.
+/// Changes a job like a decision: under its version, and into the list where it belongs.
 async fn change(desk: &Desk, id: &JobId, edit: impl FnOnce(&Job) -> Job) {
     let found = desk.store.job(id).await.expect("a store").expect("a job");
     let job = edit(&found.value);

@@ -1,4 +1,5 @@
-//! The templates of the deployment: what a role may do is spelt out, and a wildcard among resources stands in a list with its reason.
+//! The templates of the deployment: a role's rights are spelt out, and a wildcard among resources is in a list with
+//! its reason.
 
 use std::path::Path;
 
@@ -14,7 +15,7 @@ const WILDCARDS: [(&str, &str); 2] = [
     ),
 ];
 
-/// What somebody who may do it is called in a template; `*` stands there for anybody.
+/// The principal in a template; `*` there means anyone.
 const PRINCIPAL: &str = "Principal:";
 
 #[test]

@@ -1,4 +1,4 @@
-//! Promises that hold over every story: what wakes nobody, what is kept, what is shown of secrets.
+//! Promises that hold over every story: what wakes no one, what is kept, what is shown of secrets.
 
 use domain::ids::JobId;
 use sandbox::github::{CheckSetup, Outcome};
@@ -172,7 +172,7 @@ async fn the_poller_and_the_door_write_nothing_outside() {
     })
     .await;
     world.submit("ask me").await;
-    // Nobody dispatches: the poller ticks and webhooks arrive.
+    // No dispatcher runs: the poller ticks and webhooks arrive.
     for _ in 0..300 {
         world.clock.advance(SECOND);
         world.sandbox.advance();

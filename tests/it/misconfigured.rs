@@ -1,4 +1,4 @@
-//! Misconfigurations that touch merging: none of them is told as checks that are merely late.
+//! Misconfigurations that touch merging: none of them is reported as late checks.
 
 use domain::ids::JobId;
 use domain::policy::{MergeMethod as Ours, Source};
@@ -96,7 +96,7 @@ fn cases() -> Vec<Case> {
             permissions: without(Resource::Administration),
             ..token
         }),
-        // Whoever may not read a pull request at all knows nothing of its checks.
+        // A credential that may not read a pull request sees none of its checks.
         with_token("read_forbidden", "github_blocked", |token| TokenSetup {
             permissions: without(Resource::PullRequests),
             ..token

@@ -1,4 +1,4 @@
-//! What an operator is told: the journal of a job, how news arrives, and dead letters.
+//! Output for operators: the journal of a job, how news arrives, and dead letters.
 
 use std::sync::Arc;
 

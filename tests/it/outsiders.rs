@@ -19,7 +19,7 @@ fn pulls(count: u32, change: impl FnOnce(&mut NewPull)) -> ForeignPull {
     foreign
 }
 
-/// Thirty pull requests of everybody but us, some of them green and tempting.
+/// Thirty pull requests of others, some of them green and tempting.
 fn strangers() -> Vec<ForeignPull> {
     let session = "10000000000000000001";
     vec![
@@ -50,7 +50,7 @@ fn strangers() -> Vec<ForeignPull> {
     ]
 }
 
-/// Sessions that look like ours: of another installation, of nobody, with a marker of a job that does not exist.
+/// Sessions that look like ours: of another installation, of none, with a marker of a job that does not exist.
 fn look_alikes() -> Vec<Foreign> {
     let session = |title: &str, state: &str| ForeignSession {
         count: 3,
@@ -209,7 +209,7 @@ async fn one_job_of_ours_in_the_crowd_is_the_only_one_served() {
     }
 }
 
-/// Pull requests that name our session, in every way that somebody could forge.
+/// Pull requests that name our session, in every way that can be forged.
 fn forgeries(session: &str) -> Vec<ForeignPull> {
     let body = format!(
         "PR created automatically by Jules for task [{session}](https://jules.google.com/task/{session}) started by @octo-owner"

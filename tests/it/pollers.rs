@@ -1,4 +1,4 @@
-//! Who is read when not everybody can be, and several pollers at once.
+//! Which sessions are read when not all can be, and several pollers at once.
 
 mod alone;
 mod calls;
@@ -131,7 +131,7 @@ fn session(at: usize) -> SessionId {
     (1_000_000 + at).to_string().parse().expect("a session")
 }
 
-/// Polls as often as nobody may be passed over, and answers who was read each time.
+/// Polls as often as a session may be skipped, and returns which were read each time.
 async fn three_polls(reader: Reader, jobs: (usize, usize)) -> Vec<Vec<SessionId>> {
     let clock = Arc::new(FakeClock::at(BEGIN));
     let reader = Arc::new(reader);
@@ -155,7 +155,7 @@ async fn a_poll_that_runs_out_of_time_keeps_what_it_read_and_goes_on_the_next_ti
     let desk = watching(&clock, (30, 30)).await;
     let poller = Poller::new(desk, reader.clone());
     let mut polls = Vec::new();
-    // One more than where there is room for everybody whose turn it is.
+    // One more than there is room for among those whose turn it is.
     for _ in 0..=INTERVALS_MAX {
         let until = clock.now() + second * 24;
         assert_eq!(

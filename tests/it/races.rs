@@ -25,12 +25,12 @@ async fn begin(webhooks: bool) -> World {
     .await
 }
 
-/// Submits and answers like somebody who tries again after an error, until the job is merged.
+/// Submits and answers like a client that retries after an error, until the job is merged.
 async fn play(world: &World, job: &JobId) {
     world
         .until(MINUTE * 90, "merged", async |world| {
             if world.state(job).await == "asking" {
-                // The process may die under it; whoever answers comes again.
+                // The process may die under it; the client comes again.
                 drop(world.say(job, "PostgreSQL", "answer").await);
                 world.fate.revive();
             }

@@ -1,4 +1,5 @@
-//! The chain of ticks over a store: of messages that come twice, late, never or once more, exactly one chain is left at any time, and it never stays broken.
+//! The chain of ticks over a store: of messages that come twice, late, never or again, exactly one chain is left at
+//! any time, and it never stays broken.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ enum Fate {
     Never,
     /// It comes only after so many seconds.
     Late(u8),
-    /// It comes, and comes once more after so many seconds.
+    /// It comes, and comes again after so many seconds.
     Again(u8),
 }
 
@@ -59,7 +60,7 @@ struct Stage {
 impl Stage {
     async fn new() -> Self {
         let world = World::new().await;
-        // There is something to look at, and nobody works on what is passed on.
+        // There is something to do, and no process handles what is passed on.
         world.submit("Add a test").await;
         Self::over(world)
     }

@@ -50,7 +50,7 @@ pub async fn config() -> SdkConfig {
     aws::connect().await
 }
 
-/// A name that nobody else has.
+/// A unique name.
 pub fn name(what: &str) -> String {
     format!("{what}-{}", Ulid::generate().to_string().to_lowercase())
 }
@@ -94,7 +94,7 @@ pub async fn metered(counters: aws::Counters) -> (Table, SqsQueue) {
     watched(counters, Nobody).await
 }
 
-/// The same, and somebody else who watches what the table is asked.
+/// The same, with an observer of the table's calls.
 pub async fn watched(
     counters: aws::Counters,
     watcher: impl Intercept + 'static,
@@ -135,7 +135,7 @@ async fn table_of(config: &SdkConfig, name: &str) -> Table {
         .set_key_schema(Some(key(&template)))
         .set_global_secondary_indexes(Some(indexes.iter().map(index).collect()));
     if let Err(error) = request.send().await {
-        // An emulator that was slow once was asked twice: nobody else calls a table so.
+        // An emulator that was slow once was asked twice: nothing else uses such a name.
         let error = error.into_service_error();
         assert!(error.is_resource_in_use_exception(), "{error:?}");
     }
@@ -187,7 +187,7 @@ fn index(of: &Value) -> GlobalSecondaryIndex {
 /// How everything goes wrong at once in a world over AWS.
 #[derive(Clone)]
 pub struct Storm {
-    /// What stands between the functions and AWS.
+    /// The gate between the functions and AWS.
     pub gate: Arc<Gate>,
     /// How many pollers and dispatchers work at the same time.
     pub crews: usize,
@@ -230,7 +230,7 @@ impl Cloud {
         &self.table
     }
 
-    /// Without a gate, as whoever checks the end of a story sees it.
+    /// Without a gate, as the checks at the end of a story see it.
     pub(crate) fn seen_by_tests(&self) -> Ground {
         Ground {
             records: Arc::new(self.table.clone()),

@@ -1,4 +1,5 @@
-//! A whole Gaffer in one process on a hand-moved clock: the real engine, adapters and SQLite, around the sandbox's real sockets; or the functions over AWS.
+//! A whole Gaffer in one process on a hand-moved clock: the real engine, adapters and SQLite, around the sandbox's
+//! real sockets; or the functions over AWS.
 
 mod address;
 mod birth;
@@ -120,7 +121,8 @@ impl Default for Setup {
     }
 }
 
-/// Whether worlds keep their records in DynamoDB and their wake-ups in SQS, and functions do the work. The same stories are told either way.
+/// Whether worlds keep their records in DynamoDB and their messages in SQS, and functions do the work. The same
+/// stories run either way.
 fn is_cloud() -> bool {
     std::env::var_os("GAFFER_TESTS_ON").is_some_and(|ground| ground == "aws")
 }
@@ -205,7 +207,7 @@ impl World {
 
     /// A world as set up.
     pub async fn with(setup: Setup) -> Self {
-        // Whoever tells a story need not carry all that it takes to begin one.
+        // Boxed, so that a story does not carry the large future of its setup.
         Box::pin(Self::begun(setup)).await
     }
 

@@ -18,7 +18,7 @@ const BINARIES: [&str; 4] = ["poller", "dispatcher", "webhook", "api"];
 /// What makes of this version one that does not exist yet: it stores one field more.
 const NEXT: [&str; 2] = ["--features", "engine/next-shape"];
 
-/// Everything that the stories of the deployed functions are told on. It runs until this is dropped.
+/// Everything that the stories of the deployed functions run on. It runs until this is dropped.
 pub(crate) struct Set {
     services: MiniStack,
     this: PathBuf,
@@ -56,7 +56,8 @@ impl Set {
 fn built(root: &Path, features: &[&str], folder: &Path) -> Result<PathBuf> {
     let mut command = Command::new("cargo");
     forget_outer_package(&mut command);
-    // As a part of the workspace and beside a test: with features of their own, all dependencies would be compiled once more.
+    // Built as a part of the workspace and beside a test: with features of its own, all dependencies would be
+    // compiled again.
     command.args(["build", "--workspace", "--test", "deployed"]);
     command.args(["--message-format", "json-render-diagnostics"]);
     for binary in BINARIES {
@@ -86,7 +87,7 @@ fn built(root: &Path, features: &[&str], folder: &Path) -> Result<PathBuf> {
     Ok(folder.to_owned())
 }
 
-/// The binary that one of cargo's messages tells of.
+/// The binary in one of cargo's messages.
 fn binary(message: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(message).ok()?;
     let kinds = message.get("target")?.get("kind")?.as_array()?;

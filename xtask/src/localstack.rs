@@ -17,10 +17,10 @@ const LAUNCHER: &str = include_str!("localstack/launch.py");
 /// What LocalStack prints when it answers.
 const READY: &str = "Ready.";
 
-/// What a client says where nobody is asked who he is.
+/// A client's identity where none is checked.
 pub(crate) const ANYBODY: &str = "test";
 
-/// What the tests use of it, started before anybody asks.
+/// The services that the tests use, started in advance.
 const USED: &str = "dynamodb,sqs,ssm,s3";
 
 /// A LocalStack that runs until this is dropped.
@@ -31,7 +31,7 @@ pub(crate) struct LocalStack {
     dynamodb_port: u16,
 }
 
-/// What the tests need running, started by the first that asks; nothing if somebody says in `AWS_ENDPOINT_URL` where else it is.
+/// The services that the tests need, started at first use; none if `AWS_ENDPOINT_URL` names others.
 #[derive(Default)]
 pub(crate) struct Services {
     localstack: Option<LocalStack>,

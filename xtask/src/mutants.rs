@@ -30,7 +30,7 @@ struct Part {
     files: &'static [&'static str],
 }
 
-/// What decides a merge, a repair or a wake, and what stands between strangers and those.
+/// Code that decides a merge, a repair or a wake, and that guards those against strangers.
 const PARTS: [Part; 3] = [
     Part {
         package: "domain",

@@ -25,7 +25,7 @@ const LONG_MEDIAN_MINUTES: f64 = 43.6;
 /// How long nothing happens in the play that is taken for a month.
 const IDLE: SignedDuration = SignedDuration::from_hours(24);
 
-/// Before the line that tells what came of a play.
+/// Prefix of the line with the result of a play.
 const MARK: &str = "what-came-of-it ";
 
 /// Bytes of what Lambda itself writes about an invocation, and what CloudWatch adds to each line.
@@ -50,7 +50,7 @@ pub(crate) enum Play {
     Idle,
 }
 
-/// How jobs come and are looked at.
+/// Arrival rate and tick interval of jobs.
 struct Rhythm {
     jobs: u32,
     an_hour: u32,
@@ -112,7 +112,7 @@ struct Told {
     spent: Spent,
 }
 
-/// Plays in this process, and tells what came of it in the last line.
+/// Plays in this process, and prints the result in the last line.
 pub(crate) fn alone(play: Play) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -1,4 +1,4 @@
-//! GitHub and the agents, who have no part in these simulations: whoever asks them is told so.
+//! GitHub and the agents, which have no part in these simulations: every call is refused.
 
 use async_trait::async_trait;
 use domain::facts::PullFacts;
@@ -13,7 +13,7 @@ use engine::ports::{
 };
 use jiff::Timestamp;
 
-/// Nobody.
+/// The absent services.
 pub(super) struct Absent;
 
 fn absent<T>() -> Result<T, Failure> {
@@ -106,7 +106,7 @@ impl PullsWrite for Absent {
 
 #[async_trait]
 impl HooksRead for Absent {
-    /// There is no webhook, so nobody logs any.
+    /// There is no webhook, so there are no logs.
     async fn logs(&self, _: &[RepoName]) -> Result<Vec<Log>, Failure> {
         Ok(Vec::new())
     }

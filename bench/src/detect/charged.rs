@@ -1,7 +1,10 @@
-//! What DynamoDB charges for transactions, by its published rule: DynamoDB Local 1.25 tells something else, often twice as much.
+//! DynamoDB's charges for transactions, by its published rule: DynamoDB Local 1.25 reports other figures, often twice
+//! as much.
 //!
-//! Each item takes two units for each begun kilobyte of what it was or becomes, whichever is larger (AWS, "Amazon DynamoDB Developer Guide", "DynamoDB read and write operations").
-//! An index of keys takes one unit where a row comes or goes, and two where one moves; that this is not doubled in a transaction was seen on DynamoDB by the authors of dynoxide, in its pull request 188.
+//! Each item takes two units for each begun kilobyte of what it was or becomes, whichever is larger (AWS, "Amazon
+//! DynamoDB Developer Guide", "DynamoDB read and write operations").
+//! An index of keys takes one unit where a row comes or goes, and two where one moves; that this is not doubled in a
+//! transaction was seen on DynamoDB by the authors of dynoxide, in its pull request 188.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -37,14 +40,14 @@ type Values = HashMap<String, AttributeValue>;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Charges(Arc<Mutex<Known>>);
 
-/// What is known of every item, and what was charged.
+/// Size and place of every item, and the charges so far.
 #[derive(Debug, Default)]
 struct Known {
     items: HashMap<String, Stands>,
     halves: u64,
 }
 
-/// How large an item is, and where it stands.
+/// An item's size, and its places in the indexes.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Stands {
     bytes: usize,
@@ -149,7 +152,7 @@ impl Change {
 }
 
 impl Known {
-    /// A single item is no transaction, and told rightly.
+    /// A single item is no transaction, and its figure is right.
     fn note(&mut self, asked: &Asked) {
         let units: u64 = asked.changes.iter().map(|it| self.change(it)).sum();
         if asked.is_transaction {
@@ -178,7 +181,7 @@ impl Stands {
         let value = |name: &str| values?.get(name).cloned();
         let set = values.into_iter().flatten();
         let set = set.filter(|(name, _)| !NO_ATTRIBUTES.contains(&name.as_str()));
-        // A placeholder is as long as the name that it stands for, and a colon.
+        // A placeholder is as long as its name, and a colon.
         let attributes = set.map(|(name, value)| name.len() - 1 + size(value));
         let keys = key.into_iter().flatten();
         let keys = keys.map(|(name, value)| name.len() + size(value));

@@ -1,4 +1,5 @@
-//! The same lives watched by the functions over a real table and real queues, every call of theirs counted; time is virtual, and so are the delays of the queues.
+//! The same lives watched by the functions over a real table and real queues, with every call counted; time is
+//! virtual, and so are the delays of the queues.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -63,7 +64,7 @@ pub(crate) struct Spent {
     pub(crate) after: Used,
     /// Hours of jobs that were watched.
     pub(crate) job_hours: f64,
-    /// Jobs that were watched to the point where somebody attended to them.
+    /// Jobs that were watched until they were attended to.
     pub(crate) lives: u32,
     /// Hours that were played.
     pub(crate) hours: f64,
@@ -111,7 +112,7 @@ pub(crate) struct CloudTown {
     records: Arc<Witness<Table>>,
     work: Arc<Doubled>,
     ticks: Arc<Doubled>,
-    /// Whoever orders and cancels, whose calls are not those of watching.
+    /// The desk for orders and cancellations, whose calls are not part of watching.
     people: Desk,
     poller: poller::Function,
     dispatcher: dispatcher::Function,
@@ -183,9 +184,10 @@ impl CloudTown {
         })
     }
 
-    /// Plays until the last has come, so that as many are watched at the end as in the middle; answers how many seconds each that was attended to was not seen, and what it took.
+    /// Plays until the last has come, so that as many are watched at the end as in the middle; returns how many
+    /// seconds each decision went unseen, and the usage.
     ///
-    /// Those who are there from the beginning came before it: what is counted begins once all of them are watched.
+    /// Those who are there from the beginning came before it: counting begins once all of them are watched.
     pub(crate) async fn play(mut self) -> Result<(Vec<f64>, Spent)> {
         let lives: Vec<Life> = self.coming.iter().map(|(_, life)| *life).collect();
         while self.people.store.watched(&self.account).await?.len() < self.early(&lives) {
@@ -294,7 +296,8 @@ impl CloudTown {
         Ok(())
     }
 
-    /// That somebody attends to a job is no part of watching it: here they call it off, and its session is put away. What that takes is told apart.
+    /// Attending to a job is no part of watching it: here the job is cancelled, and its session archived. Its usage
+    /// is counted separately.
     async fn call_off(&mut self) -> Result<()> {
         let watching = std::mem::take(&mut self.spent);
         self.drain().await?;

@@ -25,7 +25,7 @@ const FIRST_ID: u64 = 14_550_388_554_331_000_000;
 const QUEUED_FOR: SignedDuration = SignedDuration::from_secs(20);
 const PLANS_UNTIL: SignedDuration = SignedDuration::from_secs(60);
 
-/// How often a working session tells what it does.
+/// How often a working session reports progress.
 const TELLS_EVERY: SignedDuration = SignedDuration::from_secs(120);
 
 /// How much earlier than asked a log is answered from, as the real adapter does.
@@ -58,7 +58,7 @@ pub(super) struct MemoryJules {
 
 #[derive(Default)]
 struct Inner {
-    /// By number; put away sessions are gone, since nobody asks for them.
+    /// By number; archived sessions are removed, since nothing reads them.
     sessions: BTreeMap<u64, Session>,
     calls: Calls,
     /// Questions that are not answered yet.

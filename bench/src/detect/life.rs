@@ -21,7 +21,7 @@ pub(crate) enum Wants {
     Answer,
     /// A look at its pull request.
     Review,
-    /// Somebody who cares about its failure.
+    /// A decision about its failure.
     Care,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Life {
 /// The lives of some sessions that come at a rate, independently of each other, and of which half want something within some minutes.
 pub(crate) fn lives(jobs: u32, an_hour: u32, median_minutes: f64) -> Vec<Life> {
     let mut dice = StdRng::seed_from_u64(SEED);
-    // Both are positive constants, so neither distribution can be refused; an empty list would be told as such.
+    // Both are positive constants, so neither distribution can be refused; an empty list would be reported.
     let (Ok(gaps), Ok(times)) = (
         Exp::new(f64::from(an_hour) / 3_600.0),
         LogNormal::new((median_minutes * 60.0).ln(), SIGMA),

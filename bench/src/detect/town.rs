@@ -1,4 +1,5 @@
-//! A whole engine on virtual time: jobs come, the real poller and dispatcher do what is due, and whoever is seen to want something is attended to.
+//! A whole engine on virtual time: jobs come, the real poller and dispatcher do what is due, and each detected
+//! decision is attended to.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -110,7 +111,7 @@ impl Town {
         Ok(town)
     }
 
-    /// Plays until everybody was attended to; answers how many seconds each was not seen.
+    /// Plays until every decision was attended to; returns how many seconds each went unseen.
     pub(crate) async fn play(&mut self) -> Result<Vec<f64>> {
         let mut rounds = 0;
         while self.delays.len() < self.jobs {
@@ -244,7 +245,7 @@ pub(super) async fn settle_in(desk: &Desk, pace: Pace) -> Result<()> {
     let (now, name): (_, AccountName) = (desk.now(), "default".parse()?);
     let account = Account {
         name: name.clone(),
-        // The simulation is about polling: no plan stands in its way.
+        // The simulation is about polling: no plan limits it.
         limits: Limits {
             concurrent: 1_000,
             per_day: 100_000,
@@ -300,7 +301,8 @@ pub(super) async fn hand_over(desk: &Desk, place: usize) -> Result<()> {
     Ok(())
 }
 
-/// Somebody saw the event, and the job is over for us: what its session wanted is not part of this. Answers how many seconds it was not seen.
+/// The event was seen, and the job is over: what its session wanted is not part of this. Returns how many seconds it
+/// went unseen.
 pub(super) async fn attend(
     desk: &Desk,
     jules: &MemoryJules,

@@ -25,7 +25,7 @@ pub(super) struct Witness<R = MemoryRecords> {
     pub(super) records: R,
     events: Mutex<Vec<Event>>,
     charges: Charges,
-    /// Who counts what calls are charged for; nobody where nothing is charged.
+    /// Counters of charged calls; `None` where nothing is charged.
     counters: Option<Counters>,
     /// What was charged since the last time, by what it was for.
     spent: Mutex<BTreeMap<String, Used>>,
@@ -59,7 +59,7 @@ impl<R> Witness<R> {
         std::mem::take(&mut self.spent.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whatever was charged since the last time was for this. Calls that are made at once may be taken for each other, which the sum does not notice.
+    /// All charges since the last call are for this. Concurrent calls may be confused, which does not change the sum.
     fn charge(&self, what: &str) {
         let Some(counters) = &self.counters else {
             return;

@@ -1,4 +1,5 @@
-//! Doubles of DynamoDB, SQS and SSM that answer at once, so that what is measured is a function and no emulator: a table that holds what `deploy` leaves in it, a queue that takes everything, one secret.
+//! Doubles of DynamoDB, SQS and SSM that answer at once, so that the measurement covers a function and no emulator: a
+//! table with the contents after `deploy`, a queue that accepts everything, one secret.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,7 +33,7 @@ const TARGET: &str = "x-amz-target";
 pub(super) struct Doubles {
     /// Where it is.
     pub(super) url: String,
-    /// Who vouches for it; none where nobody needs to.
+    /// The certificate of its issuer; `None` without TLS.
     pub(super) certificate: Option<PathBuf>,
     server: JoinHandle<()>,
 }
@@ -89,7 +90,7 @@ async fn listen() -> Result<(TcpListener, u16)> {
 
 /// Sends what there is without waiting for more, as AWS does.
 fn at_once(stream: &mut TcpStream) {
-    // A connection that cannot be told so is slower, and that is all.
+    // A failure here only makes the connection slower.
     drop(stream.set_nodelay(true));
 }
 
@@ -109,7 +110,7 @@ impl Listener for Secured {
                 continue;
             };
             at_once(&mut stream);
-            // Whoever does not trust us goes away again; the next one may.
+            // A client that does not trust us leaves; the next one may trust us.
             if let Ok(stream) = self.acceptor.accept(stream).await {
                 return (stream, address);
             }
@@ -125,7 +126,7 @@ fn router() -> Router {
     Router::new().fallback(answer)
 }
 
-/// What stands under a key: the installation, which the first function after a deployment drew, and nothing else.
+/// The item under a key: the installation, which the first function after a deployment drew, and nothing else.
 fn item(asked: &[u8]) -> Value {
     let asked: Value = serde_json::from_slice(asked).unwrap_or_default();
     let key = keys::installation();

@@ -1,4 +1,4 @@
-//! One process behind the Runtime API: started, invoked, and looked at from outside.
+//! One process behind the Runtime API: started, invoked, and measured from outside.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -20,7 +20,8 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts it, by way of a program that watches it if there is one, and answers once it has asked for its first event; tells how long that took.
+    /// Starts it, under a measuring program if there is one, and waits for its first request for an event; returns
+    /// how long that took.
     pub(super) async fn start(subject: &Subject, watcher: &[String]) -> Result<(Self, Duration)> {
         let api = RuntimeApi::open().await?;
         let mut command = command(subject, watcher);

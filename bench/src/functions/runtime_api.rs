@@ -1,4 +1,5 @@
-//! A local Lambda Runtime API: hands events to one process as Lambda does, and tells when the process asked and when it answered.
+//! A local Lambda Runtime API: hands events to one process as Lambda does, and records when the process asked and
+//! when it answered.
 //!
 //! Source: AWS, "Using the Lambda runtime API for custom runtimes".
 
@@ -23,7 +24,7 @@ use tokio::task::JoinHandle;
 /// The version of the interface, which is the only one.
 const VERSION: &str = "/2018-06-01/runtime";
 
-/// How long an invocation may take, as the process is told.
+/// Time limit of an invocation, as reported to the process.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// What the process did.
@@ -137,6 +138,6 @@ async fn fail(State(shared): State<Arc<Shared>>, body: Bytes) -> StatusCode {
 }
 
 fn tell(shared: &Shared, said: Said) {
-    // Nobody listens any more when a measurement is over.
+    // There is no listener after the end of a measurement.
     drop(shared.said.send(said));
 }

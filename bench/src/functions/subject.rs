@@ -139,7 +139,7 @@ async fn told(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// What Lambda tells every function.
+/// The environment that Lambda gives every function.
 fn surroundings(memory_mb: u32) -> Vec<(String, String)> {
     let pairs = [
         ("AWS_LAMBDA_FUNCTION_NAME", "bench"),
@@ -158,7 +158,7 @@ fn surroundings(memory_mb: u32) -> Vec<(String, String)> {
     pairs.map(named).into_iter().chain([memory]).collect()
 }
 
-/// What a deployment tells ours, where AWS is a double.
+/// The environment that a deployment gives ours, where AWS is a double.
 fn deployment(aws: &Doubles) -> Vec<(String, String)> {
     let queue = |end: &str| format!("{}/123456789012/gaffer-{end}", aws.url);
     let mut pairs = vec![
@@ -183,7 +183,7 @@ fn schedule() -> Result<Value> {
     Ok(json!({ "source": "aws.scheduler", "detail-type": "Scheduled Event" }))
 }
 
-/// A wake-up of a job that is not there: it is looked for, and nothing is done.
+/// A message for a missing job: it is searched, and nothing is done.
 fn wake_up() -> Result<Value> {
     let body = json!({ "look_at": "job", "id": "01jbench0000000000000000ab" });
     Ok(json!({ "Records": [{

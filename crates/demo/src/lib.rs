@@ -16,7 +16,7 @@ use stage::Stage;
 /// The whole story takes about twenty seconds; a machine that needs more than this has stopped.
 const STORY_WITHIN: Duration = Duration::from_secs(90);
 
-/// How often the jobs are looked at for the display.
+/// Refresh interval of the display.
 const LOOK_EVERY: Duration = Duration::from_millis(150);
 
 /// Plays the story, with GitHub's webhooks or without. `show` gets a line for each thing to show on the way.

@@ -40,7 +40,7 @@ pub struct Report {
     jules_calls: u64,
     /// Requests to the sandbox's GitHub.
     github_calls: u64,
-    /// Of those, answered "not modified".
+    /// Those answered "not modified".
     github_not_modified: u64,
     /// Seconds from the last check's end to the merge, for each pull request.
     green_to_merged_seconds: Vec<f64>,
@@ -129,7 +129,7 @@ fn event_of(kind: &str) -> &str {
     }
 }
 
-/// Distinct ids under which the receiver was told of each (job, kind).
+/// Distinct ids under which the receiver got each (job, kind).
 fn announced(received: &[Received]) -> BTreeMap<(String, String), BTreeSet<String>> {
     let mut announced: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
     for wake in received

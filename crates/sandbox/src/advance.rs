@@ -11,7 +11,7 @@ pub(crate) fn advance(now: Timestamp, jules: &Jules, github: &GitHub) {
     loop {
         let check = github.world().next_change().map(|(due, ..)| due);
         let due = [check, jules.next_due()].into_iter().flatten().min();
-        // A time is visited once: what is left there waits for somebody else, not for the clock.
+        // A time is visited once: what is left there waits for an action, not for the clock.
         let Some(due) = due.filter(|due| *due <= now && last.is_none_or(|last| *due > last)) else {
             break;
         };

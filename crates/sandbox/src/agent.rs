@@ -1,4 +1,4 @@
-//! The receiver of wakes: records every request and answers as it is told.
+//! The receiver of wakes: records every request and answers as configured.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -154,7 +154,7 @@ impl Agents {
             it.wake_bytes = it.wake_bytes.saturating_add(size);
         });
         let status = request.status;
-        // Nobody listening is fine: the record stays.
+        // No listener is fine: the record stays.
         drop(self.news.send(request));
         (status, setup)
     }

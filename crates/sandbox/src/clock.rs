@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 
-/// Tells the time; passed in, so that a test can move it.
+/// Returns the time; passed in, so that a test can move it.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// The machine's own clock, for the demo.
@@ -17,14 +17,14 @@ pub fn system() -> Clock {
     Arc::new(Timestamp::now)
 }
 
-/// A clock that moves only when told to.
+/// A clock that moves only when it is set.
 #[derive(Clone, Debug)]
 pub struct ManualClock {
     now: Arc<Mutex<Timestamp>>,
 }
 
 impl ManualClock {
-    /// A clock that stands at `start`.
+    /// A clock set to `start`.
     #[must_use]
     pub fn new(start: Timestamp) -> Self {
         Self {

@@ -195,12 +195,12 @@ impl GitHub {
         drop(self.world().close(now, repo, number));
     }
 
-    /// Opens a closed pull request or issue again as a person would; a merged or unknown one stays as it is.
+    /// Opens a closed pull request or issue again as a person would; leaves a merged or unknown one unchanged.
     pub fn reopen(&self, now: Timestamp, repo: &str, number: u64) {
         drop(self.world().reopen(now, repo, number));
     }
 
-    /// Converts a pull request to a draft or back, without telling the hook.
+    /// Converts a pull request to a draft or back, without a webhook.
     pub fn set_draft(&self, repo: &str, number: u64, draft: bool) {
         if let Ok(pull) = self.world().pull_mut(repo, number) {
             pull.draft = draft;
@@ -215,12 +215,12 @@ impl GitHub {
         }
     }
 
-    /// Writes a comment as somebody; an unknown number changes nothing.
+    /// Writes a comment as a user; an unknown number changes nothing.
     pub fn comment(&self, now: Timestamp, repo: &str, number: u64, (login, body): (&str, &str)) {
         drop(self.world().comment(now, repo, number, (login, body)));
     }
 
-    /// Puts a label on as somebody; an unknown number changes nothing.
+    /// Adds a label as a user; an unknown number changes nothing.
     pub fn add_label(&self, now: Timestamp, repo: &str, number: u64, label: &str) {
         drop(
             self.world()
@@ -255,7 +255,7 @@ impl GitHub {
         self.world().set_check(now, repo, (sha, name), phase);
     }
 
-    /// Posts a commit status as somebody: `pending`, `success`, `failure` or `error`.
+    /// Posts a commit status as a user: `pending`, `success`, `failure` or `error`.
     pub fn set_status(
         &self,
         now: Timestamp,

@@ -94,7 +94,7 @@ impl Jules {
         change(&mut self.world().settings.switches);
     }
 
-    /// Takes a repository away from Jules, as somebody who uninstalls its GitHub App there.
+    /// Takes a repository away from Jules, like a person who uninstalls its GitHub App there.
     pub fn disconnect(&self, repo: &str) {
         self.world().sources.retain(|source| source.repo != repo);
     }
@@ -104,7 +104,8 @@ impl Jules {
         self.world().settings.patch_bytes = bytes;
     }
 
-    /// Leaves sessions whose prompt contains a text out of all lists from now on, as an index does that lags far behind; without a text all are shown again.
+    /// Leaves sessions whose prompt contains a text out of all lists from now on, like an index that lags far behind;
+    /// without a text all are shown again.
     pub fn unlist(&self, text: Option<&str>) {
         self.world().settings.unlisted = text.map(str::to_owned);
     }

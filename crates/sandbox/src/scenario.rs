@@ -49,7 +49,7 @@ pub struct Scenario {
     pub faults: Vec<Fault>,
     /// What goes wrong with GitHub's webhooks.
     pub webhook_faults: WebhookFaults,
-    /// What was there before: sessions and pull requests that nobody created through the API.
+    /// Initial sessions and pull requests that were not created through the API.
     pub foreign: Vec<Foreign>,
     /// Who opens and pushes Jules's pull requests.
     pub author: Author,
@@ -97,7 +97,7 @@ impl Author {
     }
 }
 
-/// Something that nobody created through the API.
+/// An object that was not created through the API.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Foreign {

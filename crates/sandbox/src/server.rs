@@ -166,7 +166,7 @@ impl Sandbox {
         self.parts.tally.requests()
     }
 
-    /// Sets where GitHub's webhooks go from now on; what happened before is not told.
+    /// Sets where GitHub's webhooks go from now on; earlier events are not sent.
     pub fn set_webhook(&self, target: WebhookTarget) {
         self.parts.github.set_webhook(Some(target));
     }

@@ -125,7 +125,7 @@ pub enum Step {
         #[serde(default)]
         reason: String,
     },
-    /// Somebody pauses the session in the web product.
+    /// A user pauses the session in the web product.
     Pause {
         /// Delay before the step.
         #[serde(default)]

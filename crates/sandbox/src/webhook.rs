@@ -17,7 +17,7 @@ use crate::github::HookSetup;
 pub use post::sign;
 pub(crate) use post::{Courier, HOOK_ID, headers_of};
 
-/// How many deliveries the log remembers.
+/// How many deliveries the log keeps.
 pub const LOG_LIMIT: usize = 10_000;
 
 /// Where webhooks go and what they are signed with.

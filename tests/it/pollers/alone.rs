@@ -1,4 +1,4 @@
-//! A poller that ticks alone: what it remembers, and what it puts right.
+//! A poller that ticks alone: its cache, and the rows that it moves.
 
 use domain::job::Phase;
 use engine::poller::PROGRESS_KEPT;
@@ -6,7 +6,7 @@ use engine::poller::PROGRESS_KEPT;
 use super::rows::Rows;
 use super::*;
 
-/// Saves a job as somebody else would, and where it is looked at.
+/// Saves a job like another process, with a due time.
 async fn put(desk: &Desk, job: &Job, due: Option<Timestamp>) {
     let found = desk.store.job(&job.id).await.expect("a store");
     let mut unit = desk.unit();
@@ -65,7 +65,8 @@ async fn whoever_ticks_alone_remembers_jobs_and_writes_over_nobody() {
     clock.advance(SignedDuration::from_secs(10));
     assert_eq!(tick().await, 0);
 
-    // Somebody else changes one, and the silence of all is told in the next poll: of that one by the poll after it.
+    // Another process changes one, and the silence of all is announced in the next poll: of that one by the poll
+    // after it.
     let other = Job {
         title: "Another".to_owned(),
         ..stored(&desk, 3).await.value
@@ -86,7 +87,7 @@ async fn whoever_ticks_alone_remembers_jobs_and_writes_over_nobody() {
     let title = stored(&desk, 3).await.value.title;
     assert_eq!(title, "Another");
 
-    // What is remembered is read again before long, whoever has changed it.
+    // The cache is read again before long, whatever changed.
     clock.advance(SignedDuration::from_mins(10));
     assert!(tick().await >= 6);
 }
@@ -105,7 +106,7 @@ async fn whoever_was_spoken_to_is_read_with_the_next_tick() {
     };
     tick().await;
     assert_eq!(tick().await, 0);
-    // Whoever records that something was said moves the job in the list of those who are watched.
+    // Recording a message moves the job in the list of watched jobs.
     let found = stored(&desk, 3).await;
     let mut unit = desk.unit();
     let place = Place {
@@ -196,7 +197,7 @@ async fn progress_is_remembered_and_written_after_a_while() {
     }
     alone.until(written - SignedDuration::from_secs(10)).await;
     assert_eq!(progress(&alone.desk).await, before);
-    // Nothing more came, and whoever looks has to see what did.
+    // Nothing more came, and readers have to see what did.
     alone.tick().await;
     assert_eq!(progress(&alone.desk).await, (seen, before.1 + 1));
 }
@@ -237,14 +238,14 @@ async fn progress_that_is_given_up_is_read_again_at_once() {
         unit.put(keys::job(&job.id), &job, Some(found.version), place);
         alone.desk.commit(unit).await.expect("a job");
     };
-    // Whoever stands elsewhere is read with the next tick, and logs are read at other times.
+    // A job with another place is read with the next tick, and logs are read at other times.
     alone.until(BEGIN + SignedDuration::from_secs(150)).await;
     change("One").await;
     alone.tick().await;
     let read = alone.clock.now();
     change("Another").await;
     let seen = alone.works().await;
-    // It is remembered as it was for so long.
+    // It stays in the cache this long.
     let again = read + SignedDuration::from_mins(10);
     alone.until(again - SignedDuration::from_secs(10)).await;
     let (logs, changed) = (alone.reader.logs(), progress(&alone.desk).await);
@@ -309,7 +310,7 @@ async fn a_row_whose_silence_was_broken_is_put_right_with_the_progress() {
     assert_eq!(row.due, job::looked_at(&row.value, &Timing::default()));
 }
 
-/// A store in which somebody else is quicker, once, to change the only job: whoever polls is about to.
+/// A store in which another process is quicker, once, to change the only job: the poller is about to.
 async fn with_a_rival(rows: &Rows, desk: &Desk) {
     let found = stored(desk, 0).await;
     let mut record = rows.get(&keys::job(&found.value.id)).await;

@@ -93,7 +93,7 @@ async fn rules_are_read_once_a_minute_and_what_is_new_in_them_is_seen_after_it()
     let sooner = rules(SignedDuration::from_mins(1));
     unit.put(key.clone(), &sooner, None, Place::default());
     counted.commit(unit).await;
-    // By the old rules nobody is silent for long.
+    // By the old rules no session is silent for long.
     assert_eq!(counted.reads(&key, 4).await, [0; 4]);
     assert_eq!(counted.events().await, 0);
     counted.tick().await;
@@ -112,7 +112,7 @@ async fn what_is_decided_is_decided_by_the_rules_as_they_are() {
     for _ in 0..7 {
         counted.tick().await;
     }
-    // By what is remembered it is silent with the next tick; somebody says that it may be so for longer.
+    // By the cached rules it is silent with the next tick; now the rules allow longer silence.
     let found = counted.desk.store.source(&short.repo).await;
     let found = found.expect("a store").expect("rules");
     let mut unit = counted.desk.unit();
@@ -160,7 +160,7 @@ async fn an_account_is_read_once_a_minute_and_what_is_new_in_it_is_seen_after_it
     assert_eq!(polled, [1, 1, 1, 1, 0, 0, 0]);
 }
 
-/// An account of which it is counted what it asks, saved as somebody changes it.
+/// An account with counted requests, saved as an operator changes it.
 async fn change(counted: &Counted, change: impl FnOnce(&mut Account)) {
     let mut found = counted.account().await;
     change(&mut found.value);

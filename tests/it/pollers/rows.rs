@@ -4,7 +4,7 @@ use engine::ports::{Expect, Member};
 
 use super::*;
 
-/// A store that counts how often jobs are read, and lets somebody else write first.
+/// A store that counts how often jobs are read, and lets another writer go first.
 #[derive(Default)]
 pub(super) struct Rows {
     records: MemoryRecords,
@@ -12,7 +12,7 @@ pub(super) struct Rows {
     jobs: AtomicUsize,
     /// Which were read by themselves.
     gets: Mutex<Vec<Key>>,
-    /// What somebody else writes just before the next commit that writes the same.
+    /// What another process writes just before the next commit of the same record.
     first: Mutex<Option<Record>>,
 }
 
@@ -32,7 +32,7 @@ impl Rows {
         gets.iter().filter(|key| *key == of).count()
     }
 
-    /// Somebody else writes this just before the next commit that writes the same.
+    /// Lets another process write this just before the next commit of the same record.
     pub(super) fn first(&self, record: Record) {
         *self.first.lock().expect("nobody panics") = Some(record);
     }

@@ -1,4 +1,4 @@
-//! Sessions that are listed besides those that are watched: which are put away, and which have their job read no more.
+//! Listed sessions beside the watched ones: which are archived, and which no longer cause a read of their job.
 
 use domain::effect::{ATTEMPTS_MAX, Action, Effect, EffectState};
 use domain::failure::{Failure, FailureClass};

@@ -22,7 +22,7 @@ use tests::world::{MINUTE, World, hour};
 use super::goldens::Kept;
 use story::{Jobs, NAME, ORDER};
 
-/// The address that stands in goldens for that of the sandbox, which is another in every run.
+/// The placeholder in goldens for the sandbox's address, which differs in every run.
 const ADDRESS: &str = "127.0.0.1:4190";
 
 /// A store at one moment, and what had been done outside until then.
@@ -62,7 +62,7 @@ impl InFlight {
         serde_json::from_str(&text).expect("JSON")
     }
 
-    /// The store of a world as it is now, and what was done there; `unheard` was done without anybody learning of it.
+    /// The present store of a world, and what was done there; the outcome of `unheard` was never recorded.
     async fn of(world: &World, unheard: (Timestamp, Action)) -> Self {
         let address = world.sandbox.addr().to_string();
         let mut kept = Self {
@@ -236,7 +236,7 @@ async fn a_record_of_a_newer_version_is_refused_and_not_written() {
     );
     world.pass(MINUTE * 5).await;
     assert_eq!(records.get(&key).await.expect("a store"), before);
-    // Nobody else is held up by it.
+    // No other job is held up by it.
     world
         .until(hour(1), "the others go on", async |world| {
             world.all_merged(std::slice::from_ref(&jobs.merging)).await

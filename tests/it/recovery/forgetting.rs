@@ -1,4 +1,4 @@
-//! Records that are forgotten when their time has come: nobody asks for them any more, whatever comes once more.
+//! Records that expire: nothing needs them any more, whatever is repeated.
 
 use std::collections::BTreeSet;
 

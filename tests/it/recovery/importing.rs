@@ -89,7 +89,7 @@ async fn what_is_ended_while_it_is_filled_is_filled_no_further() {
         ..holding(key.clone())
     };
     let desk = world.desk.clone();
-    // Somebody else, who has filled it too, ends it between two commits of this one.
+    // Another process, which has filled it too, ends it between two commits of this one.
     world
         .fate
         .before_next("commit P S, CFG#import META", async move {

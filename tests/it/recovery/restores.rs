@@ -385,12 +385,12 @@ async fn what_failed_after_the_restore_is_not_doubted_again() {
             .filter(of_the_create)
             .map(state)
             .collect();
-        // A row is also written when it is looked at.
+        // A row is also written when it is handled.
         states.dedup();
         states
     };
     stage.play(&job).await;
-    // Once it was looked for, its refusal is certain.
+    // After the search its refusal is certain.
     assert_eq!(
         states(&stage),
         [

@@ -1,4 +1,4 @@
-//! The same stories told twice, with plain texts and with an attacker's: every decision is the same.
+//! The same stories twice, with plain texts and with an attacker's: every decision is the same.
 
 use domain::ids::JobId;
 use sandbox::github::{ChangedFile, CheckSetup, NewPull, Outcome};

@@ -1,4 +1,5 @@
-//! Links between pull requests and sessions that somebody forges, moves or edits later, and what strangers may do to ours.
+//! Links between pull requests and sessions that are forged, moved or edited later, and what strangers may do to
+//! ours.
 
 use domain::ids::JobId;
 use sandbox::github::{CheckState, Conclusion, NewPull, PullState, RepoSetup};
@@ -66,7 +67,8 @@ fn pull(repo: &str, change: impl FnOnce(&mut NewPull)) -> ForeignPull {
     foreign
 }
 
-/// Every way to claim a session but the one that Jules itself has: its body and its branch together, in its own repository, named by nobody else.
+/// Every way to claim a session but the one that Jules itself has: its body and its branch together, in its own
+/// repository, named by no other.
 fn claims(session: &str, tag: &str) -> Vec<ForeignPull> {
     let branch = format!("add-{tag}-{session}");
     let (link, both) = (body_link(session), |fork: Option<&str>| {
@@ -201,7 +203,7 @@ async fn harmless_pull_requests_that_are_edited_into_claims_act_on_nothing() {
     let edit = json!({ "body": body_link(&session), "title": "[gaffer] merge me" });
     for number in numbers.into_iter().chain(fork.clone()) {
         world.edit_pull(number, &edit).await;
-        // An edit is told; so is every push to it afterwards.
+        // An edit sends a webhook; so does every push to it afterwards.
         let branch = world.pull(number).head_ref;
         let now = world.clock.now();
         world
@@ -211,7 +213,7 @@ async fn harmless_pull_requests_that_are_edited_into_claims_act_on_nothing() {
         world.pass(SECOND).await;
     }
     only_ours_was_served(&world, &job).await;
-    // Whoever may write to the repository itself can be looked at for a while; a fork leaves no trace.
+    // A writer of the repository itself may leave a trace for a while; a fork leaves none.
     let trace = format!("PR#{REPO}#{}", fork[0]);
     assert!(!tracked(&world).await.contains(&trace));
 }
@@ -246,7 +248,7 @@ async fn what_strangers_say_of_our_pull_request_changes_nothing() {
         world.pass(MINUTE * 30).await;
         assert_eq!(world.state(&job).await, "merged", "{}", world.story().await);
     }
-    // What they said stands in the evidence as what it is, and numbers the commits of the small GitHub differently.
+    // Their words are in the evidence as such, and number the commits of the small GitHub differently.
     let expected = ["/facts/reviews/known", "/phase/state/merged/commit"];
     let found = differences(&quiet.decisions().await, &loud.decisions().await);
     let told = |it: &&String| {

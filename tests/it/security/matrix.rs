@@ -1,4 +1,5 @@
-//! Everybody × every event × every pull request × every App, signed and delivered while a job of ours is under way: nothing is decided differently.
+//! Every sender × every event × every pull request × every App, signed and delivered while a job of ours is under
+//! way: nothing is decided differently.
 
 use sandbox::ForeignPull;
 use sandbox::github::{APP_ID, NewPull};
@@ -14,7 +15,7 @@ use super::payloads::{ASSOCIATIONS, FORK, JULES_APP, Target, aimed, all, names, 
 /// Deliveries between two steps of virtual time.
 const AT_ONCE: usize = 100;
 
-/// An App of somebody's.
+/// A foreign App.
 const OTHER_APP: u64 = 99;
 
 const APPS: [Option<u64>; 4] = [Some(APP_ID), Some(JULES_APP), Some(OTHER_APP), None];
@@ -83,7 +84,7 @@ fn targets(world: &World) -> Vec<Target> {
 /// One delivery: the event's name in its header, which need not be its own, and its body.
 type Letter = (String, String);
 
-/// Every payload from everybody, about each pull request, through one App; each under all names of events in turn.
+/// Every payload from every sender, about each pull request, through one App; each under all names of events in turn.
 fn letters(targets: &[Target], app: Option<u64>) -> Vec<Letter> {
     let names = names();
     let mut letters = Vec::new();

@@ -77,7 +77,7 @@ pub(super) fn aimed(payload: &Value, target: &Target) -> Value {
     payload
 }
 
-/// The payload as somebody's who stands in this relation to the repository and acts through this App.
+/// The payload as sent by a user with this relation to the repository, through this App.
 pub(super) fn voiced(payload: &mut Value, association: &str, app: Option<u64>) {
     let shown = app.map_or(
         Value::Null,
@@ -128,7 +128,7 @@ fn turn(value: &mut Value, target: &Target) {
     }
 }
 
-/// Visits every object with the name of the field it stands in; those of a list have the list's.
+/// Visits every object with the name of its field; those of a list have the list's.
 fn each_object(
     name: &str,
     value: &mut Value,

@@ -95,7 +95,7 @@ async fn checks_that_have_ended_are_seen_once_a_setting_is_changed() {
     let running = async |world: &World| world.gives(&job, "checks_pending").await;
     world.until(MINUTE * 20, "checks that run", running).await;
     world.pass(MINUTE * 4).await;
-    // They ended two minutes ago, and nobody has looked.
+    // They ended two minutes ago, and no reading has come.
     assert!(world.gives(&job, "checks_pending").await);
     patient.policy.merges_per_day = 7;
     world.put_source(&patient).await;
@@ -124,7 +124,7 @@ async fn a_change_of_settings_has_each_pull_request_read_once() {
     }
     assert_eq!(readings(&world), before + 3);
 
-    // What decides nothing about a pull request reads none, and neither does the same once more.
+    // A change that decides nothing about a pull request causes no reading, and neither does a repeated one.
     changed.timing.stuck_after = MINUTE * 30;
     world.put_source(&changed).await;
     world.put_source(&changed).await;

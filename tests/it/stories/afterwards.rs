@@ -1,4 +1,5 @@
-//! What is pushed after a session has finished: its own work goes on, what takes back the work of others waits for somebody's word.
+//! Pushes after a session has finished: its own work goes on, and what reverts the work of others waits for an
+//! approval.
 
 use domain::ids::JobId;
 use domain::policy::MergePolicy;
@@ -63,7 +64,8 @@ async fn pushes(world: &World, job: &JobId, files: &[&str], reverts: &[&str]) {
     assert!(world.sandbox.jules().append_steps(&session, vec![push]));
 }
 
-/// The session began before another pull request was merged, and pushes its old state of `x.rs` over the branch that Gaffer has updated; its own patch names these files.
+/// The session began before another pull request was merged, and pushes its old state of `x.rs` over the branch that
+/// Gaffer has updated; its own patch names these files.
 async fn takes_back_what_was_merged(files: &[&str]) {
     let world = world_with(MergePolicy::OnGreen).await;
     let first = world.submit("first").await;
@@ -127,7 +129,8 @@ async fn what_a_finished_session_adds_to_its_own_work_is_merged() {
     world.finish().await;
 }
 
-/// Somebody pushes a file to the branch of a pull request that waits for its checks; nothing is merged, and it is asked about.
+/// A stranger pushes a file to the branch of a pull request that waits for its checks; nothing is merged, and an
+/// event asks about it.
 async fn a_stranger_pushes(compares: bool) {
     let world = world_with(MergePolicy::OnGreen).await;
     if !compares {

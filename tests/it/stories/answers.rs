@@ -1,4 +1,4 @@
-//! Who answers a question, one after the other; and how often somebody is told of the same.
+//! The answer chain, and how often the same thing is announced.
 
 use domain::effect::Action;
 use domain::event::Audience;
@@ -59,7 +59,7 @@ async fn asked(world: &World) -> JobId {
     job
 }
 
-/// For whom the job's events are.
+/// Audiences of the job's events.
 async fn audiences(world: &World, job: &JobId) -> Vec<Audience> {
     let events = world.desk.store.events(job).await.expect("events");
     events.iter().map(|event| event.audience).collect()
@@ -78,7 +78,7 @@ async fn what_is_said_again_under_its_old_name_answers_no_other_question() {
     assert_eq!(world.sandbox.counters().messages, 1);
     world.pass(MINUTE * 110).await;
     let version = world.version(&job).await;
-    // Nothing is said by it, so nobody waits for what comes of it.
+    // It sends nothing, so no turn waits for its outcome.
     world.say(&job, "Yes", "the key").await.expect("as before");
     assert_eq!(world.version(&job).await, version);
     world.pass(MINUTE * 15).await;
@@ -111,7 +111,7 @@ async fn a_question_that_its_agent_leaves_is_answered_by_a_nudge() {
         })
         .collect();
     assert_eq!(words, [words::decide_yourself()]);
-    // The agent was asked once, and nobody else was.
+    // Only the agent was asked, and once.
     let told = ["question/question", "completed/completed"];
     assert_eq!(world.events(&job).await, told);
     assert_eq!(world.wakes().len(), 2);

@@ -1,7 +1,10 @@
-//! What an agent has to read and write for each merged pull request: with Gaffer, and by asking again and again through Google's own MCP tools.
+//! What an agent has to read and write for each merged pull request: with Gaffer, and by asking again and again
+//! through Google's own MCP tools.
 //!
-//! Counted are bytes of JSON: the tools as a client shows them to its model (name, description, what they take), every call with its answer, and every wake.
-//! The other agent asks only until a session rests; what it would need to read checks, mend and merge is not counted, since its tools cannot do that.
+//! The unit is bytes of JSON: the tools as a client shows them to its model (name, description, arguments), every
+//! call with its answer, and every wake.
+//! The other agent asks only until a session rests; what it would need to read checks, repair and merge is not
+//! counted, since its tools cannot do that.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -19,9 +22,11 @@ const PROMPTLY: SignedDuration = SignedDuration::from_secs(10);
 /// How often it asks when it takes its time.
 const AT_LEISURE: SignedDuration = SignedDuration::from_secs(30);
 
-/// What Google's tools take to be described, in bytes of JSON.
+/// Size of the descriptions of Google's tools, in bytes of JSON.
 ///
-/// Source: google-labs-code/jules-sdk, packages/mcp/src/tools: `create_session` 1,330, `list_sessions` 120, `get_session_state` 1,950, `send_reply_to_session` 470, `get_code_review_context` 1,250, `show_code_diff` 950; a seventh is not counted.
+/// Source: google-labs-code/jules-sdk, packages/mcp/src/tools: `create_session` 1,330, `list_sessions` 120,
+/// `get_session_state` 1,950, `send_reply_to_session` 470, `get_code_review_context` 1,250, `show_code_diff` 950; a
+/// seventh is not counted.
 const THEIR_TOOLS: usize = 1_330 + 120 + 1_950 + 470 + 1_250 + 950;
 
 /// Bytes of a token, as a rule of thumb for English and JSON.

@@ -1,4 +1,4 @@
-//! What stands in the way of a merge and passes neither by itself nor by its session: somebody hears of it, once.
+//! Obstacles to a merge that pass neither by themselves nor through the session: announced once.
 
 use domain::ids::JobId;
 use sandbox::github::{ChangedFile, PullState};

@@ -61,7 +61,7 @@ fn asked(world: &World) -> usize {
     world.requests(Service::Jules, "GET", "").len()
 }
 
-/// Who was told of a budget.
+/// Who received an announcement about a budget.
 async fn told(world: &World) -> Vec<Audience> {
     let events = world.desk.store.recent_events(1_000).await.expect("events");
     let events = events.iter().filter(|it| it.what.kind() == "budget");
@@ -134,7 +134,7 @@ async fn when_the_money_is_spent_jules_is_asked_every_quarter_of_an_hour() {
     unit.put(keys::usage("poller"), &today, None, Place::default());
     unit.put(keys::allowance(), &allowance, None, Place::default());
     world.desk.commit(unit).await.expect("an allowance");
-    // What was stored is looked at every ten minutes.
+    // The stored costs are checked every ten minutes.
     world.pass(MINUTE * 12).await;
     let before = asked(&world);
     world.pass(hour(2)).await;

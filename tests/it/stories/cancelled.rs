@@ -79,7 +79,7 @@ async fn nothing_is_cancelled_while_a_pull_request_that_is_to_be_closed_was_not_
         let found = world.desk.store.job(&job).await.expect("a store");
         found.expect("a job").value.pull().is_some()
     };
-    // Nobody handles messages meanwhile.
+    // No dispatcher handles messages meanwhile.
     let end = world.clock.now() + MINUTE * 30;
     while !has_pull().await {
         assert!(world.clock.now() < end, "{}", world.story().await);

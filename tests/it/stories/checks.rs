@@ -37,7 +37,7 @@ fn never() -> CiSetup {
     ci(vec![CheckSetup::new("build", Outcome::Never)])
 }
 
-/// Waits, gives this cause in words, tells somebody once, and never merges.
+/// Waits, gives this cause in words, announces it once, and never merges.
 async fn never_starts(scenario: Scenario, words: &str) -> World {
     let (world, job) = world_of(scenario).await;
     world
@@ -379,7 +379,7 @@ async fn red_checks_go_back_so_often_and_then_to_somebody_else() {
     )])))
     .await;
     world.pass(hour(6)).await;
-    // Three heads were told about, the fourth was not.
+    // Three heads were announced, the fourth was not.
     assert_eq!(
         (
             world.sandbox.counters().messages,

@@ -1,4 +1,4 @@
-//! A clock that is ahead for a while and is then set right: nobody waits until the hour has come that it showed.
+//! A clock that is ahead for a while and is then set right: no wait lasts until the hour that it showed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,7 +20,8 @@ use tests::world::{MINUTE, Moment as Death, REPO, Setup, World, asking, hour, on
 /// How much later than by a right clock a job may be merged: a poll and a look at its pull request.
 const LATER: SignedDuration = SignedDuration::from_mins(3);
 
-/// The same where the log showed an answer while the clock was wrong, older than it was said: as long as for an answer that the log does not show.
+/// The same where the log showed an answer while the clock was wrong, older than the message: as long as for an
+/// answer that the log does not show.
 const UNCONFIRMED: SignedDuration = SignedDuration::from_mins(11);
 
 /// Longest that any stage of these jobs takes by itself.
@@ -195,7 +196,7 @@ async fn limits_that_a_clock_that_was_ahead_left_behind_are_moved_back() {
     world.drift.be_ahead(SignedDuration::ZERO);
     let now = world.desk.now();
     world.desk.mind_the_clock().await;
-    // The last poll tells by how much, and it was a few seconds ago.
+    // The last poll shows by how much, and it was a few seconds ago.
     let latest = now + MINUTE * 2;
     for (what, key) in undue() {
         let found = body(&world, &key).await;
@@ -206,7 +207,7 @@ async fn limits_that_a_clock_that_was_ahead_left_behind_are_moved_back() {
     }
 }
 
-/// A job that is watched by a clock that is an hour ahead, which is then set right. Nobody has ticked since.
+/// A job that is watched by a clock that is an hour ahead, which is then set right. No tick has come since.
 async fn watched_in_the_future() -> (World, JobId) {
     let world = world(None).await;
     world.drift.be_ahead(hour(1));

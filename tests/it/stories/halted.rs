@@ -1,4 +1,4 @@
-//! Sessions that Jules has paused, and states that nobody knows: told in their own words, without holding a slot for ever.
+//! Sessions that Jules has paused, and unknown states: announced as such, without holding a slot for ever.
 
 use domain::governor::Limits;
 use domain::policy::Answers;

@@ -72,7 +72,7 @@ async fn checks_of_a_head_that_is_pushed_later_are_read_once_too() {
     for what in ["/check-runs", "/status", "/files"] {
         assert_eq!(read_anew(&world, what), 2, "{what}");
     }
-    // What failed is read when the session is told of it, and not before.
+    // Logs of failed checks are read with the message to the session, and not before.
     assert_eq!(read_anew(&world, "/logs"), 1);
     assert_eq!(world.sandbox.counters().merges, 1);
 }

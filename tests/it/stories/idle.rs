@@ -1,4 +1,4 @@
-//! An agent that hands work over and goes idle: the points of its story that no other file tells.
+//! An agent that hands work over and goes idle: the points of its story that no other file covers.
 
 use domain::effect::Action;
 use domain::ids::JobId;

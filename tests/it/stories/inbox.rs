@@ -48,7 +48,7 @@ pub(super) async fn take(world: &World) -> Vec<Wake> {
     taken.expect("an inbox")
 }
 
-/// Takes everything that can be had, acknowledges it, and goes on until nothing comes: what was told, by job.
+/// Takes and acknowledges everything until nothing comes: returns the events by job.
 async fn empty(world: &World) -> BTreeMap<String, Vec<String>> {
     let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
     loop {
@@ -136,7 +136,7 @@ async fn of_a_job_the_next_is_had_when_the_one_before_is_over() {
     done.expect("an acknowledgement");
     let next = take(&world).await;
     assert_ne!(next[0].event.id, event);
-    // Whoever took it dies: it comes again after its lease.
+    // The taker dies: the wake comes again after its lease.
     world.pass(MINUTE * 9).await;
     assert_eq!(take(&world).await, []);
     world.pass(MINUTE * 2).await;
@@ -393,7 +393,7 @@ async fn what_was_answered_while_it_was_held_is_not_handed_out_again() {
         let said = world.say(&job, "Yes", &format!("answer {n}")).await;
         said.expect("an answer");
         let held = (&agent, &wake.event.id, 1);
-        // Whoever answers may go on with it, and the next one waits for them.
+        // The agent that answers may go on with it, and the next one waits for it.
         world.desk.extend(held).await.expect("a lease");
         assert_eq!(take(&world).await, []);
         if n == 1 {

@@ -1,4 +1,4 @@
-//! What stands between green and merged: people, labels, caps, moved heads, and hands other than ours.
+//! Obstacles between green and merged: people, labels, caps, moved heads, and other writers.
 
 use domain::ids::JobId;
 use domain::policy::{MergeMethod, MergePolicy};

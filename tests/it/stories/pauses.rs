@@ -47,7 +47,7 @@ async fn a_pause_of_everything_stops_every_write_and_resuming_goes_on() {
     assert!(world.gives(&queued, "paused").await);
 
     world.pause(false).await;
-    // Whoever lets it go on asks for a look at once.
+    // A resume requests a reading at once.
     world.desk.go_on(None).await.expect("a queue");
     world.pass(SECOND * 2).await;
     assert!(writes(&world) >= before + 2, "a session and an answer");

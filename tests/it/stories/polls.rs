@@ -31,7 +31,7 @@ async fn fifty_polls_of_a_finished_job_are_one_event() {
             world.events(&job).await.len() == 1
         })
         .await;
-    // Its row stood where silence would have been told, and is put right there.
+    // Its row was due where silence would have been announced, and is moved there.
     world.pass(MINUTE * 30).await;
     let polled = world.requests(Service::Jules, "GET", "/sessions/").len();
     let version = world.version(&job).await;
@@ -165,7 +165,7 @@ async fn an_open_pull_request_that_nobody_merges_is_no_news() {
             world.state(&job).await == "in-review"
         })
         .await;
-    // Its row stood where silence would have been told, and is put right there.
+    // Its row was due where silence would have been announced, and is moved there.
     world.pass(tests::world::hour(2)).await;
     let (version, writes) = (
         world.version(&job).await,
@@ -211,7 +211,7 @@ async fn one_page_reaches_all_of_ours_however_many_others_are_before_them() {
         .jules()
         .add_foreign(&others)
         .expect("sessions of others");
-    // One poll learns how deep the list has to be read.
+    // One poll finds how deep the list has to be read.
     world.pass(MINUTE).await;
     let pages = |world: &World| world.requests(Service::Jules, "GET", "/sessions?");
     let before = pages(&world).len();

@@ -35,7 +35,7 @@ async fn push(world: &World, job: &JobId, state: &str) {
     assert_eq!(answer["job_id"], json!(job));
 }
 
-/// Handles all messages there are; nobody polls.
+/// Handles all messages there are; no poller runs.
 async fn handle(world: &World) {
     while world.dispatcher.drain().await.expect("a queue") > 0 {}
 }
@@ -47,7 +47,7 @@ fn asked(world: &World) -> usize {
 #[tokio::test]
 async fn a_pushed_question_is_seen_at_once_and_a_forged_end_is_not_believed() {
     let (world, job) = asks_after(MINUTE * 2).await;
-    // Nobody polls from here on.
+    // No poller runs from here on.
     push(&world, &job, "COMPLETED").await;
     let before = asked(&world);
     handle(&world).await;
@@ -104,9 +104,9 @@ async fn what_is_pushed_is_polled_ten_times_less_often_and_nothing_is_missed() {
     push(&world, &job, "IN_PROGRESS").await;
     world.step().await;
     let fewer = polls(MINUTE * 10).await;
-    // Besides its turns it is looked at when it has been silent for too long.
+    // Apart from its turns it is read when it has been silent for too long.
     assert!(fewer <= usual / 6, "{fewer} of {usual}");
-    // Nobody pushes any more: after half an hour it is asked for as before.
+    // The pushes end: after half an hour it is read as before.
     world.pass(MINUTE * 21).await;
     let again = polls(MINUTE * 10).await;
     assert!(again >= 59, "{again}");

@@ -1,4 +1,4 @@
-//! Quotas: kept before they are hit, and learned from refusals.
+//! Quotas: kept before they are hit, and derived from refusals.
 
 use domain::governor::Limits;
 use domain::ids::JobId;
@@ -183,7 +183,7 @@ async fn cost_of_waiting(waiting: usize) -> (usize, u64) {
     world.limit("default", limits).await;
     let first = world.submit("first").await;
     world.until_is(MINUTE * 10, &first, "working").await;
-    // The first of them finds that no slot is free, and says when that is looked at again.
+    // The first of them finds that no slot is free, and sets the time of the next check.
     let next = world.submit("Job 0").await;
     world.step().await;
     for n in 1..waiting {

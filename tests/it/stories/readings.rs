@@ -1,4 +1,4 @@
-//! What somebody asks Jules for through a door without a credential: read by the dispatcher, for whoever waits.
+//! Reads of Jules through an API that holds no credential: the dispatcher reads, for a waiting caller.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -94,14 +94,14 @@ async fn a_job_is_shown_as_jules_shows_it_now() {
             world.state(&job).await == "working"
         })
         .await;
-    // Time goes by, and nobody polls.
+    // Time goes by without a poll.
     world.clock.advance(MINUTE * 2);
     assert_eq!(world.state(&job).await, "working");
     let looked = Box::pin(read(&world, world.desk.fresh_look(&job, WITHIN))).await;
     assert_eq!(looked.failure, None);
     assert_eq!(world.state(&job).await, "asking");
 
-    // Whoever asks again at once is shown the same, and Jules is not asked.
+    // A caller that asks again at once gets the same, and Jules is not asked.
     let asked = world.sandbox.requests().len();
     let again = Box::pin(read(&world, world.desk.fresh_look(&job, WITHIN))).await;
     assert_eq!((again, world.sandbox.requests().len()), (looked, asked));
@@ -136,7 +136,7 @@ async fn whoever_asks_again_and_again_has_jules_asked_no_more_often_than_the_lim
     assert!(second.read_at > first.read_at);
     assert_eq!(logs_read(&world) - begun, 2);
 
-    // Anybody can make up as many cursors as they like.
+    // Anyone can make up as many cursors as they like.
     let session = world.session(&job).await.id;
     let asked = async |from: u32| {
         for second in from..from + 100 {

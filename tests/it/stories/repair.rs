@@ -8,7 +8,7 @@ use sandbox::github::{Access, CheckSetup, Outcome, Permissions, Resource, TokenS
 use sandbox::{Scenario, Service, WebhookFaults};
 use tests::world::{MINUTE, Moment, Setup, World, ci, hour, on_green, with_ci};
 
-/// Green is merged, and pull requests are looked at by themselves so seldom that it is not worth waiting for.
+/// Green is merged, and the regular readings of pull requests are too rare to wait for.
 fn on_news() -> Source {
     let mut source = on_green();
     source.timing.pull_poll = hour(6);

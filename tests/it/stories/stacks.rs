@@ -52,7 +52,7 @@ async fn checks_that_were_cancelled_for_newer_ones_are_no_failure() {
     world.finish().await;
 }
 
-/// Merging the second of a stack would merge the first, which nobody has judged.
+/// Merging the second of a stack would merge the first, which was never judged.
 #[tokio::test]
 async fn what_stands_on_others_in_a_stack_is_not_merged() {
     let below = NewPull {

@@ -11,7 +11,7 @@ use sandbox::jules::AccountSetup;
 use sandbox::{Lags, Logged, Scenario, Service};
 use tests::world::{MINUTE, REPO, SECOND, Setup, World, ci, green_checks, on_green};
 
-/// A world with so many repositories besides the usual one.
+/// A world with so many additional repositories.
 async fn world_of(repos: usize, merge: MergePolicy) -> World {
     let names: Vec<String> = (0..repos).map(|n| format!("acme/r{n}")).collect();
     let source = |repo: &str| {
@@ -137,7 +137,7 @@ async fn who_waits_for_a_turn_stays_unread_when_settings_change() {
     }
     let ready = async |world: &World| world.gives(&jobs[0], "settling").await;
     world.until(MINUTE * 10, "ready", ready).await;
-    // Somebody has the turn and does not give it back.
+    // Another pull request has the turn and does not give it back.
     let turn = Lane {
         holder: format!("{REPO}#99").parse().expect("a pull request"),
         until: world.clock.now() + LANE_HOLD,

@@ -323,7 +323,7 @@ async fn an_order_ends_the_wake_that_asks_for_it_and_no_other() {
             received(&world).len() == 3
         })
         .await;
-    // Saying so besides is harmless, and what nobody gave an order about comes again.
+    // An additional acknowledgement is harmless, and an event without an order comes again.
     world.acknowledge(&world.wakes()[0]).await;
     world.pass(MINUTE * 15).await;
     let told = world.wakes();
@@ -346,14 +346,14 @@ async fn late_words_reach_whoever_has_the_wake() {
         .until(MINUTE * 5, "a try", async |_| !received(&world).is_empty())
         .await;
     assert!(world.wakes()[0]["message"].is_null());
-    // From now on somebody else is woken for its jobs, or nobody.
+    // From now on another agent is woken for its jobs, or none.
     source.agent = None;
     world.put_source(&source).await;
     world.pass(MINUTE * 30).await;
     let last = world.wakes().pop().expect("a wake");
     assert_eq!(last["message"], "Which database?");
     assert_eq!(ids(&world)[0], ids(&world)[received(&world).len() - 1]);
-    // Nobody is woken for it any more, so a person is shown it besides.
+    // No agent is woken for it any more, so a person sees it too.
     assert_eq!(world.events(&job).await, ["question/question"; 2]);
     world.finish().await;
 }

@@ -14,7 +14,7 @@ use tests::world::{
     stalling,
 };
 
-/// A why as text; times are told from the beginning of the story.
+/// An explanation as text; times count from the beginning of the story.
 fn told(why: &Why) -> String {
     let since = |at: jiff::Timestamp| {
         let seconds = at.duration_since(BEGIN).as_secs();

@@ -16,16 +16,17 @@ pub struct Asked {
     pub on: String,
 }
 
-/// What a call needs. A transaction needs what its items need.
+/// Permissions of a call. A transaction needs those of its items.
 ///
-/// Source: Service Authorization Reference, "Actions, resources, and condition keys" for Amazon DynamoDB, Amazon SQS and AWS Systems Manager.
+/// Source: Service Authorization Reference, "Actions, resources, and condition keys" for Amazon DynamoDB, Amazon SQS
+/// and AWS Systems Manager.
 pub(super) fn asked(headers: &HeaderMap, body: &[u8]) -> Vec<Asked> {
     let who = signer(headers);
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let (service, operation) = target(headers).split_once('.').unwrap_or_default();
     let pairs = match service {
         "DynamoDB_20120810" => of_records(operation, &body),
-        // Whoever may send one may send several.
+        // The right to send one includes the right to send several.
         "AmazonSQS" => {
             let operation = operation.trim_end_matches("Batch");
             vec![(format!("sqs:{operation}"), last(&body["QueueUrl"]))]

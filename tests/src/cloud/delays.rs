@@ -20,7 +20,8 @@ pub(super) struct Delays {
     real: Arc<dyn Queue>,
     waiting: LocalQueue,
     clock: Arc<dyn Clock>,
-    /// Messages that SQS has of us. A queue that nobody else sends to need not be asked while there is none. One that was sent or removed unheard counts as there.
+    /// Our messages in SQS. A queue without other senders need not be asked while it is empty. A message with an
+    /// unknown outcome counts as there.
     there: Arc<AtomicU64>,
     /// Whether every message is sent twice.
     doubling: bool,
@@ -103,7 +104,7 @@ impl Queue for Delays {
         }
         let mut batch = self.real.receive(limit, visibility).await?;
         for message in &mut batch {
-            // Whoever releases it has to send it again.
+            // A release has to send it again.
             message.receipt.0 = format!("{}{OF}{}", message.receipt.0, message.body);
         }
         Ok(batch)

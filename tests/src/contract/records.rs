@@ -60,7 +60,8 @@ async fn version_of(store: &dyn Records, key: &Key) -> Option<u64> {
     store.get(key).await.unwrap().map(|record| record.version)
 }
 
-/// Adds one to the number in a record, however often somebody else is quicker. Every conflict is somebody's success.
+/// Adds one to the number in a record, however often another writer is quicker. Every conflict is another writer's
+/// success.
 pub async fn increment(store: &dyn Records, key: &Key) {
     for _ in 0..=RACERS {
         let mut found = store.get(key).await.unwrap().unwrap();
@@ -158,7 +159,7 @@ const CONDITIONS: [(Expect, bool, bool); 5] = [
     (Expect::Any, true, true),
 ];
 
-/// Tries an item on an absent record and on one of version 2, under each condition; tells what it left behind to `judge`.
+/// Tries an item on an absent record and on one of version 2, under each condition; passes the result to `judge`.
 async fn under_each_condition(
     store: &dyn Records,
     item: impl Fn(Record, Expect) -> Write,

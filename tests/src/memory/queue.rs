@@ -50,7 +50,7 @@ impl MemoryQueue {
 }
 
 impl Shelf {
-    /// Where the message is that a receipt was given for, if nobody received it since.
+    /// The position of a receipt's message, if it was not received again since.
     fn held(&self, receipt: &Receipt) -> Option<(Timestamp, u64)> {
         let (number, receives) = receipt.0.split_once('.')?;
         let (number, receives): (u64, u32) = (number.parse().ok()?, receives.parse().ok()?);

@@ -1,4 +1,4 @@
-//! Kills a process at a chosen moment: from then on its ports are dead until it is started again, as if nobody had been there.
+//! Kills a process at a chosen moment: from then on its ports are dead until it is restarted.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub enum Moment {
     /// The act never happens.
     Before,
-    /// The act happens, and nobody learns of it.
+    /// The act happens, and its outcome is lost.
     After,
 }
 

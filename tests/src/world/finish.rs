@@ -69,7 +69,7 @@ impl World {
         self.nobody_waits_for_the_dead().await;
     }
 
-    /// A slot of a job that is over is found when somebody wants one.
+    /// A finished job's slot is freed when another job wants one.
     async fn nobody_waits_for_the_dead(&self) {
         for found in self.desk.store.accounts().await.expect("accounts") {
             let queued = self.desk.store.queued(&found.value.name).await;

@@ -125,7 +125,8 @@ async fn all(
     outcomes.into_iter().collect()
 }
 
-/// One invocation of a dispatcher, with what its queue has. Where calls may fail, the function may not have been able to show a message again that it left.
+/// One invocation of a dispatcher, with a batch of its queue. Where calls may fail, the function may have failed to
+/// release a message.
 async fn dispatch(crew: &Crew, may_fail: bool) -> Result<usize, Error> {
     let batch = crew.queue.receive(BATCH, VISIBILITY).await?;
     if batch.is_empty() {
@@ -138,7 +139,7 @@ async fn dispatch(crew: &Crew, may_fail: bool) -> Result<usize, Error> {
     for (number, delivery) in batch.iter().enumerate() {
         let id = number.to_string();
         if crew.fate.is_dead() {
-            // Nobody answered for it, so it stays hidden for as long as SQS was told.
+            // It got no answer, so it stays hidden for its visibility timeout.
             crew.queue.release(&delivery.receipt, VISIBILITY).await?;
         } else if left.iter().all(|failed| failed.item_identifier != id) {
             crew.queue.acknowledge(&delivery.receipt).await?;

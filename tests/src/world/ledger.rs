@@ -124,7 +124,7 @@ impl Ledger {
     }
 }
 
-/// What a commit is about, for whoever chooses where to die.
+/// The name of a commit, for choosing where to die.
 fn name_of(items: &[Write]) -> String {
     let keys: Vec<String> = items
         .iter()

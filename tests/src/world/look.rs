@@ -177,7 +177,7 @@ impl World {
             .collect()
     }
 
-    /// Says something on Jules's page, as somebody would who answers there.
+    /// Sends a message on Jules's page, like a person who answers there.
     pub async fn say_upstream(&self, job: &JobId, text: &str) {
         let session = self.session(job).await.id;
         let url = format!(
@@ -200,7 +200,7 @@ impl World {
         assert!(answer.status().is_success(), "{answer:?}");
     }
 
-    /// Deletes a session upstream, as somebody in the web product would.
+    /// Deletes a session upstream, like a person in the web product.
     pub async fn delete_upstream(&self, session: &str) {
         let url = format!("{}/sessions/{session}", self.sandbox.jules_base());
         let key = self.secrets.get("jules/default").expect("a key");

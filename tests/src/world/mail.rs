@@ -1,4 +1,4 @@
-//! Webhook deliveries made by hand, as somebody who holds the secret could, and edits that people make on GitHub's pages.
+//! Handmade webhook deliveries, like those of a holder of the secret, and edits that people make on GitHub's pages.
 
 use sandbox::webhook::sign;
 use serde_json::Value;
@@ -12,7 +12,7 @@ pub struct Postman {
 }
 
 impl World {
-    /// Somebody who posts to the webhook's door.
+    /// A client that posts to the webhook's route.
     pub fn postman(&self) -> Postman {
         Postman {
             client: plain_client(),

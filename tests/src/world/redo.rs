@@ -10,14 +10,15 @@ use jiff::Timestamp;
 use super::World;
 
 impl World {
-    /// Does one thing outside as somebody once did it, at the same time. `jobs` are those of that day, of one account whose plans wait for a person.
+    /// Repeats one earlier action outside, at the same time. `jobs` are those of that day, of one account whose plans
+    /// wait for a person.
     pub async fn redo(&self, at: Timestamp, action: &Action, jobs: &[Job]) {
         self.advance_to(at);
         let done = self.call(action, jobs).await;
         done.unwrap_or_else(|failure| panic!("`{action}` cannot be done again: {failure}"));
     }
 
-    /// Lets the world outside move on to a time, with nobody looking.
+    /// Lets the world outside move on to a time, without any reader.
     pub fn advance_to(&self, at: Timestamp) {
         self.clock.advance(at.duration_since(self.clock.now()));
         self.sandbox.advance();

@@ -21,7 +21,8 @@ impl World {
         local::back_up(&folder.join(DATABASE_FILE), to, &[], now).expect("a backup");
     }
 
-    /// Goes on with a backup in a new folder, as after `gaffer restore`; the store of before is forgotten. Answers how many effects are in doubt.
+    /// Goes on with a backup in a new folder, as after `gaffer restore`; the previous store is dropped. Returns how
+    /// many effects are in doubt.
     pub async fn restore(&mut self, backup: &Path, folder: &Path) -> u64 {
         assert!(self.door.is_none(), "the door holds the queue of before");
         local::prepare_folder(folder).expect("a folder");
@@ -41,7 +42,7 @@ impl World {
         doubted
     }
 
-    /// Puts everything that remembers anything over another database.
+    /// Moves everything with a memory over to another database.
     pub fn work_over(&mut self, database: &Database) {
         let clock: Arc<dyn Clock> = Arc::new(SharedClock(self.clock.clone(), self.drift.clone()));
         let queue = LocalQueue::new(database, "work", clock.clone());

@@ -150,7 +150,7 @@ pub fn silent(matches: &str) -> Story {
     story(matches, steps)
 }
 
-/// A story that falls silent until somebody says something, and then works.
+/// A story that falls silent until a message comes, and then works.
 pub fn stalling(matches: &str) -> Story {
     story(
         matches,

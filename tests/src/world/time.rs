@@ -10,7 +10,7 @@ use super::{Work, World};
 /// Steps of virtual time: fine enough for every story, coarse enough to be quick.
 const STEP: SignedDuration = SignedDuration::from_secs(1);
 
-/// How often it is looked at least whether something holds that only the sandbox knows.
+/// Longest interval of checks for something that only the sandbox knows.
 const LOOK_EVERY: SignedDuration = SignedDuration::from_secs(10);
 
 impl World {
@@ -70,7 +70,8 @@ impl World {
         Box::pin(self.until(within, state, is_so)).await;
     }
 
-    /// When to look again whether something holds: at the next second. Each look at AWS costs several calls, so there it is when something happens.
+    /// The time of the next check: the next second. Each check on AWS costs several calls, so there it is when
+    /// something happens.
     async fn next_look(&self) -> Timestamp {
         let now = self.clock.now();
         match &self.work {

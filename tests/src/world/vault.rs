@@ -13,7 +13,7 @@ use super::{AGENT, WEBHOOK_SECRET};
 /// Secrets by path.
 pub struct Vault {
     kept: Mutex<BTreeMap<String, String>>,
-    /// The paths of those that were put or removed since anybody asked.
+    /// The paths that were put or removed since the last query.
     changed: Mutex<BTreeSet<String>>,
 }
 
@@ -55,7 +55,7 @@ impl Vault {
         changes.collect()
     }
 
-    /// Whoever asks next is to hear of all of them.
+    /// The next query returns all of them.
     pub(super) fn all_changed(&self) {
         self.changed().extend(self.kept().keys().cloned());
     }

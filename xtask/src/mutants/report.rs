@@ -1,4 +1,4 @@
-//! What a run found, beside what is known to be no change at all.
+//! The result of a run, beside the mutants that are known to be equivalent.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ const LAST_RUN: &str = "## The last whole run\n";
 pub(super) struct Report {
     pub(super) package: String,
     pub(super) caught: usize,
-    /// With these the tests do not come to an end, which nobody overlooks.
+    /// With these the tests do not end, which is noticed anyway.
     pub(super) endless: usize,
     /// These are no programs.
     pub(super) unviable: usize,

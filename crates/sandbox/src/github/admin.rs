@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::access::Permissions;
 
-/// What an administrator sets in a repository besides its checks and rules.
+/// An administrator's settings of a repository apart from its checks and rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AdminSetup {
@@ -14,13 +14,13 @@ pub struct AdminSetup {
     pub labels: Vec<String>,
     /// Classic protection does not hold for administrators.
     pub admins_bypass: bool,
-    /// Whoever asks stands on the bypass list of the ruleset.
+    /// The caller is on the bypass list of the ruleset.
     pub ruleset_bypass: bool,
     /// Workflows also run on `merge_group`.
     pub on_merge_group: bool,
 }
 
-/// How the hook is set up, besides its address and its secret.
+/// The hook's settings apart from its address and its secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HookSetup {
@@ -49,7 +49,7 @@ impl HookSetup {
     }
 }
 
-/// The events the hook is subscribed to unless told otherwise.
+/// The default events of the hook.
 const EVENTS: [&str; 9] = [
     "check_run",
     "check_suite",

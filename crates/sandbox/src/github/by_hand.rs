@@ -1,4 +1,4 @@
-//! Checks moved by somebody instead of by the clock: set, finished, run again.
+//! Checks moved by a test instead of the clock: set, finished, run again.
 
 use std::collections::BTreeSet;
 

@@ -93,7 +93,7 @@ pub(crate) struct Check {
 /// How far a check has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Planned, but nobody can see it yet.
+    /// Planned, but not visible yet.
     Planned,
     Queued,
     InProgress,

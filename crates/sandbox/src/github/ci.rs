@@ -170,7 +170,7 @@ impl World {
         }
     }
 
-    /// Brings a check to a phase and tells the hook.
+    /// Brings a check to a phase and sends the webhook.
     pub(crate) fn set_phase(&mut self, at: Timestamp, repo: &str, id: u64, phase: Phase) {
         let Ok(found) = self.repo_mut(repo) else {
             return;
@@ -196,7 +196,7 @@ impl World {
         }
     }
 
-    /// Posts the commit status that a check of the older kind stands for.
+    /// Posts the commit status of a check of the older kind.
     fn post_for(&mut self, at: Timestamp, repo: &str, check: &Check) {
         let state = match check.phase {
             Phase::Planned => return,

@@ -143,7 +143,7 @@ impl World {
             .filter(|sha| ours.contains(sha));
         shared
             .filter_map(|sha| self.commits.get(sha))
-            // Later commits have more ancestors, also when the clock stood still.
+            // Later commits have more ancestors, even with the same time.
             .max_by_key(|commit| self.ancestors(&commit.sha).len())
             .map(|commit| commit.sha.clone())
             .unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Tells the hook what changed, with payloads written from the state.
+//! Sends webhooks about changes, with payloads written from the state.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -88,9 +88,9 @@ impl World {
         }
     }
 
-    /// Writes an event down for delivery, with the repository and whoever caused it.
+    /// Writes an event down for delivery, with the repository and its sender.
     fn tell(&mut self, now: Timestamp, repo: &str, event: &str, (body, sender): (Value, User)) {
-        // Payloads are costly to write; without a hook nobody reads them.
+        // Payloads are costly to write, and without a hook they are unused.
         if self.outbox.target.is_none() {
             return;
         }
@@ -241,7 +241,7 @@ impl World {
         }
     }
 
-    /// Tells of a suite that stands differently than `before`, and of its workflow run.
+    /// Sends webhooks about a suite whose standing differs from `before`, and about its workflow run.
     pub(crate) fn tell_suite(
         &mut self,
         now: Timestamp,
@@ -333,7 +333,7 @@ impl World {
         })
     }
 
-    /// Tells of a branch that moved from one SHA to another; none stands for "did not exist".
+    /// Sends a webhook about a branch that moved from one SHA to another; `None` means "did not exist".
     pub(crate) fn tell_push(
         &mut self,
         now: Timestamp,
@@ -366,7 +366,7 @@ impl World {
         }
     }
 
-    /// Who wrote a commit, which stands for who caused what follows from it.
+    /// The author of a commit, as the sender of events that follow from it.
     fn pusher(&self, sha: &str) -> User {
         self.commits
             .get(sha)

@@ -1,4 +1,4 @@
-//! What stands between a pull request and its merge: conflicts, drafts, rules.
+//! Obstacles between a pull request and its merge: conflicts, drafts, rules.
 
 use jiff::Timestamp;
 
@@ -8,7 +8,7 @@ use super::checks::{Check, Conclusion, Phase};
 use super::setup::{CheckKind, Protection, RequiredCheck};
 use super::world::{Pull, Repo, Review, World};
 
-/// How one required check stands on a commit.
+/// State of one required check on a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
     Passed,
@@ -134,7 +134,7 @@ fn review_violation(repo: &Repo, pull: &Pull) -> Option<String> {
     })
 }
 
-/// Whether a reviewer's word counts: anybody may review, and only those who may write have a say.
+/// Whether a review counts: anyone may review, and only users with write access have a say.
 fn may_write(repo: &Repo, review: &Review) -> bool {
     let granted = repo.setup.collaborators.get(&review.author.login);
     let writes = granted.is_some_and(|word| word == "admin" || word == "write");

@@ -25,7 +25,7 @@ pub(crate) struct Actor {
 }
 
 impl Actor {
-    /// Anybody but the Actions token.
+    /// Any user but the Actions token.
     pub(crate) fn person(login: &str) -> Self {
         Self {
             user: User::named(login),

@@ -38,7 +38,8 @@ impl InstallationSetup {
 }
 
 impl GitHub {
-    /// Renames or transfers a repository to `owner/name`: everything in it goes along, and the old name leads on to it until somebody else takes that name. An unknown repository changes nothing.
+    /// Renames or transfers a repository to `owner/name`: everything in it goes along, and the old name redirects to
+    /// it until another repository takes that name. An unknown repository changes nothing.
     pub fn rename_repo(&self, old: &str, new: &str) {
         self.world().rename_repo(old, new);
     }

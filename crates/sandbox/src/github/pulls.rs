@@ -284,7 +284,7 @@ impl World {
         Ok(())
     }
 
-    /// Remembers the base's tip of a pull request that is about to be closed.
+    /// Records the base's tip of a pull request that is about to be closed.
     pub(crate) fn freeze_base(&mut self, repo: &str, number: u64) -> Result<(), Refusal> {
         if let Ok(pull) = self.pull(repo, number) {
             let tip = self.repo(repo)?.tip(&pull.base_ref).to_owned();

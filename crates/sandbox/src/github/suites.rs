@@ -6,7 +6,7 @@ use super::checks::{Check, Conclusion, Phase, Standing, Suite};
 use super::world::{Repo, World};
 
 impl World {
-    /// Works out how a suite stands and tells the hook what changed.
+    /// Derives the standing of a suite and sends webhooks about changes.
     pub(crate) fn settle_suite(&mut self, at: Timestamp, repo: &str, id: u64) {
         let Ok(found) = self.repo_mut(repo) else {
             return;
@@ -33,7 +33,7 @@ impl World {
     }
 }
 
-/// How a suite stands; none while nothing of it can be seen.
+/// The standing of a suite; `None` while nothing of it is visible.
 pub(crate) fn standing(repo: &Repo, suite: &Suite) -> Option<Standing> {
     let checks: Vec<&Check> = repo
         .checks

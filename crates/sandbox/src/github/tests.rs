@@ -1,4 +1,4 @@
-//! Tests of the small GitHub over real sockets, with a clock that moves only when told to.
+//! Tests of the small GitHub over real sockets, with a clock that moves only when it is set.
 
 mod access;
 mod ci;

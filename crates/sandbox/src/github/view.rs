@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::world::World;
 
-/// Where a pull request stands.
+/// State of a pull request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PullState {
@@ -38,7 +38,7 @@ pub struct PullView {
     pub body: String,
     /// Login of the author.
     pub author: String,
-    /// Where it stands.
+    /// Its state.
     pub state: PullState,
     /// Whether it is a draft.
     pub draft: bool,

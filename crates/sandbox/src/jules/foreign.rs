@@ -1,4 +1,4 @@
-//! Sessions that nobody created through the API, and what tests and control may look at.
+//! Sessions that were not created through the API, and accessors for tests and control.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -44,7 +44,7 @@ pub struct SessionView {
 }
 
 impl Jules {
-    /// Makes sessions that nobody created through the API; answers their ids.
+    /// Makes sessions that were not created through the API; returns their ids.
     ///
     /// # Errors
     /// [`Error::Scenario`] when the account is unknown, or the id is malformed or taken.
@@ -136,7 +136,7 @@ impl ForeignSession {
 }
 
 impl Session {
-    /// Stands in the state a scenario gave it and plays on from there.
+    /// Starts in the scenario's state and plays on from there.
     fn appear(&mut self, foreign: &ForeignSession, n: u32, stage: &Stage<'_>) {
         self.write(
             self.created_at,
@@ -162,7 +162,7 @@ impl Session {
         self.schedule_next(stage);
     }
 
-    /// A pull request that only an address tells of.
+    /// A pull request that only an address refers to.
     fn told_pull(&self, url: String) -> OwnPull {
         OwnPull {
             at: pull_of_url(&url),

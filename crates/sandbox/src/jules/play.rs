@@ -293,7 +293,7 @@ pub(crate) fn posture_of(state: &str) -> Posture {
         "COMPLETED" => Posture::Finished,
         "PAUSED" => Posture::Paused,
         "FAILED" => Posture::Failed,
-        // Working states, and states nobody knows.
+        // Working states, and unknown ones.
         _ => Posture::Playing,
     }
 }

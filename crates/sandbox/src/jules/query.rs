@@ -63,7 +63,7 @@ fn page_size(value: &str) -> Result<usize, Refusal> {
     usize::try_from(size).map_err(|_| wrong())
 }
 
-/// Where a thing stands in a list: nanoseconds, then a name for twins.
+/// The place of a thing in a list: nanoseconds, then a name for duplicates.
 pub(crate) type Place = (i128, String);
 
 /// Cuts one page out of `items`, which are in `order` of their places.

@@ -1,4 +1,4 @@
-//! A session: what it was asked, where it stands, and the agenda of what it will do.
+//! A session: its prompt, its state, and the agenda of what it will do.
 
 use std::collections::VecDeque;
 
@@ -25,7 +25,7 @@ pub(crate) struct Session {
     pub(crate) created_at: Timestamp,
     /// The state by its raw name, known or not.
     pub(crate) state: String,
-    /// When it entered that state; this is all that `updateTime` tells.
+    /// When it entered that state; `updateTime` reports nothing else.
     pub(crate) state_since: Timestamp,
     /// An older picture that reads still show.
     pub(crate) shadow: Option<Shadow>,
@@ -92,7 +92,7 @@ pub(crate) struct Work {
 /// The pull request among a session's outputs.
 #[derive(Clone, Debug)]
 pub(crate) struct OwnPull {
-    /// `owner/name` and number; none for one that only an address tells of.
+    /// `owner/name` and number; `None` for one that only an address refers to.
     pub(crate) at: Option<(String, u64)>,
     pub(crate) url: String,
     pub(crate) title: String,
@@ -150,7 +150,7 @@ impl Session {
             "AWAITING_PLAN_APPROVAL" | "AWAITING_USER_FEEDBACK" | "PAUSED" => {
                 switches.awaiting_holds_slot
             }
-            // Working, queued, or in a state nobody knows.
+            // Working, queued, or in an unknown state.
             _ => true,
         }
     }

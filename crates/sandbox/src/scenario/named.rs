@@ -1,4 +1,4 @@
-//! Scenarios that are there by name, for whoever wants to see one situation: each is a file as anybody may write one.
+//! Named scenarios, each for one situation: every one is a file that a user could have written.
 
 use crate::Error;
 

@@ -83,7 +83,7 @@ pub fn sign(secret: &str, body: &[u8]) -> String {
 
 /// A client without trusted roots, since the target is always a plain HTTP address nearby.
 fn client() -> Option<reqwest::Client> {
-    // A provider that somebody else installed first serves as well.
+    // An already installed provider serves as well.
     drop(rustls::crypto::ring::default_provider().install_default());
     let built = reqwest::Client::builder()
         .timeout(ANSWER_LIMIT)

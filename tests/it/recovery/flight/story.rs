@@ -39,7 +39,7 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    /// Tells them apart by their prompts.
+    /// Finds them by their prompts.
     pub(super) fn among(jobs: &[Job]) -> Self {
         let of = |prompt: &str| {
             let job = jobs.iter().find(|job| job.prompt == prompt);
@@ -91,7 +91,7 @@ pub(super) fn setup() -> Setup {
     }
 }
 
-/// Plays it; answers what was done last, of which nobody learned.
+/// Plays it; returns the last action, whose outcome was never recorded.
 pub(super) async fn everything() -> (World, (Timestamp, Action)) {
     let world = World::with(setup()).await;
     put_settings(&world).await;
@@ -157,7 +157,7 @@ async fn die_saying(world: &World, job: &JobId) -> (Timestamp, Action) {
     (world.clock.now(), said)
 }
 
-/// Everything is paused while somebody gives orders.
+/// Everything is paused while orders come.
 async fn hold(world: &World, asking: &JobId, merged: &JobId) {
     world.pause(true).await;
     world
@@ -212,7 +212,7 @@ pub(super) async fn order(world: &World, name: &str, order: &str) -> JobId {
     job.expect("a job").id
 }
 
-/// Somebody asks for an adoption, and the process dies before it tells anybody: the wish and its message stay.
+/// An adoption is requested, and the process dies before it sends the message: the request and its message stay.
 async fn adopt_and_die(world: &World) {
     let adoption = Adoption {
         session: "99".parse().expect("a session"),

@@ -1,4 +1,5 @@
-//! Repositories are known by their number: a new name changes nothing, and a repository that took the old name is nobody.
+//! Repositories are known by their number: a new name changes nothing, and a repository that took the old name is
+//! unknown.
 
 use domain::ids::RepoId;
 use engine::work::Work;
@@ -35,7 +36,8 @@ async fn the_same_with_webhooks_that_name_the_new_name() {
     renamed_story(true).await;
 }
 
-/// Somebody renames the repository away and puts another one in its place, with a pull request that looks the same and is green.
+/// Renames the repository away and puts another one in its place, with a pull request that looks the same and is
+/// green.
 async fn replaced() -> (World, domain::ids::JobId) {
     let (world, job) = in_review(false).await;
     put_in_its_place(&world);

@@ -1,4 +1,4 @@
-//! A permission that is missing is told by its name, and never mistaken for checks that are still to come.
+//! A missing permission is reported by its name, and never mistaken for pending checks.
 
 use sandbox::github::{
     Access, CiSetup, DEFAULT_TOKEN, Permissions, Protection, RequiredCheck, Resource, TokenKind,

@@ -1,4 +1,4 @@
-//! Who asks: a token, the App with its JSON web token, or nobody; what they may do and how often.
+//! The caller: a token, the App with its JSON web token, or an anonymous one; with its rights and its limits.
 
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
@@ -62,7 +62,7 @@ impl Caller {
         }
     }
 
-    /// Whose the credential is: a workflow run's is the bot's, whoever started the run.
+    /// The user behind the credential: a workflow run's is the bot, whichever user started the run.
     pub(super) fn viewer(&self) -> &str {
         if self.is_actions() {
             "github-actions[bot]"
@@ -128,7 +128,7 @@ impl Caller {
         })
     }
 
-    /// Refuses everybody but the App.
+    /// Refuses all callers but the App.
     pub(super) fn is_app(&self) -> Result<(), Refusal> {
         match self {
             Self::App => Ok(()),

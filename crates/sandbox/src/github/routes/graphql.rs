@@ -83,7 +83,7 @@ fn mark_ready(world: &mut World, ask: &Ask, repo: &str, number: u64) -> Outcome 
     ))
 }
 
-/// The pull request whose node id stands in the variables or in the query itself.
+/// The pull request whose node id is in the variables or in the query itself.
 fn target(world: &World, ask: &Ask, query: &str) -> Option<(String, u64)> {
     let variables = ask
         .body

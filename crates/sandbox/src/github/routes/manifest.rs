@@ -40,7 +40,7 @@ impl Default for Manifests {
     }
 }
 
-/// Answers what a browser, or somebody with a code, asks; none when the request is something else.
+/// Answers a browser, or a client with a code; `None` when the request is something else.
 pub(super) fn answer(
     world: &mut World,
     parts: &Parts,
@@ -125,7 +125,7 @@ fn permissions(manifest: &Value) -> Option<Permissions> {
     )
 }
 
-/// A code is good for one exchange, which makes the App; nobody has installed it yet.
+/// A code is good for one exchange, which makes the App, without any installation yet.
 fn convert(world: &mut World, code: &str, now: Timestamp) -> Result<Response, Refusal> {
     let manifest = world
         .manifests

@@ -28,7 +28,7 @@ pub(super) fn answer(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) ->
     }
 }
 
-/// Everybody who can read the repository can read its rules.
+/// Every reader of the repository can read its rules.
 fn rules(world: &World, ask: &Ask, repo: &str, branch: &str) -> Outcome {
     ask.reads(Resource::Metadata)?;
     Ok(paging::list(

@@ -16,7 +16,7 @@ pub(super) fn show(world: &World, ask: &Ask, repo: &str) -> Outcome {
     let found = world.repo(repo)?;
     let mut answer = ask.pen(world).repo(found);
     let permission = world.permission_of(repo, ask.caller.login())?;
-    // A token acts for whoever made it; the sandbox's own token belongs to someone with every right.
+    // A token acts for its maker; the sandbox's own token belongs to a user with every right.
     let writes =
         permission != "read" && permission != "none" || ask.writes(Resource::Contents).is_ok();
     put(

@@ -46,7 +46,7 @@ fn label(world: &World, ask: &Ask, repo: &str, name: &str) -> Outcome {
     })))
 }
 
-/// The owner and everybody who was invited, by what they may do at least.
+/// The owner and all invited users, by their least rights.
 fn people(world: &World, ask: &Ask, repo: &str) -> Outcome {
     ask.reads(Resource::Metadata)?;
     let found = world.repo(repo)?;

@@ -222,7 +222,7 @@ async fn reviews_and_the_merge_queue_block() {
             .contains("At least 1 approving review")
     );
 
-    // Anybody may review a public repository, and has no say by that.
+    // Anyone may review a public repository, and has no say by that.
     let stranger = ("stranger", "APPROVED", "fine by me");
     stand.github.review(stand.now(), REPO, n, stranger);
     assert!(

@@ -96,7 +96,7 @@ fn put_what_belongs_to_one(samples: &mut Samples) {
     readings(samples);
 }
 
-/// What was read for somebody who waited, and what somebody noted down.
+/// Readings on request, and notes.
 fn readings(samples: &mut Samples) {
     let message = |id: &str, role| Message {
         id: id.parse().expect("an id"),

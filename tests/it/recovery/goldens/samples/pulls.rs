@@ -52,7 +52,7 @@ fn phases() -> Vec<PullPhase> {
             commit: Some(sha('c')),
         }),
         settled(PullState::Closed),
-        // Nobody settles an open one, but the word is stored with facts as well.
+        // An open one is never settled, but the word is stored with facts as well.
         settled(PullState::Open),
     ]
 }

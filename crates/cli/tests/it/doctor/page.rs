@@ -5,17 +5,17 @@ use expect_test::expect_file;
 
 const HEAD: &str = "# What `gaffer doctor` finds
 
-`gaffer doctor` looks at everything this installation needs: the data folder, the clock, Jules, GitHub, each source with its branch rules, webhooks, agents, and work that waits.
-It reads only, here and outside, and sends nothing.
+`gaffer doctor` checks everything that this installation needs: the data folder, the clock, Jules, GitHub, each source with its branch rules, webhooks, agents, and waiting work.
+It only reads, here and outside, and sends nothing.
 It works whether or not `gaffer up` runs, and says first if it does not; hosts that a running one was allowed with `--allow-host` count.
-Each finding has three short lines: how bad it is with its code and what is the case, the cause, and the command or click that mends it.
+Each finding has three short lines: its severity with its code and the observation, the cause, and the command or click that fixes it.
 It exits with 0 when there is no error and with 1 when there is one; `--json` prints the same for programs.
-`--source OWNER/REPO` looks at one source, and `--webhook-url URL` says where webhooks should go.
+`--source OWNER/REPO` checks one source, and `--webhook-url URL` says where webhooks should go.
 
-Mend from the top: what comes later often has its cause in what comes earlier.
-Words in capitals stand for names that a finding fills in.
+Fix the findings from the top: later ones are often caused by earlier ones.
+Words in capitals are placeholders that a finding fills in.
 
-| code | severity | cause | what mends it |
+| code | severity | cause | fix |
 | --- | --- | --- | --- |
 ";
 

@@ -30,7 +30,7 @@ impl Scanner {
         Self { pieces, names }
     }
 
-    /// The first secret that a text holds, with its form; none if it holds none.
+    /// The first secret that a text holds, with its form; `None` if it holds none.
     pub(super) fn leak(&self, text: &str) -> Option<&(String, &'static str)> {
         let found = self.pieces.find(&squeezed(text))?;
         self.names.get(found.pattern().as_usize())

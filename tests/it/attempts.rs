@@ -146,7 +146,7 @@ async fn tried_again(world: &World, job: &JobId) {
     again.expect("a second attempt");
 }
 
-/// Of the sessions that an attempt made, which are put away.
+/// Of the sessions that an attempt made, which are archived.
 fn put_away(world: &World, (job, attempt): (&JobId, u32)) -> Vec<bool> {
     let marker = format!("{job}#{attempt}]");
     let sessions = world.sandbox.jules().sessions().into_iter();
@@ -296,7 +296,7 @@ async fn an_adoption_whose_first_try_got_nowhere_is_decided_again() {
     let Ok(Adopted::Later(new)) = asked else {
         panic!("{asked:?}")
     };
-    // The first try listed the job before it died.
+    // The first attempt listed the job before it died.
     let mut unit = world.desk.unit();
     let list = keys::listed(keys::JOBS, keys::job_place(world.desk.now(), &new));
     let place = Place {

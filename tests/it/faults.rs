@@ -340,7 +340,7 @@ async fn quickly_repaired() -> World {
     world_of(with_ci(ci(vec![check])), source).await
 }
 
-/// The session finishes, is asked to mend a check, and finishes again: both are heard before its job is over.
+/// The session finishes, is asked to fix a check, and finishes again: both are heard before its job is over.
 async fn finishes_twice(world: &World) {
     let job = world.submit("whatever").await;
     merged(world, &job).await;

@@ -191,7 +191,7 @@ pub struct Storm {
     pub gate: Arc<Gate>,
     /// How many pollers and dispatchers work at the same time.
     pub crews: usize,
-    /// What chooses who dies when, and which ticks are lost or late; none for a world in which nothing dies or is lost.
+    /// What chooses who dies when, and which ticks are lost or late; `None` for a world in which nothing dies or is lost.
     pub seed: Option<u64>,
 }
 

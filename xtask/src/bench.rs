@@ -100,7 +100,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         .with_context(|| format!("writing {}", kept.display()))
 }
 
-/// Builds the functions as cargo-lambda does, which adds one setting to the profile, and fetches the other runtime clients; answers where everything is.
+/// Builds the functions as cargo-lambda does, which adds one setting to the profile, and fetches the other runtime clients;
+/// returns where everything is.
 fn functions(root: &Path) -> Result<Vec<OsString>> {
     let mut command = Command::new("cargo");
     forget_outer_package(&mut command);

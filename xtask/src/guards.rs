@@ -47,7 +47,7 @@ impl Guard {
         }
     }
 
-    /// Builds `gaffer` without this guard and answers where it is.
+    /// Builds `gaffer` without this guard and returns where it is.
     pub(crate) fn build(self, root: &Path) -> Result<PathBuf> {
         let folder = root.join("target").join("guards");
         std::fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;

@@ -69,7 +69,7 @@ impl Services {
 }
 
 impl LocalStack {
-    /// Starts it, fetching what it needs once, and answers when it is ready.
+    /// Starts it, fetching what it needs once, and returns when it is ready.
     pub(crate) fn start(root: &Path) -> Result<Self> {
         let packages = tools::localstack(root)?;
         let dynamodb = tools::dynamodb_local(root)?;

@@ -28,7 +28,7 @@ pub(crate) struct MiniStack {
 }
 
 impl MiniStack {
-    /// Starts one on a free port, fetching it once, and answers when it is ready.
+    /// Starts one on a free port, fetching it once, and returns when it is ready.
     pub(crate) fn start(root: &Path) -> Result<Self> {
         Self::start_at(root, free_port()?)
     }

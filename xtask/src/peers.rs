@@ -1,4 +1,4 @@
-//! Other people's programs that try ours in tests: clients, inspectors and verifiers of the protocols we speak.
+//! Other people's programs that exercise ours in tests: clients, inspectors and verifiers of the protocols we speak.
 
 use std::path::{Path, PathBuf};
 

@@ -61,7 +61,7 @@ struct Rhythm {
 }
 
 impl Rhythm {
-    /// That of a play; none where nothing comes. Usual sessions work for some 21 minutes in the mean.
+    /// That of a play; `None` where nothing comes. Usual sessions work for some 21 minutes in the mean.
     fn of(play: Play) -> Option<Self> {
         let (median_minutes, jobs) = match play {
             Play::TenSeconds | Play::FortyFiveSeconds => (MEDIAN_MINUTES, JOBS),

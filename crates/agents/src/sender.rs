@@ -23,7 +23,7 @@ use crate::answer;
 use crate::destination::{self, CheckedResolver, HostRule, Lookup, Refusal, SystemLookup, Trust};
 use crate::signature::SigningSecrets;
 
-/// Time for one try, from the lookup of the name to the end of the answer: Standard Webhooks advises 15 to 30 s.
+/// Time for one attempt, from the lookup of the name to the end of the answer: Standard Webhooks advises 15 to 30 s.
 pub const TRY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Time for the lookup and the handshakes: what fails within it certainly was not sent.
@@ -125,7 +125,7 @@ impl Sender {
         SigningSecrets::parse(&stored).map_err(|error| unusable(FailureClass::Unauthorized, &error))
     }
 
-    /// The try, ready to go, through the client that is as strict as its destination demands.
+    /// The attempt, ready to go, through the client that is as strict as its destination demands.
     fn request(
         &self,
         envelope: &Envelope,

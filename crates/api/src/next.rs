@@ -24,7 +24,7 @@ pub(crate) fn shown(next: &Next) -> wire::Next {
     }
 }
 
-/// The route that does what is advised; none for what only the operator of Gaffer can do.
+/// The route that does what is advised; `None` for what only the operator of Gaffer can do.
 fn route(advice: Advice, about: &str) -> Option<String> {
     let order = |verb: Verb| {
         let (path, _) = verb.paths();

@@ -33,7 +33,7 @@ const SENTENCE_CHARS_MAX: usize = 8_200;
 /// Longest short text, in characters.
 pub(crate) const SHORT_CHARS_MAX: usize = 1_000;
 
-/// Why a job ended that was called off: in these words since the first design.
+/// Why a job ended that was cancelled: in these words since the first design.
 const CANCELLED: &str = "Canceled by user";
 
 /// A job, with who is waited for.

@@ -201,7 +201,7 @@ fn signature(headers: &HeaderMap) -> Result<&str, Rejected> {
         .ok_or(Rejected::Malformed)
 }
 
-/// What a wake-up asks to look at; none for issues, which nothing follows yet.
+/// What a wake-up asks to look at; `None` for issues, which nothing follows yet.
 fn work(wakeup: &Wakeup) -> Option<Work> {
     let Wakeup {
         kind,

@@ -17,7 +17,7 @@ use secrecy::{ExposeSecret, SecretString};
 /// Time limit of one answer: the caller mostly has a cached secret, or a person waiting.
 const ATTEMPT_WITHIN: Duration = Duration::from_millis(1_500);
 
-/// Longest wait for a secret with all tries.
+/// Longest wait for a secret with all attempts.
 const READ_WITHIN: Duration = Duration::from_secs(3);
 
 /// Codes with which the store refuses, as opposed to being unavailable. A wrong clock or expired credentials say

@@ -192,7 +192,7 @@ async fn send_what_waited(name: &AgentName, desk: &Desk) -> Result<()> {
     Ok(())
 }
 
-/// A new secret for an agent that gets its first address; none when it has one.
+/// A new secret for an agent that gets its first address; `None` when it has one.
 async fn secret_if_none(agent: &Agent, data: &Keeping) -> Result<Option<String>> {
     let kept = SecretName::Agent(agent.name.clone());
     match data.secrets.read(&kept).await {

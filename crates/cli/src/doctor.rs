@@ -1,4 +1,4 @@
-//! `gaffer doctor`: looks at everything this installation needs, and says what is wrong, why, and what mends it.
+//! `gaffer doctor`: looks at everything this installation needs, and says what is wrong, why, and what fixes it.
 //!
 //! It reads only, here and outside, and works whether or not `gaffer up` is running.
 
@@ -40,7 +40,7 @@ pub(crate) async fn run(args: DoctorArgs, here: &Here, as_json: bool) -> Result<
 /// What the doctor found.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// In the order in which it is mended best.
+    /// In the order in which it is fixed best.
     pub(crate) findings: Vec<Finding>,
 }
 
@@ -95,7 +95,7 @@ fn plural(count: usize, word: &str) -> String {
     }
 }
 
-/// One finding: what is the case with its code, why it matters, and what mends it.
+/// One finding: what is the case with its code, why it matters, and what fixes it.
 fn lines(finding: &Finding) -> Vec<String> {
     let what = format!("{}  {}: {}", finding.code, finding.about, finding.what);
     let cause = finding.cause.map(|cause| format!("cause: {cause}"));

@@ -233,7 +233,7 @@ impl Run {
         Ok(made)
     }
 
-    /// Has `gaffer up` use the App from its next start on. The order lets any crash be mended by another run.
+    /// Has `gaffer up` use the App from its next start on. The order lets any crash be fixed by another run.
     async fn put_to_use(&self, made: &MadeApp) -> Result<()> {
         let key = self.data.secrets.read(&SecretName::App(made.id)).await?;
         self.data.secrets.write(&SecretName::GitHub, &key).await?;

@@ -101,7 +101,7 @@ impl Here {
         self.stack.is_none() && self.environment.overlay.contains_key(&name.path())
     }
 
-    /// The bearer token of our own door, without opening the store.
+    /// The bearer token of our own HTTP API, without opening the store.
     pub(crate) async fn token(&self) -> Result<SecretString> {
         let files = SecretFiles::new(
             &self.folder.join("secrets"),

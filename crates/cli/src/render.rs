@@ -32,7 +32,7 @@ enum Part {
         rows: Vec<Vec<String>>,
     },
     Pairs(Vec<(&'static str, String)>),
-    /// A finding: how bad, and then what, why and what mends it, each on a line of its own.
+    /// A finding: how bad, and then what, why and what fixes it, each on a line of its own.
     Finding {
         bad: &'static str,
         lines: Vec<String>,

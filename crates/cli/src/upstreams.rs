@@ -56,7 +56,7 @@ pub(crate) async fn remember(
     .await
 }
 
-/// Hosts that the process over a data folder was allowed to wake; none where there is no such process.
+/// Hosts that the process over a data folder was allowed to wake; `None` where there is no such process.
 pub(crate) fn allowed_hosts(folder: &Path) -> Option<Vec<HostRule>> {
     let noted = local::noted(folder)?;
     let read = noted.iter().filter_map(|rule| rule.parse().ok());

@@ -238,7 +238,7 @@ impl Watcher {
     async fn handle(&self, wake: &TakenWake, stopped: &mut watch::Receiver<bool>) -> Result<()> {
         let (outcome, broken) = match self.run_command(wake, stopped).await {
             Ok(outcome) => (outcome, Ok(())),
-            // It would fail for every event: they are kept for when it is mended.
+            // It would fail for every event: they are kept for when it is fixed.
             Err(error) => {
                 let why = format!("{error:#}");
                 (Outcome::Untried { why }, Err(error))
@@ -388,7 +388,7 @@ impl Watcher {
     }
 }
 
-/// How a run ended that was not called off.
+/// How a run ended that was not cancelled.
 fn judged(status: ExitStatus) -> Outcome {
     match (status.success(), status.code()) {
         (true, _) => Outcome::Done,

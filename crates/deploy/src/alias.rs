@@ -51,7 +51,7 @@ impl Mark {
 }
 
 impl Cloud {
-    /// Where the alias of a function points; none while there is none.
+    /// Where the alias of a function points; `None` while there is none.
     pub(crate) async fn live(&self, function: Function) -> Result<Option<Live>, Error> {
         let name = function.name(self);
         let ask = self.functions.get_alias().function_name(&name).name(LIVE);

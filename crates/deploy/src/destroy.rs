@@ -19,7 +19,7 @@ const PARAMETERS_AT_ONCE: usize = 10;
 pub struct Left(pub String);
 
 impl Cloud {
-    /// Takes everything down, the table and the secrets only if they are not kept, and answers what is left.
+    /// Takes everything down, the table and the secrets only if they are not kept, and returns what is left.
     pub async fn destroy(&self, keep_data: bool) -> Result<Vec<Left>, Error> {
         self.take_down(&self.stack.triggers()).await?;
         for function in Function::ALL {

@@ -27,7 +27,7 @@ const CALLS_MAX: &str = "6";
 /// How often an upload is tried as long as AWS does not know its role: one that was just made is not known everywhere for some seconds.
 const UPLOADS_MAX: usize = 8;
 
-/// How long to wait for a role to be known before the next try.
+/// How long to wait for a role to be known before the next attempt.
 const ROLE_KNOWN_AFTER: Duration = Duration::from_secs(5);
 
 /// What AWS says of a role that it does not know yet.

@@ -134,7 +134,7 @@ impl Cloud {
         ))
     }
 
-    /// Where a deployed stack is reached; none while its triggers are not there.
+    /// Where a deployed stack is reached; `None` while its triggers are not there.
     pub async fn doors(&self) -> Result<Option<Doors>, Error> {
         let Some(outputs) = self.outputs(&self.stack.triggers()).await? else {
             return Ok(None);

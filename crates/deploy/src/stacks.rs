@@ -92,7 +92,7 @@ impl Cloud {
         }
     }
 
-    /// What a stack says about itself; none if there is none, or one that never came to be.
+    /// What a stack says about itself; `None` if there is none, or one that never came to be.
     pub(crate) async fn outputs(&self, name: &str) -> Result<Option<Outputs>, Error> {
         let stack = self.stack_that_came_to_be(name).await?;
         Ok(stack.map(|stack| {
@@ -159,7 +159,7 @@ impl Cloud {
         Err(self.why_not(name, after).await)
     }
 
-    /// Takes a stack down; answers whether there was one.
+    /// Takes a stack down; returns whether there was one.
     pub(crate) async fn delete_stack(&self, name: &str) -> Result<bool, Error> {
         let doing = || format!("taking down the stack {name}");
         if self.settled(name).await?.is_none() {

@@ -142,7 +142,7 @@ impl Cursor {
         }))
     }
 
-    /// From when the log of a session has to be read; none for all of it.
+    /// From when the log of a session has to be read; `None` for all of it.
     pub fn from(&self, session: &SessionId) -> Option<Timestamp> {
         self.stand_in(session)
             .map(|stand| plus(stand.through, -ACTIVITY_OVERLAP))

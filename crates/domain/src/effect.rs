@@ -29,7 +29,7 @@ pub const START_HOLD: SignedDuration = SignedDuration::from_secs(90);
 /// How many readings that find nothing allow another attempt: one could be a lagging read.
 pub const NEGATIVES_TO_RETRY: u8 = 2;
 
-/// How often an effect is attempted before a person has to look: 10 tries with doubling waits span half an hour.
+/// How often an effect is attempted before a person has to look: 10 attempts with doubling waits span half an hour.
 pub const ATTEMPTS_MAX: u32 = 10;
 
 /// Attempt limit while a queued session answers 404: 16 attempts span an hour and a half, and an hour in the queue is
@@ -214,7 +214,8 @@ impl Effect {
         }
     }
 
-    /// The effect after its call failed: unknown if it may have happened, another intent if it is worth another try, else failed.
+    /// The effect after its call failed: unknown if it may have happened, another intent if it is worth another attempt,
+    /// else failed.
     pub fn failed(&self, failure: &Failure, now: Timestamp) -> Self {
         if self.is_settled() {
             return self.clone();

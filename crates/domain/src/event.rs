@@ -17,7 +17,7 @@ use crate::session::Plan;
 pub struct Event {
     /// The occurrence.
     pub id: EventId,
-    /// The job it is about; none when a whole account is affected.
+    /// The job it is about; `None` when a whole account is affected.
     pub job: Option<JobId>,
     /// The account.
     pub account: AccountName,
@@ -55,7 +55,7 @@ pub struct Aid {
     /// The check that fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<FailedCheck>,
-    /// Where its words can be read whole at the door, if they were cut.
+    /// Where its words can be read whole at the HTTP API, if they were cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<String>,
 }
@@ -94,12 +94,12 @@ pub enum Audience {
 pub enum Occurrence {
     /// Jules asked something.
     Question {
-        /// Its words; none when they did not come in time.
+        /// Its words; `None` when they did not come in time.
         text: Option<String>,
     },
     /// A plan waits for approval.
     PlanApproval {
-        /// The plan; none when it did not come in time.
+        /// The plan; `None` when it did not come in time.
         plan: Option<Plan>,
     },
     /// The session works, or worked, on a plan without an approval.

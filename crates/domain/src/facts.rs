@@ -53,7 +53,7 @@ pub struct PullFacts {
     pub base: Base,
     /// Whether it is a draft.
     pub draft: bool,
-    /// Its position in a stack of pull requests, where 1 is the bottom; none when it is in no stack.
+    /// Its position in a stack of pull requests, where 1 is the bottom; `None` when it is in no stack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<u64>,
     /// GitHub's own word on conflicts; `Unknown` while it is null.
@@ -126,7 +126,7 @@ pub struct Head {
     pub sha: CommitSha,
     /// Its name.
     pub branch: BranchName,
-    /// The repository it lives in; none once a fork is deleted.
+    /// The repository it lives in; `None` once a fork is deleted.
     pub repo: Option<RepoName>,
     /// The number of that repository.
     pub repo_id: Option<RepoId>,
@@ -158,11 +158,11 @@ pub const ACTIONS_BOT_ID: u64 = 41_898_282;
 pub struct Check {
     /// Its name, or the status's context.
     pub name: String,
-    /// The App that reported it; none for a commit status.
+    /// The App that reported it; `None` for a commit status.
     pub app: Option<u64>,
     /// How far it is.
     pub outcome: CheckOutcome,
-    /// GitHub's id of the check run, for its log; none for a commit status.
+    /// GitHub's id of the check run, for its log; `None` for a commit status.
     pub id: Option<u64>,
 }
 
@@ -226,7 +226,7 @@ pub struct Demands {
     pub up_to_date: bool,
     /// Whether the branch merges through a merge queue.
     pub merge_queue: bool,
-    /// How many commits of the base the head lacks; none when it was not asked.
+    /// How many commits of the base the head lacks; `None` when it was not asked.
     pub behind_by: Option<u64>,
     /// Why these may not be all: classic protection that could not be read.
     #[serde(default)]
@@ -263,6 +263,6 @@ pub struct RequiredCheck {
 pub struct CiClues {
     /// Whether a workflow run waits for a person's approval.
     pub approval_pending: bool,
-    /// How many workflows the repository has; none when it could not be read.
+    /// How many workflows the repository has; `None` when it could not be read.
     pub workflows: Option<u64>,
 }

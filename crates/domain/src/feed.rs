@@ -34,7 +34,7 @@ pub enum FeedHealth {
     },
 }
 
-/// What to remember of a webhook that came; none when the last one that was noted is young enough.
+/// What to remember of a webhook that came; `None` when the last one that was noted is young enough.
 pub fn note(known: Option<Feed>, at: Timestamp) -> Option<Feed> {
     let young = |known: Feed| at.duration_since(known.webhook_at) < NOTED_EVERY;
     (!known.is_some_and(young)).then_some(Feed { webhook_at: at })

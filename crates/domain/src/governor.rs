@@ -88,7 +88,7 @@ pub enum Admission {
     Granted(Slots),
     /// Not now.
     Later {
-        /// When to ask again at the latest; none when only a freed slot helps.
+        /// When to ask again at the latest; `None` when only a freed slot helps.
         at: Option<Timestamp>,
         /// For programs.
         code: &'static str,
@@ -191,7 +191,7 @@ impl Slots {
         let is_it = self.creating.as_ref() == Some(&creating.id);
         let since = match &creating.phase {
             Phase::Watching(watch) if is_it => watch.since,
-            // Called off since; whether it was created before that is not known where it has no session.
+            // Cancelled since; whether it was created before that is not known where it has no session.
             Phase::Ended(ending) if is_it && ending.session.is_some() => {
                 let begun = self.taken.get(&creating.id);
                 begun.copied().unwrap_or(ending.at)

@@ -37,7 +37,8 @@ pub const KEPT: SignedDuration = SignedDuration::from_hours(71);
 /// A delivery of so short a time ago may still stand in the log as it was at first, and be followed by older ones.
 pub const STILL_SENDING: SignedDuration = SignedDuration::from_mins(3);
 
-/// How long after the failure, and then after each try, a delivery is asked for again: an hour's outage is outlasted by the third.
+/// How long after the failure, and then after each attempt, a delivery is asked for again: an hour's outage is outlasted by
+/// the third.
 pub const WAITS: [SignedDuration; 3] = [
     SignedDuration::from_mins(5),
     SignedDuration::from_mins(15),
@@ -53,7 +54,8 @@ pub const GIVEN_UP_AFTER: SignedDuration = SignedDuration::from_mins(15);
 /// Most deliveries asked for in one look: GitHub wants pauses between writes, and our door gets them all at once.
 pub const ASKS_A_LOOK: usize = 30;
 
-/// How often one delivery is asked for while nothing gets through, to see whether anything does again. More would only use up their tries.
+/// How often one delivery is asked for while nothing gets through, to see whether anything does again. More would only use
+/// up their attempts.
 pub const PROBE_EVERY: SignedDuration = SignedDuration::from_mins(15);
 
 /// So many of the newest deliveries tell whether anything gets through.
@@ -85,7 +87,7 @@ pub struct Repair {
     pub seen: Option<Mark>,
     /// Deliveries that failed and have not arrived since, the oldest first.
     pub failed: Vec<Failed>,
-    /// Since when nothing has got through; none while something does.
+    /// Since when nothing has got through; `None` while something does.
     pub unanswered_since: Option<Timestamp>,
     /// When something was last asked for.
     pub asked_at: Option<Timestamp>,
@@ -120,13 +122,13 @@ pub enum Standing {
 /// A delivery that failed and has not arrived since.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
-    /// What all tries of it are called.
+    /// What all attempts of it are called.
     pub guid: DeliveryGuid,
-    /// The first try, by which it is asked for.
+    /// The first attempt, by which it is asked for.
     pub id: DeliveryId,
-    /// The repository's webhook that it belongs to; none for the App's.
+    /// The repository's webhook that it belongs to; `None` for the App's.
     pub hook: Option<HookId>,
-    /// When the first try was made.
+    /// When the first attempt was made.
     pub at: Timestamp,
     /// How often it was asked for.
     pub asks: u8,
@@ -191,7 +193,8 @@ pub fn look(known: &Repair, attempts: &[Attempt], around: Around, now: Timestamp
     }
 }
 
-/// Goes on asking for what the last look chose and GitHub's pace did not allow, without another look; none when nothing is left of it.
+/// Goes on asking for what the last look chose and GitHub's pace did not allow, without another look; `None` when nothing is
+/// left of it.
 pub fn go_on(known: &Repair, may_ask: bool, now: Timestamp) -> Option<Look> {
     let is_young = known.looked_at.is_some_and(|at| plus(at, LOOK_SOON) > now);
     if known.left == 0 || !is_young || !may_ask {
@@ -269,7 +272,7 @@ impl Repair {
         }
     }
 
-    /// What was meant to be asked for and certainly was not, so that it costs no try: it is again as it was before.
+    /// What was meant to be asked for and certainly was not, so that it costs no attempt: it is again as it was before.
     pub fn not_asked(&mut self, before: &[Failed]) {
         for failed in &mut self.failed {
             let was = before.iter().find(|was| was.guid == failed.guid);
@@ -370,7 +373,7 @@ impl Repair {
     }
 }
 
-/// Whether a try is the first of a delivery that has to be asked for again. The later ones are known by it.
+/// Whether an attempt is the first of a delivery that has to be asked for again. The later ones are known by it.
 fn is_lost(attempt: &Attempt) -> bool {
     attempt.outcome() == Outcome::Failed
         && !attempt.redelivery

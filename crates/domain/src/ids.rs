@@ -158,7 +158,7 @@ text_id!(
     AgentName, "agent name", "1 to 32 of a-z, 0-9, `-`, a letter first", is_name
 );
 text_id!(
-    /// A token of our own door.
+    /// A token of our own HTTP API.
     TokenName, "token name", "1 to 32 of a-z, 0-9, `-`, a letter first", is_name
 );
 text_id!(

@@ -91,7 +91,7 @@ pub enum SessionRest {
     Working,
     /// It failed.
     Failed,
-    /// Its job was called off or is gone.
+    /// Its job was cancelled or is gone.
     CalledOff,
 }
 
@@ -276,7 +276,7 @@ fn covers(path: &str, file: &str) -> bool {
     }
 }
 
-/// Answers whether GitHub says that it conflicts.
+/// Returns whether GitHub says that it conflicts.
 fn mergeable(reasons: &mut Vec<Reason>, facts: &PullFacts) -> bool {
     match &facts.mergeable {
         Fact::Known(mergeable) => return !mergeable,
@@ -301,7 +301,7 @@ fn people(reasons: &mut Vec<Reason>, facts: &PullFacts) {
     }
 }
 
-/// The reason why something is not known; none if it is.
+/// The reason why something is not known; `None` if it is.
 fn unreadable<T>(what: Thing, fact: &Fact<T>) -> Option<Reason> {
     match fact {
         Fact::Known(_) => None,

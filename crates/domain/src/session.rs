@@ -90,13 +90,13 @@ pub struct SessionView {
     pub created_at: Option<Timestamp>,
     /// When it entered its state; not a heartbeat.
     pub updated_at: Option<Timestamp>,
-    /// The repository it works on; none for a repoless session or one whose source is not on GitHub.
+    /// The repository it works on; `None` for a repoless session or one whose source is not on GitHub.
     pub repo: Option<RepoName>,
     /// The branch it started from, which is also the base of its pull request.
     pub branch: Option<BranchName>,
     /// Pull requests among its outputs; they may come late and may vanish again.
     pub pulls: Vec<PullRef>,
-    /// Whether it has been put away.
+    /// Whether it has been archived.
     pub archived: bool,
 }
 

@@ -24,7 +24,7 @@ pub struct Lease {
     /// Counts every tick that was begun; a message names the one that it continues.
     #[serde(rename = "gen")]
     pub generation: u64,
-    /// When the chain goes on at the latest; none while only the schedule ticks.
+    /// When the chain goes on at the latest; `None` while only the schedule ticks.
     pub next_at: Option<Timestamp>,
     /// When the last tick was begun; unknown where an older version began it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ pub fn continued(generation: u64, now: Timestamp) -> Lease {
 pub enum Next {
     /// The tick passed rows on, and their handlers may make anything due.
     Soon,
-    /// The earliest row that is due; none if there is none.
+    /// The earliest row that is due; `None` if there is none.
     Due(Option<Timestamp>),
 }
 
@@ -112,7 +112,7 @@ pub fn is_soon(due: Option<Timestamp>, now: Timestamp) -> bool {
 pub struct Left {
     /// The lease, if it has to be written again: the one that was begun says well enough when a chain goes on soon.
     pub lease: Option<Lease>,
-    /// How long the message waits that continues the chain. None when the schedule comes early enough.
+    /// How long the message waits that continues the chain. `None` when the schedule comes early enough.
     pub wait: Option<SignedDuration>,
 }
 

@@ -1,4 +1,4 @@
-//! Tokens of our own door: each has a name and a scope, and only its digest is stored.
+//! Tokens of our own HTTP API: each has a name and a scope, and only its digest is stored.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,7 @@ impl Token {
     }
 }
 
-/// Which token a text claims to be; none when it is not of this shape, as the first one of an installation is not.
+/// Which token a text claims to be; `None` when it is not of this shape, as the first one of an installation is not.
 pub fn name_in(text: &str) -> Option<TokenName> {
     let (name, rest) = text.strip_prefix(PREFIX)?.split_once('_')?;
     let is_whole = rest.len() == 64 && rest.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -23,7 +23,7 @@ use crate::ids::{AgentName, EventId, digest};
 use crate::redact::presentable;
 use crate::when::plus;
 
-/// Waits before each try, as the Standard Webhooks specification lists them: ten tries over about three days.
+/// Waits before each attempt, as the Standard Webhooks specification lists them: ten attempts over about three days.
 pub const SCHEDULE: [SignedDuration; 10] = [
     SignedDuration::ZERO,
     SignedDuration::from_secs(5),
@@ -37,7 +37,7 @@ pub const SCHEDULE: [SignedDuration; 10] = [
     SignedDuration::from_hours(24),
 ];
 
-/// How long one try is held: the sender's timeout with room to record the answer.
+/// How long one attempt is held: the sender's timeout with room to record the answer.
 pub const TRY_HOLD: SignedDuration = SignedDuration::from_secs(60);
 
 /// How long an agent that answered 202 has to acknowledge.
@@ -55,7 +55,7 @@ const WHY_CHARS_MAX: usize = 300;
 /// One event on its way to one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wake {
-    /// The event, whose id is the message's id over all tries.
+    /// The event, whose id is the message's id over all attempts.
     pub event: Event,
     /// The receiver.
     pub agent: AgentName,
@@ -81,7 +81,7 @@ pub struct Wake {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum WakeState {
-    /// Waits for its next try.
+    /// Waits for its next attempt.
     Pending {
         /// The number of the try to come, from 1.
         attempt: u32,
@@ -90,14 +90,14 @@ pub enum WakeState {
     },
     /// Being sent.
     Sending {
-        /// Which try.
+        /// Which attempt.
         attempt: u32,
         /// Until when it is held; afterwards it is tried again under the same id.
         until: Timestamp,
     },
     /// Received; the acknowledgement is awaited.
     Leased {
-        /// Which try.
+        /// Which attempt.
         attempt: u32,
         /// Until when.
         until: Timestamp,
@@ -116,7 +116,7 @@ pub enum WakeState {
     },
 }
 
-/// What a try led to.
+/// What an attempt led to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TryOutcome {
     /// 200 or 204.
@@ -179,7 +179,7 @@ impl Wake {
         }
     }
 
-    /// The wake with its next try begun, to be saved before it is sent; none if it is not time, or not to be sent.
+    /// The wake with its next attempt begun, to be saved before it is sent; `None` if it is not time, or not to be sent.
     ///
     /// One whose lease lapsed goes its next way, if it has one.
     pub fn begin(&self, now: Timestamp) -> Option<Self> {
@@ -220,7 +220,7 @@ impl Wake {
         })
     }
 
-    /// The wake after a try.
+    /// The wake after an attempt.
     pub fn tried(&self, outcome: &TryOutcome, now: Timestamp) -> Self {
         if *outcome == TryOutcome::Acknowledged {
             // However late the answer came.
@@ -252,7 +252,7 @@ impl Wake {
         }
     }
 
-    /// The next try on the schedule, or the next way after the last one.
+    /// The next attempt on the schedule, or the next way after the last one.
     fn again_after(
         &self,
         attempt: u32,

@@ -40,7 +40,7 @@ struct Times {
 }
 
 impl Seen {
-    /// Sees the present; answers whether the store is still right by it.
+    /// Sees the present; returns whether the store is still right by it.
     fn is_right(&self, now: Timestamp) -> bool {
         let mut seen = self.times();
         let before = seen.latest.unwrap_or(now);

@@ -80,7 +80,7 @@ pub struct Eyes {
 /// What is to become of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attended {
-    /// It can go: it was handled, or no try will ever help.
+    /// It can go: it was handled, or no attempt will ever help.
     Done,
     /// It comes again after [`TRY_AGAIN`].
     Again,
@@ -120,7 +120,7 @@ impl Dispatcher {
         self.asked_again.swap(0, Ordering::Relaxed)
     }
 
-    /// Receives one batch and handles it; answers how many messages there were.
+    /// Receives one batch and handles it; returns how many messages there were.
     pub async fn drain(&self) -> Result<usize, Error> {
         let batch = self.desk.queue.receive(BATCH, VISIBILITY).await?;
         for delivery in &batch {

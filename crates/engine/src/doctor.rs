@@ -244,7 +244,7 @@ impl Doctor {
         })
     }
 
-    /// The branches that Jules sees; none where it shows the repository in its list alone.
+    /// The branches that Jules sees; `None` where it shows the repository in its list alone.
     async fn branches(&self, source: &Source) -> Result<Option<Vec<BranchName>>, Failure> {
         let told = self.jules.branches(&source.account, &source.repo).await;
         match told {

@@ -39,13 +39,13 @@ pub const AT_ONCE: usize = 500;
 // No message may come that asks for what is gone.
 const _: () = assert!(WAKE.as_secs() > (4 + 14 + 1) * DAY.as_secs());
 
-/// The whole second so long after a time; none when that is beyond all times.
+/// The whole second so long after a time; `None` when that is beyond all times.
 pub(crate) fn after(settled: Timestamp, kept: SignedDuration) -> Option<Timestamp> {
     let at = settled.checked_add(kept).ok()?;
     Timestamp::from_second(at.as_second()).ok()
 }
 
-/// When a wake may be forgotten; none while it is not settled.
+/// When a wake may be forgotten; `None` while it is not settled.
 pub fn wake(wake: &Wake, now: Timestamp) -> Option<Timestamp> {
     wake.is_settled().then(|| after(now, WAKE)).flatten()
 }

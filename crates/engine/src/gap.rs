@@ -50,7 +50,8 @@ impl Desk {
         Ok(doubted)
     }
 
-    /// The gap in which a wish may have come true already, narrowed to what can have been meant by it; none when it is certainly new.
+    /// The gap in which a wish may have come true already, narrowed to what can have been meant by it; `None` when it is
+    /// certainly new.
     pub(crate) async fn doubted_in(
         &self,
         before: Option<&Effect>,

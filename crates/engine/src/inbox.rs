@@ -20,7 +20,7 @@ pub const TAKE_MAX: usize = 10;
 /// Wakes read at once while looking for those that can be had.
 const PAGE: usize = 50;
 
-/// Who holds what: the agent, the event, and the try at which it was taken.
+/// Who holds what: the agent, the event, and the attempt at which it was taken.
 pub type Held<'a> = (&'a AgentName, &'a EventId, u32);
 
 impl Desk {
@@ -127,7 +127,7 @@ impl Desk {
         self.change_held((agent, event), &next).await
     }
 
-    /// Gives a wake back undone; a person sees it after the last try.
+    /// Gives a wake back undone; a person sees it after the last attempt.
     pub async fn give_back(&self, held: Held<'_>, why: (&str, Back)) -> Result<Wake, Error> {
         let (agent, event, attempt) = held;
         let next = |wake: &Wake| wake.given_back(attempt, why, self.now());

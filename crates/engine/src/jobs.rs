@@ -35,7 +35,7 @@ use crate::settings::TrackedPull;
 use crate::store::Versioned;
 use crate::work::Work;
 
-/// How long the HTTP door waits for an effect before it answers 202.
+/// How long the HTTP API waits for an effect before it answers 202.
 pub const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 /// What is wanted of a new job.

@@ -31,7 +31,7 @@ pub enum About {
 pub struct Entry {
     /// When it began.
     pub at: Timestamp,
-    /// When it was over; none while it is not.
+    /// When it was over; `None` while it is not.
     pub over_at: Option<Timestamp>,
     /// The kind of the entry.
     pub about: About,

@@ -21,7 +21,7 @@ pub const SOURCES: &str = "sources";
 pub const REACHES: &str = "reaches";
 /// The list of agents.
 pub const AGENTS: &str = "agents";
-/// The list of tokens of our own door.
+/// The list of tokens of our own HTTP API.
 pub const TOKENS: &str = "tokens";
 /// The list of all events, oldest first.
 pub const EVENTS: &str = "events";
@@ -297,7 +297,7 @@ pub fn agent(name: &AgentName) -> Key {
     key(format!("CFG#agent#{name}"), META)
 }
 
-/// A token of our own door.
+/// A token of our own HTTP API.
 pub fn token(name: &TokenName) -> Key {
     key(format!("CFG#token#{name}"), META)
 }

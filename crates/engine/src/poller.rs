@@ -249,7 +249,7 @@ impl Poller {
 }
 
 impl Tick {
-    /// Counts one row, and answers when it is due again, if that is known.
+    /// Counts one row, and returns when it is due again, if that is known.
     fn count(&mut self, row: &DueRow, outcome: Result<Handled, Error>) -> Option<Timestamp> {
         match outcome {
             Ok(Handled::Polled { next }) => {

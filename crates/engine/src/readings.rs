@@ -25,7 +25,7 @@ const FAILURE_CHARS_MAX: usize = 300;
 pub struct ReadMessages {
     /// When the reading began.
     pub read_at: Timestamp,
-    /// Whose conversation it is; none while the job has no session.
+    /// Whose conversation it is; `None` while the job has no session.
     pub session: Option<SessionId>,
     /// The messages, oldest first.
     pub messages: Vec<Message>,
@@ -84,7 +84,7 @@ pub struct Readings {
 }
 
 impl Readings {
-    /// With one more now; none when there were as many as there may be.
+    /// With one more now; `None` when there were as many as there may be.
     pub(crate) fn one_more(before: Option<&Self>, now: Timestamp) -> Option<Self> {
         let current = before.filter(|it| is_within(it.since, now, READINGS_WINDOW));
         let Some(Self { since, times }) = current else {

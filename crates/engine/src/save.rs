@@ -91,7 +91,8 @@ impl Desk {
         Ok(source.policy_for(self.awake(named).await?.is_some(), &job.terms))
     }
 
-    /// Adds a job's step to a unit. `found` is the version it was decided from; none for a new job. Answers whether anything changed.
+    /// Adds a job's step to a unit. `found` is the version it was decided from; `None` for a new job. Returns whether
+    /// anything changed.
     pub(crate) async fn save_job(
         &self,
         unit: &mut Unit,

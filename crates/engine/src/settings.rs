@@ -86,7 +86,7 @@ pub struct Upstreams {
     pub jules_base: Option<String>,
     /// Base of GitHub's API; github.com's without one.
     pub github_base: Option<String>,
-    /// The GitHub App whose private key the secret `github` is; none when that secret is a token.
+    /// The GitHub App whose private key the secret `github` is; `None` when that secret is a token.
     pub github_app_id: Option<u64>,
 }
 

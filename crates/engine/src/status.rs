@@ -87,7 +87,7 @@ pub struct HookStatus {
     pub log: Log,
     /// When it was last read.
     pub looked_at: Option<Timestamp>,
-    /// What is wrong, as a sentence; none when nothing is.
+    /// What is wrong, as a sentence; `None` when nothing is.
     pub trouble: Option<String>,
     /// Deliveries that failed and have not arrived since.
     pub failed: u64,

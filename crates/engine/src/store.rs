@@ -322,12 +322,12 @@ impl Store {
         self.all(keys::AGENTS).await
     }
 
-    /// A token of our own door.
+    /// A token of our own HTTP API.
     pub async fn token(&self, name: &TokenName) -> Result<Option<Versioned<Token>>, RecordsError> {
         self.read(&keys::token(name)).await
     }
 
-    /// All tokens of our own door.
+    /// All tokens of our own HTTP API.
     pub async fn tokens(&self) -> Result<Vec<Versioned<Token>>, RecordsError> {
         self.all(keys::TOKENS).await
     }
@@ -340,7 +340,7 @@ impl Store {
             .map(|found| found.value))
     }
 
-    /// The time that this store knows nothing of; none unless it was put back from a copy.
+    /// The time that this store knows nothing of; `None` unless it was put back from a copy.
     pub async fn gap(&self) -> Result<Option<Gap>, RecordsError> {
         Ok(self.read(&keys::gap()).await?.map(|found| found.value))
     }

@@ -28,7 +28,7 @@ impl Ticks {
         }
     }
 
-    /// Ticks if it is this caller's turn, beginning nothing more at `until`; none if it is not.
+    /// Ticks if it is this caller's turn, beginning nothing more at `until`; `None` if it is not.
     ///
     /// A call that fails need not come again: the schedule finds that the chain broke.
     pub async fn called(&self, call: Call, until: Timestamp) -> Result<Option<Tick>, Error> {

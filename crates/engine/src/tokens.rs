@@ -1,4 +1,4 @@
-//! Tokens of our own door, as people make and revoke them.
+//! Tokens of our own HTTP API, as people make and revoke them.
 
 use domain::ids::TokenName;
 use domain::job::NotNow;

@@ -82,7 +82,7 @@ impl Consumption {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Allowance {
-    /// In US dollars; none for as much as it takes.
+    /// In US dollars; `None` for as much as it takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dollars_a_day: Option<f64>,
 }

@@ -26,13 +26,13 @@ pub use pull::state_of as pull_state_of;
 /// Why a job or a pull request does not move.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Why {
-    /// The job; none for a pull request that no job of ours made.
+    /// The job; `None` for a pull request that no job of ours made.
     pub job: Option<JobId>,
     /// The pull request, if one is known.
     pub pull: Option<PullRef>,
     /// In one word.
     pub state: String,
-    /// Who is waited for; none for a pull request that no job of ours made.
+    /// Who is waited for; `None` for a pull request that no job of ours made.
     pub waits_for: Option<WaitsFor>,
     /// Age of what is shown of the pull request; `None` where nothing of a reading is shown.
     pub as_read: Option<AsRead>,

@@ -121,7 +121,7 @@ impl Work {
         }
     }
 
-    /// What a due row asks for; none for rows that the poller handles itself.
+    /// What a due row asks for; `None` for rows that the poller handles itself.
     pub fn of_due(key: &Key) -> Option<Self> {
         if let Some(id) = key.pk.strip_prefix("JOB#") {
             let id = id.parse().ok()?;
@@ -159,7 +159,7 @@ impl Work {
         })
     }
 
-    /// What a message says; none for one that is none of ours, or of a later version.
+    /// What a message says; `None` for one that is none of ours, or of a later version.
     pub fn from_body(body: &str) -> Option<Self> {
         serde_json::from_str(body).ok()
     }

@@ -61,7 +61,7 @@ pub enum Error {
 pub struct Settings {
     /// The address of the REST API, with its base path if it has one.
     pub base: Url,
-    /// The App's id, when the secret is an App's private key; none when it is a token.
+    /// The App's id, when the secret is an App's private key; `None` when it is a token.
     pub app_id: Option<u64>,
     /// How long one call may take. Stay at or below [`CALL_TIMEOUT`]: effects are held as long as that.
     pub call_timeout: SignedDuration,

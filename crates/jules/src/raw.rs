@@ -27,7 +27,7 @@ const DISCOVERY: [&str; 2] = ["$discovery", "rest"];
 pub struct RawCall {
     /// `GET`, `POST` or `DELETE`.
     pub method: Method,
-    /// The path below `/v1alpha`; none for the description of the service.
+    /// The path below `/v1alpha`; `None` for the description of the service.
     pub path: Option<String>,
     /// The query, not encoded.
     pub query: Vec<(String, String)>,

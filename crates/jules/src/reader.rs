@@ -212,7 +212,7 @@ impl SessionsRead for Reader {
         if !found.is_empty() {
             return Ok(found);
         }
-        // Lists hide what was put away, which may have happened since.
+        // Lists hide what was archived, which may have happened since.
         let mut archived = self.sessions(looking_for(marker, account), FIND_PAGE_SIZE);
         archived.extra = Some(Extra::Filter(ARCHIVED.to_owned()));
         self.marked(account, marker, since, archived).await

@@ -35,11 +35,11 @@ pub struct QueueAddress {
 pub struct Settings {
     /// The stack.
     pub stack: String,
-    /// The table; none where a function has no business with it.
+    /// The table; `None` where a function has no business with it.
     pub table: Option<String>,
     /// Wake-ups.
     pub work: QueueAddress,
-    /// Ticks; none where a function has no business with them.
+    /// Ticks; `None` where a function has no business with them.
     pub ticks: Option<QueueAddress>,
     /// Where Jules is.
     pub jules_base: Option<String>,

@@ -67,7 +67,7 @@ impl FolderLock {
     }
 }
 
-/// What the process that works over a folder noted down; none when there is no such process.
+/// What the process that works over a folder noted down; `None` when there is no such process.
 pub fn noted(folder: &Path) -> Option<Vec<String>> {
     if !is_worked_over(folder) {
         return None;

@@ -48,7 +48,7 @@ impl LocalQueue {
         self.changed.notified().await;
     }
 
-    /// When the next message becomes visible, which may be in the past; none when the queue is empty.
+    /// When the next message becomes visible, which may be in the past; `None` when the queue is empty.
     pub async fn next_visible(&self) -> Result<Option<Timestamp>, QueueError> {
         self.run("looking for the next message", |connection, name| {
             messages::next_visible(connection, name)

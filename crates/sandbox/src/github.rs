@@ -272,7 +272,7 @@ impl GitHub {
         self.world().finish_checks(now, repo, sha, conclusion);
     }
 
-    /// A pull request as it is; none when it does not exist.
+    /// A pull request as it is; `None` when it does not exist.
     #[must_use]
     pub fn pull(&self, repo: &str, number: u64) -> Option<PullView> {
         view::of(&self.world(), repo, number)
@@ -288,21 +288,21 @@ impl GitHub {
             .unwrap_or_default()
     }
 
-    /// The SHA a branch points to; none when there is no such branch.
+    /// The SHA a branch points to; `None` when there is no such branch.
     #[must_use]
     pub fn branch(&self, repo: &str, branch: &str) -> Option<String> {
         let world = self.world();
         world.repo(repo).ok()?.branches.get(branch).cloned()
     }
 
-    /// What a commit says; none when there is no such commit.
+    /// What a commit says; `None` when there is no such commit.
     #[must_use]
     pub fn message(&self, sha: &str) -> Option<String> {
         let world = self.world();
         world.commits.get(sha).map(|it| it.message.clone())
     }
 
-    /// Whether a branch exists; none when the repository does not.
+    /// Whether a branch exists; `None` when the repository does not.
     #[must_use]
     pub fn branch_exists(&self, repo: &str, branch: &str) -> Option<bool> {
         let world = self.world();
@@ -312,7 +312,7 @@ impl GitHub {
             .map(|repo| repo.branches.contains_key(branch))
     }
 
-    /// Whether an issue or pull request is closed; none when it does not exist.
+    /// Whether an issue or pull request is closed; `None` when it does not exist.
     #[must_use]
     pub fn is_closed(&self, repo: &str, number: u64) -> Option<bool> {
         let world = self.world();
@@ -357,7 +357,7 @@ impl GitHub {
         self.world().outbox.faults.clone()
     }
 
-    /// The delivery log, oldest first: one entry for each try.
+    /// The delivery log, oldest first: one entry for each attempt.
     #[must_use]
     pub fn deliveries(&self) -> Vec<Delivery> {
         self.world().outbox.deliveries().cloned().collect()
@@ -368,7 +368,7 @@ impl GitHub {
         self.world().outbox.redeliver(now, id)
     }
 
-    /// Posts all webhooks that are due, one after another, waits for the answers, and answers how many were
+    /// Posts all webhooks that are due, one after another, waits for the answers, and returns how many were
     /// posted. What the answers' handlers cause meanwhile waits for the next call.
     pub async fn deliver_due(&self, now: Timestamp) -> usize {
         let courier = self.courier.lock().await;

@@ -184,7 +184,7 @@ impl Sandbox {
         self.parts.advance();
     }
 
-    /// Posts the webhooks that are due, one after another, and answers how many were posted.
+    /// Posts the webhooks that are due, one after another, and returns how many were posted.
     pub async fn deliver_webhooks(&self) -> usize {
         self.parts.deliver_webhooks().await
     }

@@ -51,7 +51,7 @@ pub struct WebhookFaults {
 /// One try to deliver one webhook.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Delivery {
-    /// Number of the try.
+    /// Number of the attempt.
     pub id: u64,
     /// Names the event; redeliveries carry the same one.
     pub guid: String,
@@ -65,7 +65,7 @@ pub struct Delivery {
     pub delivered_at: Timestamp,
     /// Whether someone asked for it again.
     pub redelivery: bool,
-    /// What the target answered; none when no answer came.
+    /// What the target answered; `None` when no answer came.
     pub status_code: Option<u16>,
     /// The address it was posted to.
     pub url: String,
@@ -167,7 +167,7 @@ impl Outbox {
         self.waiting.iter().map(|waiting| waiting.due).min()
     }
 
-    /// Notes one try and what came of it.
+    /// Notes one attempt and what came of it.
     pub(crate) fn note(&mut self, now: Timestamp, tried: Waiting, status_code: Option<u16>) {
         self.tried += 1;
         if self.log.len() == LOG_LIMIT {

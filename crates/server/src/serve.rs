@@ -98,7 +98,8 @@ impl Open {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a new connection down. Where there are too many the oldest that is answered nothing gives way; answers whether there is room.
+    /// Notes a new connection down. Where there are too many the oldest that is answered nothing gives way; returns whether
+    /// there is room.
     fn admit(&self, new: &Connection, limits: &Limits) -> bool {
         let mut open = self.all();
         let of_its_peer = open.iter().filter(|other| other.peer == new.peer);

@@ -37,7 +37,7 @@ pub enum Error {
     },
 }
 
-/// Writes the program `from` to `to`, which may be the same, without the tables; answers how many bytes they were.
+/// Writes the program `from` to `to`, which may be the same, without the tables; returns how many bytes they were.
 ///
 /// # Errors
 /// [`Error::File`] and [`Error::NoProgram`]; `to` is as it was then.
@@ -109,7 +109,7 @@ mod tests {
         let said = Command::new(&slimmed).arg("--list").output().unwrap();
         assert!(said.status.success(), "{said:?}");
         assert!(String::from_utf8_lossy(&said.stdout).contains("still_runs: test"));
-        // In place, and once more.
+        // In place, and again.
         assert_eq!(slim(&slimmed, &slimmed).unwrap(), blanked);
         assert_eq!(fs::read(&slimmed).unwrap(), program);
     }

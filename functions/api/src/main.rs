@@ -1,4 +1,4 @@
-//! The HTTP door on Lambda, behind a function URL.
+//! The HTTP API on Lambda, behind a function URL.
 
 use lambda_http::Error;
 

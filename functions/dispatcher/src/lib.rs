@@ -284,7 +284,7 @@ fn by_subject(messages: Vec<SqsMessage>) -> Vec<Vec<SqsMessage>> {
     subjects.into_iter().map(|(_, together)| together).collect()
 }
 
-/// The message as the engine knows it; none if it lacks what every message has.
+/// The message as the engine knows it; `None` if it lacks what every message has.
 fn delivery(message: SqsMessage) -> Option<Delivery> {
     let attribute = |name: &str| message.attributes.get(name);
     let sent_at = attribute("SentTimestamp").and_then(|at| at.parse().ok());

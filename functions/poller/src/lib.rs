@@ -67,7 +67,7 @@ impl Function {
         })
     }
 
-    /// Answers one invocation. A call that fails is not repeated: the schedule finds that the chain broke.
+    /// Handles one invocation. A call that fails is not repeated: the schedule finds that the chain broke.
     pub async fn handle(&self, event: LambdaEvent<Value>) -> Result<(), Error> {
         let (event, context) = event.into_parts();
         let trace = context.xray_trace_id.clone();

@@ -5,7 +5,7 @@ use engine::ports::Queue;
 
 use super::*;
 
-/// How often slots are to be given away once a job is called off, while so many others wait for one.
+/// How often slots are to be given away once a job is cancelled, while so many others wait for one.
 async fn calls(waiting: usize) -> usize {
     let clock = Arc::new(FakeClock::at(BEGIN));
     let queue = Arc::new(MemoryQueue::new(clock.clone()));

@@ -70,7 +70,7 @@ impl Listed {
             .take_gets(&keys::job(&JobId::of(ulid::Ulid(OF as u128))))
     }
 
-    /// Whether a session is to be put away.
+    /// Whether a session is to be archived.
     async fn puts_away(&self, at: usize) -> bool {
         let wished = Action::Archive {
             session: session(at),

@@ -19,7 +19,7 @@ const SEEDS: [u64; 3] = [1, 2, 3];
 /// Longer than the story takes.
 const STORY: SignedDuration = SignedDuration::from_mins(20);
 
-/// A job whose checks fail once, which its session mends, and which is merged.
+/// A job whose checks fail once, which its session fixes, and which is merged.
 async fn world() -> World {
     let mut checks = green_checks();
     checks.push(CheckSetup::new("lint", Outcome::FailsFirst(1)));

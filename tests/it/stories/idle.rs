@@ -71,7 +71,7 @@ async fn a_question_wakes_at_the_next_poll_and_again_when_its_handler_crashes() 
     world.pass(SECOND * 6).await;
     let again = take(&world).await;
     assert_eq!(again[0].event.id, event);
-    // The second try answers.
+    // The second attempt answers.
     world.say(&job, "SQLite", "answer").await.expect("said");
     let done = world.desk.acknowledge(&agent, &event).await;
     done.expect("an acknowledgement");

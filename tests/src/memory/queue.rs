@@ -39,7 +39,7 @@ impl MemoryQueue {
         }
     }
 
-    /// When the next message becomes visible, which may be in the past; none when the queue is empty.
+    /// When the next message becomes visible, which may be in the past; `None` when the queue is empty.
     pub fn next_visible(&self) -> Option<Timestamp> {
         self.shelf().messages.keys().next().map(|(at, _)| *at)
     }

@@ -1,4 +1,4 @@
-//! The HTTP door of a world, called without a network.
+//! The HTTP API of a world, called without a network.
 
 use api::DoorState;
 use axum::body::{Body, to_bytes};

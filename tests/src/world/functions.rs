@@ -73,7 +73,7 @@ impl Functions {
         self.forgiven(crew.poller.handle(event).await, crew)
     }
 
-    /// Has every dispatcher called with one batch of the queue, at the same time; answers how many messages there were.
+    /// Has every dispatcher called with one batch of the queue, at the same time; returns how many messages there were.
     pub(super) async fn dispatch(&self) -> Result<usize, Error> {
         let calls = self.crews.iter().map(|crew| async move {
             let handled = dispatch(crew, self.may_fail).await;

@@ -39,7 +39,7 @@ impl Whole for aws::Table {
 /// A queue that knows when its next message can be received.
 #[async_trait]
 pub trait Ripening: Queue {
-    /// That time, by the clock of the world; none while it is empty.
+    /// That time, by the clock of the world; `None` while it is empty.
     async fn next_visible(&self) -> Option<Timestamp>;
 }
 

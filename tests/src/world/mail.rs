@@ -36,7 +36,7 @@ impl World {
 }
 
 impl Postman {
-    /// Posts a body with a good signature under these unsigned headers; the door's status.
+    /// Posts a body with a good signature under these unsigned headers; the API's status.
     pub async fn post(&self, event: &str, guid: &str, body: String) -> u16 {
         let signature = sign(WEBHOOK_SECRET, body.as_bytes());
         let request = self.client.post(&self.url).body(body);

@@ -15,7 +15,7 @@ use super::{Setup, Work, World};
 use crate::cloud::Cloud;
 
 impl World {
-    /// Moves to a new table and queue of AWS, where functions work. Answers how many effects are in doubt.
+    /// Moves to a new table and queue of AWS, where functions work. Returns how many effects are in doubt.
     pub async fn move_to_aws(&mut self) -> u64 {
         let clock: Arc<dyn Clock> = Arc::new(SharedClock(self.clock.clone(), self.drift.clone()));
         let cloud = Cloud::new(clock, None).await;
@@ -26,7 +26,7 @@ impl World {
         self.imported(&all).await
     }
 
-    /// Moves to a new database, over which loops work. Answers how many effects are in doubt.
+    /// Moves to a new database, over which loops work. Returns how many effects are in doubt.
     pub async fn move_to_sqlite(&mut self) -> u64 {
         let database = Database::in_memory().expect("a database");
         let all = self.exported(Arc::new(Store::new(&database))).await;

@@ -104,13 +104,13 @@ async fn begin(address: SocketAddr, mut arrived: mpsc::Receiver<()>) -> Trial {
     trial
 }
 
-/// Stops the clock, moves it to just before and just after the end of the try, and returns what came of it.
+/// Stops the clock, moves it to just before and just after the end of the attempt, and returns what came of it.
 async fn after_its_time(mut trial: Trial) -> Result<Delivered, Failure> {
     tokio::time::pause();
     tokio::time::advance(TRY_TIMEOUT - Duration::from_secs(5)).await;
     tokio::task::yield_now().await;
     assert!(!trial.is_finished());
-    // A try without an end would hang; a stopped clock runs on by itself when everything waits.
+    // An attempt without an end would hang; a stopped clock runs on by itself when everything waits.
     tokio::time::timeout(TRY_TIMEOUT, &mut trial)
         .await
         .unwrap()

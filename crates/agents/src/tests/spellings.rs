@@ -271,7 +271,7 @@ async fn a_name_that_leads_elsewhere_the_second_time_reaches_nobody() {
     for _ in 0..3 {
         certainly_not_sent(&sender, &url).await;
     }
-    // One question for each try: what was checked is what was reached.
+    // One question for each attempt: what was checked is what was reached.
     assert_eq!((names.asked(), got.lock().unwrap().len()), (4, 1));
 }
 

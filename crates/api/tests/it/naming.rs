@@ -1,4 +1,4 @@
-//! What jobs and events are called by, at the door.
+//! What jobs and events are called by, at the HTTP API.
 
 use domain::ids::JobId;
 use jiff::SignedDuration;

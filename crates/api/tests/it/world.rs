@@ -290,7 +290,7 @@ impl World {
         id
     }
 
-    /// Changes a job behind the door's back.
+    /// Changes a job behind the API's back.
     pub(crate) async fn change(&self, id: &JobId, edit: impl FnOnce(&mut Job)) {
         let found = self.desk.store.job(id).await.unwrap().unwrap();
         let mut job = found.value;

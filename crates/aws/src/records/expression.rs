@@ -100,7 +100,7 @@ impl Expression {
         format!("SET {set} REMOVE {}", self.remove.join(", "))
     }
 
-    /// The condition under which a record is written; none when it may be whatever it is.
+    /// The condition under which a record is written; `None` when it may be whatever it is.
     pub(super) fn expecting(&mut self, expect: Expect) -> Option<&'static str> {
         match expect {
             Expect::Absent => Some(self.absent()),

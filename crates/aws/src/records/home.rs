@@ -40,7 +40,7 @@ pub(super) struct Home {
     kin: BTreeMap<String, Kin>,
     /// Whether some that would share it are items of their own: they did not fit, or no longer.
     pub(super) is_apart: bool,
-    /// Who wrote the item as it was read; none where nothing was.
+    /// Who wrote the item as it was read; `None` where nothing was.
     pub(super) writer: Option<String>,
     /// The ends of the writes before that, newest first, one after the other.
     before: String,
@@ -102,7 +102,7 @@ impl Home {
         }
     }
 
-    /// The home that an item is; none for an item of a version that kept every record by itself.
+    /// The home that an item is; `None` for an item of a version that kept every record by itself.
     pub(super) fn of(item: &Item) -> Result<Option<Self>, RecordsError> {
         let key = item::key_of(item);
         let Some(kin) = item.get(KIN) else {

@@ -33,7 +33,7 @@ pub(super) fn pack(text: &str) -> AttributeValue {
     }
 }
 
-/// The text of an attribute; none for what is none.
+/// The text of an attribute; `None` for anything else.
 pub(super) fn unpack(value: &AttributeValue) -> Option<String> {
     if let Ok(text) = value.as_s() {
         return Some(text.clone());

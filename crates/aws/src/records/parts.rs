@@ -155,7 +155,8 @@ async fn delete(
         .map_err(|error| failure::of_write(key, &error, &doubt))
 }
 
-/// The SDK sends the same token with every try, and DynamoDB answers a transaction that it has done already as done, for ten minutes.
+/// The SDK sends the same token with every attempt, and DynamoDB answers a transaction that it has done already as done, for
+/// ten minutes.
 async fn transact(table: &Table, parts: &[Part<'_>], writer: Ulid) -> Result<(), CommitError> {
     if parts.len() > COMMIT_ITEMS_MAX {
         let what = format!(

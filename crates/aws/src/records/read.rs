@@ -183,7 +183,8 @@ pub(super) async fn item(table: &Table, key: &Key) -> Result<Option<Item>, Recor
     Ok(answer.item)
 }
 
-/// The home of an aggregate as of its last commit; none where there is nothing, or an item of a version that kept every record by itself.
+/// The home of an aggregate as of its last commit; `None` where there is nothing, or an item of a version that kept every
+/// record by itself.
 async fn home_at(table: &Table, key: &Key) -> Result<Option<Home>, RecordsError> {
     let item = item(table, key).await?;
     let home = item.as_ref().map(Home::of).transpose()?.flatten();

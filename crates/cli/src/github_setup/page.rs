@@ -37,7 +37,7 @@ struct Shared {
     tell: Mutex<Option<oneshot::Sender<Code>>>,
 }
 
-/// Serves the page until GitHub brings a code, at most `within`; none when it did not come.
+/// Serves the page until GitHub brings a code, at most `within`; `None` when it did not come.
 pub(super) async fn wait(
     listener: TcpListener,
     page: Page,

@@ -57,7 +57,7 @@ pub(crate) fn ask_hidden<T>(
 /// The terminal this process runs in.
 struct Terminal(console::Term);
 
-/// The person at the terminal; none when there is no terminal or nothing is to be asked.
+/// The person at the terminal; `None` when there is no terminal or nothing is to be asked.
 pub(crate) fn here(ask_nothing: bool) -> Option<Box<dyn Person>> {
     let asks = !ask_nothing && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     asks.then(|| Box::new(Terminal(console::Term::stderr())) as Box<dyn Person>)

@@ -141,7 +141,7 @@ pub(super) struct Chosen {
     pub(super) is_new: bool,
 }
 
-/// What is stored is kept; then what was given; then what a person says. None when there is none at all.
+/// What is stored is kept; then what was given; then what a person says. `None` when there is none at all.
 pub(super) async fn choose(
     stored: (&dyn Secrets, &SecretName),
     (given, kind): (Option<&SecretString>, &Kind),
@@ -181,7 +181,7 @@ pub(super) async fn choose(
     }
 }
 
-/// What a person types; none where they type nothing.
+/// What a person types; `None` where they type nothing.
 fn asked(person: &mut dyn Person, kind: &Kind) -> Result<Option<SecretString>> {
     let question = format!("{}, which is made at {}", kind.what, kind.made_at);
     person::ask_hidden(person, &question, |typed| {

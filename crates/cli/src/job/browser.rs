@@ -11,7 +11,8 @@ const OPENER: &str = if cfg!(target_os = "macos") {
     "xdg-open"
 };
 
-/// Has a page opened, and answers whether something was there to open it. What becomes of it is between the person and their browser.
+/// Has a page opened, and returns whether something was there to open it. What becomes of it is between the person and their
+/// browser.
 pub(crate) fn open(page: &Page) -> bool {
     let mut opener = Command::new(OPENER);
     opener

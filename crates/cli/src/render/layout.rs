@@ -15,7 +15,7 @@ const MEANINGFUL: [&str; 3] = ["state", "health", "merge state"];
 /// How something is laid out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Look {
-    /// Columns of the terminal; none where no terminal reads it, which takes lines of any length.
+    /// Columns of the terminal; `None` where no terminal reads it, which takes lines of any length.
     pub(crate) width: Option<usize>,
     /// Whether words are coloured by what they mean.
     pub(crate) colour: bool,
@@ -147,7 +147,7 @@ fn widths(
     head.iter().enumerate().map(column).collect()
 }
 
-/// The widths with the widest columns narrowed until the row fits; none if it cannot fit without breaking a word.
+/// The widths with the widest columns narrowed until the row fits; `None` if it cannot fit without breaking a word.
 fn fitted(mut widths: Vec<usize>, least: &[usize], room: usize) -> Option<Vec<usize>> {
     let gaps = GAP * widths.len().saturating_sub(1);
     while widths.iter().sum::<usize>() + gaps > room {
@@ -195,7 +195,7 @@ fn one_line(cell: &str) -> String {
     cell.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The colour of what a cell means; none where it means nothing special.
+/// The colour of what a cell means; `None` where it means nothing special.
 fn meaning(head: &str, cell: &str) -> Option<Style> {
     if !MEANINGFUL.contains(&head) {
         return None;

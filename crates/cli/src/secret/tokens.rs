@@ -1,4 +1,4 @@
-//! `gaffer token`: who may enter the HTTP door, and to do what.
+//! `gaffer token`: who may enter the HTTP API, and to do what.
 
 use anyhow::{Context, Result};
 use domain::ids::TokenName;

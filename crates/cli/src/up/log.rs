@@ -124,7 +124,7 @@ impl Visit for Words {
     }
 }
 
-/// A warning or an error and its digest; none for what is no trouble.
+/// A warning or an error and its digest; `None` for what is no trouble.
 fn trouble(event: &Event<'_>) -> Option<(u64, String)> {
     let metadata = event.metadata();
     if *metadata.level() > Level::WARN {

@@ -58,7 +58,7 @@ pub(super) enum Ended<O> {
     Exited(ExitStatus),
     /// It took too long.
     TimedOut,
-    /// It was called off.
+    /// It was cancelled.
     CalledOff(O),
 }
 
@@ -84,7 +84,7 @@ impl Handler {
         Ok(Running { child, group })
     }
 
-    /// Gives the command its event and waits until it ends, or has it ended when it takes too long or is called off.
+    /// Gives the command its event and waits until it ends, or has it ended when it takes too long or is cancelled.
     pub(super) async fn finish<O>(
         &self,
         mut running: Running,

@@ -104,7 +104,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The next whole line; none while there is no file, or nothing new in it.
+    /// The next whole line; `None` while there is no file, or nothing new in it.
     fn next(&mut self) -> Result<Option<Vec<u8>>> {
         let line = line_at(&self.events, &mut self.standing.offset);
         line.with_context(|| format!("reading {}", self.events.display()))
@@ -135,7 +135,7 @@ impl Reader {
         state::write(&self.state, &self.standing)
     }
 
-    /// Runs the command until it succeeds, or has failed often enough. Answers false when it was called off.
+    /// Runs the command until it succeeds, or has failed often enough. Returns false when it was cancelled.
     async fn event(&mut self, event: &Value, stopped: &mut watch::Receiver<bool>) -> Result<bool> {
         let text = event.to_string();
         let mut waits = Waits::default();

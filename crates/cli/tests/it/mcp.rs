@@ -102,7 +102,7 @@ impl Speaker {
         text.unwrap().to_owned()
     }
 
-    /// Hangs up, and answers what was said on stderr.
+    /// Hangs up, and returns what was said on stderr.
     pub(crate) fn ended(mut self) -> String {
         drop(self.stdin.take());
         drop(self.stdout);

@@ -55,7 +55,7 @@ impl Person {
         (person, child)
     }
 
-    /// Looks on until a frame shows this, and answers how many came before it.
+    /// Looks on until a frame shows this, and returns how many came before it.
     fn sees(&mut self, part: &str) -> usize {
         let mut bytes = [0; 4_096];
         loop {

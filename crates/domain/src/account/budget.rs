@@ -14,7 +14,7 @@ const DAY: SignedDuration = SignedDuration::from_hours(24);
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Budget {
-    /// Requests to Jules in a day; none for as many as it takes.
+    /// Requests to Jules in a day; `None` for as many as it takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_a_day: Option<u32>,
     /// Until when polls are as rare as they may be, because the money of the day is spent.

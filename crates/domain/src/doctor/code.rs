@@ -1,4 +1,4 @@
-//! Everything that the doctor can find: a stable code, how bad it is, its cause, and what mends it.
+//! Everything that the doctor can find: a stable code, how bad it is, its cause, and what fixes it.
 //!
 //! Words in capitals stand for names that a finding fills in; `docs/doctor.md` shows them as they are here.
 
@@ -13,7 +13,7 @@ pub struct Row {
     pub severity: Severity,
     /// Why it matters.
     pub cause: &'static str,
-    /// The command or click that mends it.
+    /// The command or click that fixes it.
     pub mend: &'static str,
 }
 

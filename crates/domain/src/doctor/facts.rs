@@ -17,7 +17,7 @@ use crate::wake::Notify;
 pub struct Facts {
     /// This machine.
     pub machine: MachineFacts,
-    /// What the store holds and what it leads to; none when it cannot be read.
+    /// What the store holds and what it leads to; `None` when it cannot be read.
     pub installation: Option<InstallationFacts>,
 }
 
@@ -34,7 +34,7 @@ pub struct MachineFacts {
     pub disk_free: Option<u64>,
     /// Whether a process works over the folder.
     pub is_worked_over: bool,
-    /// The bearer token of Gaffer's own door.
+    /// The bearer token of Gaffer's own HTTP API.
     pub api_token: Kept,
 }
 
@@ -79,7 +79,7 @@ pub enum Kept {
     Missing,
     /// It is there and cannot be used.
     Unusable {
-        /// What is wrong and how to mend it.
+        /// What is wrong and how to fix it.
         why: String,
     },
     /// It is there.
@@ -143,7 +143,7 @@ pub struct AccountFacts {
     pub learned: Option<u32>,
     /// Its key.
     pub key: Kept,
-    /// The repositories that are connected to it, or why they could not be listed; none when Jules was not asked.
+    /// The repositories that are connected to it, or why they could not be listed; `None` when Jules was not asked.
     pub connected: Option<Result<Vec<RepoName>, Failure>>,
     /// Other installations whose marker is in the titles of the newest sessions, with the number of sessions.
     pub others: Fact<Vec<(InstallationId, u64)>>,
@@ -156,7 +156,7 @@ pub struct CredentialFacts {
     pub kept: Kept,
     /// The App's id, when an App signs in.
     pub app_id: Option<u64>,
-    /// Who GitHub says that it is; none when GitHub was not asked.
+    /// Who GitHub says that it is; `None` when GitHub was not asked.
     pub identity: Option<Identity>,
     /// The App's own webhook, if it has one.
     pub hook: Fact<Option<super::repository::Hook>>,
@@ -169,7 +169,7 @@ pub enum Identity {
     Person {
         /// Whose.
         login: String,
-        /// The scopes of a classic token; none for a fine-grained one.
+        /// The scopes of a classic token; `None` for a fine-grained one.
         scopes: Option<Vec<String>>,
     },
     /// An App.
@@ -201,15 +201,15 @@ pub enum Identity {
 pub struct AgentFacts {
     /// Its name.
     pub name: AgentName,
-    /// Where its wakes go, host and port alone; none when they wait in its inbox.
+    /// Where its wakes go, host and port alone; `None` when they wait in its inbox.
     pub host: Option<String>,
-    /// How a person gets notices; none for an agent.
+    /// How a person gets notices; `None` for an agent.
     pub notify: Option<Notify>,
     /// Why it takes no more wakes.
     pub disabled: Option<String>,
     /// What its wakes are signed with.
     pub secret: Kept,
-    /// Whether a connection came about; none when none was tried.
+    /// Whether a connection came about; `None` when none was tried.
     pub reach: Option<Reach>,
     /// Wakes that were given up.
     pub dead_wakes: u64,
@@ -241,10 +241,10 @@ pub struct SourceFacts {
     pub account_known: bool,
     /// Whether its agent, if it names one, is there.
     pub agent_known: bool,
-    /// The branches that Jules sees there; none when it was not asked or does not tell.
+    /// The branches that Jules sees there; `None` when it was not asked or does not tell.
     pub jules_branches: Fact<Option<Vec<BranchName>>>,
     /// The number under which the repository was registered; none before it was ever read.
     pub number: Option<RepoId>,
-    /// What GitHub shows; none when it was not asked.
+    /// What GitHub shows; `None` when it was not asked.
     pub repository: Option<RepositoryFacts>,
 }

@@ -79,10 +79,10 @@ pub struct Finding {
     pub about: String,
     /// What is the case.
     pub what: String,
-    /// Why that matters; none when it is fine.
+    /// Why that matters; `None` when it is fine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<&'static str>,
-    /// The command or click that mends it.
+    /// The command or click that fixes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mend: Option<String>,
 }

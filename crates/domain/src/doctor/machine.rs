@@ -34,7 +34,7 @@ pub(super) fn not_running(machine: &MachineFacts) -> Option<Finding> {
     Some(finding.with("FOLDER", folder))
 }
 
-/// The data folder, its disk, and the token of our own door.
+/// The data folder, its disk, and the token of our own HTTP API.
 pub(super) fn data(machine: &MachineFacts) -> Vec<Finding> {
     let folder = &machine.folder;
     let mut findings = Vec::new();

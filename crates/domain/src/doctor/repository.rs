@@ -57,7 +57,7 @@ pub struct Repository {
     pub workflows: Fact<Workflows>,
     /// What rulesets demand of the base branch.
     pub rules: Fact<Rules>,
-    /// What classic protection demands of it; none when it has none.
+    /// What classic protection demands of it; `None` when it has none.
     pub protection: Fact<Option<Protection>>,
     /// People with write access.
     pub reviewers: Fact<Vec<String>>,
@@ -83,7 +83,7 @@ pub struct May {
 pub struct SeenChecks {
     /// Number of pull request heads that were read; the base's newest commit comes on top.
     pub heads: usize,
-    /// Each check with the App that reported it; none for a commit status.
+    /// Each check with the App that reported it; `None` for a commit status.
     pub seen: Vec<(String, Option<u64>)>,
 }
 
@@ -92,7 +92,7 @@ pub struct SeenChecks {
 pub struct Workflows {
     /// How many are active.
     pub active: u64,
-    /// Whether any of their files speaks of `merge_group`; none when they were not or could not be read.
+    /// Whether any of their files speaks of `merge_group`; `None` when they were not or could not be read.
     pub merge_group: Option<bool>,
 }
 
@@ -101,7 +101,7 @@ pub struct Workflows {
 pub struct Rules {
     /// Checks, approvals, queue.
     pub demands: Demands,
-    /// The merge methods they allow; none when they do not say.
+    /// The merge methods they allow; `None` when they do not say.
     pub methods: Option<Vec<MergeMethod>>,
     /// Names of rulesets that the credential may bypass.
     pub bypassed: Vec<String>,
@@ -127,6 +127,6 @@ pub struct Hook {
     pub json: bool,
     /// The events it sends; `*` means all.
     pub events: Vec<String>,
-    /// What its newest deliveries were answered with, newest first; none where no answer came.
+    /// What its newest deliveries were answered with, newest first; `None` where no answer came.
     pub answers: Fact<Vec<Option<u16>>>,
 }

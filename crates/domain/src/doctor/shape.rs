@@ -13,7 +13,7 @@ pub enum Shape {
     GithubInstallation,
     /// A token of a person for an App: `ghu_…` or `ghr_…`.
     GithubUser,
-    /// A token of Gaffer's own door: `gaf_…`.
+    /// A token of Gaffer's own HTTP API: `gaf_…`.
     Gaffer,
     /// A private key in PEM.
     PrivateKey,
@@ -90,7 +90,7 @@ impl Shape {
         }
     }
 
-    /// Whether it may be the bearer token of our own door: nothing of another service.
+    /// Whether it may be the bearer token of our own HTTP API: nothing of another service.
     pub fn may_be_door(self) -> bool {
         match self {
             Self::Gaffer | Self::Plain => true,

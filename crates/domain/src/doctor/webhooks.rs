@@ -87,7 +87,7 @@ fn all<'a>(repository: &'a Repository, installation: &'a InstallationFacts) -> V
     own.chain(of_app).collect()
 }
 
-/// Webhooks that may be there and were not seen, ours among them; none when that changes nothing.
+/// Webhooks that may be there and were not seen, ours among them; `None` when that changes nothing.
 fn hidden(
     source: &Source,
     repository: &Repository,
@@ -102,7 +102,7 @@ fn hidden(
     match own {
         Fact::Known(_) => None,
         Fact::Forbidden { .. } if of_app.known().is_some_and(Option::is_some) => None,
-        // Who may not see webhooks and means none has none to mend; pull requests are read at intervals all the same.
+        // Who may not see webhooks and means none has none to fix; pull requests are read at intervals all the same.
         Fact::Forbidden { .. } if !meant => Some(Vec::new()),
         Fact::Forbidden { .. } | Fact::Unknown { .. } => {
             Some(told(not_seen(&source.repo, "its webhooks", own)))

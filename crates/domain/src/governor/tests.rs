@@ -156,7 +156,7 @@ fn whoever_wants_a_slot_sees_by_the_job_that_its_session_was_created() {
     };
     assert_eq!(other.seeing(&watched), other);
     assert_eq!(seen.seeing(&watched), seen);
-    // Called off once it had a session: it counts from when it was begun.
+    // Cancelled once it had a session: it counts from when it was begun.
     let over = job::cancel(&watched, "tests", at(50)).unwrap().aggregate;
     assert_eq!(slots.seeing(&over).created, [at(-4)]);
 }

@@ -61,7 +61,7 @@ impl From<Log> for String {
     }
 }
 
-/// GitHub's number of one try.
+/// GitHub's number of one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DeliveryId(pub u64);
@@ -88,7 +88,7 @@ impl fmt::Display for HookId {
 pub struct Mark {
     /// When it was tried.
     pub at: Timestamp,
-    /// Which try.
+    /// Which attempt.
     pub id: DeliveryId,
 }
 
@@ -97,21 +97,21 @@ pub struct Mark {
 pub struct Attempt {
     /// Its number.
     pub id: DeliveryId,
-    /// The repository's webhook that it belongs to; none for the App's.
+    /// The repository's webhook that it belongs to; `None` for the App's.
     pub hook: Option<HookId>,
-    /// What all tries of this delivery are called.
+    /// What all attempts of this delivery are called.
     pub guid: DeliveryGuid,
     /// When it was made.
     pub at: Timestamp,
     /// Whether it is a requested redelivery.
     pub redelivery: bool,
-    /// What the door answered; none when no answer came.
+    /// What the door answered; `None` when no answer came.
     pub status: Option<u16>,
     /// The name of the event.
     pub event: String,
 }
 
-/// What came of a try.
+/// What came of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// It was taken.

@@ -71,7 +71,7 @@ pub struct Beginning {
 }
 
 impl Beginning {
-    /// The beginning that a text is; none where no job id begins so, or too many would.
+    /// The beginning that a text is; `None` where no job id begins so, or too many would.
     pub fn of(text: &str) -> Option<Self> {
         let text = text.to_ascii_lowercase();
         if !text.is_ascii() || !(BEGINNING_CHARS_MIN..JOB_CHARS).contains(&text.len()) {

@@ -21,7 +21,7 @@ pub enum Order {
     Merge,
     /// It gets another session.
     Retry,
-    /// It is called off.
+    /// It is cancelled.
     Cancel,
 }
 

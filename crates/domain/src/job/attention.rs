@@ -149,7 +149,7 @@ pub(super) fn question(step: &mut Step<Job>, watch: &mut Watch, context: &Contex
     };
 }
 
-/// What holds while the words that belong to an occurrence are missing; none once they were waited for long enough.
+/// What holds while the words that belong to an occurrence are missing; `None` once they were waited for long enough.
 fn awaited(watch: &Watch, answer: Option<Timestamp>, context: &Context<'_>) -> Option<Attention> {
     let since = context.now;
     match &watch.attention {

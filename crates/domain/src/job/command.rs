@@ -1,4 +1,5 @@
-//! The life of a job around its session: created, adopted, started, refused, called off, tried again, ended with its pull request.
+//! The life of a job around its session: created, adopted, started, refused, cancelled, tried again, ended with its pull
+//! request.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -164,10 +165,10 @@ pub fn start(job: &Job, now: Timestamp) -> Result<Step<Job>, NotNow> {
     Ok(step)
 }
 
-/// Its session exists. Should the job not want it any more, the session is put away.
+/// Its session exists. Should the job not want it any more, the session is archived.
 pub fn created(job: &Job, view: &SessionView, now: Timestamp, timing: &Timing) -> Step<Job> {
     let mut step = Step::stay(job.clone());
-    // Of an attempt that was called off and tried again meanwhile.
+    // Of an attempt that was cancelled and tried again meanwhile.
     let outdated = Marker::find(&view.title).is_some_and(|marker| marker != job.marker());
     match &job.phase {
         Phase::Creating { .. } if !outdated => {
@@ -299,7 +300,7 @@ pub fn linked(job: &Job, session: &SessionId, pull: &PullRef, timing: &Timing) -
     step
 }
 
-/// Its pull request came to an end, and with it the job: the session is put away.
+/// Its pull request came to an end, and with it the job: the session is archived.
 pub fn pull_settled(
     job: &Job,
     pull: &PullRef,

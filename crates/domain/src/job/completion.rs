@@ -192,7 +192,7 @@ fn late_pull(step: &mut Step<Job>, watch: &mut Watch) {
     watch.announced.completed_pull.clone_from(&watch.pull);
 }
 
-/// Since when the session rests after a completion that was announced; none while it works or waits.
+/// Since when the session rests after a completion that was announced; `None` while it works or waits.
 pub(super) fn rests_since(watch: &Watch) -> Option<Timestamp> {
     let at = watch.announced.completed_at?;
     let finished =

@@ -8,7 +8,7 @@ use crate::redact::presentable;
 /// Longest name of who gave an order, in characters.
 const BY_CHARS_MAX: usize = 120;
 
-/// What a change of a job means, in order; none for a job that only goes on.
+/// What a change of a job means, in order; empty for a job that only goes on.
 pub fn news(before: Option<&Job>, job: &Job) -> Vec<String> {
     let mut news = Vec::new();
     match before {
@@ -73,7 +73,7 @@ pub fn event_news(event: &Event, has_agent: bool) -> String {
     }
 }
 
-/// What is done about a pull request that people ask about; none for the rest.
+/// What is done about a pull request that people ask about; `None` for the rest.
 pub fn effect_news(action: &Action) -> Option<&'static str> {
     match action {
         Action::Say { cause, .. } if cause.starts_with("ci:") => {

@@ -31,7 +31,8 @@ pub enum Sight {
 pub struct Snapshot {
     /// As listed or read.
     pub view: SessionView,
-    /// Its activities since `ACTIVITY_OVERLAP` before the newest known one, in any order; none when they were not asked for.
+    /// Its activities since `ACTIVITY_OVERLAP` before the newest known one, in any order; `None` when they were not asked
+    /// for.
     pub activities: Option<Vec<Activity>>,
 }
 

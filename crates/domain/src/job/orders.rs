@@ -31,7 +31,7 @@ pub const MESSAGE_BYTES_MAX: usize = 20_000;
 pub struct NotNow {
     /// For programs, for example `no_open_plan`.
     pub code: &'static str,
-    /// For people: what is the case, in words of no surface.
+    /// For people: what is the case, independent of any surface.
     pub sentence: String,
     /// What to do next; it is accepted as things are.
     pub next: Vec<Next>,

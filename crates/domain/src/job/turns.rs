@@ -263,7 +263,7 @@ fn show(
     true
 }
 
-/// Asks the session to decide by itself: a few times a job, and not again when its only reaction is to ask once more.
+/// Asks the session to decide by itself: a few times a job, and not again when its only reaction is to ask again.
 fn nudge(step: &mut Step<Job>, watch: &mut Watch, told: &Told) -> bool {
     let same = |last: &Nudged| last.event == told.event || watch.talk.worked_at <= last.through;
     if step.aggregate.nudges >= NUDGES_MAX || watch.announced.nudged.as_ref().is_some_and(same) {
@@ -299,7 +299,7 @@ pub(super) fn answered(watch: &mut Watch, action: &Action, now: Timestamp) {
     sent.drain(..surplus);
 }
 
-/// What an action says as an answer; none for what is no answer.
+/// What an action says as an answer; `None` for what is no answer.
 fn reply(action: &Action) -> Option<Reply> {
     match action {
         Action::Say { text, cause, .. } => Some(Reply::Words {

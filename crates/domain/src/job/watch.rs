@@ -18,7 +18,7 @@ pub struct Watch {
     pub url: Option<String>,
     /// When we got it.
     pub since: Timestamp,
-    /// When it began to answer 404; none while it answers.
+    /// When it began to answer 404; `None` while it answers.
     pub missing_since: Option<Timestamp>,
     /// The state we last saw.
     pub state: SessionState,
@@ -248,7 +248,7 @@ pub struct Told {
     /// Later receivers, each with an event of its own, at most once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later: Vec<Telling>,
-    /// Whose turn it is to answer; none for plans that are approved by policy.
+    /// Whose turn it is to answer; `None` for plans that are approved by policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<Turn>,
     /// Whether the announcement was suppressed because the attempt's limit was reached.

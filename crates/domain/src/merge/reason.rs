@@ -37,7 +37,7 @@ pub enum Reason {
     SessionWorking,
     /// Its session failed.
     SessionFailed,
-    /// Its job was called off.
+    /// Its job was cancelled.
     CalledOff,
     /// It is a draft.
     Draft,
@@ -149,7 +149,7 @@ pub enum Reason {
     MergeRefused {
         /// What it said.
         why: String,
-        /// When it is tried again; none once it was tried often enough.
+        /// When it is tried again; `None` once it was tried often enough.
         until: Option<Timestamp>,
     },
     /// The budget of GitHub did not allow the merge call yet; nothing was sent.

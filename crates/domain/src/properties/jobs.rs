@@ -177,7 +177,7 @@ fn new_job() -> Job {
     start(&queued, at(0)).unwrap().aggregate
 }
 
-/// Carries out what happens; none where a command is refused.
+/// Carries out what happens; `None` where a command is refused.
 fn happen(job: &Job, happening: &Happening, now: Timestamp, timing: &Timing) -> Option<Step<Job>> {
     let session = job
         .session()

@@ -20,7 +20,7 @@ const CHECK_NAME_CHARS_MAX: usize = 100;
 const CHECK_OUTPUT_CHARS_MAX: usize = 1_500;
 const CHECK_OUTPUT_BYTES_MAX: usize = 2_400;
 
-/// Raises an alarm, unless it was raised about this head or often enough already. Answers whether it did.
+/// Raises an alarm, unless it was raised about this head or often enough already. Returns whether it did.
 pub(super) fn raise(
     step: &mut Step<Pull>,
     outside: &Outside,

@@ -76,7 +76,7 @@ impl Lane {
             || plus(now, LANE_HOLD + ahead::TOLERANCE) < self.until
     }
 
-    /// How many are merged before a pull request; none when it does not queue.
+    /// How many are merged before a pull request; `None` when it does not queue.
     pub fn ahead_of(&self, pull: &PullRef) -> Option<usize> {
         self.waiting
             .iter()

@@ -31,7 +31,7 @@ pub(super) struct Matter<'a> {
 }
 
 impl Matter<'_> {
-    /// Whether the session takes messages: one that failed or was called off does not.
+    /// Whether the session takes messages: one that failed or was cancelled does not.
     fn session_listens(&self) -> bool {
         match self.outside.session {
             SessionRest::Resting | SessionRest::Working => true,
@@ -148,7 +148,7 @@ fn blocked(step: &mut Step<Pull>, matter: &Matter<'_>, judgement: &Judgement) {
     }
 }
 
-/// What no session can mend. A conflict that keeps checks from starting goes to the session as a conflict.
+/// What no session can fix. A conflict that keeps checks from starting goes to the session as a conflict.
 fn beyond_sessions(reason: &Reason) -> Option<ErrorCause> {
     if let Reason::CiNeverStarted { cause } = reason {
         return (*cause != NeverStarted::Conflict).then_some(ErrorCause::CiNeverStarted);

@@ -37,7 +37,7 @@ pub enum Back {
     AsPlanned,
     /// It was tried, and comes again after so long, at most [`RETRY_AFTER_MAX`].
     After(SignedDuration),
-    /// Nothing was tried: it can be had again at once, and no try is counted.
+    /// Nothing was tried: it can be had again at once, and no attempt is counted.
     Untried,
 }
 
@@ -157,7 +157,7 @@ impl Wake {
         (!is_held).then(left)
     }
 
-    /// The wake when it came due in its inbox: taken and never answered, or never taken; none if it is not time.
+    /// The wake when it came due in its inbox: taken and never answered, or never taken; `None` if it is not time.
     pub fn lapsed(&self, now: Timestamp) -> Option<Self> {
         if self.channel != Channel::Inbox || self.due().is_none_or(|due| now < due) {
             return None;

@@ -61,9 +61,9 @@ pub struct ActionableEvent {
     pub event: String,
     /// What kind of that, for programs.
     pub kind: String,
-    /// The occurrence; the same over all tries.
+    /// The occurrence; the same over all attempts.
     pub event_id: EventId,
-    /// The job; none when a whole account is affected.
+    /// The job; `None` when a whole account is affected.
     pub job_id: Option<JobId>,
     /// The account.
     pub account: String,
@@ -85,7 +85,7 @@ pub struct ActionableEvent {
     /// More of it: plan steps, pull requests, or what the failing check said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<Value>,
-    /// Where that can be read whole at the door, if it was cut.
+    /// Where that can be read whole at the HTTP API, if it was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload_ref: Option<String>,
     /// When the session last did anything.

@@ -1,4 +1,4 @@
-//! Wakes: the schedule of their tries, what ends them, and what the receiver gets.
+//! Wakes: the schedule of their attempts, what ends them, and what the receiver gets.
 
 mod inbox;
 

@@ -92,7 +92,7 @@ impl Dispatcher {
         })
     }
 
-    /// Before another try, the account is searched for a session that an earlier try made after all.
+    /// Before another attempt, the account is searched for a session that an earlier attempt made after all.
     async fn created_before(
         &self,
         effect: &Effect,

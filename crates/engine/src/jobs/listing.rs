@@ -39,7 +39,7 @@ pub struct NoJobsCursor;
 pub struct Listed {
     /// The jobs.
     pub jobs: Vec<Job>,
-    /// Where there may be older ones; none when there are none.
+    /// Where there may be older ones; `None` when there are none.
     pub next: Option<JobsCursor>,
 }
 

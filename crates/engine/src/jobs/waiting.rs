@@ -28,7 +28,8 @@ pub(crate) fn conversation_key(id: &JobId, cursor: &Cursor) -> Key {
 }
 
 impl Desk {
-    /// Asks for a fresh reading of what a job has produced and waits for it, at most `within`; none when it is not there by then.
+    /// Asks for a fresh reading of what a job has produced and waits for it, at most `within`; `None` when it is not there
+    /// by then.
     pub async fn fresh_artifacts(
         &self,
         id: &JobId,
@@ -39,7 +40,7 @@ impl Desk {
         self.read_for(id, asked, within).await
     }
 
-    /// A further piece of the patch as it was last read, with all else that was; none where there is no such piece.
+    /// A further piece of the patch as it was last read, with all else that was; `None` where there is no such piece.
     pub async fn kept_artifacts(
         &self,
         id: &JobId,
@@ -58,7 +59,7 @@ impl Desk {
         Ok(piece.map(|piece| (first, piece)))
     }
 
-    /// Asks for what was said after a cursor and waits for it, at most `within`; none when it is not there by then.
+    /// Asks for what was said after a cursor and waits for it, at most `within`; `None` when it is not there by then.
     pub async fn fresh_messages(
         &self,
         id: &JobId,
@@ -101,7 +102,7 @@ impl Desk {
         }
     }
 
-    /// Sends a job's wake-up, and answers when that was; none when it was sent as often as it may be.
+    /// Sends a job's wake-up, and returns when that was; `None` when it was sent as often as it may be.
     async fn ask_for(&self, id: &JobId, work: &Work) -> Result<Option<Timestamp>, Error> {
         self.must_job(id).await?;
         for _ in 0..DECIDE_AGAIN_MAX {

@@ -23,7 +23,7 @@ struct Seen {
 }
 
 impl Money {
-    /// Until when nothing may be spent that can wait; none while something is left.
+    /// Until when nothing may be spent that can wait; `None` while something is left.
     pub(super) async fn dear_until(&self, desk: &Desk) -> Result<Option<Timestamp>, Error> {
         let now = desk.now();
         let seen = *self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -33,7 +33,7 @@ pub(super) struct Gathered {
     pub(super) passed_over: BTreeMap<SessionId, u32>,
     /// Whose news is pushed to us, and whose turn it is not: only what others' reading shows of them is seen.
     pub(super) resting: BTreeSet<SessionId>,
-    /// When no read is begun any more; those that are left were passed over. None for a poll that may take its time.
+    /// When no read is begun any more; those that are left were passed over. `None` for a poll that may take its time.
     pub(super) until: Option<Timestamp>,
     /// The account's, with when it was swept.
     pub(super) tally: Tally,

@@ -42,12 +42,12 @@ struct Question<'a> {
     account: &'a Account,
     watched: Watched<'a>,
     rules: Arc<Source>,
-    /// As a list has shown it; none where it has to be asked for.
+    /// As a list has shown it; `None` where it has to be asked for.
     view: Option<SessionView>,
 }
 
 impl Poller {
-    /// Reads some sessions at once, and answers what was read of each, or why it could not be.
+    /// Reads some sessions at once, and returns what was read of each, or why it could not be.
     pub(super) async fn see(
         &self,
         account: &Account,

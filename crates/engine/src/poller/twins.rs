@@ -1,4 +1,4 @@
-//! Second sessions of a job, which are put away.
+//! Second sessions of a job, which are archived.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -17,7 +17,8 @@ use crate::desk::{Desk, Error, ignore_conflict};
 use crate::keys;
 use crate::store::Versioned;
 
-/// For so long a session counts as none to be put away: its job may be tried again, or the store be put back to how it was earlier.
+/// For so long a session counts as none to be archived: its job may be tried again, or the store be put back to how it was
+/// earlier.
 const REMEMBERED: SignedDuration = SignedDuration::from_mins(30);
 
 /// Sessions that are no twins: one that failed stays in Jules's list for good, and its job need not be read with every poll.
@@ -39,7 +40,7 @@ impl Cleared {
 }
 
 impl Poller {
-    /// A create whose answer was lost may have been repeated: a second session with a job's marker is put away.
+    /// A create whose answer was lost may have been repeated: a second session with a job's marker is archived.
     pub(super) async fn put_twins_away(
         &self,
         wanted: &BTreeSet<SessionId>,

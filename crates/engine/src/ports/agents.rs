@@ -14,11 +14,11 @@ pub struct Envelope {
     pub agent: AgentName,
     /// Where it goes.
     pub url: Url,
-    /// The same over all tries: what the receiver recognises a repetition by.
+    /// The same over all attempts: what the receiver recognises a repetition by.
     pub id: EventId,
     /// The JSON body, at most [`domain::wake::MESSAGE_BYTES_MAX`].
     pub body: String,
-    /// When this try is made: signed into it.
+    /// When this attempt is made: signed into it.
     pub at: Timestamp,
 }
 

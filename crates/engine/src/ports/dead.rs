@@ -16,7 +16,7 @@ pub struct DeadLetter {
     pub body: String,
     /// When it was first sent.
     pub sent_at: Timestamp,
-    /// When it was given up; none where the service does not tell.
+    /// When it was given up; `None` where the service does not tell.
     pub died_at: Option<Timestamp>,
 }
 

@@ -11,7 +11,7 @@ use url::Url;
 /// Reads of Jules beyond [`SessionsRead`](super::SessionsRead).
 #[async_trait]
 pub trait JulesProbe: Send + Sync {
-    /// The branches that Jules sees in a connected repository; none when it does not tell.
+    /// The branches that Jules sees in a connected repository; `None` when it does not tell.
     async fn branches(
         &self,
         account: &AccountName,
@@ -28,7 +28,7 @@ pub trait GithubProbe: Send + Sync {
     /// Who GitHub says that the credential is.
     async fn identity(&self) -> Identity;
 
-    /// The App's own webhook; none when there is no App or it has none.
+    /// The App's own webhook; `None` when there is no App or it has none.
     async fn app_hook(&self) -> Fact<Option<Hook>>;
 
     /// What GitHub shows of a repository and, there, of a base branch.

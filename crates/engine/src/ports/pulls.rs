@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Whether a branch may be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BranchState {
-    /// Its commit; none when the branch is gone.
+    /// Its commit; `None` when the branch is gone.
     pub sha: Option<CommitSha>,
     /// Open pull requests that want to change it.
     pub based_on_it: u64,

@@ -47,7 +47,7 @@ pub enum SecretsError {
     Unusable {
         /// Its path.
         name: String,
-        /// What is wrong and how to mend it.
+        /// What is wrong and how to fix it.
         message: String,
     },
     /// Where secrets are kept does not answer, which says nothing about the secret.

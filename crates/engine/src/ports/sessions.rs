@@ -105,7 +105,7 @@ pub trait SessionsRead: Send + Sync {
 /// Writes to Jules. Only the dispatcher holds one.
 #[async_trait]
 pub trait SessionsWrite: Send + Sync {
-    /// Creates a session. Not safe to repeat: look for the marker before another try.
+    /// Creates a session. Not safe to repeat: look for the marker before another attempt.
     async fn create(
         &self,
         account: &AccountName,

@@ -98,7 +98,7 @@ impl Desk {
         })
     }
 
-    /// An occurrence is recorded once; its wake goes with it. Answers whether it is new.
+    /// An occurrence is recorded once; its wake goes with it. Returns whether it is new.
     pub(super) async fn save_event(
         &self,
         unit: &mut Unit,

@@ -51,7 +51,7 @@ pub struct Price {
 }
 
 impl Prices {
-    /// The prices that this version knows; none if the file that it was built with cannot be read, which a test rules out.
+    /// The prices that this version knows; `None` if the file that it was built with cannot be read, which a test rules out.
     pub fn known() -> Option<&'static Self> {
         static KNOWN: LazyLock<Option<Prices>> =
             LazyLock::new(|| serde_json::from_str(include_str!("prices.json")).ok());

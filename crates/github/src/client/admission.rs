@@ -102,7 +102,7 @@ impl Client {
         verdict
     }
 
-    /// Refuses the token of a workflow run. Answers whether that is certain.
+    /// Refuses the token of a workflow run. Returns whether that is certain.
     async fn is_no_workflow_run(&self, pass: &Pass, until: Instant) -> Result<bool, Failure> {
         let doing = "asking whose token it is";
         let body = json!({ "query": VIEWER });
@@ -129,7 +129,7 @@ impl Client {
         }
     }
 
-    /// Refuses a fine-grained token that cannot read the repository's check runs. Answers whether that is certain.
+    /// Refuses a fine-grained token that cannot read the repository's check runs. Returns whether that is certain.
     async fn reads_check_runs(
         &self,
         repo: &RepoName,

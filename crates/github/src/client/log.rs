@@ -41,7 +41,7 @@ impl Client {
         }
     }
 
-    /// Fetches an address without any credential; none when it is refused, answered in error or too large.
+    /// Fetches an address without any credential; `None` when it is refused, answered in error or too large.
     async fn fetch(&self, url: &str) -> Option<Bytes> {
         let request = Request {
             method: Method::GET,

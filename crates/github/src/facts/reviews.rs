@@ -30,7 +30,7 @@ pub(super) async fn read(client: &Client, pull: &PullRef) -> Result<Vec<Review>,
         .collect()
 }
 
-/// One review; none for an outsider's whose account is gone.
+/// One review; `None` for an outsider's whose account is gone.
 fn read_one(review: &wire::Review, doing: &str) -> Result<Option<Review>, Failure> {
     let voice = Voice::of(review);
     match (&review.user, voice) {

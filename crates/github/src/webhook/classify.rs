@@ -234,7 +234,7 @@ fn number(number: u64) -> Vec<u64> {
     }
 }
 
-/// A commit; none for anything else, and for the zeros that stand for a deleted branch.
+/// A commit; `None` for anything else, and for the zeros that stand for a deleted branch.
 fn commit(word: Option<&Word<'_>>) -> Option<CommitSha> {
     let sha: CommitSha = word?.0.parse().ok()?;
     (!sha.as_str().bytes().all(|digit| digit == b'0')).then_some(sha)

@@ -90,7 +90,7 @@ struct SessionFailed {
     reason: Loose<Text>,
 }
 
-/// Reads one activity; none if it has no id.
+/// Reads one activity; `None` if it has no id.
 /// One without a readable time gets `fallback`, which should be the time of its neighbour.
 pub(crate) fn activity(raw: &str, fallback: Timestamp) -> Option<Activity> {
     let wire: ActivityWire = serde_json::from_str(raw).ok()?;

@@ -71,7 +71,7 @@ struct Outputs<T: Default> {
     outputs: Many<T>,
 }
 
-/// Reads one session; none if it has no id that could be asked for.
+/// Reads one session; `None` if it has no id that could be asked for.
 pub(crate) fn session(raw: &str) -> Option<SessionView> {
     let wire: SessionWire = serde_json::from_str(raw).ok()?;
     let context = wire.source_context.0.unwrap_or_default();

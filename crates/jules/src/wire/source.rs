@@ -29,7 +29,7 @@ struct Branch {
     display_name: Loose<Text>,
 }
 
-/// Reads one source; none if it does not name a repository on GitHub.
+/// Reads one source; `None` if it does not name a repository on GitHub.
 pub(crate) fn source(raw: &str) -> Option<SourceView> {
     let wire: SourceWire = serde_json::from_str(raw).ok()?;
     let github = wire.github_repo.0.unwrap_or_default();
@@ -51,7 +51,7 @@ pub(crate) fn source(raw: &str) -> Option<SourceView> {
     })
 }
 
-/// The branches of one source; none if it does not tell them.
+/// The branches of one source; `None` if it does not tell them.
 pub(crate) fn branches(raw: &str) -> Option<Vec<BranchName>> {
     let wire: SourceWire = serde_json::from_str(raw).ok()?;
     let told = wire.github_repo.0?.branches.0.into_iter();

@@ -62,7 +62,7 @@ impl World {
         }
     }
 
-    /// Runs checks again: new check runs take the place of the old ones. Answers how many.
+    /// Runs checks again: new check runs take the place of the old ones. Returns how many.
     pub(crate) fn rerun(
         &mut self,
         now: Timestamp,

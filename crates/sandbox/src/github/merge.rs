@@ -35,7 +35,7 @@ impl Actor {
 }
 
 impl World {
-    /// Merges, or says in GitHub's words why not. Answers the commit on the base.
+    /// Merges, or says in GitHub's words why not. Returns the commit on the base.
     pub(crate) fn merge(
         &mut self,
         now: Timestamp,

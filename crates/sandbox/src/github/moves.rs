@@ -13,7 +13,7 @@ use super::world::{Refusal, Repo, World};
 pub struct InstallationSetup {
     /// Its number.
     pub id: u64,
-    /// The account on which it is installed; none for every account.
+    /// The account on which it is installed; `None` for every account.
     pub owner: Option<String>,
     /// Whether the owner suspended it.
     pub suspended: bool,
@@ -52,7 +52,7 @@ impl GitHub {
         world.moved.remove(&key);
     }
 
-    /// The number of a repository; none when there is no such repository.
+    /// The number of a repository; `None` when there is no such repository.
     #[must_use]
     pub fn repo_id(&self, name: &str) -> Option<u64> {
         self.world().repo(name).ok().map(|repo| repo.id)

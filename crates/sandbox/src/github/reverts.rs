@@ -54,7 +54,7 @@ impl World {
         });
     }
 
-    /// What a file is at a commit, named by the commit that made it so; none if nothing touched it.
+    /// What a file is at a commit, named by the commit that made it so; `None` if nothing touched it.
     fn content(&self, sha: &str, path: &str) -> Option<String> {
         let commit = self.commits.get(sha)?;
         let reverts = commit.reverts.as_ref();

@@ -106,7 +106,7 @@ impl World {
         Ok(comment)
     }
 
-    /// Puts labels on; those already there stay single. Answers how many were new.
+    /// Puts labels on; those already there stay single. Returns how many were new.
     pub(crate) fn add_labels(
         &mut self,
         now: Timestamp,

@@ -84,7 +84,7 @@ impl Jules {
         Ok(ids)
     }
 
-    /// A session as it really is; none when there never was one.
+    /// A session as it really is; `None` when there never was one.
     #[must_use]
     pub fn session(&self, id: &str) -> Option<SessionView> {
         self.sessions().into_iter().find(|it| it.id == id)

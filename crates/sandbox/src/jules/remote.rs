@@ -8,7 +8,7 @@ use super::world::World;
 use crate::github::{Conclusion, GitHub, Phase, PullState};
 
 impl GitHub {
-    /// The branches of a repository; none when it does not exist.
+    /// The branches of a repository; `None` when it does not exist.
     pub(crate) fn branches(&self, repo: &str) -> Option<Vec<String>> {
         let world = self.world();
         let found = world.repo(repo).ok()?;

@@ -1,4 +1,4 @@
-//! The HTTP door of the small Jules.
+//! The HTTP API of the small Jules.
 
 use axum::Router;
 use axum::body::Body;

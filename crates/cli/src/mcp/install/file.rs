@@ -13,7 +13,7 @@ use crate::error::Error;
 const OWN: u32 = 0o600;
 const SHARED: u32 = 0o666;
 
-/// What a file holds; none when it is not there.
+/// What a file holds; `None` when it is not there.
 pub(super) fn read(file: &Path) -> Result<Option<String>> {
     match fs::read_to_string(file) {
         Ok(text) => Ok(Some(text)),

@@ -148,7 +148,7 @@ impl Config {
         Ok((config, warnings))
     }
 
-    /// Takes one key; answers what is to be said about it.
+    /// Takes one key; returns what is to be said about it.
     fn take(&mut self, key: &str, value: &Value) -> Result<Option<String>, String> {
         match key {
             "jobs_path" => self.jobs_path = path(value)?,

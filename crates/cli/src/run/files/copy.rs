@@ -98,7 +98,7 @@ impl Copy {
         same && named.len() >= self.standing.bytes
     }
 
-    /// Appends what is not there yet and notes where it ended; answers how many those were.
+    /// Appends what is not there yet and notes where it ended; returns how many those were.
     pub(super) fn append(&mut self, events: &[ActionableEvent], cursor: &Cursor) -> Result<usize> {
         if events.is_empty() {
             return Ok(0);

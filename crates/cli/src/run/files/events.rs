@@ -108,7 +108,7 @@ impl<'a> Appending<'a> {
         })
     }
 
-    /// Appends everything that is not there yet; answers how many events those were.
+    /// Appends everything that is not there yet; returns how many events those were.
     pub(super) async fn catch_up(&mut self, desk: &Desk) -> Result<usize> {
         // One that could not be written to is opened anew the next time, which cuts off what was half written.
         let mut copy = match self.copy.take().filter(Copy::is_there) {

@@ -234,7 +234,7 @@ impl<'a> Monitor<'a> {
                     tell(&round);
                     files.tell_unread(round.unread.as_ref());
                 }
-                // What is outside may be mended while this goes on.
+                // What is outside may be fixed while this goes on.
                 Err(error) => {
                     let told = crate::error::tell(&error);
                     tracing::error!(

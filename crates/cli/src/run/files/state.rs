@@ -15,7 +15,7 @@ use crate::stdin;
 /// Longest state, in bytes.
 const BYTES_MAX: u64 = 256 * 1024;
 
-/// Reads a state; none when there is no file, or nothing in it. `key` is what names the file in `config.json`.
+/// Reads a state; `None` when there is no file, or nothing in it. `key` is what names the file in `config.json`.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path, key: &str) -> Result<Option<T>> {
     if matches!(path.try_exists(), Ok(false)) {
         return Ok(None);

@@ -24,7 +24,7 @@ pub(super) enum Wish {
     Say(String),
     /// Its pull request may be merged.
     Merge,
-    /// It is called off.
+    /// It is cancelled.
     Cancel,
     /// Its page is opened, which writes nothing.
     Open,

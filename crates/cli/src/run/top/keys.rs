@@ -24,7 +24,7 @@ pub(super) enum Key {
 
 /// Keys as they are pressed, for as long as this is held.
 pub(super) struct Keys {
-    /// How the terminal was; none where there is none.
+    /// How the terminal was; `None` where there is none.
     before: Option<Termios>,
     pressed: mpsc::UnboundedReceiver<u8>,
     /// Bytes of a key that is not whole yet.
@@ -69,7 +69,7 @@ impl Keys {
         let (tell, pressed) = mpsc::unbounded_channel();
         let before = single_keys();
         if before.is_some() {
-            // A read of a terminal cannot be called off; the thread ends with the process.
+            // A read of a terminal cannot be cancelled; the thread ends with the process.
             std::thread::spawn(move || {
                 for key in std::io::stdin().lock().bytes() {
                     if key.is_err() || tell.send(key.unwrap_or_default()).is_err() {

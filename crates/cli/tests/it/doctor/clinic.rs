@@ -291,7 +291,7 @@ impl Clinic {
         });
     }
 
-    /// Opens an issue and has GitHub tell of it; answers how many deliveries were made.
+    /// Opens an issue and has GitHub tell of it; returns how many deliveries were made.
     pub(super) fn deliver(&self) -> usize {
         let pull = sandbox::github::NewPull {
             title: "Change".to_owned(),

@@ -87,7 +87,7 @@ fn agent() -> (SocketAddr, Receiver<Message>) {
     (address, told)
 }
 
-/// The request of a connection; none when the connection closes without one, which any client may do.
+/// The request of a connection; `None` when the connection closes without one, which any client may do.
 fn received(mut stream: TcpStream) -> Option<Message> {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut headers = Map::new();

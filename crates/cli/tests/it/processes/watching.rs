@@ -135,7 +135,7 @@ fn what_fails_is_given_back_and_the_default_handler_tells_what_to_do() {
     };
     assert!(slow.says("it took longer than 1s"), "{slow:?}");
     assert!(slow.says("1 events could not be handled"), "{slow:?}");
-    // Nothing is there before its next try; then the program itself handles it.
+    // Nothing is there before its next attempt; then the program itself handles it.
     let end = Instant::now() + WITHIN;
     let told = loop {
         let told = stage.world.run(&watch);

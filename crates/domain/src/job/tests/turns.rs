@@ -359,7 +359,7 @@ fn a_nudge_that_waited_is_not_sent_once_somebody_answered() {
     assert_eq!(told(&asked).sent.last().unwrap().at, at(300));
 }
 
-/// Says something to the session of a story; answers what was refused.
+/// Says something to the session of a story; returns what was refused.
 fn say_as(story: &mut Story, second: i64, (text, cause): (&str, &str)) -> Result<(), NotNow> {
     let step = say(&story.job, None, (text, cause), (at(second), &story.timing))?;
     story.take(step);

@@ -313,7 +313,7 @@ fn a_refused_merge_is_tried_again_with_growing_waits_and_then_given_up() {
     let told: Vec<String> = world.events.iter().map(event_label).collect();
     assert_eq!(told, ["merge_refused"]);
     assert!(world.read(now + 10_000).is_empty());
-    // A person mended it and says so; the head need not change.
+    // A person fixed it and says so; the head need not change.
     world.pull = approve(&world.pull, None, &ME, at(now + 20_000))
         .unwrap()
         .aggregate;

@@ -13,7 +13,7 @@ const ALL: [News; 6] = [
 ];
 
 impl World {
-    /// A wake-up comes; answers whether it is a reason to look.
+    /// A wake-up comes; returns whether it is a reason to look.
     fn hears(&mut self, second: i64, news: News) -> bool {
         self.hears_of(second, (news, None))
     }

@@ -99,7 +99,7 @@ fn what_is_given_back_comes_when_it_is_wanted() {
     assert_eq!(back(wait(900)), pending(2, 910));
     assert_eq!(back(wait(0)), pending(2, 10));
     assert_eq!(back(wait(1_000_000)), pending(2, 10 + 24 * 3_600));
-    // The last try is the last one, whatever is asked for.
+    // The last attempt is the last one, whatever is asked for.
     let mut last = taken;
     last.state = leased(10, 600);
     let dead = last.given_back(10, ("busy", wait(5)), at(10)).unwrap();
@@ -179,7 +179,7 @@ fn the_next_way_begins_where_the_one_before_ends() {
     let both = wake().by(&[Channel::Http, Channel::Inbox]);
     let sending = both.begin(at(0)).unwrap();
     let in_inbox = |wake: &Wake| wake.is_in_inbox() && wake.then.is_empty();
-    // Gone, the last try, and a lease that lapsed.
+    // Gone, the last attempt, and a lease that lapsed.
     let gone = sending.tried(&TryOutcome::Gone, at(1));
     assert!(in_inbox(&gone));
     assert_eq!(gone.state, pending(1, 1));

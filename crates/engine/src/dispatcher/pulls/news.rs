@@ -19,7 +19,7 @@ pub(in crate::dispatcher) struct Wish<'a> {
     pub(in crate::dispatcher) pull: &'a PullRef,
     /// The job that says it is its own.
     pub(in crate::dispatcher) hint: Option<&'a JobId>,
-    /// When a wake-up came in; none for wishes of our own.
+    /// When a wake-up came in; `None` for our own requests.
     pub(in crate::dispatcher) received_at: Option<Timestamp>,
     /// What the wake-up said.
     pub(in crate::dispatcher) news: News,

@@ -49,7 +49,7 @@ impl Dispatcher {
         Ok(Some(Some(found)))
     }
 
-    /// The paths that differ between two commits; none where GitHub cannot list them.
+    /// The paths that differ between two commits; `None` where GitHub cannot list them.
     async fn changed(
         &self,
         repo: &RepoName,

@@ -279,7 +279,7 @@ impl Pen<'_> {
         rules
     }
 
-    /// Classic protection of the default branch; none when the branch has no such protection.
+    /// Classic protection of the default branch; `None` when the branch has no such protection.
     pub(crate) fn protection(&self, repo: &Repo, branch: &str) -> Option<Value> {
         let setup = &repo.setup;
         if setup.protection != Protection::Classic || branch != setup.default_branch {

@@ -259,7 +259,7 @@ impl Cast {
     }
 }
 
-/// A watcher whose command keeps what it is given, and answers the question about the colour at the second try.
+/// A watcher whose command keeps what it is given, and answers the question about the colour at the second attempt.
 fn watch(stage: &Stage, (url, folder): (&str, &str)) -> Watcher {
     let gaffer = env!("CARGO_BIN_EXE_gaffer");
     let script = format!(

@@ -175,7 +175,7 @@ impl Account {
 
 /// The second poll in a row that finds no job lets the account rest: what the first one has just missed is seen by the second.
 fn nothing_gap(account: &Account) -> SignedDuration {
-    // A wait after trouble was no rest.
+    // A wait after an error was no rest.
     let rested = account.health == Health::Working
         && account.gap().is_some_and(|gap| gap >= account.pace.idle);
     if rested {
@@ -185,7 +185,7 @@ fn nothing_gap(account: &Account) -> SignedDuration {
     }
 }
 
-/// Decides what a poll's outcome means for the account. Trouble is announced once, until it is over.
+/// Decides what a poll's outcome means for the account. Announces an error once, until it is over.
 pub fn polled(account: &Account, poll: &Poll, now: Timestamp) -> Step<Account> {
     let mut step = Step::stay(account.clone());
     let next = &mut step.aggregate;
@@ -223,7 +223,7 @@ pub fn polled(account: &Account, poll: &Poll, now: Timestamp) -> Step<Account> {
     step
 }
 
-/// A key that was refused stays refused until a poll is answered: other trouble in between proves nothing about it.
+/// A refused key stays refused until a poll is answered: another error in between proves nothing about it.
 fn ail(account: &Account, failure: &Failure, now: Timestamp) -> (Health, Option<Event>) {
     if let Health::Unauthorized { since } = account.health {
         return (Health::Unauthorized { since }, None);
@@ -268,7 +268,7 @@ fn unreachable(account: &Account, failure: &Failure, now: Timestamp) -> (Health,
     (Health::Unreachable { streak, since }, event)
 }
 
-/// Nothing is left of what watching may spend today. People decide about that, and no agent.
+/// Today's budget for watching is used up. People decide about that, and no agent.
 fn short_of(account: &Account, short: Short, now: Timestamp) -> Event {
     let name = &account.name;
     let reason = match short {

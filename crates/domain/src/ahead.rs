@@ -15,7 +15,7 @@ use crate::when::plus;
 /// Clocks of several machines differ by less, and so does what a time service corrects in passing.
 pub const TOLERANCE: SignedDuration = SignedDuration::from_mins(1);
 
-/// By how much the clock was ahead when the newest of what was done was stored; `None` when it was not.
+/// How far the clock was ahead at the newest stored action; `None` when it was not.
 pub fn ahead_by(newest: Timestamp, now: Timestamp) -> Option<SignedDuration> {
     let ahead = newest.duration_since(now);
     (ahead > TOLERANCE).then_some(ahead)
@@ -41,7 +41,7 @@ pub fn of_effect(effect: &Effect, (now, ahead): (Timestamp, SignedDuration)) -> 
     }
 }
 
-/// Moves back every time in a stored value that has not come. Returns whether there was one.
+/// Moves back every future time in a stored value. Returns whether there was one.
 pub fn move_back(value: &mut Value, by: (Timestamp, SignedDuration)) -> bool {
     match value {
         Value::String(text) => {

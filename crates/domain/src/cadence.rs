@@ -104,7 +104,7 @@ pub fn rests_on_pushes(
     watch.is_pushed(now) && is_known && !is_turn
 }
 
-/// Whether something has to be known of a session now: at a deadline, and while words are on their way to it or from it.
+/// Whether a session needs a read now: at a deadline, and while a message is on its way to it or from it.
 fn is_awaited(watch: &Watch, now: Timestamp, timing: &Timing) -> bool {
     let deadlines = [silence_deadline(watch, timing), turn_deadline(watch)];
     let is_due = deadlines

@@ -34,7 +34,7 @@ pub const PAGE_BYTES_MAX: usize = 24 * 1024;
 /// Maximum number of messages of one second that a cursor lists by name; it covers earlier ones with one span.
 const TOLD_MAX: usize = 16;
 
-/// Most spans of a cursor: one of the last second, and one of what Jules's clock dates ahead of ours.
+/// Maximum number of spans in a cursor: one of the last second, and one of what Jules's clock dates ahead of ours.
 const SPANS_MAX: usize = 2;
 
 /// How many digits a cursor's digest has.
@@ -115,7 +115,7 @@ pub struct Message {
     pub role: Role,
     /// When.
     pub at: Timestamp,
-    /// The words without secrets, cut to [`MESSAGE_BYTES_MAX`] unless the reader asked for all; untrusted data.
+    /// The text without secrets, cut to [`MESSAGE_BYTES_MAX`] unless the reader asked for all; untrusted data.
     pub text: String,
 }
 
@@ -124,14 +124,14 @@ pub struct Message {
 pub struct Page {
     /// The messages.
     pub messages: Vec<Message>,
-    /// Where to go on: the cursor that was given when there is nothing new.
+    /// The next cursor; the given one when there is nothing new.
     pub next: Cursor,
     /// Whether more is there already.
     pub more: bool,
 }
 
 impl Cursor {
-    /// Where something that was said, planned or given as a reason can be read whole.
+    /// The cursor at which the full text of a message, plan or reason can be read.
     pub fn whole(session: &SessionId, at: Timestamp) -> Self {
         Self(Some(Stand {
             session: session.clone(),
@@ -142,7 +142,7 @@ impl Cursor {
         }))
     }
 
-    /// From when the log of a session has to be read; `None` for all of it.
+    /// The start of the part of a session's log that must be read; `None` for all of it.
     pub fn from(&self, session: &SessionId) -> Option<Timestamp> {
         self.stand_in(session)
             .map(|stand| plus(stand.through, -ACTIVITY_OVERLAP))

@@ -32,8 +32,7 @@ pub use repository::{
 pub use shape::Shape;
 pub use webhooks::{DOOR_PATH, EVENTS_WANTED};
 
-/// Everything there is to say, in the order in which it is fixed best: what comes later often has its cause in what comes
-/// earlier.
+/// All findings, in the best order for fixing: later ones are often caused by earlier ones.
 pub fn examine(facts: &Facts) -> Vec<Finding> {
     let mut findings: Vec<Finding> = machine::not_running(&facts.machine).into_iter().collect();
     findings.extend(machine::data(&facts.machine));

@@ -39,11 +39,11 @@ pub const ATTEMPTS_WHILE_INVISIBLE_MAX: u32 = 16;
 /// An action and how far it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effect {
-    /// The hash of what it is for.
+    /// The hash of its purpose.
     pub id: EffectId,
     /// What is to be done.
     pub action: Action,
-    /// When it was wished for.
+    /// When it was decided.
     pub created_at: Timestamp,
     /// How far it is.
     pub state: EffectState,
@@ -53,7 +53,7 @@ pub struct Effect {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum EffectState {
-    /// Wished for, not begun.
+    /// Decided, not started.
     Intent {
         /// The number of the attempt to come, from 1.
         attempt: u32,
@@ -117,7 +117,7 @@ pub enum Finding {
 }
 
 impl Effect {
-    /// A new wish.
+    /// A new intent.
     pub fn new(action: Action, now: Timestamp) -> Self {
         let id = if cfg!(without_guard = "stable_ids") {
             EffectId::of(&format!("{action}@{now}"))

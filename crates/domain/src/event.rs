@@ -17,7 +17,7 @@ use crate::session::Plan;
 pub struct Event {
     /// The occurrence.
     pub id: EventId,
-    /// The job it is about; `None` when a whole account is affected.
+    /// Its job; `None` when a whole account is affected.
     pub job: Option<JobId>,
     /// The account.
     pub account: AccountName,
@@ -55,7 +55,7 @@ pub struct Aid {
     /// The check that fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<FailedCheck>,
-    /// Where its words can be read whole at the HTTP API, if they were cut.
+    /// Address of its full text at the HTTP API, if it was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<String>,
 }
@@ -71,7 +71,7 @@ impl Aid {
 pub struct FailedCheck {
     /// Its name, untrusted.
     pub name: String,
-    /// The end of its log, or of what it says of itself, untrusted.
+    /// The end of its log or output, untrusted.
     pub output: String,
     /// Its page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,7 +94,7 @@ pub enum Audience {
 pub enum Occurrence {
     /// Jules asked something.
     Question {
-        /// Its words; `None` when they did not come in time.
+        /// Its text; `None` when it did not come in time.
         text: Option<String>,
     },
     /// A plan waits for approval.
@@ -144,7 +144,7 @@ const OTHER_CHARS_MAX: usize = 80;
 pub enum ErrorCause {
     /// The session failed.
     SessionFailed,
-    /// The session is gone: 404 beyond the grace window.
+    /// The session does not exist: 404 beyond the grace window.
     InvalidJob,
     /// Jules refused to create the session for good.
     CreateRefused,
@@ -296,7 +296,7 @@ mod tests {
         assert!(serde_json::from_str::<ErrorCause>("7").is_err());
     }
 
-    /// The closed match is what makes a new variant stand among the known.
+    /// The closed match adds each new variant to the known ones.
     #[test]
     fn every_known_cause_is_read_as_what_it_was_written() {
         for cause in ErrorCause::KNOWN {

@@ -78,7 +78,7 @@ pub struct PullFacts {
     pub demands: Fact<Demands>,
     /// Why checks may be missing; read only when there are none.
     pub ci: Option<CiClues>,
-    /// How much of it was read; no part of what is stored as evidence.
+    /// How much of it was read; not part of the stored evidence.
     #[serde(skip)]
     pub depth: Depth,
 }
@@ -226,7 +226,7 @@ pub struct Demands {
     pub up_to_date: bool,
     /// Whether the branch merges through a merge queue.
     pub merge_queue: bool,
-    /// How many commits of the base the head lacks; `None` when it was not asked.
+    /// How many commits of the base the head lacks; `None` when that was not requested.
     pub behind_by: Option<u64>,
     /// Why these may not be all: classic protection that could not be read.
     #[serde(default)]

@@ -3,14 +3,14 @@
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-/// Longest wait that a service is given: a header that names a year must not put work to sleep for a year.
+/// Longest wait that a service may request: a header that names a year must not put work to sleep for a year.
 pub const RETRY_AFTER_MAX: SignedDuration = SignedDuration::from_hours(24);
 
 /// What kind of failure it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
-    /// 401, or a 400 that says the key is not valid: the credential does not work at all.
+    /// 401, or a 400 that says that the key is invalid: the credential does not work.
     Unauthorized,
     /// 403: the credential works but may not do this.
     Forbidden,
@@ -20,7 +20,7 @@ pub enum FailureClass {
     Precondition,
     /// The state of the thing forbids it: GitHub's 405, 409 and 422.
     Conflict,
-    /// Any other 4xx: asking again in the same words is useless.
+    /// Any other 4xx: repeating the same request is useless.
     Invalid,
     /// 429, or a 403 that is a rate limit in disguise.
     Throttled,
@@ -109,7 +109,7 @@ impl Failure {
         self
     }
 
-    /// The same failure when it is known that nothing was sent, for example because the connection was refused.
+    /// Marks the failure as never sent, for example because the connection was refused.
     pub fn never_sent(mut self) -> Self {
         self.happened = Happened::No;
         self

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Granularity of the stored time of the last webhook: a busy repository must not cost a write for each.
 pub const NOTED_EVERY: SignedDuration = SignedDuration::from_mins(5);
 
-/// A repository that has sent webhooks, and then none for so long, has probably stopped sending them.
+/// A repository that sent webhooks, and then none for this long, has probably stopped sending them.
 pub const SILENT_AFTER: SignedDuration = SignedDuration::from_hours(24);
 
 /// When a repository's webhooks came.
@@ -34,7 +34,7 @@ pub enum FeedHealth {
     },
 }
 
-/// What to remember of a webhook that came; `None` when the last one that was noted is young enough.
+/// The state to store for a webhook; `None` when the stored time is recent enough.
 pub fn note(known: Option<Feed>, at: Timestamp) -> Option<Feed> {
     let young = |known: Feed| at.duration_since(known.webhook_at) < NOTED_EVERY;
     (!known.is_some_and(young)).then_some(Feed { webhook_at: at })

@@ -1,4 +1,4 @@
-//! Text from outside is data: clipped, stripped of what cannot be seen, and fenced when it is passed on.
+//! Text from outside is data: clipped, stripped of invisible characters, and fenced before it is passed on.
 
 /// The first `chars_max` characters of a text without control characters other than newline and tab; says so when it was cut.
 pub fn clip(text: &str, chars_max: usize) -> String {

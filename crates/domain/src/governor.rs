@@ -88,7 +88,7 @@ pub enum Admission {
     Granted(Slots),
     /// Not now.
     Later {
-        /// When to ask again at the latest; `None` when only a freed slot helps.
+        /// The latest time of the next check; `None` when only a freed slot helps.
         at: Option<Timestamp>,
         /// For programs.
         code: &'static str,
@@ -165,7 +165,8 @@ impl Slots {
         self.uncounted(job).release(job)
     }
 
-    /// The slots after Jules said "later" to a create although we thought there was room: other doors draw on the same account.
+    /// The slots after Jules answered "later" to a create although we expected room: other clients use the same
+    /// account.
     pub fn refused(&self, job: &JobId, now: Timestamp) -> Self {
         let mut slots = self.not_created(job);
         let running = u32::try_from(slots.taken.len()).unwrap_or(u32::MAX);
@@ -191,7 +192,7 @@ impl Slots {
         let is_it = self.creating.as_ref() == Some(&creating.id);
         let since = match &creating.phase {
             Phase::Watching(watch) if is_it => watch.since,
-            // Cancelled since; whether it was created before that is not known where it has no session.
+            // Cancelled since; without a session it is unknown whether it was created before that.
             Phase::Ended(ending) if is_it && ending.session.is_some() => {
                 let begun = self.taken.get(&creating.id);
                 begun.copied().unwrap_or(ending.at)

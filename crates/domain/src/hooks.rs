@@ -34,11 +34,11 @@ pub const HEARD: [&str; 9] = [
 /// GitHub keeps deliveries for three days; what is about to leave the log is not begun with.
 pub const KEPT: SignedDuration = SignedDuration::from_hours(71);
 
-/// A delivery of so short a time ago may still stand in the log as it was at first, and be followed by older ones.
+/// A delivery this recent may change in the log, and older ones may still appear after it.
 pub const STILL_SENDING: SignedDuration = SignedDuration::from_mins(3);
 
-/// How long after the failure, and then after each attempt, a delivery is asked for again: an hour's outage is outlasted by
-/// the third.
+/// Delays of the redelivery requests, after the failure and after each attempt: the third outlasts an outage of an
+/// hour.
 pub const WAITS: [SignedDuration; 3] = [
     SignedDuration::from_mins(5),
     SignedDuration::from_mins(15),
@@ -51,11 +51,12 @@ pub const TRIES: u8 = 3;
 /// How long after its last attempt an undelivered webhook is given up. The sweep reads the same facts.
 pub const GIVEN_UP_AFTER: SignedDuration = SignedDuration::from_mins(15);
 
-/// Most deliveries asked for in one look: GitHub wants pauses between writes, and our door gets them all at once.
+/// Maximum number of requests in one pass: GitHub wants pauses between writes, and our endpoint gets them all at
+/// once.
 pub const ASKS_A_LOOK: usize = 30;
 
-/// How often one delivery is asked for while nothing gets through, to see whether anything does again. More would only use
-/// up their attempts.
+/// Interval of probes with one delivery while nothing gets through. More would only use up the attempts of
+/// deliveries.
 pub const PROBE_EVERY: SignedDuration = SignedDuration::from_mins(15);
 
 /// So many of the newest deliveries tell whether anything gets through.
@@ -87,7 +88,7 @@ pub struct Repair {
     pub seen: Option<Mark>,
     /// Deliveries that failed and have not arrived since, the oldest first.
     pub failed: Vec<Failed>,
-    /// Since when nothing has got through; `None` while something does.
+    /// Since when every delivery fails; `None` while one gets through.
     pub unanswered_since: Option<Timestamp>,
     /// When something was last asked for.
     pub asked_at: Option<Timestamp>,
@@ -105,7 +106,7 @@ pub struct Repair {
 pub enum Standing {
     /// The log was read, or has never been read.
     Read,
-    /// No webhook of GitHub's points at Gaffer's door.
+    /// No webhook on GitHub points at Gaffer.
     NoHook,
     /// Our credential may not read it, or may not ask for anything.
     Forbidden {
@@ -122,13 +123,13 @@ pub enum Standing {
 /// A delivery that failed and has not arrived since.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
-    /// What all attempts of it are called.
+    /// The id that all its attempts share.
     pub guid: DeliveryGuid,
-    /// The first attempt, by which it is asked for.
+    /// The first attempt, which a redelivery request names.
     pub id: DeliveryId,
     /// The repository's webhook that it belongs to; `None` for the App's.
     pub hook: Option<HookId>,
-    /// When the first attempt was made.
+    /// Time of the first attempt.
     pub at: Timestamp,
     /// How often it was asked for.
     pub asks: u8,
@@ -193,8 +194,8 @@ pub fn look(known: &Repair, attempts: &[Attempt], around: Around, now: Timestamp
     }
 }
 
-/// Goes on asking for what the last look chose and GitHub's pace did not allow, without another look; `None` when nothing is
-/// left of it.
+/// Continues the requests of the last pass that GitHub's pace did not allow, without another read of the log; `None`
+/// when none is left.
 pub fn go_on(known: &Repair, may_ask: bool, now: Timestamp) -> Option<Look> {
     let is_young = known.looked_at.is_some_and(|at| plus(at, LOOK_SOON) > now);
     if known.left == 0 || !is_young || !may_ask {
@@ -256,7 +257,7 @@ pub fn refused(known: &Repair, failure: &Failure, now: Timestamp) -> (Repair, Ti
 }
 
 impl Repair {
-    /// Nothing is known yet.
+    /// The initial state.
     pub fn new(log: Log) -> Self {
         Self {
             log,
@@ -272,7 +273,7 @@ impl Repair {
         }
     }
 
-    /// What was meant to be asked for and certainly was not, so that it costs no attempt: it is again as it was before.
+    /// Restores deliveries whose request was certainly not sent, so that it costs no attempt.
     pub fn not_asked(&mut self, before: &[Failed]) {
         for failed in &mut self.failed {
             let was = before.iter().find(|was| was.guid == failed.guid);
@@ -307,7 +308,7 @@ impl Repair {
         if newest.iter().all(|attempt| failed(attempt)) {
             self.unanswered_since.get_or_insert(oldest.at);
         } else if self.unanswered_since.take().is_some() {
-            // What was tried at a door that could not be reached need not wait for that.
+            // Attempts at an unreachable endpoint do not count.
             let tried = self.failed.iter_mut().filter(|failed| failed.asks < TRIES);
             tried.for_each(|failed| failed.asked_at = None);
         }
@@ -373,7 +374,7 @@ impl Repair {
     }
 }
 
-/// Whether an attempt is the first of a delivery that has to be asked for again. The later ones are known by it.
+/// Whether an attempt is the first of a delivery that needs redelivery. Later attempts are found through it.
 fn is_lost(attempt: &Attempt) -> bool {
     attempt.outcome() == Outcome::Failed
         && !attempt.redelivery

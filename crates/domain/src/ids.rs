@@ -17,9 +17,9 @@ mod repository;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{value}` is not a valid {kind}: {rule}")]
 pub struct InvalidId {
-    /// What was wanted, in words.
+    /// The expected kind, in words.
     pub kind: &'static str,
-    /// What was given, without what looks like a secret, cut to 80 characters.
+    /// The given value without secrets, cut to 80 characters.
     pub value: String,
     /// What a valid one looks like.
     pub rule: &'static str,
@@ -170,7 +170,7 @@ text_id!(
     BranchName, "branch name", "what `git check-ref-format --branch` accepts", is_branch
 );
 text_id!(
-    /// One thing we want done outside: a hash of what it is for, so the same wish always has the same id.
+    /// One effect: a hash of its purpose, so the same decision always has the same id.
     EffectId, "effect id", "32 hex digits", |v| v.len() == 32 && is_hex(v)
 );
 text_id!(
@@ -187,7 +187,7 @@ pub(crate) fn digest(text: &str) -> String {
 }
 
 impl EffectId {
-    /// The id of what is described by `name`, for example `merge:acme/shop#7@<sha>`.
+    /// The id for a `name`, for example `merge:acme/shop#7@<sha>`.
     pub fn of(name: &str) -> Self {
         Self(digest(name))
     }

@@ -88,10 +88,10 @@ pub struct Job {
     pub prompt: String,
     /// Who is woken; without one, the source's agent, then a person.
     pub agent: Option<AgentName>,
-    /// What they want to find in the wakes of this job, instead of what they want in all of them.
+    /// The agent's resume value for wakes of this job, in place of its usual one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume: Option<Resume>,
-    /// How much it matters among the others of its account.
+    /// Its priority within its account.
     #[serde(default)]
     pub priority: Priority,
     /// Terms of the request apart from its task.
@@ -192,7 +192,7 @@ pub enum How {
         /// Why, in Jules's words.
         reason: String,
     },
-    /// Its session is gone.
+    /// Its session does not exist any more.
     Lost,
     /// Jules would not create its session.
     Refused {
@@ -216,7 +216,7 @@ impl Job {
         }
     }
 
-    /// The newest activity of what was last announced as a question of its watched session.
+    /// The newest activity of the last announced question of its watched session.
     pub fn asked(&self) -> Option<&str> {
         match &self.phase {
             Phase::Watching(watch) => watch.announced.question.as_ref().map(|told| &*told.key),

@@ -25,7 +25,7 @@ use crate::when::plus;
 /// Facts older than this are read again before a merge: the invariant's ten seconds.
 pub const FACTS_AGE_MAX: SignedDuration = SignedDuration::from_secs(10);
 
-/// So many refused merges of one head are enough: what GitHub refuses five times, a person has to look at.
+/// Maximum number of refused merges of one head: after five refusals a person has to look.
 pub const TRIES_MAX: u32 = 5;
 
 /// Longest text from outside in a reason, in characters: verdicts are stored.
@@ -91,7 +91,7 @@ pub enum SessionRest {
     Working,
     /// It failed.
     Failed,
-    /// Its job was cancelled or is gone.
+    /// Its job was cancelled or does not exist any more.
     CalledOff,
 }
 
@@ -118,7 +118,7 @@ pub enum Judgement {
     },
     /// Not yet; it can change by itself.
     Wait {
-        /// When to look again at the latest, if that is known.
+        /// The latest time of the next check, if known.
         until: Option<Timestamp>,
         /// Why.
         reasons: Vec<Reason>,
@@ -135,7 +135,7 @@ pub enum Judgement {
     },
 }
 
-/// Judges one pull request. All reasons are given, not just the first.
+/// Judges one pull request. Returns all reasons, not just the first.
 pub fn judge(
     facts: &PullFacts,
     standing: &Standing,
@@ -301,7 +301,7 @@ fn people(reasons: &mut Vec<Reason>, facts: &PullFacts) {
     }
 }
 
-/// The reason why something is not known; `None` if it is.
+/// The reason for an unknown fact; `None` if it is known.
 fn unreadable<T>(what: Thing, fact: &Fact<T>) -> Option<Reason> {
     match fact {
         Fact::Known(_) => None,
@@ -351,7 +351,7 @@ fn tried(reasons: &mut Vec<Reason>, standing: &Standing, now: Timestamp) {
     }
 }
 
-/// A text from outside as it may stand in a reason.
+/// Sanitises a text from outside for a reason.
 fn outside(text: &str) -> String {
     presentable(text, OUTSIDE_CHARS_MAX)
 }

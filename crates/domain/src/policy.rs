@@ -202,7 +202,7 @@ pub struct Timing {
     /// The same while the session is queued for a machine.
     #[serde(with = "duration")]
     pub stuck_after_queued: SignedDuration,
-    /// How long an event waits for the words that belong to it.
+    /// How long an event waits for its text.
     #[serde(with = "duration")]
     pub text_wait: SignedDuration,
     /// A 404 within this time of a session's creation means "not visible yet".

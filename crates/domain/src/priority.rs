@@ -95,7 +95,7 @@ pub fn start_place(
 pub struct Waiting {
     /// How much it matters.
     pub priority: Priority,
-    /// How many intervals in a row it was passed over.
+    /// How many intervals in a row it was skipped.
     pub passed_over: u32,
 }
 

@@ -1,4 +1,5 @@
-//! How GitHub lets us work: with our credential, and in each repository, which is known by its number and never by its name.
+//! Our access to GitHub: with our credential, and in each repository, which is identified by its number and never by
+//! its name.
 
 #[cfg(test)]
 mod tests;
@@ -34,7 +35,7 @@ pub struct Reach {
     pub renamed: Option<Renamed>,
     /// What blocks work in it.
     pub trouble: Option<Trouble>,
-    /// Pull requests that are gone although the repository is there.
+    /// Missing pull requests of an existing repository.
     pub lost: BTreeMap<u64, Lost>,
 }
 
@@ -47,7 +48,7 @@ pub struct Renamed {
     pub since: Timestamp,
 }
 
-/// A pull request that is gone.
+/// A missing pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lost {
     /// Since when.

@@ -95,7 +95,7 @@ fn is_token_byte(byte: u8) -> bool {
 
 /// Private keys in PEM: everything between the lines, and to the end if the end is missing.
 fn mask_key_blocks(text: &str) -> String {
-    // A certificate may stand before its key.
+    // A certificate may precede its key.
     let is_key = |at: &usize| {
         let line = text[*at..].lines().next();
         line.is_some_and(|line| line.contains("PRIVATE KEY"))

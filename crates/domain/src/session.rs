@@ -1,4 +1,4 @@
-//! What Jules shows of a session, in our own words and tolerant of everything new.
+//! A session as Jules shows it, in our own terms and tolerant of everything new.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ const OTHER_CHARS_MAX: usize = 80;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum SessionState {
-    /// Nothing is known, or the field was missing.
+    /// Unspecified, or the field was missing.
     Unspecified,
     /// Waiting for a machine.
     Queued,
@@ -96,7 +96,7 @@ pub struct SessionView {
     pub branch: Option<BranchName>,
     /// Pull requests among its outputs; they may come late and may vanish again.
     pub pulls: Vec<PullRef>,
-    /// Whether it has been archived.
+    /// Whether it is archived.
     pub archived: bool,
 }
 
@@ -131,12 +131,12 @@ pub struct Activity {
 pub enum ActivityKind {
     /// Jules said something.
     AgentMessaged {
-        /// Its words.
+        /// Its text.
         text: String,
     },
     /// A person said something, or we did.
     UserMessaged {
-        /// The words.
+        /// The text.
         text: String,
     },
     /// Jules made a plan.
@@ -146,7 +146,7 @@ pub enum ActivityKind {
         /// Which plan; missing in rare answers.
         plan: Option<PlanId>,
     },
-    /// Work goes on.
+    /// The session made progress.
     Progressed {
         /// A short line.
         title: String,

@@ -15,15 +15,15 @@ pub struct Step<A> {
     pub events: Vec<Event>,
     /// Occurrences already announced to which something was added, such as a text that came late.
     pub amended: Vec<Event>,
-    /// Things to do outside. The same wish decided twice has the same id and stays one effect.
+    /// Actions outside. The same decision made twice has the same id and stays one effect.
     pub effects: Vec<Action>,
-    /// Other aggregates that should look at the world again.
+    /// Other aggregates that should be handled again.
     pub looks: Vec<Look>,
     /// When this aggregate is due next; `None` only when it is finished.
     pub due: Option<Timestamp>,
 }
 
-/// Another aggregate that should look at the world again.
+/// Another aggregate that should be handled again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Look {
     /// A job.
@@ -47,7 +47,7 @@ impl<A> Step<A> {
         }
     }
 
-    /// Whether it changes anything of what was there before, or says or wants anything.
+    /// Whether it changes the aggregate, or has events, effects or calls.
     pub fn does_anything(&self, before: &A) -> bool
     where
         A: PartialEq,

@@ -24,7 +24,7 @@ pub struct Lease {
     /// Counts every tick that was begun; a message names the one that it continues.
     #[serde(rename = "gen")]
     pub generation: u64,
-    /// When the chain goes on at the latest; `None` while only the schedule ticks.
+    /// The latest time of the chain's next tick; `None` while only the schedule ticks.
     pub next_at: Option<Timestamp>,
     /// When the last tick was begun; unknown where an older version began it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,7 +49,7 @@ pub enum Call {
     },
 }
 
-/// Whether a chain is broken: its message is late, or a clock that was ahead set it to later than any chain goes on.
+/// Whether a chain is broken: its message is late, or a clock that was ahead set it later than any chain continues.
 fn is_broken(next_at: Timestamp, now: Timestamp) -> bool {
     now > next_at + LATE || next_at > now + SCHEDULE_EVERY + LATE
 }
@@ -73,12 +73,12 @@ pub fn continued(generation: u64, now: Timestamp) -> Lease {
     }
 }
 
-/// When the chain has something to do next, as far as is known at the end of a tick.
+/// The chain's next work, as known at the end of a tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// The tick passed rows on, and their handlers may make anything due.
     Soon,
-    /// The earliest row that is due; `None` if there is none.
+    /// The earliest due row; `None` if there is none.
     Due(Option<Timestamp>),
 }
 
@@ -110,9 +110,9 @@ pub fn is_soon(due: Option<Timestamp>, now: Timestamp) -> bool {
 /// What a tick leaves behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
-    /// The lease, if it has to be written again: the one that was begun says well enough when a chain goes on soon.
+    /// The lease, if it must be written again: the present one is enough when the chain continues soon.
     pub lease: Option<Lease>,
-    /// How long the message waits that continues the chain. `None` when the schedule comes early enough.
+    /// Delay of the message that continues the chain. `None` when the schedule comes early enough.
     pub wait: Option<SignedDuration>,
 }
 

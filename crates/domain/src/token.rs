@@ -49,7 +49,7 @@ pub struct Token {
     pub revoked_at: Option<Timestamp>,
 }
 
-/// Why a token that is known opens nothing.
+/// Why a known token is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Closed {
     /// A person revoked it.
@@ -88,7 +88,7 @@ impl Token {
     }
 }
 
-/// Which token a text claims to be; `None` when it is not of this shape, as the first one of an installation is not.
+/// The name in a token; `None` for other shapes, as of the first token of an installation.
 pub fn name_in(text: &str) -> Option<TokenName> {
     let (name, rest) = text.strip_prefix(PREFIX)?.split_once('_')?;
     let is_whole = rest.len() == 64 && rest.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -37,7 +37,7 @@ pub const SCHEDULE: [SignedDuration; 10] = [
     SignedDuration::from_hours(24),
 ];
 
-/// How long one attempt is held: the sender's timeout with room to record the answer.
+/// Lease of one attempt: the sender's timeout with room to record the answer.
 pub const TRY_HOLD: SignedDuration = SignedDuration::from_secs(60);
 
 /// How long an agent that answered 202 has to acknowledge.
@@ -49,7 +49,7 @@ pub const RETRY_AFTER_MAX: SignedDuration = SignedDuration::from_hours(24);
 /// How long a wake rests whose agent takes none, until a person lets it again.
 const REFUSED_FOR: SignedDuration = SignedDuration::from_hours(1);
 
-/// Longest reason why a wake was given up, in characters.
+/// Longest reason for giving up a wake, in characters.
 const WHY_CHARS_MAX: usize = 300;
 
 /// One event on its way to one agent.
@@ -83,21 +83,21 @@ pub struct Wake {
 pub enum WakeState {
     /// Waits for its next attempt.
     Pending {
-        /// The number of the try to come, from 1.
+        /// The number of the next attempt, from 1.
         attempt: u32,
         /// Not earlier.
         not_before: Timestamp,
     },
     /// Being sent.
     Sending {
-        /// Which attempt.
+        /// The attempt's number.
         attempt: u32,
         /// Until when it is held; afterwards it is tried again under the same id.
         until: Timestamp,
     },
     /// Received; the acknowledgement is awaited.
     Leased {
-        /// Which attempt.
+        /// The attempt's number.
         attempt: u32,
         /// Until when.
         until: Timestamp,
@@ -116,7 +116,7 @@ pub enum WakeState {
     },
 }
 
-/// What an attempt led to.
+/// Outcome of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TryOutcome {
     /// 200 or 204.
@@ -179,9 +179,10 @@ impl Wake {
         }
     }
 
-    /// The wake with its next attempt begun, to be saved before it is sent; `None` if it is not time, or not to be sent.
+    /// The wake with its next attempt begun, to be saved before it is sent; `None` if it is not time, or not to be
+    /// sent.
     ///
-    /// One whose lease lapsed goes its next way, if it has one.
+    /// One whose lease lapsed takes its next channel, if it has one.
     pub fn begin(&self, now: Timestamp) -> Option<Self> {
         if self.channel == Channel::Inbox {
             return None;
@@ -252,7 +253,7 @@ impl Wake {
         }
     }
 
-    /// The next attempt on the schedule, or the next way after the last one.
+    /// The next attempt on the schedule, or the next channel after the last one.
     fn again_after(
         &self,
         attempt: u32,
@@ -271,7 +272,7 @@ impl Wake {
         })
     }
 
-    /// Whether it only tries whether its agent can be woken.
+    /// Whether it only tests whether its agent can be woken.
     pub fn is_test(&self) -> bool {
         self.event.what == Occurrence::Test
     }
@@ -281,13 +282,13 @@ impl Wake {
         matches!(self.state, WakeState::Dead { .. }) && !self.is_test()
     }
 
-    /// The wake given up: a person sees it.
+    /// The wake given up, for a person to see.
     pub fn given_up(&self, why: &str, now: Timestamp) -> Self {
         let why = presentable(why, WHY_CHARS_MAX);
         self.with(WakeState::Dead { at: now, why })
     }
 
-    /// The wake after the agent said that it is done with it, also when it had been given up.
+    /// The wake after its acknowledgement, also when it had been given up.
     pub fn acknowledged(&self, now: Timestamp) -> Self {
         match self.state {
             WakeState::Acknowledged { .. } => self.clone(),
@@ -378,7 +379,7 @@ fn unanswered() -> String {
     format!("{} tries without an acknowledgement", SCHEDULE.len())
 }
 
-/// Up to a tenth more, the same for the same message and try.
+/// Adds up to a tenth, the same for the same message and attempt.
 fn jittered(wait: SignedDuration, event: &EventId, attempt: u32) -> SignedDuration {
     let byte = u8::from_str_radix(&digest(&format!("{event}:{attempt}"))[..2], 16).unwrap_or(0);
     wait + wait * i32::from(byte) / 2_550

@@ -21,7 +21,7 @@ const NAME_CHARS_MAX: usize = 100;
 /// Longest reason in a comment, in characters.
 const REASON_CHARS_MAX: usize = 2_000;
 
-/// Longest prompt with the report on an earlier session, in bytes, without the words around the change.
+/// Longest prompt with the report on an earlier session, in bytes, without the text around the change.
 const WITH_EARLIER_BYTES_MAX: usize = PROMPT_BYTES_MAX + 16 * 1024;
 
 /// Longest piece of an earlier session's change that is passed on, in characters.

@@ -1,4 +1,4 @@
-//! What watching may spend in a day: as it runs short, polls become rarer, and a person hears of it once.
+//! The daily budget for watching: as it runs short, polls become rarer, and a person is informed once.
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};

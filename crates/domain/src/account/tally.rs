@@ -1,4 +1,4 @@
-//! What has come of an account's polls so far: a handful of numbers, however long it goes on.
+//! Counters of an account's polls: a handful of numbers, however long it runs.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub struct Tally {
     pub failed: Vec<(FailureClass, u64)>,
     /// Seconds that were waited because of failures, in place of the tick.
     pub backoff_secs: u64,
-    /// When one last listed sessions to look for more than it watches.
+    /// Time of the last list of sessions beyond the watched ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listed: Option<Timestamp>,
     /// Time of the last search for pull requests that no job follows.
@@ -47,7 +47,7 @@ impl Tally {
         next
     }
 
-    /// Of two tallies of the same account the one that goes on for longer.
+    /// The one of two counters of the same account that has counted for longer.
     pub fn or_longer(self, other: Self) -> Self {
         if other.polls > self.polls {
             other

@@ -79,7 +79,7 @@ pub enum Kept {
     Missing,
     /// It is there and cannot be used.
     Unusable {
-        /// What is wrong and how to fix it.
+        /// The problem and its fix.
         why: String,
     },
     /// It is there.
@@ -156,7 +156,7 @@ pub struct CredentialFacts {
     pub kept: Kept,
     /// The App's id, when an App signs in.
     pub app_id: Option<u64>,
-    /// Who GitHub says that it is; `None` when GitHub was not asked.
+    /// The identity that GitHub reports; `None` when GitHub was not asked.
     pub identity: Option<Identity>,
     /// The App's own webhook, if it has one.
     pub hook: Fact<Option<super::repository::Hook>>,
@@ -201,7 +201,7 @@ pub enum Identity {
 pub struct AgentFacts {
     /// Its name.
     pub name: AgentName,
-    /// Where its wakes go, host and port alone; `None` when they wait in its inbox.
+    /// Host and port of its address; `None` when its wakes wait in its inbox.
     pub host: Option<String>,
     /// How a person gets notices; `None` for an agent.
     pub notify: Option<Notify>,
@@ -211,7 +211,7 @@ pub struct AgentFacts {
     pub secret: Kept,
     /// Whether a connection came about; `None` when none was tried.
     pub reach: Option<Reach>,
-    /// Wakes that were given up.
+    /// Number of wakes that were given up.
     pub dead_wakes: u64,
 }
 
@@ -241,10 +241,10 @@ pub struct SourceFacts {
     pub account_known: bool,
     /// Whether its agent, if it names one, is there.
     pub agent_known: bool,
-    /// The branches that Jules sees there; `None` when it was not asked or does not tell.
+    /// The branches that Jules sees there; `None` when it was not asked or does not return them.
     pub jules_branches: Fact<Option<Vec<BranchName>>>,
     /// The number under which the repository was registered; none before it was ever read.
     pub number: Option<RepoId>,
-    /// What GitHub shows; `None` when it was not asked.
+    /// Facts from GitHub; `None` when it was not asked.
     pub repository: Option<RepositoryFacts>,
 }

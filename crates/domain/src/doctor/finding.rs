@@ -48,7 +48,7 @@ pub enum Area {
     Webhook,
     /// An agent.
     Agent,
-    /// Work that waits or was given up.
+    /// Waiting or abandoned work.
     Work,
 }
 
@@ -121,7 +121,7 @@ impl Finding {
     }
 }
 
-/// A text from outside as it may stand in a finding.
+/// Sanitises a text from outside for a finding.
 pub(super) fn outside(text: &str) -> String {
     presentable(text, OUTSIDE_CHARS_MAX)
 }

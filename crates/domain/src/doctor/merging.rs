@@ -29,7 +29,7 @@ pub(super) fn examine(source: &Source, repository: &Repository) -> Vec<Finding> 
     findings
 }
 
-/// Everything that the branch is known to demand, by rulesets and by classic protection.
+/// All known requirements of the branch, from rulesets and classic protection.
 pub(super) fn demands(repository: &Repository) -> Demands {
     let rules = repository.rules.known().map(|rules| &rules.demands);
     let classic = repository

@@ -22,7 +22,7 @@ pub enum RepositoryFacts {
     AppNotInstalled,
     /// The App's installation is suspended.
     AppSuspended,
-    /// The credential may not work there at all: its kind, or an organization's single sign-on.
+    /// The credential is not allowed there: because of its kind, or an organization's single sign-on.
     Forbidden {
         /// Why.
         why: String,
@@ -43,7 +43,7 @@ pub struct Repository {
     pub archived: bool,
     /// Permissions of the credential, if GitHub returned them.
     pub may: Option<May>,
-    /// Permissions of the App that are missing, in GitHub's words.
+    /// Missing permissions of the App, in GitHub's words.
     pub missing: Vec<String>,
     /// Merge methods that the repository allows, if GitHub returned them.
     pub methods: Option<Vec<MergeMethod>>,
@@ -92,7 +92,7 @@ pub struct SeenChecks {
 pub struct Workflows {
     /// How many are active.
     pub active: u64,
-    /// Whether any of their files speaks of `merge_group`; `None` when they were not or could not be read.
+    /// Whether any of their files contains `merge_group`; `None` when they were not or could not be read.
     pub merge_group: Option<bool>,
 }
 
@@ -127,6 +127,6 @@ pub struct Hook {
     pub json: bool,
     /// The events it sends; `*` means all.
     pub events: Vec<String>,
-    /// What its newest deliveries were answered with, newest first; `None` where no answer came.
+    /// Answers to its newest deliveries, newest first; `None` inside where no answer came.
     pub answers: Fact<Vec<Option<u16>>>,
 }

@@ -130,7 +130,7 @@ fn others(connected: &[RepoName]) -> String {
     }
 }
 
-/// A repository that was registered under its old name goes on under it; another one of that name is never touched.
+/// Reports a renamed repository: it keeps its registered name here; another one of that name is never touched.
 fn renamed(
     source: &Source,
     (to, id): (Option<&str>, Option<RepoId>),

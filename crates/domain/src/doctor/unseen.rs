@@ -9,7 +9,7 @@ use super::source::forbidden;
 use crate::facts::Fact;
 use crate::policy::Source;
 
-/// Something of which nothing can be said; `None` if it was seen.
+/// A finding about an unread fact; `None` if it was read.
 pub(super) fn not_seen<T>(about: impl ToString, what: &str, fact: &Fact<T>) -> Option<Finding> {
     let why = match fact {
         Fact::Known(_) => return None,

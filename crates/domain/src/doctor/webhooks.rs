@@ -9,7 +9,7 @@ use super::unseen::not_seen;
 use crate::facts::Fact;
 use crate::policy::Source;
 
-/// How the address of Gaffer's door for webhooks ends.
+/// Suffix of the address of Gaffer's webhook endpoint.
 pub const DOOR_PATH: &str = "/github/webhook";
 
 /// The events that tell of everything a pull request waits for.
@@ -21,7 +21,7 @@ pub const EVENTS_WANTED: [&str; 5] = [
     "status",
 ];
 
-/// What a door answers when the signature does not fit.
+/// Status of a delivery with a wrong signature.
 const UNAUTHORIZED: u16 = 401;
 
 pub(super) fn examine(
@@ -87,7 +87,7 @@ fn all<'a>(repository: &'a Repository, installation: &'a InstallationFacts) -> V
     own.chain(of_app).collect()
 }
 
-/// Webhooks that may be there and were not seen, ours among them; `None` when that changes nothing.
+/// Webhooks that may exist but are not visible, ours among them; `None` when that changes nothing.
 fn hidden(
     source: &Source,
     repository: &Repository,
@@ -102,7 +102,8 @@ fn hidden(
     match own {
         Fact::Known(_) => None,
         Fact::Forbidden { .. } if of_app.known().is_some_and(Option::is_some) => None,
-        // Who may not see webhooks and means none has none to fix; pull requests are read at intervals all the same.
+        // A source without permission and without a webhook address has nothing to fix; pull requests are read at
+        // intervals.
         Fact::Forbidden { .. } if !meant => Some(Vec::new()),
         Fact::Forbidden { .. } | Fact::Unknown { .. } => {
             Some(told(not_seen(&source.repo, "its webhooks", own)))
@@ -117,7 +118,7 @@ fn is_ours(hook: &Hook, wanted: Option<&str>) -> bool {
     }
 }
 
-/// No webhook is ours. Without a secret and without a wish those of others are none of our business.
+/// Reports that no webhook is ours. Without a secret and a configured address the webhooks of others do not matter.
 fn elsewhere(
     source: &Source,
     hooks: &[&Hook],

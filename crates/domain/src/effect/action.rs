@@ -1,4 +1,4 @@
-//! What can be wished for outside, and the name that makes the same wish the same effect.
+//! Actions outside, and their names: the same name is the same effect.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub enum Action {
     Say {
         /// The session.
         session: SessionId,
-        /// The words; never empty.
+        /// The text; never empty.
         text: String,
         /// What it is for: the same cause is said once.
         cause: String,
@@ -75,7 +75,7 @@ pub enum Action {
     Comment {
         /// The pull request.
         pull: PullRef,
-        /// The words.
+        /// The text.
         text: String,
         /// What it is for: the same cause is said once.
         cause: String,
@@ -134,7 +134,7 @@ fn key(pull: &PullRef) -> String {
 const AFTER_MERGE: SignedDuration = SignedDuration::from_secs(2);
 
 impl Action {
-    /// How long after the wish it is first tried.
+    /// Delay of the first attempt.
     pub(super) fn breath(&self) -> SignedDuration {
         match self {
             Self::DeleteBranch { .. } => AFTER_MERGE,

@@ -83,40 +83,40 @@ impl fmt::Display for HookId {
     }
 }
 
-/// A place in a log: tries are in order of their time, then of their number.
+/// A place in a log: attempts are in order of their time, then of their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Mark {
     /// When it was tried.
     pub at: Timestamp,
-    /// Which attempt.
+    /// The attempt's id.
     pub id: DeliveryId,
 }
 
-/// One try to deliver a webhook.
+/// One attempt to deliver a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
     /// Its number.
     pub id: DeliveryId,
     /// The repository's webhook that it belongs to; `None` for the App's.
     pub hook: Option<HookId>,
-    /// What all attempts of this delivery are called.
+    /// The id that all attempts of this delivery share.
     pub guid: DeliveryGuid,
     /// When it was made.
     pub at: Timestamp,
     /// Whether it is a requested redelivery.
     pub redelivery: bool,
-    /// What the door answered; `None` when no answer came.
+    /// The status of our answer; `None` when no answer came.
     pub status: Option<u16>,
     /// The name of the event.
     pub event: String,
 }
 
-/// What came of an attempt.
+/// Outcome of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// It was taken.
     Arrived,
-    /// The door will not take it, however often it comes: too large, or in another form than JSON.
+    /// We refuse it permanently: it is too large, or not JSON.
     Unwanted,
     /// It did not arrive, or was not taken for the time being.
     Failed,

@@ -2,7 +2,7 @@
 
 use super::{Log, Repair, Standing};
 
-/// What is wrong with the webhooks of a log, as a sentence; `None` when nothing is.
+/// The problem with the webhooks of a log, as a sentence; `None` when there is none.
 pub fn trouble(repair: &Repair) -> Option<String> {
     let of = match &repair.log {
         Log::App => "the GitHub App".to_owned(),

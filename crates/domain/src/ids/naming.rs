@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::{InvalidId, JobId, PullRef, SessionId};
 
-/// Fewest characters of an id that may stand for it.
+/// Minimum length of an abbreviated id.
 pub const BEGINNING_CHARS_MIN: usize = 4;
 
 /// Alias of the newest job.
@@ -71,7 +71,7 @@ pub struct Beginning {
 }
 
 impl Beginning {
-    /// The beginning that a text is; `None` where no job id begins so, or too many would.
+    /// Parses an abbreviated id; `None` where no job id begins like this, or too many would.
     pub fn of(text: &str) -> Option<Self> {
         let text = text.to_ascii_lowercase();
         if !text.is_ascii() || !(BEGINNING_CHARS_MIN..JOB_CHARS).contains(&text.len()) {

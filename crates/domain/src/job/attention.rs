@@ -1,4 +1,4 @@
-//! Questions and plans: announced once each, with the words that belong to them if those come in time.
+//! Questions and plans: announced once each, with their text if it comes in time.
 
 use jiff::Timestamp;
 
@@ -14,7 +14,7 @@ use crate::policy::{PlanApproval, Policy, Timing};
 use crate::session::Plan;
 use crate::step::Step;
 
-/// What every decision about attention looks at.
+/// Inputs of every decision about attention.
 pub(super) struct Context<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) now: Timestamp,
@@ -23,18 +23,18 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Whether words that belong to something have been waited for long enough.
+    /// Whether the wait for a text is over.
     pub(super) fn waited(&self, since: Timestamp) -> bool {
         self.now.duration_since(since) >= self.timing.text_wait
     }
 
-    /// Names an occurrence whose words never came: the state and when it was entered.
+    /// Identifies an occurrence whose text never came: by the state and its start.
     pub(super) fn state_key(&self, watch: &Watch) -> String {
         let since = self.snapshot.view.updated_at.unwrap_or(watch.state_since);
         format!("{}@{since}", watch.state.as_str())
     }
 
-    /// The state was entered before the answer was given, so it is an old picture of it.
+    /// The state began before the answer was given, so it is stale.
     fn lags_behind(&self, answer: Option<Timestamp>) -> bool {
         match (self.snapshot.view.updated_at, answer) {
             (Some(entered), Some(answer)) => entered <= answer,
@@ -81,7 +81,7 @@ fn tell(
     told
 }
 
-/// Adds words to an occurrence that was already announced, wherever it was shown.
+/// Adds text to an announced occurrence, in all its events.
 pub(super) fn amend(
     step: &mut Step<Job>,
     watch: &Watch,
@@ -112,12 +112,12 @@ impl Told {
         watch.state_since <= self.at
     }
 
-    /// What was announced without words turns up again and nothing at all has happened in between.
+    /// An occurrence that was announced without text appears again, and nothing has happened in between.
     fn untouched(&self, watch: &Watch, answer: Option<Timestamp>) -> bool {
         self.wordless && watch.talk.through <= self.through && !self.answered(answer)
     }
 
-    /// Words written before it was announced, with no answer in between, are the words it lacked.
+    /// A text written before the announcement, with no answer in between, is the one that it lacked.
     fn lacked(&self, written: Timestamp, answer: Option<Timestamp>) -> bool {
         self.wordless && written <= self.at && !self.answered(answer)
     }
@@ -149,7 +149,7 @@ pub(super) fn question(step: &mut Step<Job>, watch: &mut Watch, context: &Contex
     };
 }
 
-/// What holds while the words that belong to an occurrence are missing; `None` once they were waited for long enough.
+/// The attention while the text of an occurrence is missing; `None` once the wait for it is over.
 fn awaited(watch: &Watch, answer: Option<Timestamp>, context: &Context<'_>) -> Option<Attention> {
     let since = context.now;
     match &watch.attention {
@@ -188,7 +188,7 @@ fn reopened(watch: &Watch, told: &Told, text: Option<String>) -> Attention {
     }
 }
 
-/// Words join the question they belong to: late ones, and those said in the same breath.
+/// Adds text to its question: late text, and messages sent together with it.
 fn joined(step: &mut Step<Job>, watch: &mut Watch, told: Told, said: Said) -> Attention {
     let text = match &watch.attention {
         Attention::Question {

@@ -34,7 +34,7 @@ pub const ATTEMPTS_MAX: u32 = 3;
 /// more than a day, the length of its quota's window.
 pub const REFUSALS_MAX: u32 = 60;
 
-/// Longest prompt, in bytes as JSON: with everything else that is known of a job, its record has to stay under the store's 64 KB.
+/// Longest prompt, in bytes as JSON: with all other fields of a job, its record must stay under the store's 64 KB.
 pub const PROMPT_BYTES_MAX: usize = 32_000;
 
 /// Longest title, in characters. It is one line: Jules gives a session without a title its whole prompt.
@@ -165,7 +165,7 @@ pub fn start(job: &Job, now: Timestamp) -> Result<Step<Job>, NotNow> {
     Ok(step)
 }
 
-/// Its session exists. Should the job not want it any more, the session is archived.
+/// Records the created session. If the job does not want it any more, the session is archived.
 pub fn created(job: &Job, view: &SessionView, now: Timestamp, timing: &Timing) -> Step<Job> {
     let mut step = Step::stay(job.clone());
     // Of an attempt that was cancelled and tried again meanwhile.
@@ -300,7 +300,7 @@ pub fn linked(job: &Job, session: &SessionId, pull: &PullRef, timing: &Timing) -
     step
 }
 
-/// Its pull request came to an end, and with it the job: the session is archived.
+/// The pull request ended, and with it the job: archives the session.
 pub fn pull_settled(
     job: &Job,
     pull: &PullRef,

@@ -16,7 +16,7 @@ pub enum Kin {
     Own,
     /// It may be the one whose making the job waits to hear of.
     Unsettled,
-    /// A second one, or one of an attempt that was cancelled before it was known: it is archived.
+    /// A duplicate, or one of an attempt that was cancelled before its session was known: it is archived.
     Twin,
     /// The job ended without this session and did not wait to hear of it. It is archived too, but may be adopted
     /// before that.

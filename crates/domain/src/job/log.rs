@@ -8,7 +8,7 @@ use crate::redact::{presentable, storable};
 use crate::session::{Activity, ActivityKind, Originator, Plan, PlanStep};
 use crate::when::plus;
 
-/// Activities are asked for from this much before the newest known one: twins may share a timestamp.
+/// Activities are requested from this long before the newest known one: several may share a timestamp.
 pub const ACTIVITY_OVERLAP: SignedDuration = SignedDuration::from_secs(1);
 
 /// Longest message of Jules that is kept with the job, in bytes as JSON: the job's record is limited, and the whole stays with Jules.
@@ -183,7 +183,7 @@ fn is_work(kind: &ActivityKind) -> bool {
     }
 }
 
-/// Whether it shows that work goes on. A word of completion alone does not: the word of an approval may only be late.
+/// Whether it shows that work goes on. A completion message alone does not: the record of an approval may be late.
 fn goes_on(kind: &ActivityKind) -> bool {
     match kind {
         ActivityKind::Progressed { .. } => true,

@@ -1,4 +1,4 @@
-//! What happened to a job, in a few words for the log. Nothing of it was written by others.
+//! Changes of a job, as short phrases for the log. They contain no text from others.
 
 use super::{How, Job, Origin};
 use crate::effect::Action;
@@ -8,7 +8,7 @@ use crate::redact::presentable;
 /// Longest name of who gave an order, in characters.
 const BY_CHARS_MAX: usize = 120;
 
-/// What a change of a job means, in order; empty for a job that only goes on.
+/// The meaning of a job's change, in order; empty for mere progress.
 pub fn news(before: Option<&Job>, job: &Job) -> Vec<String> {
     let mut news = Vec::new();
     match before {
@@ -73,7 +73,7 @@ pub fn event_news(event: &Event, has_agent: bool) -> String {
     }
 }
 
-/// What is done about a pull request that people ask about; `None` for the rest.
+/// The phrase for an effect on a pull request; `None` for other effects.
 pub fn effect_news(action: &Action) -> Option<&'static str> {
     match action {
         Action::Say { cause, .. } if cause.starts_with("ci:") => {

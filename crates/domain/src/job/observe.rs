@@ -65,7 +65,8 @@ pub fn observe(
     step
 }
 
-/// A fresh session may not be visible yet, and a known one may flicker; only a lasting 404 ends the job.
+/// Handles a 404. A fresh session may not be visible yet, and a known one may flicker; only a lasting 404 ends the
+/// job.
 fn missing(step: &mut Step<Job>, watch: &Watch, now: Timestamp, timing: &Timing) {
     let mut watch = watch.clone();
     watch.not_ahead_of(now);
@@ -175,9 +176,10 @@ fn stuck_unless_asked(step: &mut Step<Job>, watch: &mut Watch, context: &Context
     }
 }
 
-/// The newest pull request that a session has made in a repository; the one already known unless there is a newer one.
+/// The newest pull request that a session has made in a repository; the known one unless there is a newer one.
 ///
-/// Outputs have been seen to vanish from later answers, and their order is nowhere promised, so the highest number counts.
+/// Outputs have been seen to vanish from later answers, and their order is not guaranteed, so the highest number
+/// counts.
 pub(crate) fn newest_pull<'a>(
     known: Option<&'a PullRef>,
     shown: &'a [PullRef],

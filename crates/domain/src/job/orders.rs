@@ -31,7 +31,7 @@ pub const MESSAGE_BYTES_MAX: usize = 20_000;
 pub struct NotNow {
     /// For programs, for example `no_open_plan`.
     pub code: &'static str,
-    /// For people: what is the case, independent of any surface.
+    /// For people: the reason, independent of any surface.
     pub sentence: String,
     /// What to do next; it is accepted as things are.
     pub next: Vec<Next>,
@@ -180,7 +180,7 @@ fn refuse_repeated(job: &Job, watch: &Watch, (text, cause): (&str, &str)) -> Res
     )
 }
 
-/// When the answer was accepted that further words of the same wish, or another's, are an addition to.
+/// When the answer was accepted that a further message, of the same cause or another, would add to.
 pub fn adds_to(job: &Job, cause: &str) -> Option<Timestamp> {
     let Phase::Watching(watch) = &job.phase else {
         return None;

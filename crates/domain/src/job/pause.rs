@@ -69,7 +69,7 @@ pub(super) fn go_on(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
     true
 }
 
-/// Whether a message that was to wake a paused session is still wanted; `None` when it is another message.
+/// Whether the message to a paused session is still needed; `None` when it is another message.
 pub(super) fn is_wanted(watch: &Watch, about: &str) -> Option<bool> {
     let since = about.strip_prefix(PAUSED)?;
     let is_same = since == watch.state_since.to_string();

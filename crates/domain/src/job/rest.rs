@@ -31,7 +31,7 @@ pub fn rest(job: &Job, session: &SessionId, timing: &Timing, now: Timestamp) -> 
 
 fn is_resting(watch: &Watch, timing: &Timing, now: Timestamp) -> bool {
     match watch.state {
-        // A completion that is still waiting for its words has to be announced before anything ends the job.
+        // A completion that still waits for its text must be announced before anything ends the job.
         SessionState::Completed => {
             let announced = !matches!(watch.attention, Attention::Expecting { .. });
             let returns = watch.unconfirmed_since.is_some() || watch.awaits_return(now, timing);

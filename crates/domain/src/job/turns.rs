@@ -67,7 +67,7 @@ pub fn asked(job: &Job) -> Option<Asked<'_>> {
     })
 }
 
-/// The announcement of what is open.
+/// The announcement of the open question or plan.
 fn open(watch: &Watch) -> Option<&Told> {
     match &watch.attention {
         Attention::Question { .. } => watch.announced.question.as_ref(),
@@ -95,7 +95,7 @@ pub(crate) fn turn_deadline(watch: &Watch) -> Option<Timestamp> {
     Some(first.max(given.unwrap_or(first)).max(sent.unwrap_or(first)))
 }
 
-/// Who answers what: a plan is never decided about by a nudge.
+/// The chain for an occurrence: a nudge never decides about a plan.
 fn chain(what: &Occurrence, policy: &Policy) -> Vec<Answer> {
     let person = Answer {
         who: Answerer::Human,
@@ -161,7 +161,7 @@ pub(super) fn go_on(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
     };
     let steps = chain(&what, context.policy);
     take_from_agent(watch, &steps, context);
-    // An answer may stand in the log, so it has to have been read just now.
+    // The log may contain an answer, so it must have been read just now.
     while context.snapshot.activities.is_some()
         && turn_deadline(watch).is_some_and(|due| due <= context.now)
     {
@@ -282,7 +282,8 @@ fn nudge(step: &mut Step<Job>, watch: &mut Watch, told: &Told) -> bool {
     true
 }
 
-/// An answer to what is open, or words to a silent session: no other turn begins until they can be seen.
+/// Records an answer to the open question, or a message to a silent session: no other turn begins until it is
+/// visible.
 pub(super) fn answered(watch: &mut Watch, action: &Action, now: Timestamp) {
     let Some(reply) = reply(action) else { return };
     let is_silent = is_silent(watch);
@@ -299,7 +300,7 @@ pub(super) fn answered(watch: &mut Watch, action: &Action, now: Timestamp) {
     sent.drain(..surplus);
 }
 
-/// What an action says as an answer; `None` for what is no answer.
+/// The answer in an action; `None` for other actions.
 fn reply(action: &Action) -> Option<Reply> {
     match action {
         Action::Say { text, cause, .. } => Some(Reply::Words {

@@ -14,7 +14,7 @@ use crate::policy::Answerer;
 use crate::pull::{self, Pull};
 use crate::session::SessionState;
 
-/// Who has to do something before a job goes on.
+/// Who must act before a job goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Who {
@@ -48,7 +48,7 @@ pub enum What {
     Slot,
     /// The session is being created.
     Session,
-    /// The session works, or the words that belong to its state are awaited.
+    /// The session works, or the text of its state is missing.
     Work,
     /// The session is silent, and that was announced.
     Silence,

@@ -103,7 +103,7 @@ pub struct Said {
     pub id: ActivityId,
     /// When.
     pub at: Timestamp,
-    /// The words, at most 4,000 bytes as JSON.
+    /// The text, at most 4,000 bytes as JSON.
     pub text: String,
 }
 
@@ -137,7 +137,7 @@ pub struct Mark {
 pub enum Attention {
     /// Nothing.
     None,
-    /// Something does, but the words that belong to it are still missing.
+    /// Something waits, but its text is still missing.
     Expecting {
         /// Since when.
         since: Timestamp,
@@ -148,7 +148,7 @@ pub enum Attention {
         event: EventId,
         /// Since when.
         since: Timestamp,
-        /// The words, once they are known.
+        /// The text, once it is known.
         text: Option<String>,
     },
     /// A plan waits for approval.
@@ -184,7 +184,7 @@ pub struct Announced {
     pub completed_event: Option<EventId>,
     /// The last completion: when we saw it.
     pub completed_at: Option<Timestamp>,
-    /// The newest word of completion known then.
+    /// The newest completion message known then.
     pub completed: Option<Mark>,
     /// Whether it was announced before its own word came.
     #[serde(default)]
@@ -234,7 +234,7 @@ pub struct Told {
     pub event: EventId,
     /// When we announced it.
     pub at: Timestamp,
-    /// Whether its words are still missing.
+    /// Whether its text is still missing.
     pub wordless: bool,
     /// Whether it was announced; plans approved by policy are not shown.
     pub shown: bool,
@@ -273,11 +273,11 @@ pub struct Sent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "reply")]
 pub enum Reply {
-    /// Words.
+    /// A message.
     Words {
-        /// The wish that they were sent for: a repetition of it is no second answer.
+        /// The cause of the message: a repetition with it is no second answer.
         cause: String,
-        /// The whole text as a digest, to recognise the same words.
+        /// Digest of the whole text, to recognise the same message.
         digest: String,
         /// Its beginning, for people.
         start: String,

@@ -1,4 +1,4 @@
-//! Where words that were cut for an event can be read whole.
+//! Address of the full text that was cut for an event.
 
 use jiff::Timestamp;
 
@@ -11,7 +11,7 @@ use crate::fence::is_clipped;
 use crate::session::Plan;
 use crate::wake;
 
-/// The address at the HTTP API; `None` where the event says everything.
+/// The address at the HTTP API; `None` where the event contains everything.
 pub(super) fn whole(job: &Job, watch: &Watch, what: &Occurrence) -> Option<String> {
     let at = cut_at(watch, what)?;
     let cursor = Cursor::whole(&watch.session, at);

@@ -63,7 +63,7 @@ pub(super) fn ran(
     }
 }
 
-/// Names as they may stand in a stored reason: bounded, and in one order however GitHub lists them.
+/// Sanitises names for a stored reason: bounded, and in one order however GitHub lists them.
 fn names<'a>(all: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut names: Vec<String> = all.map(outside).collect();
     names.sort();
@@ -95,9 +95,9 @@ fn never_started(facts: &PullFacts) -> NeverStarted {
     }
 }
 
-/// Whether the checks that a source lists stand in for rules of the base branch that could not be read.
+/// Whether the checks that a source lists replace unreadable rules of the base branch.
 ///
-/// Rules that could be read do not: those that could not may demand more.
+/// Readable rules do not: the unreadable ones may require more.
 pub(crate) fn stands_in(policy: &Policy) -> bool {
     !policy.required_checks.is_empty()
 }

@@ -149,7 +149,7 @@ pub enum Reason {
     MergeRefused {
         /// What it said.
         why: String,
-        /// When it is tried again; `None` once it was tried often enough.
+        /// When it is tried again; `None` once the attempts are used up.
         until: Option<Timestamp>,
     },
     /// The budget of GitHub did not allow the merge call yet; nothing was sent.

@@ -83,7 +83,7 @@ impl Answers {
         &self.0
     }
 
-    /// The steps as they are gone through: a person comes at last, even where none is named.
+    /// The steps in the order of their turns: a person always comes last, even where none is named.
     pub fn in_turn(&self) -> Vec<Answer> {
         let mut steps = self.0.clone();
         if steps.iter().all(|step| step.who != Answerer::Human) {

@@ -16,7 +16,7 @@ const HEADS_MAX: usize = 3;
 /// Longest name of a failing check in an event, in characters.
 const CHECK_NAME_CHARS_MAX: usize = 100;
 
-/// Longest end of what a failing check said in an event, in characters and in bytes as JSON: a wake is to stay small.
+/// Longest end of a failing check's output in an event, in characters and in bytes as JSON: a wake has to stay small.
 const CHECK_OUTPUT_CHARS_MAX: usize = 1_500;
 const CHECK_OUTPUT_BYTES_MAX: usize = 2_400;
 
@@ -82,7 +82,7 @@ pub(super) fn about(
     }
 }
 
-/// As much of what a check said as is sent with a wake.
+/// The part of a check's output that a wake contains.
 fn kept(check: &FailedCheck) -> FailedCheck {
     FailedCheck {
         name: presentable(&check.name, CHECK_NAME_CHARS_MAX),

@@ -36,7 +36,7 @@ const MERGEABLE_AGAIN: SignedDuration = SignedDuration::from_secs(3);
 /// Longest refusal that is kept, in characters.
 const REFUSAL_CHARS_MAX: usize = 200;
 
-/// What else is known when facts about a pull request come in.
+/// Inputs apart from the facts about a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outside {
     /// Whose it is.
@@ -368,7 +368,7 @@ fn merge_now(
     });
 }
 
-/// Two things that stand in the way Gaffer clears away itself: a draft whose session rests, and a branch that lacks nothing but its base.
+/// Removes two obstacles by itself: a draft whose session rests, and a branch that lacks nothing but its base.
 fn help_along(step: &mut Step<Pull>, facts: &PullFacts, outside: &Outside, reasons: &[Reason]) {
     let asks_approval =
         |reason: &Reason| matches!(reason, Reason::NeedsApproval | Reason::ProtectedPath { .. });

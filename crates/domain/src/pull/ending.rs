@@ -13,7 +13,7 @@ use crate::policy::Policy;
 use crate::step::{Look, Step};
 use crate::when::plus;
 
-/// A closed pull request is taken for given up after this: closing and reopening is how people start its checks again.
+/// A closed pull request counts as given up after this: closing and reopening is how people restart its checks.
 pub const REOPEN_WAIT: SignedDuration = SignedDuration::from_mins(10);
 
 /// Whether it has been closed for long enough to be given up.
@@ -24,7 +24,7 @@ pub(super) fn is_given_up(pull: &Pull, now: Timestamp) -> bool {
     }
 }
 
-/// It is closed, and may be reopened: what was known of its head ends here.
+/// It is closed, and may be reopened: drops the state of its head.
 pub(super) fn closed(step: &mut Step<Pull>, facts: &PullFacts, now: Timestamp) {
     let pull = &mut step.aggregate;
     let since = match &pull.phase {

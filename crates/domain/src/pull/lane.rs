@@ -1,4 +1,4 @@
-//! The line of pull requests that are ready to merge into one branch: one has its turn, the others wait unread.
+//! The queue of pull requests that are ready to merge into one branch: one has its turn, the others wait unread.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -7,10 +7,10 @@ use crate::ahead;
 use crate::ids::PullRef;
 use crate::when::plus;
 
-/// How long one turn lasts at most, so that a pull request that cannot be merged after all does not hold up the others.
+/// Maximum length of a turn, so that a pull request that cannot be merged after all does not hold up the others.
 pub const LANE_HOLD: SignedDuration = SignedDuration::from_secs(120);
 
-/// More pull requests than this do not queue: each of the others looks by itself whether the lane is free.
+/// Maximum length of the queue: further pull requests check by themselves whether the lane is free.
 const WAITING_MAX: usize = 500;
 
 /// Whose turn it is to merge into one branch, and who comes next. It keeps order; safety is the judgement and the SHA.

@@ -17,7 +17,7 @@ const TOLD_SLOWER: i32 = 3;
 /// So long after the last wake-up about a check it is believed that the next one will come too: longer than most checks run.
 const TOLD_LASTS: SignedDuration = SignedDuration::from_mins(10);
 
-/// A pull request that is younger when it is first heard of has only just got its checks.
+/// A pull request that is younger than this at its first webhook has only just got its checks.
 const YOUNG: SignedDuration = SignedDuration::from_secs(15);
 
 /// Clues to missing checks are read this much before they are first asked for: a reading is a little older than its judgement.
@@ -67,7 +67,7 @@ pub struct Hearsay {
 }
 
 impl Hearsay {
-    /// Whether nothing is known, as of every pull request that an older version stored.
+    /// Whether it is empty, as in records without it.
     pub(super) fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
@@ -130,7 +130,8 @@ fn says_they_run(judgement: &Judgement) -> bool {
     reasons(judgement).iter().any(running)
 }
 
-/// Whether a look that a job wishes for can be left to the one that is due: it was only seen to be there, and is read whole soon.
+/// Whether a reading that a job requests can be left to the due one: so far only its outline was read, and it is read
+/// whole soon.
 pub fn is_only_seen(pull: &Pull) -> bool {
     matches!(pull.phase, PullPhase::Open) && pull.head.is_some() && pull.verdict.is_none()
 }

@@ -148,7 +148,8 @@ fn blocked(step: &mut Step<Pull>, matter: &Matter<'_>, judgement: &Judgement) {
     }
 }
 
-/// What no session can fix. A conflict that keeps checks from starting goes to the session as a conflict.
+/// The cause that no session can repair. A conflict that keeps checks from starting goes to the session as a
+/// conflict.
 fn beyond_sessions(reason: &Reason) -> Option<ErrorCause> {
     if let Reason::CiNeverStarted { cause } = reason {
         return (*cause != NeverStarted::Conflict).then_some(ErrorCause::CiNeverStarted);

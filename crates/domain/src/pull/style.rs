@@ -9,7 +9,7 @@ use crate::redact::holds_secret;
 /// Longest title of a merge commit, in characters.
 pub const TITLE_CHARS_MAX: usize = 200;
 
-/// What is wished; what is not is as the source says.
+/// The chosen style; anything else is as the source says.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MergeStyle {
@@ -25,7 +25,7 @@ pub struct MergeStyle {
 }
 
 impl MergeStyle {
-    /// Whether nothing is wished.
+    /// Whether nothing was chosen.
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }

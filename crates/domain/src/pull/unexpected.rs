@@ -40,7 +40,7 @@ pub struct Accepted {
 pub struct Unexpected {
     /// The head.
     pub sha: CommitSha,
-    /// What it changes, at most 20 paths; none where too many changed to tell them apart.
+    /// Its changed paths, at most 20; empty where too many changed to compare them.
     pub paths: Vec<String>,
     /// How many such heads there were so far.
     pub count: u32,

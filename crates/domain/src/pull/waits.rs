@@ -36,7 +36,7 @@ fn open(pull: &Pull, woken: Option<&AgentName>) -> WaitsFor {
     }
 }
 
-/// Who is waited for, before it is known whether there is an agent.
+/// Who is waited for, before the agent is determined.
 enum Whom {
     Is(Who),
     /// The agent, else a person.

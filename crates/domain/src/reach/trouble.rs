@@ -99,7 +99,7 @@ pub(super) fn renamed(repo: &RepoName, renamed: &Renamed) -> String {
     )
 }
 
-/// For people: a pull request that is gone.
+/// For people: a missing pull request.
 pub(super) fn lost(repo: &RepoName, number: u64) -> String {
     format!(
         "GitHub shows no pull request {repo}#{number} any more, although the repository is there; it is looked for again now and then."

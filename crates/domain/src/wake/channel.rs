@@ -44,7 +44,7 @@ impl Wake {
         }
     }
 
-    /// The wake on its next way, available at once, or given up when there is none.
+    /// The wake on its next channel, available at once, or given up when there is none.
     pub(super) fn next_way(&self, why: &str, now: Timestamp) -> Self {
         let Some((next, then)) = self.then.split_first() else {
             return self.given_up(why, now);

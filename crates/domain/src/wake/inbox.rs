@@ -30,14 +30,14 @@ impl LeaseLost {
     }
 }
 
-/// How a wake is given back undone.
+/// How an unhandled wake is given back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Back {
     /// It was tried, and comes again as the schedule says.
     AsPlanned,
     /// It was tried, and comes again after so long, at most [`RETRY_AFTER_MAX`].
     After(SignedDuration),
-    /// Nothing was tried: it can be had again at once, and no attempt is counted.
+    /// It was not tried: it is available at once, and no attempt is counted.
     Untried,
 }
 
@@ -157,7 +157,7 @@ impl Wake {
         (!is_held).then(left)
     }
 
-    /// The wake when it came due in its inbox: taken and never answered, or never taken; `None` if it is not time.
+    /// The wake when it is due in its inbox: taken and never answered, or never taken; `None` if it is not time.
     pub fn lapsed(&self, now: Timestamp) -> Option<Self> {
         if self.channel != Channel::Inbox || self.due().is_none_or(|due| now < due) {
             return None;

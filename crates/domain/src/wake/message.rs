@@ -50,7 +50,7 @@ const PULLS_MAX: usize = 10;
 /// Longest name of a failing check, in bytes as JSON.
 const CHECK_NAME_BYTES_MAX: usize = 200;
 
-/// Longest end of what a failing check said, in characters and in bytes as JSON.
+/// Longest end of a failing check's output, in characters and in bytes as JSON.
 const CHECK_OUTPUT_CHARS_MAX: usize = 1_500;
 const CHECK_OUTPUT_BYTES_MAX: usize = 2_400;
 
@@ -61,7 +61,7 @@ pub struct ActionableEvent {
     pub event: String,
     /// What kind of that, for programs.
     pub kind: String,
-    /// The occurrence; the same over all attempts.
+    /// The event's id; the same in all attempts.
     pub event_id: EventId,
     /// The job; `None` when a whole account is affected.
     pub job_id: Option<JobId>,
@@ -79,13 +79,13 @@ pub struct ActionableEvent {
     pub observed_at: Timestamp,
     /// The session's state in Jules's spelling.
     pub status: String,
-    /// The question, the reason or the last words; written by others, so it is data.
+    /// The question, the reason or the last message; untrusted data from others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// More of it: plan steps, pull requests, or what the failing check said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<Value>,
-    /// Where that can be read whole at the HTTP API, if it was cut.
+    /// Address of its full text at the HTTP API, if it was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload_ref: Option<String>,
     /// When the session last did anything.
@@ -94,7 +94,7 @@ pub struct ActionableEvent {
     /// Where to look.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Links>,
-    /// The agent's own words, by which it finds back into what it was doing.
+    /// The agent's own value, by which it resumes its work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume: Option<String>,
     /// `human` when it is for a person and no agent is woken.
@@ -102,7 +102,7 @@ pub struct ActionableEvent {
     pub audience: Option<String>,
 }
 
-/// Web pages of what an event is about.
+/// Web pages about an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Links {
     /// The session.
@@ -138,7 +138,7 @@ pub(crate) fn shows_whole(plan: &Plan) -> bool {
     steps(plan).len() == plan.steps.len()
 }
 
-/// The failing check, by name and the end of what it said.
+/// The failing check, by name and the end of its output.
 fn check(check: &FailedCheck) -> Value {
     let output = redact(&presentable(&check.output, usize::MAX));
     json!({ "check": {

@@ -33,7 +33,7 @@ pub enum Notify {
 pub struct Notice {
     /// One line.
     pub title: String,
-    /// What happened, in the words of others, and where to look.
+    /// What happened, with the text of others, and where to look.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! The agent's own words by which it finds back into what it was doing.
+//! The agent's own value, by which it resumes its work.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub struct Resume(String);
 pub struct OddResume(&'static str);
 
 impl Resume {
-    /// The words.
+    /// The value.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -16,7 +16,7 @@ pub enum Fact<T> {
     Known(T),
     /// The credential may not read it.
     Forbidden {
-        /// The permission that is missing, in GitHub's words, for example `Checks: read`.
+        /// The missing permission, in GitHub's words, for example `Checks: read`.
         permission: String,
     },
     /// Missing, cut short, null or not answered.
@@ -239,7 +239,7 @@ pub struct Demands {
 pub enum Unread {
     /// The credential may not read it.
     Forbidden {
-        /// The permission that is missing, in GitHub's words.
+        /// The missing permission, in GitHub's words.
         permission: String,
     },
     /// It did not come whole.

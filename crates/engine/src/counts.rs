@@ -73,7 +73,7 @@ impl Counted {
         serde_json::to_string(&(&self.state, self.holds_slot, &self.waits)).unwrap_or_default()
     }
 
-    /// None for what an older version wrote.
+    /// `None` for an unknown form.
     fn from_word(word: &str) -> Option<Self> {
         let (state, holds_slot, waits) = serde_json::from_str(word).ok()?;
         Some(Self {
@@ -101,7 +101,7 @@ type Kinds = BTreeMap<String, u64>;
 /// How many events there were up to a place in their list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventsCounted {
-    /// When the last one of them was seen, and where the list goes on after it; none before the first count.
+    /// Time and place of the last counted event; `None` before the first count.
     pub until: Option<(Timestamp, String)>,
     /// How many of each name and kind, with a space between the two.
     pub kinds: BTreeMap<String, u64>,

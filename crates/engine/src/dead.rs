@@ -1,4 +1,4 @@
-//! Dead letters, as people look at them: what each asks for, and which may be put back to work.
+//! Dead letters for people: what each asks for, and which may be put back to work.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ pub struct Letter {
     pub id: String,
     /// When it was first sent.
     pub sent_at: Timestamp,
-    /// When it was given up, where that is known.
+    /// When it was given up, if known.
     pub died_at: Option<Timestamp>,
     /// Its body: text from outside.
     pub body: String,

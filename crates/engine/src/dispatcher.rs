@@ -109,7 +109,7 @@ impl Dispatcher {
         }
     }
 
-    /// The same for a process without a door for webhooks: it asks for none.
+    /// The same for a process without a webhook endpoint: it requests no redeliveries.
     pub fn deaf(mut self) -> Self {
         self.is_deaf = true;
         self
@@ -220,7 +220,7 @@ impl Dispatcher {
         }
     }
 
-    /// A job: settle and perform its effects, then look at whatever its deadline was about.
+    /// Handles a job: settles and performs its effects, then handles its deadline.
     async fn job(&self, id: &JobId) -> Result<(), Error> {
         let pk = keys::job_pk(id);
         let Some(found) = self.desk.store.job(id).await? else {

@@ -61,7 +61,7 @@ pub struct Question {
 }
 
 impl Doctor {
-    /// Looks at everything.
+    /// Collects all facts.
     pub async fn examine(
         &self,
         machine: MachineFacts,

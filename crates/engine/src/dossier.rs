@@ -18,11 +18,11 @@ pub struct Dossier {
     pub job: Job,
     /// The job's events, in order of observation.
     pub events: Vec<Event>,
-    /// What was wished for outside, and what became of it.
+    /// Effects with their outcomes.
     pub effects: Vec<Effect>,
     /// Its current pull request, if it has one.
     pub pull_record: Option<TrackedPull>,
-    /// What was wished for about that pull request.
+    /// Effects of that pull request.
     pub pull_effects: Vec<Effect>,
     /// What its merges were judged by, one for each head.
     pub evidence: Vec<serde_json::Value>,

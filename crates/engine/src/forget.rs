@@ -36,7 +36,7 @@ pub const EVERY: SignedDuration = SignedDuration::from_hours(1);
 /// Records that are forgotten at once: the next ones follow with the next tick.
 pub const AT_ONCE: usize = 500;
 
-// No message may come that asks for what is gone.
+// No message may outlive its record.
 const _: () = assert!(WAKE.as_secs() > (4 + 14 + 1) * DAY.as_secs());
 
 /// The whole second so long after a time; `None` when that is beyond all times.

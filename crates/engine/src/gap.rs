@@ -26,7 +26,7 @@ impl Desk {
         self.doubt(due, from).await
     }
 
-    /// The same, of these rows: for a store whose index may not have heard of all of them yet.
+    /// The same for these rows: for a store whose index may not contain all of them yet.
     pub(crate) async fn doubt(&self, due: Vec<Key>, from: Timestamp) -> Result<u64, Error> {
         let now = self.now();
         let gap = Gap { from, until: now };
@@ -50,7 +50,7 @@ impl Desk {
         Ok(doubted)
     }
 
-    /// The gap in which a wish may have come true already, narrowed to what can have been meant by it; `None` when it is
+    /// The gap in which an effect may already have happened, narrowed to what can match it; `None` when it is
     /// certainly new.
     pub(crate) async fn doubted_in(
         &self,

@@ -16,7 +16,7 @@ use crate::store::{encode, refuse_newer};
 /// Records in one commit: the largest bodies there are then stay within its bytes.
 const BATCH: usize = 25;
 
-/// Says that a store is being filled; gone when all is through.
+/// Marks a store that is being filled; deleted at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Importing {
     /// When the export was made.
@@ -70,9 +70,9 @@ fn is_first_look(key: &Key) -> bool {
     [keys::installation(), keys::tick()].contains(key) || keys::is_usage(key)
 }
 
-/// Begins: refuses a store that is in use, or one into which something else is being imported. `some` are a few of its records.
+/// Begins: refuses a store that is in use, or that has another import in progress. `some` are a few of its records.
 ///
-/// What a Gaffer writes when it first looks at an empty store is no use of it.
+/// Records that a Gaffer writes when it first opens an empty store do not count as use.
 pub async fn begin(
     records: &dyn Records,
     some: &[Record],

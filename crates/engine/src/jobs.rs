@@ -79,7 +79,7 @@ impl Named {
     }
 }
 
-/// An effect that was wished for.
+/// A reference to an effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wish {
     /// When the answer was accepted that this is an addition to, if it is one.
@@ -129,7 +129,7 @@ impl Desk {
         })
     }
 
-    /// Says something to a job's session. `cause` names the wish: the same one twice is said once.
+    /// Sends a message to a job's session. `cause` identifies the request: a repeated one sends nothing twice.
     pub async fn say(&self, named: &Named, text: &str, cause: &str) -> Result<Wish, Error> {
         let now = self.now();
         let step = self
@@ -332,7 +332,7 @@ fn is_for_the_session(order: job::Order) -> bool {
     }
 }
 
-/// The rules for a job whose source is gone: nothing is allowed by itself.
+/// The rules for a job without a source: nothing is allowed automatically.
 pub(crate) fn bare(job: &Job) -> Source {
     Source {
         repo: job.repo.clone(),

@@ -1,4 +1,4 @@
-//! What was done for one job, in order: its events, what was wished for outside and what became of it, and who was woken.
+//! The journal of one job, in order: its events, its effects with their outcomes, and its wakes.
 
 use domain::effect::{Effect, EffectState};
 use domain::event::{Event, Occurrence};
@@ -20,7 +20,7 @@ pub enum About {
     Job,
     /// An event.
     Event,
-    /// Something that was wished for outside.
+    /// An effect.
     Effect,
     /// An event on its way to an agent.
     Wake,
@@ -44,7 +44,7 @@ pub struct Entry {
 }
 
 impl Desk {
-    /// Everything that is stored of what was done for a job, in order of its beginning.
+    /// All stored entries about a job, ordered by their beginning.
     pub async fn journal(&self, id: &JobId) -> Result<Vec<Entry>, Error> {
         let job = self.must_job(id).await?.value;
         let mut entries = vec![of_job(&job)];

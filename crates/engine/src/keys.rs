@@ -37,7 +37,7 @@ const PULL: &str = "PR#";
 pub const META: &str = "META";
 /// Begins the partition of an account.
 pub const ACCOUNT: &str = "CFG#account#";
-/// The sort key of a wish to adopt.
+/// The sort key of an adoption.
 pub const ADOPTION: &str = "ADOPTION";
 /// The sort key of when a source's webhooks came.
 pub const FEED: &str = "FEED";
@@ -51,13 +51,13 @@ pub const EFFECT: &str = "FX#";
 pub const EVENT_COUNT: &str = "EVENTS";
 /// Begins the sort key of an event.
 pub const EVENT: &str = "EV#";
-/// Begins the sort key of what a merge was judged by.
+/// Prefix of the sort key of a merge's evidence.
 pub const EVIDENCE: &str = "EVIDENCE#";
 /// The sort key of the last read of a job on request.
 pub const LOOKED: &str = "LOOKED";
 /// Begins the sort key of a page of a job's conversation.
 pub const MESSAGES: &str = "MESSAGES#";
-/// The sort key of what is noted down about a job.
+/// The sort key of a job's notes.
 pub const NOTES: &str = "NOTES";
 /// The sort key of the number of reads of a job on request.
 pub const READINGS: &str = "READINGS";
@@ -122,7 +122,7 @@ pub fn event_count(id: &JobId) -> Key {
     key(job_pk(id), EVENT_COUNT)
 }
 
-/// What was last read of what a job has produced.
+/// The last read artifacts of a job.
 pub fn artifacts(id: &JobId) -> Key {
     key(job_pk(id), "ARTIFACTS")
 }
@@ -282,7 +282,7 @@ pub fn access() -> Key {
     key("CFG#github", META)
 }
 
-/// What was last known of GitHub's budgets.
+/// The last known budgets of GitHub.
 pub fn budgets() -> Key {
     key("RATE#github", META)
 }

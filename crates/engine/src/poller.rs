@@ -32,7 +32,7 @@ pub use known::PROGRESS_KEPT;
 /// Due rows taken in one tick; what is left is taken in the next.
 pub const ROWS_PER_TICK: usize = 200;
 
-/// Rows handled at the same time: an account that answers slowly must not hold up the others.
+/// Maximum number of rows handled concurrently: a slow account must not hold up the others.
 const ROWS_AT_ONCE: usize = 8;
 
 /// A due row is moved this far forward before it is passed on, so that a lost message is found again.
@@ -86,7 +86,7 @@ impl Poller {
         }
     }
 
-    /// Handles whatever is due now, in a process that works alone over its store. One bad row never stops the others.
+    /// Handles all due rows, in a process that works alone over its store. One bad row never stops the others.
     pub async fn tick(&self) -> Result<Tick, Error> {
         self.desk.mind_the_clock().await;
         self.tick_until(Timestamp::MAX, Others::Maybe).await
@@ -249,7 +249,7 @@ impl Poller {
 }
 
 impl Tick {
-    /// Counts one row, and returns when it is due again, if that is known.
+    /// Counts one row, and returns when it is due again, if known.
     fn count(&mut self, row: &DueRow, outcome: Result<Handled, Error>) -> Option<Timestamp> {
         match outcome {
             Ok(Handled::Polled { next }) => {

@@ -281,7 +281,8 @@ impl Desk {
         Ok(())
     }
 
-    /// The same wish is one effect. A failed one may be wished for again, with the next attempt number, as often as its kind allows.
+    /// Saves an effect; the same decision is one effect. A failed one may be repeated with the next attempt number,
+    /// as often as its kind allows.
     async fn save_effect(&self, unit: &mut Unit, pk: &str, action: &Action) -> Result<bool, Error> {
         let wished = Effect::new(action.clone(), unit.now());
         let found = self.store.effect(pk, &wished.id).await?;
@@ -290,7 +291,7 @@ impl Desk {
         let (effect, version) = match found {
             None => (wished.after_a_breath(), None),
             Some(found) => {
-                // Approving is safe to repeat, and wished for again only by a person or an agent: it starts afresh.
+                // An approval is safe to repeat, and only a person or an agent repeats it: it starts afresh.
                 let afresh = matches!(action, Action::ApprovePlan { .. })
                     && matches!(found.value.state, EffectState::Failed { .. });
                 let again = if afresh {

@@ -90,7 +90,7 @@ pub struct Upstreams {
     pub github_app_id: Option<u64>,
 }
 
-/// How far the making of a GitHub App has come, so that an interrupted run goes on from there. Secrets are never part of it.
+/// Progress of the creation of a GitHub App, so that an interrupted run continues. It never contains secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "stage")]
 pub enum AppSetup {
@@ -151,7 +151,7 @@ pub struct Merges {
     pub at: BTreeMap<EffectId, Timestamp>,
 }
 
-/// What was last known of GitHub's budgets.
+/// The last known budgets of GitHub.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budgets {
     /// When; none before GitHub first answered.
@@ -163,7 +163,7 @@ pub struct Budgets {
     pub usage: Usage,
 }
 
-/// What was last read of what a job has produced.
+/// The last read artifacts of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadArtifacts {
     /// When the reading began.

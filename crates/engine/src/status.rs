@@ -64,7 +64,7 @@ pub struct GitHubStatus {
     pub trouble: Vec<Reasoned>,
     /// What is left of its budgets.
     pub budgets: Vec<Budget>,
-    /// When that was known.
+    /// The time of that.
     pub budgets_at: Option<Timestamp>,
     /// What the process that knew it had asked until then.
     pub usage: Usage,
@@ -118,7 +118,7 @@ pub struct AccountStatus {
     pub requests: Option<(u64, u32)>,
 }
 
-/// The words that [`state_of`] has for a job, in the order in which a job comes to them.
+/// The words of [`state_of`], in the order in which a job reaches them.
 pub const STATES: [&str; 16] = [
     "queued",
     "starting",

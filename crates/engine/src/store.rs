@@ -252,7 +252,7 @@ impl Store {
         self.read(&keys::source(repo)).await
     }
 
-    /// How GitHub answers about a source's repository; nothing is known before it was read (version 0).
+    /// GitHub's answers about a source's repository; empty before the first reading (version 0).
     pub async fn reach(&self, repo: &RepoName) -> Result<Versioned<Reach>, RecordsError> {
         let found = self.read(&keys::reach(repo)).await?;
         Ok(found.unwrap_or_else(|| Versioned {
@@ -298,7 +298,7 @@ impl Store {
         }))
     }
 
-    /// What was last known of GitHub's budgets.
+    /// The last known budgets of GitHub.
     pub async fn budgets(&self) -> Result<Versioned<Budgets>, RecordsError> {
         Ok(self.read(&keys::budgets()).await?.unwrap_or(Versioned {
             value: Budgets::default(),
@@ -370,7 +370,7 @@ impl Store {
         self.read(&keys::app_setup()).await
     }
 
-    /// Merges of a source; none when nothing was stored yet (version 0).
+    /// Merges of a source; empty when nothing was stored yet (version 0).
     pub async fn merges(&self, repo: &RepoName) -> Result<Versioned<Merges>, RecordsError> {
         let found = self.read(&keys::merges(repo)).await?;
         Ok(found.unwrap_or_else(|| Versioned {

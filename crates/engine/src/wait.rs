@@ -56,7 +56,7 @@ impl Desk {
         }
     }
 
-    /// The same for a door, which waits so long at most.
+    /// The same with a time limit, for the API.
     pub async fn look_within<T, E, F>(
         &self,
         within: Duration,

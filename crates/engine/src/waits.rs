@@ -1,4 +1,4 @@
-//! Who is waited for: what the one rule of that looks at is loaded here, for one job and for many.
+//! Loads the inputs of the one rule for who a job waits for, for one job and for many.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ impl<'a> Waits<'a> {
         }
     }
 
-    /// Who has to do something before a job goes on.
+    /// Who must act before a job goes on.
     pub async fn of(&mut self, job: &Job) -> Result<WaitsFor, Error> {
         Ok(self.as_read(job).await?.0)
     }
@@ -94,7 +94,7 @@ impl<'a> Waits<'a> {
 }
 
 impl Desk {
-    /// Who has to do something before a job goes on.
+    /// Who must act before a job goes on.
     pub async fn waits_for(&self, job: &Job) -> Result<WaitsFor, Error> {
         Waits::new(self).of(job).await
     }

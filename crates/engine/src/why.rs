@@ -193,7 +193,7 @@ impl Desk {
         Ok(found.into_why(names, ("not-ours", None), next_look))
     }
 
-    /// Keeps of what is advised only what would be accepted now.
+    /// Keeps only advice that would be accepted now.
     fn accepted(&self, found: &mut Found, about: (&Job, Option<&Pull>)) {
         let advised = std::mem::take(&mut found.next);
         let timing = &Timing::default();

@@ -1,4 +1,4 @@
-//! Queue messages: wake-ups that name what to look at. What they name is read again before anything is decided.
+//! Queue messages: they name what to handle, which is read again before anything is decided.
 
 use domain::hooks::Log;
 use domain::ids::{AccountName, AgentName, CommitSha, EventId, JobId, PullRef, RepoId, RepoName};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::keys;
 use crate::ports::Key;
 
-/// What to look at.
+/// What to handle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "look_at")]
 pub enum Work {
@@ -159,7 +159,7 @@ impl Work {
         })
     }
 
-    /// What a message says; `None` for one that is none of ours, or of a later version.
+    /// Parses a message; `None` for a foreign one, or one of a later version.
     pub fn from_body(body: &str) -> Option<Self> {
         serde_json::from_str(body).ok()
     }

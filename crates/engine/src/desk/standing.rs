@@ -1,4 +1,4 @@
-//! Rows that stay where they stand in the index of times.
+//! Rows that keep their due time in the index.
 
 use std::collections::BTreeMap;
 

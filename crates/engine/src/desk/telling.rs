@@ -42,7 +42,7 @@ impl Telling {
 }
 
 impl Desk {
-    /// What cannot be said now is no failure of what was saved.
+    /// Sends the calls of a commit. A failure to send does not undo the commit.
     pub(super) async fn tell(&self, telling: Telling) {
         for work in telling.told.iter().chain(&telling.hints) {
             if let Err(error) = self.nudge(work).await {

@@ -72,7 +72,7 @@ impl Dispatcher {
         }
         match self.made_by_us(&view).await? {
             None => self.take(id, &asked, &view, &source).await,
-            // Its creation settles who it is, and then the wish is fulfilled or refused.
+            // Its create determines its job, and then the adoption is carried out or refused.
             Some(Made::Unsettled) => self.later(id, &asked).await,
             Some(Made::Superseded(not_now)) => self.refuse(id, &asked, not_now).await,
         }

@@ -19,7 +19,7 @@ pub const AT_ONCE_PER_AGENT: usize = 4;
 /// Wakes of one agent that wait in memory. What is beyond that is found again when its row is due.
 const WAITING_MAX: usize = 1_000;
 
-/// Wakes on their way to agents, each agent's apart from the others'.
+/// Wakes on their way to agents, in a lane for each agent.
 #[derive(Default)]
 pub struct Deliveries {
     lanes: Mutex<BTreeMap<AgentName, Lane>>,

@@ -1,4 +1,5 @@
-//! The life of effects: settle what is unknown, begin what is wished for, perform it, record the outcome together with what it means.
+//! The life cycle of effects: settle unknown ones, start intents, perform them, and record the outcome together with
+//! its consequences.
 
 use domain::effect::{Action, Effect, EffectState, Finding};
 use domain::failure::{Failure, FailureClass};
@@ -221,7 +222,7 @@ impl Dispatcher {
                 if let (true, Action::Merge { .. } | Action::CreateSession { .. }) =
                     (certain, &next.action)
                 {
-                    // Whether to try again depends on more than this effect: its aggregate decides.
+                    // Whether to retry depends on more than this effect: its aggregate decides.
                     let failure = Failure::new(
                         FailureClass::Unavailable,
                         "reading the world twice found no trace of it",

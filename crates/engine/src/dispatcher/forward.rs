@@ -10,7 +10,7 @@ use crate::store::{Versioned, decode};
 use crate::work::Work;
 
 impl Dispatcher {
-    /// Brings an idle account's next poll forward. Trouble with the account keeps its own pace.
+    /// Brings an idle account's next poll forward. An account with errors keeps its own pace.
     pub(super) async fn watch_soon(&self, name: &AccountName) -> Result<(), Error> {
         let key = keys::account(name);
         let Some(record) = self.desk.store.records().get(&key).await? else {

@@ -25,7 +25,7 @@ pub(super) struct Hooked<'a> {
 }
 
 impl Dispatcher {
-    /// Looks at what a webhook names, in every source that means this very repository.
+    /// Handles the subject of a webhook, in every source that means this very repository.
     pub(super) async fn hooked(&self, hooked: &Hooked<'_>) -> Result<(), Error> {
         let names = self.sources_of(hooked.repo, hooked.repo_id).await?;
         if names.is_empty() {

@@ -218,7 +218,8 @@ impl Dispatcher {
         (effect, outcome): (&Effect, &Outcome),
         source: &Source,
     ) -> Result<(), Error> {
-        // Words that may have arrived wake the session as well as those that did: what it says next must be heard before its job is over.
+        // A message that may have arrived wakes the session like one that did: its next message must be seen before
+        // its job is over.
         let maybe = matches!(effect.state, EffectState::Unknown { .. });
         if *outcome != Outcome::Done && !maybe {
             return self.mean_gave_up(unit, session, effect).await;

@@ -82,7 +82,7 @@ impl Dispatcher {
             if self.waits_for_turn(found, wish).await? {
                 return Ok(());
             }
-            // What was wished for earlier is begun only after the pull request was read and judged again.
+            // Earlier intents start only after the pull request was read and judged again.
             self.settle_effects(&pk, &source).await?;
         }
         let (candidates, reading) = match &found {
@@ -156,7 +156,8 @@ impl Dispatcher {
         Ok(None)
     }
 
-    /// How a pull request of ours is read. One that is green may be merged soon: what is read for it comes out of what is kept for merges.
+    /// The budget share of a reading of ours. A green pull request may be merged soon: its reading uses the share
+    /// that is kept for merges.
     fn reading_of(&self, found: &TrackedPull, source: &Source) -> Reading {
         let share = match found.pull.green {
             Some(_) => Share::Kept,

@@ -67,7 +67,7 @@ impl Dispatcher {
         let seen = match read {
             Ok(identity) => Seen::Answered(identity),
             Err(failure) if failure.class == FailureClass::NotFound => {
-                // Either the pull request is gone or the whole repository is.
+                // Either the pull request is missing or the whole repository is.
                 match self.eyes.pulls.identify(&source.repo).await {
                     Ok(identity) => {
                         let seen = Seen::WithoutPull(&identity);
@@ -143,7 +143,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Trouble with GitHub concerns the account's agent, as trouble with its key does.
+    /// An error of GitHub concerns the account's agent, like an error of its key.
     async fn tell(&self, unit: &mut Unit, source: &Source, events: &[Event]) -> Result<(), Error> {
         if events.is_empty() {
             return Ok(());

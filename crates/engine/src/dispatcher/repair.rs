@@ -48,7 +48,7 @@ enum Stopped {
 }
 
 impl Dispatcher {
-    /// Finds the logs that there are, so that each has its row.
+    /// Finds the existing logs, so that each has its row.
     pub(super) async fn find_hook_logs(&self) -> Result<(), Error> {
         let store = &self.desk.store;
         let key = keys::hook_logs();

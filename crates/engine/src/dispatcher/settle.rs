@@ -78,7 +78,7 @@ impl Dispatcher {
         Ok((finding(found), Outcome::Done))
     }
 
-    /// When other wishes to say the very same words to the session were made that came true: their messages prove nothing about this one.
+    /// When other effects sent the very same text to the session: their messages prove nothing about this one.
     async fn said_likewise(
         &self,
         effect: &Effect,
@@ -105,7 +105,8 @@ impl Dispatcher {
             .collect())
     }
 
-    /// The oldest session with the marker is the job's; younger ones are twins, which the poller puts away.
+    /// Finds the job's session: the oldest one with the marker. Younger ones are duplicates, which the poller
+    /// archives.
     pub(super) async fn look_for_session(
         &self,
         id: &JobId,

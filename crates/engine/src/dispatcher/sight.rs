@@ -38,11 +38,11 @@ impl Dispatcher {
         }
         let account = self.desk.store.account(&found.value.account).await?;
         if account.is_none_or(|account| account.value.health != Health::Working) {
-            // An account in trouble keeps its own pace; its polls will see this session.
+            // An account with errors keeps its own pace; its polls will read this session.
             return Ok(());
         }
         match self.sight(&found.value, watch).await {
-            // The account's own polls tell about trouble with the account.
+            // The account's own polls report errors of the account.
             Err(failure) => {
                 tracing::debug!(%failure, job.id = %found.value.id, "the session could not be read at its deadline");
                 Ok(())

@@ -113,7 +113,7 @@ impl Dispatcher {
         }
     }
 
-    /// Some of a queue, with the job whose slot was taken already: the others wait for it.
+    /// Part of the queue, including the job whose slot was already taken: the others wait for it.
     async fn begun_in(
         &self,
         mut queued: Vec<Versioned<Job>>,
@@ -343,7 +343,7 @@ fn is_taken(admission: &Admission) -> bool {
     }
 }
 
-/// The jobs that wait for a slot, whose turn it is first; before them one whose slot was taken already, since the others wait for it.
+/// The queue in the order of turns; a job whose slot was already taken comes first, since the others wait for it.
 fn in_turn(
     mut queued: Vec<Versioned<Job>>,
     begins: Option<&JobId>,

@@ -133,7 +133,7 @@ impl Dispatcher {
         self.desk.nudge_next_wake(&next).await
     }
 
-    /// The agent has no address any more: its wake is fetched, or not at all.
+    /// The agent has no address any more: its wake stays in the inbox.
     async fn leave_in_inbox(&self, found: &Versioned<Wake>) -> Result<(), Error> {
         let left = found.value.left_in_inbox(self.desk.now());
         self.save_if(found, left).await

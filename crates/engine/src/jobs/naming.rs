@@ -27,7 +27,7 @@ const SHOWN_MAX: usize = 3;
 /// What an event id begins with.
 const EVENT: &str = "evt_";
 
-/// Fewest characters of an event's id, without what all begin with, that may stand for it.
+/// Minimum length of an abbreviated event id, without the common prefix.
 const EVENT_CHARS_MIN: usize = domain::ids::BEGINNING_CHARS_MIN;
 
 impl Desk {

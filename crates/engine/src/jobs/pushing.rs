@@ -1,4 +1,4 @@
-//! What is pushed to us of a session: a hint to look at it now.
+//! Pushed sessions: hints to read them now.
 
 use domain::ids::{JobId, SessionId};
 use domain::job;

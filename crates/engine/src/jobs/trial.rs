@@ -44,7 +44,7 @@ impl Desk {
         Ok(id)
     }
 
-    /// Waits until a wake is settled, at most `within`; answers how far it is then.
+    /// Waits until a wake is settled, at most `within`; returns its state then.
     pub async fn wake_settled(
         &self,
         agent: &AgentName,

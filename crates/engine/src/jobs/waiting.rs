@@ -1,4 +1,4 @@
-//! What a door without a credential waits for: effects and fresh readings, performed by the dispatcher.
+//! Waiting for effects and fresh readings that the dispatcher performs, since the API holds no credential.
 
 use std::time::Duration;
 
@@ -28,8 +28,8 @@ pub(crate) fn conversation_key(id: &JobId, cursor: &Cursor) -> Key {
 }
 
 impl Desk {
-    /// Asks for a fresh reading of what a job has produced and waits for it, at most `within`; `None` when it is not there
-    /// by then.
+    /// Requests a fresh read of what a job has produced and waits for it, at most `within`; `None` when it is not
+    /// there by then.
     pub async fn fresh_artifacts(
         &self,
         id: &JobId,
@@ -141,7 +141,7 @@ impl Desk {
         .await
     }
 
-    /// Waits until an effect is settled, at most `within`; answers how far it is then.
+    /// Waits until an effect is settled, at most `within`; returns its state then.
     pub async fn settled(&self, wish: &Wish, within: Duration) -> Result<Effect, Error> {
         self.look_within(within, || async {
             let found = self.store.effect(&wish.pk, &wish.id).await?;

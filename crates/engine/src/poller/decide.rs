@@ -1,4 +1,4 @@
-//! What a sight of a session means by the rules of its source, decided and saved.
+//! Decides what an observation of a session means by the rules of its source, and saves that.
 
 use domain::job::{self, Job, Sight};
 use domain::policy::Source;
@@ -29,7 +29,7 @@ impl Poller {
         Ok(is_awake)
     }
 
-    /// What a sight means by some rules.
+    /// Decides about an observation under the given rules.
     async fn means(
         &self,
         found: &Versioned<Job>,

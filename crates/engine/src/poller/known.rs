@@ -65,7 +65,7 @@ struct Progress {
 }
 
 impl Seen {
-    /// The job with all that is known of it.
+    /// The job with its cached progress.
     fn job(&self) -> Versioned<Job> {
         let progress = self.progress.as_ref().map(|progress| progress.job.clone());
         Versioned {

@@ -16,7 +16,7 @@ use super::sweep::Sweep;
 const PAGES_MAX: u32 = 20;
 
 impl Poller {
-    /// Lists pages until every wanted session was seen; a sweep goes on until nothing can come that it looks for.
+    /// Lists pages until every wanted session was seen; a sweep continues until later pages cannot contain a result.
     pub(super) async fn list(
         &self,
         account: &Account,

@@ -1,4 +1,4 @@
-//! One poll of one account: look at all its watched sessions, decide about each, save what changed.
+//! One poll of one account: read its watched sessions, decide about each, save what changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::keys;
 use crate::save::Route;
 use crate::store::Versioned;
 
-/// So many sessions in a row that cannot be read mean that Jules is in trouble, not the sessions.
+/// After this many unreadable sessions in a row the error is Jules's, not the sessions'.
 const UNREADABLE_MAX: usize = 5;
 
 /// What a poll has gathered.
@@ -33,7 +33,7 @@ pub(super) struct Gathered {
     pub(super) passed_over: BTreeMap<SessionId, u32>,
     /// Whose news is pushed to us, and whose turn it is not: only what others' reading shows of them is seen.
     pub(super) resting: BTreeSet<SessionId>,
-    /// When no read is begun any more; those that are left were passed over. `None` for a poll that may take its time.
+    /// Deadline for beginning a read; the remaining sessions are skipped. `None` for a poll without a limit.
     pub(super) until: Option<Timestamp>,
     /// The account's, with when it was swept.
     pub(super) tally: Tally,
@@ -169,7 +169,7 @@ impl Poller {
         let sweep = self.sweep(account, jobs);
         gathered.tally = sweep.marked(&account.tally, (false, self.desk.now()));
         let listing = || cadence::look(&account.list, wanted.len() as u64) == Look::List;
-        // A twin may turn up when its job has ended, so a sweep needs nothing to watch.
+        // A duplicate may appear after its job has ended, so a sweep needs no watched session.
         if sweep.lists || !wanted.is_empty() && listing() {
             match self.list(account, (&wanted, &sweep), gathered).await {
                 Err(failure) if !is_about_the_account(failure.class) => {
@@ -194,7 +194,7 @@ impl Poller {
         Ok(())
     }
 
-    /// Looks at every job, at some of them at once. What is wrong with one session alone does not stop the others.
+    /// Handles every job, some concurrently. An error of one session does not stop the others.
     async fn look_at_each(
         &self,
         account: &Account,

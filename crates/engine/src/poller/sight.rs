@@ -1,4 +1,4 @@
-//! What a poll reads of the sessions it looks at.
+//! A poll's reads of single sessions.
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use crate::desk::Error;
 use crate::store::Versioned;
 use crate::work::Work;
 
-/// How often the list is read although single reads would do: a twin is found, and the weight of the pages is measured anew.
+/// Interval of list reads where single reads would do: they find duplicates, and measure the weight of pages anew.
 const LISTS_EVERY: SignedDuration = SignedDuration::from_mins(15);
 
 /// Interval of the search for pull requests that no record follows.
@@ -31,7 +31,7 @@ pub(super) struct Sweep {
     pub(super) lists: bool,
     /// Whether it searches for jobs whose pull request no record follows.
     pub(super) links: bool,
-    /// Sessions created before this are no twins of a young job.
+    /// Sessions created before this are no duplicates of a young job.
     since: Timestamp,
 }
 
@@ -75,7 +75,7 @@ impl Poller {
             | Phase::Creating { .. }
             | Phase::Ended(_) => None,
         });
-        // Jobs that have ended are not asked one by one: as young as this they may have twins too.
+        // Ended jobs are not read one by one: at this age they may have duplicates too.
         let oldest = created.fold(now - YOUNG, Timestamp::min);
         Sweep {
             lists: is_due(account.tally.listed, LISTS_EVERY),

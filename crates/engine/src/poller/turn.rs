@@ -18,7 +18,8 @@ use crate::store::Versioned;
 pub(super) type Watched<'a> = (&'a Versioned<Job>, &'a Watch);
 
 impl Poller {
-    /// The jobs to look at: first those that cost no request, then those whose turn it is. The others are passed over until a later poll.
+    /// The jobs to handle: first those that cost no request, then those whose turn it is. Others are skipped until a
+    /// later poll.
     pub(super) async fn in_turn<'a>(
         &self,
         account: &Account,

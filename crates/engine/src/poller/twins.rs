@@ -21,7 +21,8 @@ use crate::store::Versioned;
 /// earlier.
 const REMEMBERED: SignedDuration = SignedDuration::from_mins(30);
 
-/// Sessions that are no twins: one that failed stays in Jules's list for good, and its job need not be read with every poll.
+/// A cache of sessions that are no duplicates: a failed one stays in Jules's list for good, and its job need not be
+/// read at every poll.
 #[derive(Default)]
 pub(super) struct Cleared(Mutex<BTreeMap<SessionId, Timestamp>>);
 
@@ -66,7 +67,7 @@ impl Poller {
                     self.put_away(&found, (&view.id, marker.attempt)).await?;
                 }
                 Kin::Own | Kin::Ahead => self.cleared.note(&view.id, now),
-                // It may become a twin when it is known which one the job has.
+                // It may turn out to be a duplicate once the job's own session is known.
                 Kin::Unsettled => {}
             }
         }
@@ -90,7 +91,7 @@ impl Poller {
         ignore_conflict(self.desk.commit(unit).await)
     }
 
-    /// Whether everything that a step wishes for is on its way already, so that an identical poll writes nothing.
+    /// Whether all effects of a step exist already, so that an identical poll writes nothing.
     async fn is_wished_for(&self, job: &Job, step: &Step<Job>) -> Result<bool, Error> {
         for action in &step.effects {
             let id = Desk::effect_id(action);

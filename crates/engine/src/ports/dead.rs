@@ -1,4 +1,4 @@
-//! The port to messages that were given up: they wait for a person.
+//! The port of dead letters: they wait for a person.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ pub struct DeadLetter {
     pub body: String,
     /// When it was first sent.
     pub sent_at: Timestamp,
-    /// When it was given up; `None` where the service does not tell.
+    /// When it was given up; `None` where the service does not report it.
     pub died_at: Option<Timestamp>,
 }
 

@@ -22,7 +22,7 @@ pub trait JulesProbe: Send + Sync {
     fn ahead(&self) -> Option<SignedDuration>;
 }
 
-/// Looks at GitHub: at the credential itself and at what it is shown.
+/// Reads of GitHub about the credential itself and about what it can see.
 #[async_trait]
 pub trait GithubProbe: Send + Sync {
     /// Who GitHub says that the credential is.

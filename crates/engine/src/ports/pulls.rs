@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 /// Whether a branch may be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BranchState {
-    /// Its commit; `None` when the branch is gone.
+    /// Its commit; `None` when the branch does not exist.
     pub sha: Option<CommitSha>,
     /// Open pull requests that want to change it.
     pub based_on_it: u64,
 }
 
-/// The end of what a failed check said.
+/// The end of a failed check's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckLog {
     /// The check's name.
@@ -67,7 +67,7 @@ pub struct Reading {
 pub struct Budget {
     /// Whose it is: `token`, `app` or `installation 7`.
     pub owner: String,
-    /// Of what: `core`, `graphql` and so on.
+    /// The resource: `core`, `graphql` and so on.
     pub resource: String,
     /// Requests granted until the reset.
     pub limit: u64,
@@ -158,6 +158,6 @@ pub trait PullsWrite: Send + Sync {
     /// Closes it without merging; one that is closed already stays so.
     async fn close(&self, pull: &PullRef) -> Result<(), Failure>;
 
-    /// Deletes a branch; one that is gone already counts as deleted.
+    /// Deletes a branch; a missing one counts as deleted.
     async fn delete_branch(&self, repo: &RepoName, branch: &BranchName) -> Result<(), Failure>;
 }

@@ -1,4 +1,4 @@
-//! The queue port: wake-ups that name something to look at. A message is never a fact.
+//! The queue port: messages that name something to handle. A message is never a fact.
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};

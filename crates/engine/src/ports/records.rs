@@ -33,7 +33,7 @@ pub struct ListKey {
     pub name: String,
     /// Its place there, in ascending order of text.
     pub sort: String,
-    /// What it is counted as among those that stand there: see [`Records::words`].
+    /// What it counts as in its list: see [`Records::words`].
     pub word: Option<String>,
 }
 
@@ -111,7 +111,7 @@ impl Write {
     }
 }
 
-/// Where a listing goes on; opaque to callers.
+/// Where a listing continues; opaque to callers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageToken(pub String);
 
@@ -123,7 +123,8 @@ impl PageToken {
         Self(serde_json::json!([sort, key.pk, key.sk]).to_string())
     }
 
-    /// The place that it goes on after. Tokens may come back from outside, so one that is not ours is refused and never guessed at.
+    /// The place after which it continues. Tokens may come back from outside, so a foreign one is refused and never
+    /// guessed at.
     pub fn place(&self) -> Result<(String, Key), RecordsError> {
         let place = serde_json::from_str::<[String; 3]>(&self.0);
         let [sort, pk, sk] = place.map_err(|_| RecordsError::Unavailable {
@@ -243,7 +244,7 @@ pub trait Records: Send + Sync {
         Ok(page.records.into_iter().filter_map(member).collect())
     }
 
-    /// How many records stand in a list. An index may know of the last changes a moment later.
+    /// How many records are in a list. An index may show the last changes a moment later.
     async fn count(&self, name: &str) -> Result<u64, RecordsError> {
         Ok(self.words(name).await?.into_values().sum())
     }

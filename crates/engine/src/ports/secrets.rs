@@ -42,7 +42,7 @@ pub enum SecretsError {
     /// There is none under this name.
     #[error("there is no secret `{0}` yet")]
     Missing(String),
-    /// It is there but may be read by others, or cannot be read at all.
+    /// It exists but others can read it, or it is unreadable.
     #[error("the secret `{name}` cannot be used: {message}")]
     Unusable {
         /// Its path.

@@ -105,7 +105,7 @@ pub trait SessionsRead: Send + Sync {
 /// Writes to Jules. Only the dispatcher holds one.
 #[async_trait]
 pub trait SessionsWrite: Send + Sync {
-    /// Creates a session. Not safe to repeat: look for the marker before another attempt.
+    /// Creates a session. Not safe to repeat: search for the marker before another attempt.
     async fn create(
         &self,
         account: &AccountName,
@@ -129,6 +129,6 @@ pub trait SessionsWrite: Send + Sync {
     /// Takes a session out again. Safe to repeat.
     async fn unarchive(&self, account: &AccountName, session: &SessionId) -> Result<(), Failure>;
 
-    /// Deletes a session; one that is gone already counts as deleted.
+    /// Deletes a session; a missing one counts as deleted.
     async fn delete(&self, account: &AccountName, session: &SessionId) -> Result<(), Failure>;
 }

@@ -127,19 +127,19 @@ impl Desk {
         Ok(true)
     }
 
-    /// Who gets a notice of what waits for a person.
+    /// People who get notices of events that wait for a person.
     async fn people(&self) -> Result<Vec<Agent>, Error> {
         let agents = self.store.agents().await?.into_iter();
         let agents = agents.map(|found| found.value);
         Ok(agents.filter(|agent| agent.notify.is_some()).collect())
     }
 
-    /// Adds late words to the event and to its unfinished wakes, wherever they are.
+    /// Adds a late text to the event and to its unfinished wakes, wherever they are.
     pub(super) async fn amend_event(&self, unit: &mut Unit, event: &Event) -> Result<(), Error> {
         let Some(job) = &event.job else { return Ok(()) };
         let key = keys::event(job, &event.id);
         let before = self.store.read::<Event>(&key).await?;
-        // Late words are no other event.
+        // A late text is no other event.
         let event = &Event {
             seq: before.and_then(|before| before.value.seq),
             ..event.clone()
@@ -158,7 +158,7 @@ impl Desk {
     }
 }
 
-/// Events stand in the list of all events.
+/// The place of an event in the list of all events.
 fn listed(event: &Event) -> Place {
     Place {
         list: keys::listed(keys::EVENTS, event_place(event)),

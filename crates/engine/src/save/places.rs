@@ -1,4 +1,4 @@
-//! Where jobs stand in the lists of their account.
+//! Places of jobs in the lists of their account.
 
 use domain::ids::PullRef;
 use domain::job::{Job, Phase};

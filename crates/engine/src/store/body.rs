@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::ports::{Record, RecordsError};
 
-/// The version of what is stored in bodies. Readers accept this one and those before.
+/// The schema version of stored bodies. Readers accept this one and earlier ones.
 pub const BODY_SCHEMA: u32 = 1;
 
 /// A stored value and the version it was read at.

@@ -1,4 +1,4 @@
-//! What AWS asks for what is counted: read from one file, the only place where prices stand.
+//! AWS's prices for counted usage: read from one file, the only place with prices.
 
 use std::sync::LazyLock;
 
@@ -77,7 +77,7 @@ impl Prices {
         ]
     }
 
-    /// What a deployed stack costs in a month whatever happens, and for a gigabyte of what grows.
+    /// The fixed monthly cost of a deployed stack, and the cost of a gigabyte of what grows.
     pub fn fixed(&self) -> Vec<(&'static str, f64)> {
         vec![
             (

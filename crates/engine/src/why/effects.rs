@@ -1,4 +1,4 @@
-//! Wishes that are on their way, and what becomes of them.
+//! Unfinished effects and their state.
 
 use domain::effect::{Effect, EffectState};
 

@@ -179,7 +179,7 @@ fn by(job: &Job, order: job::Order) -> String {
     given.map_or(String::new(), |given| format!(" by {}", given.by))
 }
 
-/// Who answered last, in words or by approving.
+/// Who answered last, with a message or an approval.
 fn answered_by(job: &Job) -> String {
     let answers = [job::Order::Say, job::Order::Approve];
     let last = answers.iter().filter_map(|order| job.last_given(*order));
@@ -264,7 +264,7 @@ fn taken_up(found: &mut Found, job: &Job, at: Timestamp) {
     found.because("answered", sentence);
 }
 
-/// Nothing is asked: what the session does, in the words of its state.
+/// Nothing is asked: explains what the session does by its state.
 fn unasked(found: &mut Found, watch: &Watch) {
     let (state, at) = (watch.state.as_str(), watch.progress_at);
     let since = watch.state_since;

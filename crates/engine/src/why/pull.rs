@@ -11,7 +11,7 @@ use crate::desk::{Desk, Error};
 use crate::keys;
 use crate::settings::TrackedPull;
 
-/// Most waiting wishes to look at a pull request that are read.
+/// Maximum number of waiting requests to read a pull request that are loaded.
 const PARKED_MAX: usize = 20;
 
 /// A pull request's state in one word.

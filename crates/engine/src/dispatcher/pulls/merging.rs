@@ -1,4 +1,4 @@
-//! The moment of a merge: its count, its evidence, and the withdrawal of what was decided earlier.
+//! The moment of a merge: its count, its evidence, and the withdrawal of earlier decisions.
 
 use domain::effect::{Action, Effect, EffectState};
 use domain::facts::PullFacts;

@@ -28,7 +28,7 @@ pub(in crate::dispatcher) struct Wish<'a> {
 }
 
 impl Dispatcher {
-    /// Whether a wish can be left to the look that is due, since nothing can be decided before that.
+    /// Whether a request can be left to the due reading, since nothing can be decided before that.
     pub(super) async fn can_wait(
         &self,
         found: &Versioned<TrackedPull>,

@@ -71,7 +71,7 @@ impl Dispatcher {
         if rest != SessionRest::Resting {
             return Ok(rest);
         }
-        // Words that are on their way, or may have arrived unheard, wake it.
+        // A message on its way, or one that may have arrived, wakes it.
         let of_job = self.desk.store.effects(&keys::job_pk(&job.id)).await?;
         let speaks = |found: &Versioned<Effect>| found.value.may_have_spoken_to(&pull.session);
         Ok(if of_pull.iter().chain(&of_job).any(speaks) {

@@ -62,7 +62,7 @@ impl Dispatcher {
         }
     }
 
-    /// The paths that a session says it changed; none where it cannot be asked any more.
+    /// The paths in a session's change set; empty where it cannot be read any more.
     async fn patched(&self, job: &Job, pull: &pull::Pull) -> Result<Vec<String>, Error> {
         let read = self.eyes.sessions.artifacts(&job.account, &pull.session);
         match read.await {

@@ -22,7 +22,8 @@ const AGAIN_LATE: SignedDuration = SignedDuration::from_mins(5);
 const AGAIN_UNREAD: SignedDuration = SignedDuration::from_secs(60);
 
 impl Dispatcher {
-    /// Puts the next reading off. A pull request of ours has a due of its own; for another one the wish to look stays in the outbox.
+    /// Postpones the next reading. A pull request of ours has a due time; for another one the request stays in the
+    /// outbox.
     pub(super) async fn unread(
         &self,
         reference: &PullRef,

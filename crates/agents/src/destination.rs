@@ -28,7 +28,7 @@ pub(crate) enum Refusal {
     /// A name or password in the address.
     #[error("the address holds a user name or a password; take it out, wakes are signed instead")]
     UserInfo,
-    /// No host at all.
+    /// No host.
     #[error("the address has no host")]
     NoHost,
     /// A port that is not that of HTTPS.

@@ -1,7 +1,7 @@
-//! Wakes agents over HTTP, signed after Standard Webhooks 1.0, and reaches nothing inside the network that the configuration
-//! does not name.
+//! Wakes agents over HTTP, signed after Standard Webhooks 1.0, and connects to nothing inside the network that the
+//! configuration does not name.
 //!
-//! When to try again is not decided here: one call is one attempt.
+//! Retries are decided elsewhere: one call is one attempt.
 
 mod sender;
 

@@ -27,7 +27,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Encodes a new signing secret from 32 random bytes, as it is stored and handed to the receiver.
+/// Encodes a new signing secret from 32 random bytes, as stored and handed to the receiver.
 pub fn new_secret(random: [u8; 32]) -> SecretString {
     SecretString::from(format!("{PREFIX}{}", STANDARD.encode(random)))
 }

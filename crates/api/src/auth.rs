@@ -24,7 +24,7 @@ use crate::routes;
 /// Longest name of who is said to give an order, in characters.
 const BY_CHARS_MAX: usize = 80;
 
-/// What opens the door.
+/// Accepted tokens.
 pub(crate) struct Tokens {
     /// Tokens configured at the start.
     pub(crate) fixed: Digests,
@@ -142,7 +142,8 @@ fn through(headers: &HeaderMap) -> Through {
     known.unwrap_or_default()
 }
 
-/// What may be done with a method, also where nothing is served: what is not known to look only counts as an order.
+/// The scope that a method needs, also where nothing is served: a method that is not known to be safe counts as an
+/// order.
 fn needed(method: &Method) -> Scope {
     let kind = if method.is_safe() {
         routes::Method::Get

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use crate::refusal::Refused;
 
-/// How much of a name that is not known here is repeated, in characters.
+/// Longest part of an unknown name that an answer repeats, in characters.
 pub(crate) const SHOWN_CHARS_MAX: usize = 80;
 
 /// Time limit of a body: a slow line takes far less, and a silent client would hold a connection.

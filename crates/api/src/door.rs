@@ -24,7 +24,7 @@ use crate::{mcp, routes, trace};
 /// Longest body of an order, in bytes: the longest prompt fits however it is escaped.
 pub const JOB_BODY_BYTES_MAX: usize = 1024 * 1024;
 
-/// What the door needs.
+/// What the API needs.
 #[derive(Clone)]
 pub struct DoorState {
     /// The store, the queue and the time.
@@ -36,14 +36,14 @@ pub struct DoorState {
     pub kept: Option<Arc<dyn Secrets>>,
     /// How long an answer may wait for what it is about.
     pub answer_within: Duration,
-    /// Counters of the webhook's door, shown by `/healthz`.
+    /// Counters of the webhook, shown by `/healthz`.
     pub webhooks: Arc<WebhookCounters>,
     /// Allows long polling; signals when the process is to stop.
     pub holding: Option<watch::Receiver<bool>>,
 }
 
 impl DoorState {
-    /// A door that waits as long as it should, for a process without webhooks.
+    /// An API with the usual waits, for a process without webhooks.
     pub fn new(desk: Desk, tokens: Vec<SecretString>) -> Self {
         Self {
             desk,
@@ -69,7 +69,7 @@ impl DoorState {
         self
     }
 
-    /// The same door, showing these counters.
+    /// The same API with these counters.
     pub fn counting(mut self, webhooks: Arc<WebhookCounters>) -> Self {
         self.webhooks = webhooks;
         self

@@ -18,7 +18,7 @@ use crate::body::{self, Parts, Sent};
 use crate::door::{Door, Inner};
 use crate::refusal::Refused;
 
-/// What is noted when a wake is given back without a word.
+/// The reason of a return without one.
 const NO_WORDS: &str = "it was given back without a reason";
 
 /// `POST /agents/{agent}/take`.

@@ -160,7 +160,7 @@ fn list_query(query: query::Asked) -> Result<Wanted, Refused> {
     })
 }
 
-/// Words of states with commas between them.
+/// Parses states separated by commas.
 fn states_of(value: &str) -> Result<Vec<&'static str>, Refused> {
     let state = |word: &str| {
         let known = STATES.into_iter().find(|state| *state == word);

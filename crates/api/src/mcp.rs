@@ -1,7 +1,7 @@
-//! `/mcp`: the tools for coding agents over HTTP, one message a request and nothing kept between them.
+//! `/mcp`: the tools for coding agents over HTTP, one message a request and no state between them.
 //!
-//! A tool calls the routes of this very door with its caller's token, so that no rule is written twice.
-//! The router that it calls is made at the first message: a function begins without it.
+//! A tool calls the routes of this very API with its caller's token, so that no rule is written twice.
+//! The router that it calls is made at the first message: a function starts without it.
 
 use std::sync::{Arc, OnceLock};
 
@@ -35,7 +35,7 @@ const ONLY: HeaderValue = HeaderValue::from_static("POST");
 /// Longest answer of our own routes that a tool reads, in bytes: as long as a client elsewhere reads.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// The door as its own tools call it.
+/// The API as its own tools call it.
 struct Tools {
     door: Arc<Inner>,
     routes: fn(Arc<Inner>) -> Router,
@@ -48,13 +48,13 @@ struct Within {
     stopping: Option<watch::Receiver<bool>>,
 }
 
-/// The door for one caller.
+/// The API for one caller.
 struct Caller {
     routes: Arc<Within>,
     token: SecretString,
 }
 
-/// The route, over what makes the others once they are needed.
+/// The route, with the other routes made at first use.
 pub(crate) fn route(
     door: &Arc<Inner>,
     routes: fn(Arc<Inner>) -> Router,
@@ -218,7 +218,7 @@ fn stopping() -> Refused {
     Refused::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", detail)
 }
 
-/// What the server of the tools did not even look at, and which header is to blame.
+/// A refusal by the tools' server before it read the message, with the header at fault.
 fn unlooked_at(status: StatusCode, why: &str) -> Refused {
     let refused = Refused::new(status, code(status), why);
     match status {
@@ -228,7 +228,7 @@ fn unlooked_at(status: StatusCode, why: &str) -> Refused {
     }
 }
 
-/// The code of what the server of the tools did not take.
+/// The code of a refusal by the tools' server.
 fn code(status: StatusCode) -> &'static str {
     match status {
         StatusCode::NOT_ACCEPTABLE => "not_acceptable",

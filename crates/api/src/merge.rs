@@ -25,11 +25,11 @@ enum Standing {
     Merged(Merged),
     /// A person or an agent has to act first.
     Refused(Vec<Reason>),
-    /// It goes on by itself.
+    /// It continues by itself.
     Waiting(Vec<Reason>),
 }
 
-/// `POST /jobs/{id}:merge`. Asking again for what is merged already answers the same as the first time.
+/// `POST /jobs/{id}:merge`. A repeated request after the merge gets the same answer as the first.
 pub(crate) async fn merge(
     door: &Inner,
     (name, who): (&str, &Admitted),
@@ -89,7 +89,7 @@ fn merged(pull: &Pull, wanted: Option<&CommitSha>) -> Option<Merged> {
     }
 }
 
-/// Waits until the pull request is merged or refused, at most as long as the door waits.
+/// Waits until the pull request is merged or refused, at most for the API's time limit.
 async fn settled(door: &Inner, job: &JobId, approval: &Approval) -> Result<Standing, Refused> {
     let look = || async {
         let found = door.desk.pull_of(job).await?.value;

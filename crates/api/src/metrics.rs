@@ -86,7 +86,7 @@ impl Samples<'_> {
     }
 }
 
-/// A label's value: three characters have to be escaped, all others may stand.
+/// Escapes a label's value: three characters need it.
 fn escaped(value: &str) -> String {
     let value = value.replace('\\', "\\\\").replace('"', "\\\"");
     value.replace('\n', "\\n")

@@ -1,11 +1,11 @@
-//! What to do next, as this door names it: by its routes.
+//! Advice in the API's terms: its routes.
 
 use client::wire;
 use domain::advice::{Advice, Next};
 
 use crate::orders::Verb;
 
-/// Who has to do what this door has no route for.
+/// Who must act where the API has no route.
 const OPERATOR: &str = "the operator of Gaffer";
 
 /// What is advised, with the route that does it.

@@ -133,7 +133,7 @@ async fn say(
     key: Option<&str>,
 ) -> Result<Response, Refused> {
     let named = door.desk.find(name).await?.by(who.who(None));
-    // Two messages of the same words are two messages, unless their sender says otherwise.
+    // Two messages with the same text are two messages, unless their sender says otherwise.
     let cause = match key {
         Some(key) => format!("key:{}", hex::encode(Sha256::digest(key))),
         None => format!("api:{}", door.desk.ulid()),

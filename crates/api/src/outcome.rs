@@ -39,7 +39,7 @@ pub(crate) async fn effect(
     Err(Refused::new(StatusCode::NOT_FOUND, "no_such_effect", &detail).about("effect_id"))
 }
 
-/// Waits for an effect: 200 when it is done, 409 when it failed, 202 while neither is known.
+/// Waits for an effect: 200 when it is done, 409 when it failed, 202 while it is neither.
 pub(crate) async fn wait(door: &Inner, job: &JobId, wish: &Wish) -> Result<Response, Refused> {
     let effect = door.desk.settled(wish, door.answer_within).await?;
     let view = EffectView {

@@ -15,7 +15,7 @@ use crate::body::{self, Sent};
 use crate::door::Door;
 use crate::refusal::Refused;
 
-/// 202 with whose session it is, 404 when it is none of ours.
+/// 202 with the session's job, 404 when it belongs to none of ours.
 pub(crate) async fn pushed(State(door): Door, sent: Sent) -> Result<Response, Refused> {
     let (session, field) = named(body::order(sent)?)?;
     let pushed = door.desk.pushed(&session).await;

@@ -29,7 +29,7 @@ pub(crate) fn bad(field: &str, wrong: &dyn fmt::Display) -> Refused {
     Refused::new(StatusCode::BAD_REQUEST, "bad_parameter", &detail).about(&field)
 }
 
-/// A parameter that there is not; `known` names those that there are.
+/// Refuses an unknown parameter; `known` lists the valid ones.
 pub(crate) fn unknown(field: &str, known: &str) -> Refused {
     bad(field, &format!("it is no parameter here; {known}"))
 }
@@ -46,7 +46,7 @@ pub(crate) fn switch(name: &str, value: &str) -> Result<bool, Refused> {
     }
 }
 
-/// The one parameter that a path takes, if it was given.
+/// The one parameter of a path, if it was given.
 pub(crate) fn one(asked: Asked, name: &str) -> Result<Option<String>, Refused> {
     let mut given = None;
     for (found, value) in pairs(asked)? {

@@ -42,7 +42,7 @@ pub enum Sends {
     Nothing,
     /// An object of this wire type.
     Json(&'static str),
-    /// The same, but nothing at all means an empty object.
+    /// The same, but an empty body means an empty object.
     MaybeJson(&'static str),
     /// A webhook delivery of GitHub's.
     Delivery,
@@ -199,7 +199,7 @@ pub(crate) fn served<S: Clone + Send + Sync + 'static>(rows: &[Row<S>]) -> Route
     })
 }
 
-/// All routes of all doors.
+/// All routes.
 pub fn routes() -> impl Iterator<Item = &'static Route> {
     let ours = CLOSED.iter().chain(OPEN).map(|row| &row.route);
     let ours = ours.chain([&TOOLS]);

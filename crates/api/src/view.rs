@@ -1,4 +1,5 @@
-//! Shows jobs, plans and reasons as they travel. Whatever others wrote is stripped of what looks like a secret.
+//! Converts jobs, plans and reasons to their wire form. Text from others is stripped of anything that looks like a
+//! secret.
 
 use client::wire::{
     AsRead, Ended, JobView, OrderView, PlanStepView, Planned, PullView, Reason, Waiting, WaitsFor,
@@ -33,7 +34,7 @@ const SENTENCE_CHARS_MAX: usize = 8_200;
 /// Longest short text, in characters.
 pub(crate) const SHORT_CHARS_MAX: usize = 1_000;
 
-/// Why a job ended that was cancelled: in these words since the first design.
+/// The reason of a cancelled job: unchanged since the first design.
 const CANCELLED: &str = "Canceled by user";
 
 /// A job, with who is waited for.
@@ -194,7 +195,7 @@ pub(crate) fn why(why: engine::why::Why) -> Why {
     }
 }
 
-/// A reason in any words.
+/// A reason with any text.
 pub(crate) fn reason(code: &str, sentence: &str) -> Reason {
     Reason {
         code: code.to_owned(),

@@ -1,4 +1,4 @@
-//! The door for GitHub's webhooks. It can do nothing but enqueue, and reads no secret but its own.
+//! The endpoint for GitHub's webhooks. It can only enqueue, and reads no secret but its own.
 
 mod body;
 mod counters;
@@ -29,7 +29,7 @@ pub use counters::WebhookCounters;
 /// Longest body of a delivery, in bytes: GitHub's own limit.
 pub const WEBHOOK_BODY_BYTES_MAX: usize = 25 * 1024 * 1024;
 
-/// What the webhook's door needs: no store, no credential.
+/// What the webhook endpoint needs: no store, no credential.
 #[derive(Clone)]
 pub struct WebhookDoor {
     /// Where wake-ups go.
@@ -45,7 +45,7 @@ pub struct WebhookDoor {
 /// What deliveries share, cheap to clone.
 pub(crate) type Hooks = Arc<Inner>;
 
-/// The door, and the secret that opens it.
+/// The endpoint, and the secret of its senders.
 pub(crate) struct Inner {
     door: WebhookDoor,
     live: LiveSecret,
@@ -201,7 +201,7 @@ fn signature(headers: &HeaderMap) -> Result<&str, Rejected> {
         .ok_or(Rejected::Malformed)
 }
 
-/// What a wake-up asks to look at; `None` for issues, which nothing follows yet.
+/// The message for a webhook; `None` for issues, which nothing follows yet.
 fn work(wakeup: &Wakeup) -> Option<Work> {
     let Wakeup {
         kind,

@@ -33,7 +33,7 @@ const HALVES: f64 = 2.0;
 pub struct Counters(Arc<Counted>);
 
 impl Counters {
-    /// Counters that leave out what transactions take, for a store that is known to tell it wrong.
+    /// Counters without transactions, for a store that is known to report them wrong.
     pub fn without_transactions() -> Self {
         Self(Arc::new(Counted {
             skips_transactions: true,

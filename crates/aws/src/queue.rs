@@ -29,7 +29,7 @@ const RECEIVE_WAIT: SignedDuration = SignedDuration::from_secs(10);
 /// The most messages of one receive.
 pub(crate) const RECEIVE_MAX: usize = 10;
 
-/// How SQS says that a receipt is of an older receive, or of a message that is gone.
+/// SQS's errors for a receipt of an older receive, or of a deleted message.
 const STALE_RECEIPT: [&str; 3] = [
     "AWS.SimpleQueueService.MessageNotInflight",
     "MessageNotInflight",
@@ -172,7 +172,7 @@ impl Queue for SqsQueue {
         messages.map(delivery).collect()
     }
 
-    /// A receipt of an older receive, or of a message that is gone, changes nothing and succeeds.
+    /// A receipt of an older receive, or of a deleted message, changes nothing and succeeds.
     async fn acknowledge(&self, receipt: &Receipt) -> Result<(), QueueError> {
         let answer = self
             .client()
@@ -184,7 +184,7 @@ impl Queue for SqsQueue {
         settled("acknowledging", answer.map(drop))
     }
 
-    /// A receipt of an older receive, or of a message that is gone, changes nothing and succeeds.
+    /// A receipt of an older receive, or of a deleted message, changes nothing and succeeds.
     async fn release(&self, receipt: &Receipt, delay: SignedDuration) -> Result<(), QueueError> {
         let answer = self
             .client()
@@ -236,7 +236,7 @@ fn delivery(message: Message) -> Result<Delivery, QueueError> {
     })
 }
 
-/// What became of a message that may have gone its way already.
+/// The outcome of a call about a message that may already be deleted.
 fn settled<E, R>(doing: &str, answer: Result<(), SdkError<E, R>>) -> Result<(), QueueError>
 where
     E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,

@@ -115,7 +115,7 @@ impl Records for Table {
         read::count_of(self, name).await
     }
 
-    /// Half of what it costs to read them as of their last commit.
+    /// Costs half of a read as of their last commit.
     async fn glance(&self, keys: &[Key]) -> Result<Vec<Record>, RecordsError> {
         let (small, others): (Vec<&Key>, Vec<&Key>) =
             keys.iter().partition(|key| keys::home(key).is_some());

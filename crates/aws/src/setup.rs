@@ -1,6 +1,6 @@
 //! The names that the code and `infra/foundation.yaml` must agree on.
 
-/// The sparse index of what is due.
+/// The sparse index of due rows.
 pub(crate) const DUE_INDEX: &str = "due";
 
 /// The sparse index of list members.

@@ -27,7 +27,7 @@ pub struct StackError {
     pub message: String,
 }
 
-/// What AWS said in so many words; the whole story only where it said nothing.
+/// AWS's own message; the whole error only where there is none.
 fn said(error: &SdkError<GetQueueUrlError>) -> String {
     let told = error
         .as_service_error()

@@ -1,4 +1,4 @@
-//! One method for each thing the door does.
+//! One method for each route of the API.
 
 mod artifacts;
 mod transport;
@@ -21,7 +21,7 @@ pub use transport::{CALL_TIMEOUT, Carried, Carrier, Client, Request};
 
 use transport::{Call, job_path};
 
-/// What came of something that may take longer than the door waits.
+/// The outcome of a call that may take longer than the API waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer<T> {
     /// 200: it is done.
@@ -269,7 +269,7 @@ impl Client {
         self.done(Call::new(Method::GET, &["status"])).await
     }
 
-    /// Whether the door answers; needs no valid token.
+    /// Whether the API answers; needs no valid token.
     pub async fn health(&self) -> Result<Health, Error> {
         self.done(Call::new(Method::GET, &["healthz"])).await
     }

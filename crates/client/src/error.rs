@@ -1,4 +1,4 @@
-//! Why a call of the door failed.
+//! Why a call of the API failed.
 
 use domain::ids::InvalidId;
 use reqwest::StatusCode;
@@ -12,7 +12,7 @@ pub enum Error {
     /// The base is not an address that calls can be made to.
     #[error("`{base}` cannot be the address of Gaffer: {why}")]
     Base {
-        /// What was given, without any user name, password or query.
+        /// The given address, without any user name, password or query.
         base: String,
         /// What is wrong with it.
         why: &'static str,
@@ -22,7 +22,7 @@ pub enum Error {
         "the token is shaped like a Google key and was not sent anywhere; GAFFER_TOKEN is Gaffer's own token, JULES_API_KEY is Google's key"
     )]
     GoogleKey,
-    /// The token is empty or cannot stand in a header.
+    /// The token is empty or cannot be sent in a header.
     #[error(
         "the token is empty or holds characters that a header cannot carry; check GAFFER_TOKEN"
     )]
@@ -40,7 +40,7 @@ pub enum Error {
         "an idempotency key is a text of at most {IDEMPOTENCY_KEY_BYTES_MAX} visible ASCII characters"
     )]
     Key,
-    /// What was given as a job or session cannot be one; nothing was sent.
+    /// The given job or session id is invalid; nothing was sent.
     #[error(transparent)]
     Id(#[from] InvalidId),
     /// Nothing listens there, so certainly nothing happened.

@@ -1,4 +1,5 @@
-//! What travels over Gaffer's HTTP door, a typed client of that door, and the tools for coding agents that are made of its calls.
+//! The wire types of Gaffer's HTTP API, a typed client of it, and the tools for coding agents that are made of its
+//! calls.
 //!
 //! Nothing here knows the engine: [`wire`] is what other programs may rely on.
 

@@ -40,10 +40,10 @@ use tool::Tool;
 
 pub use toolset::{Toolset, UnknownToolset};
 
-/// Under this name clients have known the server since its first design.
+/// The server's name for clients. It is prescribed, like the files `zai_*.jsonl`.
 const NAME: &str = "zai-jules-mcp";
 
-/// The version of what the tools take and answer, not of Gaffer.
+/// The version of the tools' arguments and answers, not of Gaffer.
 const VERSION: &str = "1.0.0";
 
 /// What clients show their model before any tool is called.
@@ -65,7 +65,7 @@ const BAD_LIST: &str = "tools/list: `params` may be left out; all tools are in o
 /// the token is refused, which may have been replaced.
 #[async_trait]
 pub trait Doorway: Send + Sync + 'static {
-    /// A client of the door.
+    /// A client of the API.
     ///
     /// # Errors
     /// What is missing, and what to do about it.
@@ -87,7 +87,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server of the tools, which call the door behind this doorway.
+    /// A server of the tools, which call the API behind this doorway.
     pub fn new(doorway: Arc<dyn Doorway>) -> Self {
         Self {
             doorway,

@@ -9,7 +9,7 @@ use url::Url;
 use crate::error::Error;
 use crate::name::StackName;
 
-/// How often is asked whether something has come to its end. Most of what is waited for takes half a minute.
+/// Poll interval while waiting. Most waits take half a minute.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Which stack is meant, and where it is.
@@ -37,7 +37,7 @@ pub struct Cloud {
 }
 
 impl Cloud {
-    /// Clients for a place. `tell` hears one line for each step.
+    /// Clients for a place. `tell` receives one line for each step.
     pub async fn open(place: Place, tell: fn(&str)) -> Result<Self, Error> {
         let mut config = aws::connect().await.into_builder();
         if let Some(region) = place.region {

@@ -19,7 +19,7 @@ use crate::function::Told;
 use crate::name::StackName;
 use crate::put::Wish;
 
-/// Exit code of what was not understood; clap uses it too.
+/// Exit code of a usage error; clap uses it too.
 const USAGE: u8 = 2;
 
 /// Puts Gaffer into AWS: table and queues, four functions, and what calls them. It may be repeated.

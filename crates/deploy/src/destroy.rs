@@ -8,7 +8,7 @@ use crate::cloud::Cloud;
 use crate::error::Error;
 use crate::function::Function;
 
-/// Longest wait until a table is gone: it takes seconds, minutes when it is large.
+/// Longest wait for the deletion of a table: it takes seconds, minutes when it is large.
 const TABLE_WITHIN: Duration = Duration::from_secs(600);
 
 /// How many parameters are asked for or deleted at once (the limit of Systems Manager).

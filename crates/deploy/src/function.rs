@@ -19,7 +19,7 @@ const ALLOW_HOSTS: &str = "GAFFER_ALLOW_HOSTS";
 /// One of the functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Function {
-    /// Looks at what is due.
+    /// Handles due rows.
     Poller,
     /// Decides and performs.
     Dispatcher,
@@ -30,7 +30,7 @@ pub enum Function {
 }
 
 impl Function {
-    /// All of them. Who takes orders goes last: nothing asks for what the others do not know yet.
+    /// All of them. The one that takes orders goes last: nothing asks for what the others do not know yet.
     pub const ALL: [Self; 4] = [Self::Dispatcher, Self::Poller, Self::Webhook, Self::Api];
 
     /// What it is called after the stack's name; its binary is called so too.

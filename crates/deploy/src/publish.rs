@@ -18,16 +18,17 @@ use crate::cloud::Cloud;
 use crate::error::Error;
 use crate::function::Function;
 
-/// How many versions are kept: the live one, the one to go back to, and some to look at.
+/// How many versions are kept: the live one, the rollback target, and some for inspection.
 const VERSIONS_KEPT: usize = 5;
 
 /// How often a call of an upload is tried when AWS does not answer or asks for patience.
 const CALLS_MAX: &str = "6";
 
-/// How often an upload is tried as long as AWS does not know its role: one that was just made is not known everywhere for some seconds.
+/// Maximum attempts of an upload while AWS does not know its role: a new one is not known everywhere for some
+/// seconds.
 const UPLOADS_MAX: usize = 8;
 
-/// How long to wait for a role to be known before the next attempt.
+/// Wait before the next attempt while a role is unknown.
 const ROLE_KNOWN_AFTER: Duration = Duration::from_secs(5);
 
 /// What AWS says of a role that it does not know yet.
@@ -231,7 +232,7 @@ impl Cloud {
         }
     }
 
-    /// The numbers of all versions, oldest first; none when there is no such function.
+    /// The numbers of all versions, oldest first; empty when there is no such function.
     pub(crate) async fn versions(&self, name: &str) -> Result<Vec<u64>, Error> {
         let (mut all, mut next) = (Vec::new(), None);
         loop {

@@ -1,4 +1,4 @@
-//! Whether what was deployed answers: each door as it must to a stranger, and the poller when it is called.
+//! Smoke tests of a deployment: each endpoint as it must answer a stranger, and the poller when it is called.
 
 use std::time::Duration;
 
@@ -14,14 +14,14 @@ use crate::error::Error;
 use crate::function::Function;
 use crate::put::Doors;
 
-/// How often a door is tried: a function URL that was just made is not known everywhere for some seconds.
+/// Maximum attempts at an endpoint: a new function URL is not known everywhere for some seconds.
 const TRIES: usize = 30;
 
 /// Longest wait for one answer: longer than any function may take.
 const ANSWER_WITHIN: Duration = Duration::from_secs(70);
 
 impl Cloud {
-    /// Tries both doors and the poller.
+    /// Tests both endpoints and the poller.
     pub(crate) async fn try_out(&self, doors: &Doors) -> Result<(), Error> {
         let unsigned = (Method::POST, "github/webhook");
         let status = StatusCode::UNAUTHORIZED;
@@ -67,7 +67,7 @@ impl Cloud {
         Err(failed(said))
     }
 
-    /// Where a door's address leads, and under which host name: an emulator serves those of all functions at its own address.
+    /// The address and host name of an endpoint: an emulator serves those of all functions at its own address.
     fn address(&self, door: &str, path: &str) -> Result<(Url, Option<String>), url::ParseError> {
         let url = Url::parse(door)?.join(path)?;
         let Some(endpoint) = &self.endpoint else {

@@ -39,7 +39,7 @@ fn parameter_of(stack: &Stack, name: &str) -> Option<String> {
 pub(crate) struct Outputs(BTreeMap<String, String>);
 
 impl Outputs {
-    /// One value, which the template is known to have.
+    /// One value, which the template is sure to have.
     pub(crate) fn get(&self, name: &str) -> Result<String, Error> {
         self.0.get(name).cloned().ok_or_else(|| {
             Error::stopped(
@@ -51,7 +51,7 @@ impl Outputs {
     }
 }
 
-/// What became of a wish.
+/// The outcome of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Put {
     Made,
@@ -207,7 +207,7 @@ impl Cloud {
         Ok(Ready { is_new, changes })
     }
 
-    /// All changes of a change set, once it is ready; none when there is nothing to change.
+    /// All changes of a change set, once it is ready; empty when there is nothing to change.
     async fn changes(&self, name: &str) -> Result<Vec<Change>, Error> {
         let doing = || format!("reading what would change in the stack {name}");
         let mut beat = tokio::time::interval(LOOK_EVERY);

@@ -92,7 +92,7 @@ impl AppMaker {
         })
     }
 
-    /// Where an App is installed: its first hundred installations, which tell whether there is one at all.
+    /// Where an App is installed: its first hundred installations, which show whether there is any.
     ///
     /// # Errors
     /// `Unauthorized` when the key does not fit the id.
@@ -143,7 +143,7 @@ fn read<T: DeserializeOwned>(received: &Received, doing: &str) -> Result<T, Fail
     if !received.status.is_success() {
         return Err(refused(doing, received));
     }
-    // The parser's words could repeat a secret, so they are not shown.
+    // The parser's message could repeat a secret, so it is not shown.
     serde_json::from_slice(&received.body).map_err(|_| {
         failure(
             FailureClass::Garbled,

@@ -68,7 +68,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Settings for an address given as text, github.com's API without one.
+    /// Settings for an address, by default github.com's API.
     pub fn new(base: Option<&str>, app_id: Option<u64>) -> Result<Self, Error> {
         let base = base.unwrap_or(GITHUB);
         let base = base

@@ -16,7 +16,7 @@ use crate::wire;
 pub(crate) use demands::is_not_in_plan;
 use pull::Seen;
 
-/// GitHub lists no more than this many files of a pull request, without saying that there are more.
+/// GitHub lists no more than this many files of a pull request, without a hint at the rest.
 const FILES_MAX: usize = 3_000;
 
 /// As many pages as `FILES_MAX` needs.
@@ -28,7 +28,7 @@ const RUN_PAGES_MAX: usize = 5;
 /// The permission to read reviews and changed files, in GitHub's words.
 const PULLS_READ: &str = "Pull requests: read";
 
-/// Reads so much of a pull request. `Conflict` when it changed while it was read: try again.
+/// Reads a pull request to this depth. `Conflict` when it changed during the read: try again.
 pub(crate) async fn read(
     client: &Client,
     (pull, depth): (&PullRef, Depth),
@@ -175,7 +175,7 @@ async fn files(client: &Client, pull: &PullRef, changed: u64) -> Result<Vec<Stri
     if files.len() as u64 != changed {
         return garbled(format!("{} of {changed} came", files.len()));
     }
-    // A renamed file is gone from its old path, which may be a protected one.
+    // A renamed file is missing at its old path, which may be a protected one.
     Ok(files
         .into_iter()
         .flat_map(|file| [Some(file.filename), file.previous_filename])

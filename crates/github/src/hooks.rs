@@ -1,6 +1,7 @@
-//! GitHub's logs of webhook deliveries: the App's own, or that of each webhook of a repository that points at Gaffer's door.
+//! GitHub's logs of webhook deliveries: the App's own, or that of each webhook of a repository that points at Gaffer.
 //!
-//! Source: GitHub, REST API, "Repository webhooks" and "GitHub App webhooks": the newest stand first, pages follow the `Link` header.
+//! Source: GitHub, REST API, "Repository webhooks" and "GitHub App webhooks": the newest come first, pages follow the
+//! `Link` header.
 
 use async_trait::async_trait;
 use domain::doctor::DOOR_PATH;
@@ -54,7 +55,7 @@ struct Line {
 }
 
 impl Hook {
-    /// Whether it is active and its address ends like that of Gaffer's door. Deliveries to others are none of our business.
+    /// Whether it is active and its address has the path of Gaffer's webhook. Deliveries to others do not concern us.
     fn is_ours(&self) -> bool {
         let path = self.config.url.split(['?', '#']).next().unwrap_or_default();
         self.active && path.trim_end_matches('/').ends_with(DOOR_PATH)

@@ -25,7 +25,7 @@ pub const PERMISSIONS: [(&str, &str); 7] = [
     ("statuses", "read"),
 ];
 
-/// What the App hears when it has a webhook.
+/// Events of the App's webhook.
 pub const EVENTS: [&str; 6] = [
     "check_run",
     "check_suite",

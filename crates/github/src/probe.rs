@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 
 use crate::client::{Client, Received, failure};
 
-/// Looks at GitHub and can change nothing.
+/// A read-only view of GitHub.
 #[derive(Debug, Clone)]
 pub struct Probe {
     client: Client,
@@ -148,7 +148,8 @@ fn not_known(failure: &Failure) -> Identity {
     }
 }
 
-/// What was read, or why it is not known. A 404 counts as forbidden where GitHub hides what one may not see.
+/// The fact from a read, or why it is unknown. A 404 counts as forbidden where GitHub hides what the caller may not
+/// see.
 fn fact<T>(read: Result<T, Failure>, permission: &str, hides: bool) -> Fact<T> {
     match read {
         Ok(value) => Fact::Known(value),

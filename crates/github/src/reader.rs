@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use crate::client::{Client, Listing, failure};
 use crate::{facts, wire};
 
-/// 5,000 comments; whether ours is among more than that cannot be known.
+/// 5,000 comments; beyond that it is unknown whether ours is among them.
 const COMMENT_PAGES_MAX: usize = 50;
 
 /// Reads GitHub and can change nothing.

@@ -200,7 +200,7 @@ impl PullsWrite for Writer {
     }
 }
 
-/// GitHub answers 422 "Reference does not exist" for a branch that is gone. Another 422 is a branch that it keeps.
+/// GitHub answers 422 "Reference does not exist" for a missing branch. Another 422 is a branch that it keeps.
 fn is_gone(failure: &Failure) -> bool {
     let says_so = failure.message.contains("Reference does not exist");
     failure.class == FailureClass::NotFound || (failure.class == FailureClass::Conflict && says_so)

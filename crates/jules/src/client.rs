@@ -33,7 +33,7 @@ pub const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// How many bytes of a refusal are read; Google's are below 1 KiB.
 const ERROR_BYTES_MAX: usize = 8 * 1024;
 
-/// How long connecting may take: the connection is nearby or not there at all.
+/// Time limit of connecting: the service is reachable quickly or not at all.
 const CONNECT_TIMEOUT: SignedDuration = SignedDuration::from_secs(10);
 
 /// How long the service's refusal of an optional parameter is believed before it is tried again.

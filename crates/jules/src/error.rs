@@ -6,7 +6,7 @@ pub enum Error {
     /// The base is not an address that calls can be made to.
     #[error("`{base}` cannot be the base of the Jules API: {why}")]
     Base {
-        /// What was given, without any user name or password.
+        /// The given address, without any user name or password.
         base: String,
         /// What is wrong with it.
         why: &'static str,

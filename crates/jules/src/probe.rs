@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 use crate::client::{Call, Client, garbled};
 use crate::wire;
 
-/// Looks at Jules and can change nothing.
+/// A read-only view of Jules.
 #[derive(Debug, Clone)]
 pub struct Probe {
     client: Client,

@@ -6,7 +6,7 @@ use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use lambda_http::RequestExt;
 
-/// The same door, whose messages carry on the trace of the request that they are sent for.
+/// The same API; its messages carry the trace of their request.
 pub fn traced(router: Router) -> Router {
     router.layer(from_fn(within_trace))
 }

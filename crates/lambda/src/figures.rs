@@ -5,10 +5,10 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-/// Where the figures stand in CloudWatch.
+/// The namespace of the figures in CloudWatch.
 pub const NAMESPACE: &str = "Gaffer";
 
-/// What a figure counts, in CloudWatch's words.
+/// The unit of a figure, in CloudWatch's terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Things.

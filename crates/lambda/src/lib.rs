@@ -1,4 +1,5 @@
-//! What the functions share: settings out of the environment, the desk over AWS, logs, figures, and the time that an invocation has left.
+//! Shared parts of the functions: settings from the environment, the desk over AWS, logs, figures, and the remaining
+//! time of an invocation.
 
 #[cfg(feature = "door")]
 mod door;

@@ -1,4 +1,4 @@
-//! Logs of functions: one JSON object a line, with the ids of what is being done.
+//! Logs of functions: one JSON object a line, with the ids of the current work.
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;

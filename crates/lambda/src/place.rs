@@ -1,4 +1,4 @@
-//! The desk over AWS, out of a function's settings.
+//! The desk over AWS, from a function's settings.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Backups: one file that holds everything as it was at one moment, written whole or not at all.
+//! Backups: one file with everything as of one moment, written whole or not at all.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;

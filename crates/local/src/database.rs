@@ -96,7 +96,7 @@ impl Database {
         Ok(Self::of(connection))
     }
 
-    /// A database that is gone with its last clone.
+    /// A database that vanishes with its last clone.
     pub fn in_memory() -> Result<Self, Error> {
         let path = PathBuf::from(":memory:");
         let doing = |doing| during(&path, doing);

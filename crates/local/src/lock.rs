@@ -103,7 +103,7 @@ fn sign(file: &mut File) -> io::Result<()> {
     write!(file, "{}", std::process::id())
 }
 
-/// Who holds it, in words; the holder may not have signed yet.
+/// The holder, as text; it may not have signed yet.
 fn holder(file: &mut File) -> String {
     let mut signed = String::new();
     let read = file.take(PROCESS_BYTES_MAX).read_to_string(&mut signed);

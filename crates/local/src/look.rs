@@ -1,4 +1,4 @@
-//! Looks at a data folder without changing it: for `gaffer doctor`.
+//! Inspects a data folder without changing it: for `gaffer doctor`.
 
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;

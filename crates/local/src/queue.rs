@@ -18,7 +18,7 @@ use messages::Held;
 /// How often a message may be received before it counts as poisoned: the same as on SQS.
 pub const RECEIVES_MAX: u32 = 5;
 
-/// How long a dead letter is kept for a person to look at: the longest that SQS keeps any message.
+/// How long a dead letter is kept for people: the longest that SQS keeps any message.
 pub const DEAD_LETTERS_KEPT: SignedDuration = SignedDuration::from_hours(14 * 24);
 
 /// One named queue. Clones are the same queue and share its wake-up.
@@ -41,9 +41,11 @@ impl LocalQueue {
         }
     }
 
-    /// Resolves when a message was sent or released through this queue or a clone of it since the last time this resolved.
+    /// Resolves when a message was sent or released through this queue or a clone of it since the last time this
+    /// resolved.
     ///
-    /// Meant for one waiting loop. Messages of other processes are not noticed: look at [`Self::next_visible`] and again from time to time.
+    /// Meant for one waiting loop. It does not notice messages of other processes: also check [`Self::next_visible`]
+    /// from time to time.
     pub async fn changed(&self) {
         self.changed.notified().await;
     }
@@ -104,7 +106,7 @@ impl Queue for LocalQueue {
         .await
     }
 
-    /// A receipt of an older receive, or of a message that is gone, changes nothing and succeeds.
+    /// A receipt of an older receive, or of a deleted message, changes nothing and succeeds.
     async fn acknowledge(&self, receipt: &Receipt) -> Result<(), QueueError> {
         let Some(held) = Held::of(receipt) else {
             return Err(foreign_receipt("acknowledging"));
@@ -115,7 +117,7 @@ impl Queue for LocalQueue {
         .await
     }
 
-    /// A receipt of an older receive, or of a message that is gone, changes nothing and succeeds.
+    /// A receipt of an older receive, or of a deleted message, changes nothing and succeeds.
     async fn release(&self, receipt: &Receipt, delay: SignedDuration) -> Result<(), QueueError> {
         let Some(held) = Held::of(receipt) else {
             return Err(foreign_receipt("releasing"));

@@ -1,4 +1,4 @@
-//! Restoring: a backup is copied into the data folder and checked there, and takes the place of what was there in one step.
+//! Restoring: a backup is copied into the data folder and checked there, and replaces the present files in one step.
 
 use std::fs::DirBuilder;
 use std::io::{self, ErrorKind};
@@ -123,7 +123,7 @@ impl Staged {
     }
 }
 
-/// Reads a backup whole: whether it is one, of a schema that is known here, and undamaged.
+/// Checks a whole backup: that it is one, has a known schema, and is undamaged.
 fn check(backup: &Path) -> Result<(About, Vec<(String, SecretString)>), Error> {
     let connection = connect_to_read(backup)?;
     let damaged = |what: String| Error::Damaged {
@@ -157,7 +157,7 @@ fn fold(database: &Path) -> rusqlite::Result<()> {
     connection.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))
 }
 
-/// Keeps the old database. Its file goes on to exist under both names until the new one takes its place.
+/// Keeps the old database. Its file exists under both names until the new one takes its place.
 fn keep_database(database: &Path, aside: &Path) -> io::Result<()> {
     // One that is too damaged for that keeps its companions, which must not meet the new database.
     let _ = fold(database);

@@ -31,7 +31,7 @@ pub struct Data {
     pub clock: Arc<dyn Clock>,
 }
 
-/// Opens a data folder, creating it when it is new. Secrets from the environment stand in for files of the same name.
+/// Opens a data folder, creating it when it is new. Secrets from the environment override files of the same name.
 pub async fn open(folder: &Path, overlay: BTreeMap<String, SecretString>) -> Result<Data> {
     open_by(folder, overlay, Arc::new(SystemClock)).await
 }

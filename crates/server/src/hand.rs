@@ -78,7 +78,7 @@ impl Hand {
         passed.map(|()| came)
     }
 
-    /// One batch for each worker: one slow call must not hold up the others.
+    /// Handles one batch for each worker: one slow call must not hold up the others.
     async fn drain(&self) -> Result<usize> {
         let batches = (0..WORKERS).map(|_| self.dispatcher.drain());
         let mut handled = 0;

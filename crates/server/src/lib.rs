@@ -31,7 +31,7 @@ pub use loops::Rhythm;
 pub use port::{PortError, bind};
 pub use token::Token;
 
-/// How many messages are handled at the same time: one slow call must not hold up the others.
+/// Number of messages handled concurrently: one slow call must not hold up the others.
 const WORKERS: usize = 4;
 
 /// How long a stop waits for what is being done.
@@ -39,7 +39,7 @@ pub const STOP_WITHIN: Duration = Duration::from_secs(30);
 
 /// How one process is set up.
 pub struct Settings {
-    /// The socket of the doors; port 0 takes a free one.
+    /// The socket of the HTTP API; port 0 takes a free one.
     pub listen: SocketAddr,
     /// Whether nothing may be written outside.
     pub observe_only: bool,
@@ -73,7 +73,7 @@ pub struct Base {
     pub secrets: Arc<dyn Secrets>,
     /// The time.
     pub clock: Arc<dyn Clock>,
-    /// Where people find the bearer token, in words.
+    /// Where people find the bearer token, as text.
     pub token_place: String,
 }
 
@@ -94,7 +94,7 @@ impl From<Data> for Base {
 
 /// A running process.
 pub struct Running {
-    /// Where its doors are.
+    /// The address of its HTTP API.
     pub addr: SocketAddr,
     /// The bearer token, and where it was found or put.
     pub token: Token,

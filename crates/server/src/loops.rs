@@ -58,7 +58,7 @@ pub(super) enum Ticker {
 }
 
 impl Ticker {
-    /// Ticks; returns whether what is due is this process's to look at.
+    /// Ticks; returns whether this process should handle what is due.
     async fn tick(&self) -> Result<bool, Error> {
         match self {
             Self::Free(poller) => poller.tick().await.map(|_| true),
@@ -102,7 +102,7 @@ pub(super) async fn keep_ticking(
     }
 }
 
-/// Deletes what may be forgotten, if it is time; returns when it was last gone through to the end.
+/// Deletes expired records, if it is time; returns the time of the last complete pass.
 async fn forget_now_and_then(desk: &Desk, last: Option<Timestamp>) -> Option<Timestamp> {
     let now = desk.now();
     if last.is_some_and(|last| now.duration_since(last) < forget::EVERY) {

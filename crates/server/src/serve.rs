@@ -1,4 +1,4 @@
-//! The sockets of the doors: who may connect, how many, and for how long without saying anything.
+//! The sockets of the HTTP API: who may connect, how many, and how long a silent connection may last.
 
 mod busy;
 
@@ -118,7 +118,7 @@ impl Open {
     }
 }
 
-/// The place of an open connection, given back however its conversation ends: a handler that panics takes no place with it.
+/// The place of an open connection, released however its conversation ends: a handler that panics keeps no place.
 struct Place {
     open: Arc<Open>,
     connection: Connection,
@@ -131,7 +131,7 @@ impl Drop for Place {
     }
 }
 
-/// Serves the doors until the process is to stop.
+/// Serves the HTTP API until the process is to stop.
 pub(super) async fn serve(listener: TcpListener, router: Router, stopped: watch::Receiver<bool>) {
     serve_within(listener, router, (Limits::of_this_process(), stopped)).await;
 }

@@ -1,4 +1,4 @@
-//! The bearer token of our own doors: from the environment, from the stored secrets, or made on the first start.
+//! The bearer token of our own HTTP API: from the environment, from the stored secrets, or made on the first start.
 
 use anyhow::{Context, Result};
 use engine::ports::{SecretName, SecretsError};
@@ -10,7 +10,7 @@ use super::Base;
 pub struct Token {
     /// The token.
     pub value: SecretString,
-    /// Where people find it, in words.
+    /// Where people find it, as text.
     pub place: String,
     /// Whether it was made just now.
     pub new: bool,

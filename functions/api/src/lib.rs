@@ -6,12 +6,12 @@ use engine::ports::SecretName;
 use lambda::Place;
 use lambda_http::Error;
 
-/// The door that the environment describes, its connection to the table opened.
+/// The API that the environment describes, with an open connection to the table.
 pub async fn from_env() -> Result<Router, Error> {
     of(&Place::from_env()?).await
 }
 
-/// The door of a place, its connection to the table opened.
+/// The API of a place, with an open connection to the table.
 pub async fn of(place: &Place) -> Result<Router, Error> {
     let desk = place.desk().await?;
     let secrets = place.secrets();

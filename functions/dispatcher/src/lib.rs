@@ -24,7 +24,7 @@ use tracing::Instrument;
 /// No message is begun any more when less than this is left: one may need several calls to GitHub, one after the other.
 const KEPT: SignedDuration = SignedDuration::from_secs(45);
 
-/// How many messages are handled at the same time: one slow call must not hold up the others.
+/// Number of messages handled concurrently: one slow call must not hold up the others.
 const AT_ONCE: usize = 4;
 
 /// The dispatcher.
@@ -190,7 +190,7 @@ impl Function {
         }
     }
 
-    /// A message that is lost here is made up for by the row that asks for the same.
+    /// A message that is lost here is covered by the row that asks for the same.
     async fn pass_on(&self, body: &str, delay: SignedDuration) {
         if let Err(error) = self.own.send(body, delay).await {
             tracing::warn!(%error, "a message is sent when its row is due");

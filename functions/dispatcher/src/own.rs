@@ -20,7 +20,7 @@ pub(crate) struct Own {
 
 #[derive(Default)]
 struct Kept {
-    /// How many more may be kept; none while no batch is handled.
+    /// How many more may be kept; 0 while no batch is handled.
     room: usize,
     bodies: Vec<String>,
 }

@@ -106,7 +106,8 @@ impl Function {
     }
 }
 
-/// Who calls: the messages of a batch, or else the schedule, whatever it sends. A message that is none of ours is recorded, and goes.
+/// The calls of an invocation: the messages of a batch, or else the schedule, whatever it sends. A foreign message is
+/// logged and dropped.
 fn calls(event: &Value) -> Vec<Call> {
     let Some(records) = event.get("Records").and_then(Value::as_array) else {
         return vec![Call::Schedule];

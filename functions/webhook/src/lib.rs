@@ -7,13 +7,13 @@ use engine::ports::SecretName;
 use lambda::Place;
 use lambda_http::Error;
 
-/// The door for GitHub's webhooks that the environment describes, its connections opened.
+/// The webhook endpoint that the environment describes, with open connections.
 pub async fn from_env() -> Result<Router, Error> {
     let place = Place::from_env()?;
     Ok(of(&place).await)
 }
 
-/// The door of a place, its connections opened.
+/// The webhook endpoint of a place, with open connections.
 pub async fn of(place: &Place) -> Router {
     let door = api::WebhookDoor {
         queue: place.work(),

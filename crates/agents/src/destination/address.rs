@@ -97,13 +97,13 @@ const V6: [Network<Ipv6Addr>; 19] = [
         DOCUMENTATION,
     ),
     (Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0), 7, PRIVATE),
-    // Link-local, then the site-local block that was given up.
+    // Link-local, then the abandoned site-local block.
     (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0), 10, LINK_LOCAL),
     (Ipv6Addr::new(0xfec0, 0, 0, 0, 0, 0, 0, 0), 10, LINK_LOCAL),
     (Ipv6Addr::new(0xff00, 0, 0, 0, 0, 0, 0, 0), 8, MULTICAST),
 ];
 
-/// All global unicast addresses that were ever given out.
+/// All assigned global unicast addresses.
 const GLOBAL_UNICAST: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
 /// Who can be reached at an address.
@@ -125,7 +125,7 @@ fn reach_v4(address: Ipv4Addr) -> Reach {
         .map_or(Reach::Public, |(_, _, reach)| *reach)
 }
 
-/// What is neither listed nor global unicast is not given out yet, and refused.
+/// An address that is neither listed nor global unicast is not assigned yet, and refused.
 fn reach_v6(address: Ipv6Addr) -> Reach {
     let holds = |first: Ipv6Addr, prefix: u32| {
         // A prefix has 1 to 128 bits.

@@ -1,4 +1,4 @@
-//! What may stand in the query and the headers of a call.
+//! Parameters in the query and the headers of a call.
 
 use client::wire::{
     ARTIFACTS_PAGE_MAX, EVENTS_LIMIT, EVENTS_LIMIT_MAX, IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_BYTES_MAX,
@@ -21,7 +21,7 @@ pub enum Takes {
     Form(&'static str),
     /// What a job is called by.
     Job,
-    /// Words for states of a job, with commas between them.
+    /// States of a job, separated by commas.
     States,
     /// A text that an earlier answer held.
     Cursor,
@@ -87,7 +87,7 @@ pub(super) const TOOLSETS: Parameter = query(
     "Which tools are shown besides those that always are.",
 );
 
-/// Where a conversation goes on.
+/// The cursor of a conversation.
 pub(super) const SAID: Parameter = query(
     "cursor",
     Takes::Cursor,

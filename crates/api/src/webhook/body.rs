@@ -14,7 +14,7 @@ use super::WEBHOOK_BODY_BYTES_MAX;
 /// Up to so many bytes a body is read without a turn: nearly all deliveries are far shorter.
 const SMALL_BYTES_MAX: usize = 1024 * 1024;
 
-/// So many longer bodies are kept at the same time. The others are not read on until one of these is done with.
+/// Maximum number of longer bodies in memory. Others are read on once one of these is done.
 const TURNS: usize = 4;
 
 /// How long a body may take: GitHub gives up a delivery after ten seconds.

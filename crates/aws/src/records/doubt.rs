@@ -1,4 +1,4 @@
-//! Whether one of a call's tries may have been carried out unheard.
+//! Whether one of a call's attempts may have been carried out without a known answer.
 
 use std::ops::Range;
 use std::sync::Arc;

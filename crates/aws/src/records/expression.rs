@@ -30,7 +30,7 @@ const PLACEHOLDERS: [(&str, &str, &str); 13] = [
     (APART, "#apart", ":apart"),
 ];
 
-/// An expression with what its names and values stand for.
+/// An expression with its names and values.
 #[derive(Default)]
 pub(super) struct Expression {
     pub(super) names: Vec<(&'static str, &'static str)>,

@@ -12,7 +12,7 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 /// file with another number.
 const WORDS: &[u8] = include_bytes!("packed/words-1.txt");
 
-/// The first byte of a text that was deflated after these words.
+/// The first byte of a text that was deflated with this dictionary.
 const AFTER_WORDS_1: u8 = 1;
 
 /// Up to this many bytes a text stays plain: people can read it in the table, and it takes no more than one unit.

@@ -99,7 +99,7 @@ impl Question {
             .query()
             .table_name(&table.name)
             .set_index_name(self.index.map(str::to_owned))
-            // Indexes know only what they have heard of.
+            // Indexes allow no consistent reads.
             .consistent_read(self.index.is_none())
             .scan_index_forward(!self.newest)
             .key_condition_expression(self.condition)
@@ -290,7 +290,7 @@ pub(super) async fn members(
     Ok(places.map(|(sort, key)| Member { key, sort }).collect())
 }
 
-/// How many records stand in a list, by the index alone: a request counts a megabyte of it, some thousands of rows.
+/// How many records are in a list, by the index alone: a request counts a megabyte of it, some thousands of rows.
 pub(super) async fn count_of(table: &Table, name: &str) -> Result<u64, RecordsError> {
     let question = Question::list(name, false, None);
     let (mut counted, mut after) = (0, None);

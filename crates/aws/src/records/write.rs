@@ -77,7 +77,7 @@ struct Becoming {
 }
 
 impl Becoming {
-    /// One that may be old, or never was: who finds that it is not so looks at the table.
+    /// One that may be stale, or never existed: if the write fails because of that, the table is read.
     fn guessed(home: Home) -> Self {
         Self {
             home,

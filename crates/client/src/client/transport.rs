@@ -26,13 +26,13 @@ use network::Network;
 /// What every call understands.
 const ACCEPTED: &str = "application/json, application/problem+json";
 
-/// How Google's API keys and tokens begin; none of them is Gaffer's.
+/// Prefixes of Google's API keys and tokens; none of them is Gaffer's.
 const GOOGLE_KEYS: [&str; 2] = ["AIza", "AQ."];
 
-/// Where a client in the process of the door seems to call: nothing is ever sent to it.
+/// The nominal address of a client in the API's own process: nothing is ever sent to it.
 const WITHIN: &str = "http://localhost/";
 
-/// What carries requests to the door: a network, or a function call where the door is in the same process.
+/// Carries requests to the API: over a network, or by a function call where the API is in the same process.
 #[async_trait]
 pub trait Carrier: Send + Sync + 'static {
     /// The answer to a request, read whole.
@@ -42,7 +42,7 @@ pub trait Carrier: Send + Sync + 'static {
     async fn carry(&self, request: Request) -> Result<Carried, Error>;
 }
 
-/// A request on its way to the door.
+/// A request on its way to the API.
 #[derive(Debug)]
 pub struct Request {
     /// The method.
@@ -172,7 +172,7 @@ impl Client {
         })
     }
 
-    /// The same client, saying that its orders are given through this.
+    /// The same client, whose orders name this surface.
     #[must_use]
     pub fn through(self, through: Through) -> Self {
         Self { through, ..self }

@@ -135,7 +135,7 @@ pub(super) struct Checked {
     pub(super) waits_for: Option<String>,
 }
 
-/// What came of words or an approval.
+/// The outcome of a message or an approval.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Said {
     /// If not yet, it is delivered by itself.
@@ -213,7 +213,7 @@ impl Code {
             "completed" | "in-review" | "merged" => Self::C,
             "failed" | "lost" | "refused" | "closed" | "cancelled" => Self::F,
             _ if job.waits_for.is_decision() => Self::Q,
-            // Also whatever a newer door calls by a word that is not known here.
+            // Also unknown words of a newer API.
             _ => Self::N,
         }
     }
@@ -304,7 +304,7 @@ impl From<crate::Answer<EffectView>> for Said {
     }
 }
 
-/// What an order waits for, one by one where that is known.
+/// What an order waits for, one by one if known.
 pub(super) fn waits_for(later: Later) -> Vec<String> {
     if later.reasons.is_empty() {
         return vec![later.sentence];

@@ -1,4 +1,4 @@
-//! What each tool does: reads what it is given, calls the door, and answers as little as a model needs.
+//! The tools' actions: each reads its arguments, calls the API, and answers as little as a model needs.
 
 use domain::fence::clip;
 use domain::redact::presentable;
@@ -29,7 +29,7 @@ const TREE_FILES_MAX: usize = 500;
 const FILE_BYTES: u32 = 8 * 1024;
 const FILE_BYTES_MAX: u32 = 64 * 1024;
 
-/// The status of a token that is not known.
+/// The status of an unknown token.
 const UNAUTHORIZED: u16 = 401;
 
 /// How much of a wrong value is shown, in characters.
@@ -38,16 +38,16 @@ const SHOWN_MAX: usize = 200;
 /// Why a tool could not do what it was called for.
 #[derive(Debug)]
 pub(super) enum Failed {
-    /// The door cannot be called at all.
+    /// The API cannot be called.
     NoDoor(String),
-    /// What was given is wrong.
+    /// An argument is wrong.
     Argument {
         /// Which argument, with its path.
         field: String,
         /// What is wrong, and what would be right.
         wrong: String,
     },
-    /// The door refused, or did not answer.
+    /// The API refused, or did not answer.
     Door(Error),
 }
 
@@ -59,7 +59,7 @@ impl Failed {
         }
     }
 
-    /// Whether the door does not know the token.
+    /// Whether the API does not know the token.
     pub(super) fn is_locked_out(&self) -> bool {
         matches!(self, Self::Door(Error::Problem(problem)) if problem.status == UNAUTHORIZED)
     }

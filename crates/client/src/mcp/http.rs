@@ -25,7 +25,7 @@ pub const BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// What a message and its answer are.
 const JSON: &str = "application/json";
 
-/// A stream of events, in which an answer may stand instead.
+/// A stream of events, which may carry an answer.
 const EVENTS: &str = "text/event-stream";
 
 /// The SDK asks for both, as the specification does; we know what the caller can read.
@@ -88,7 +88,7 @@ fn refused(status: StatusCode, why: String) -> Posted {
     Posted::Refused { status, why }
 }
 
-/// Whether the caller reads JSON; none when it reads neither that nor events.
+/// Whether the caller accepts JSON; `None` when it accepts neither that nor events.
 fn takes_json(headers: &HeaderMap) -> Option<bool> {
     let mut accepted = headers.get_all(ACCEPT).iter().peekable();
     if accepted.peek().is_none() {

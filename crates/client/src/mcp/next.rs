@@ -20,7 +20,7 @@ pub(super) fn sentence(next: &Next) -> String {
     }
 }
 
-/// The tool that does what is advised; none for what only the operator of Gaffer can do.
+/// The tool for an advice; `None` for what only the operator of Gaffer can do.
 fn tool(advice: Advice) -> Option<Tool> {
     match advice {
         Advice::Say => Some(Tool::SendMessage),

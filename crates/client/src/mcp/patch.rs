@@ -59,7 +59,7 @@ fn change(text: &str) -> Change<'_> {
     }
 }
 
-/// A path without the `a/` or `b/` before it; none for a file that is not there.
+/// A path without the `a/` or `b/` before it; `None` for a missing file.
 fn named(path: &str) -> Option<&str> {
     let path = path.split('\t').next().unwrap_or(path);
     let bare = path.strip_prefix("a/").or_else(|| path.strip_prefix("b/"));

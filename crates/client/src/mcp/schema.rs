@@ -1,4 +1,5 @@
-//! The schemas of what tools take and answer, as short as they can be: every client reads all of them once a session.
+//! The schemas of the tools' arguments and answers, as short as possible: every client reads all of them once a
+//! session.
 
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -79,7 +80,7 @@ fn without_nothing(object: &mut JsonObject) {
     }
 }
 
-/// A choice between words is a list of them, with what each means in one text.
+/// Turns a choice between words into a list of them, with their meanings in one text.
 fn as_words(object: &mut JsonObject) {
     let Some(Value::Array(choices)) = object.get("oneOf") else {
         return;

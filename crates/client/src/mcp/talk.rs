@@ -9,7 +9,7 @@ use super::waiting;
 use crate::wire::{MessageView, RegisterRequest};
 use crate::{Answer, Client};
 
-/// Where jobs are kept: a path that is given for them is not needed, and nothing is written there.
+/// The name of the job registry: a given path is not needed, and nothing is written there.
 const REGISTRY: &str = "gaffer";
 
 /// `jules_register_job`.

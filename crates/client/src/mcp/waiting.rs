@@ -1,4 +1,4 @@
-//! `jules_wait_event`: an agent that has nothing else to do waits for the next event, for as long as it likes to be gone.
+//! `jules_wait_event`: an idle agent waits for the next event.
 
 use std::time::Duration;
 
@@ -20,10 +20,10 @@ const SECONDS_MIN: u32 = 1;
 /// Maximum number of events in one answer: each contains all that its receiver needs.
 const EVENTS_MAX: u32 = 5;
 
-/// The wait between two looks where the door holds no answer open, as on AWS.
+/// Interval of checks where the API does not long-poll, as on AWS.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
-/// Longest cursor, in bytes: what the door makes is far shorter, and an address has little room.
+/// Longest cursor, in bytes: the API's own are far shorter, and an address has little room.
 const CURSOR_BYTES_MAX: usize = 1024;
 
 /// A cursor that can be one of ours.
@@ -72,7 +72,7 @@ pub(super) async fn wait(door: &Client, wanted: WaitEvent, waits: bool) -> Resul
             return Ok(told(page));
         }
         asked.after = Some(page.cursor);
-        // A door that holds no answer open is asked now and then.
+        // An API without long polling is asked now and then.
         if began.elapsed() < Duration::from_secs(asked.wait_seconds.into())
             || asked.wait_seconds == 0
         {

@@ -75,7 +75,7 @@ pub(super) fn line(change: &Change) -> Option<String> {
 }
 
 impl Cloud {
-    /// The stack, once nothing happens to it any more; `None` when it is gone.
+    /// The stack, once no change is in progress; `None` when it is deleted.
     pub(super) async fn settled(&self, name: &str) -> Result<Option<Stack>, Error> {
         let mut beat = tokio::time::interval(LOOK_EVERY);
         let until = Instant::now() + SETTLED_WITHIN;

@@ -67,7 +67,7 @@ impl Base {
         )
     }
 
-    /// Whether an address given by an answer is of the same API, so that the credential may go there.
+    /// Whether an address in an answer belongs to the same API, so that the credential may go there.
     pub(crate) fn contains(&self, address: &str) -> bool {
         let Ok(other) = Url::parse(address) else {
             return false;

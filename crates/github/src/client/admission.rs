@@ -194,7 +194,7 @@ fn viewer(body: &[u8]) -> Option<u64> {
     answer.pointer("/data/viewer/databaseId")?.as_u64()
 }
 
-/// Whether a failure is our own verdict about the token, rather than trouble on the way to it.
+/// Whether a failure is our own verdict about the token, rather than an error on the way to it.
 fn is_verdict(class: FailureClass) -> bool {
     matches!(class, FailureClass::Unauthorized | FailureClass::Forbidden)
 }

@@ -160,7 +160,7 @@ fn read<T: for<'de> Deserialize<'de>>(received: &Received, doing: &str) -> Resul
     if !received.status.is_success() {
         return Err(refused(doing, received));
     }
-    // The parser's words could repeat the token, so they are not shown.
+    // The parser's message could repeat the token, so it is not shown.
     serde_json::from_slice(&received.body).map_err(|_| {
         failure(
             FailureClass::Garbled,

@@ -161,7 +161,7 @@ impl Client {
                 Ok(secret)
             }
             (Err(error), Some((secret, _))) => {
-                // The store of secrets is down: what worked until now goes on working.
+                // The store of secrets is down: the cached secret stays in use.
                 tracing::warn!(%error, "the GitHub secret could not be read again");
                 Ok(secret.clone())
             }

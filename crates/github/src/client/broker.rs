@@ -96,7 +96,7 @@ impl Broker {
         })
     }
 
-    /// Everything known, for people.
+    /// All known budgets, for people.
     pub(crate) fn all(&self) -> Vec<Budget> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let budgets = known

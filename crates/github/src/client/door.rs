@@ -1,4 +1,5 @@
-//! GitHub's door, opened at the first call: reading the machine's root certificates takes longer than a function may take to begin.
+//! The HTTP client for GitHub, made at the first call: reading the machine's root certificates takes longer than a
+//! function's start may take.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! Reading a list to its last page, or not at all.
+//! Reads a list to its last page, or fails.
 
 use domain::failure::{Failure, FailureClass};
 use domain::ids::RepoName;

@@ -70,7 +70,7 @@ fn key(private_key: &SecretString) -> Option<KeyPair> {
     match PrivateKeyDer::from_pem_slice(pem.as_bytes()).ok()? {
         PrivateKeyDer::Pkcs1(key) => KeyPair::from_der(key.secret_pkcs1_der()).ok(),
         PrivateKeyDer::Pkcs8(key) => KeyPair::from_pkcs8(key.secret_pkcs8_der()).ok(),
-        // Of another kind, or of one that is not known yet.
+        // Of another kind, or of an unknown one.
         PrivateKeyDer::Sec1(_) | _ => None,
     }
 }

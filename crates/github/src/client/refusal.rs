@@ -74,7 +74,7 @@ pub(crate) fn is_limit(status: StatusCode, headers: &HeaderMap, said: &str) -> b
     status.as_u16() == 429 || status.as_u16() == 403 && disguised
 }
 
-/// How GitHub words that an organisation wants its members to sign in with SAML first.
+/// A word in GitHub's refusal where an organisation requires a SAML sign-in first.
 const SAML: &str = "SAML";
 
 fn hint(class: FailureClass, status: StatusCode) -> &'static str {

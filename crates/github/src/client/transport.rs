@@ -138,7 +138,7 @@ fn lost(error: &octocrab::Error) -> Lost {
     Lost::Broken(root(error))
 }
 
-/// The innermost cause in its own words.
+/// The text of the innermost cause.
 fn root(error: &dyn std::error::Error) -> String {
     let mut innermost = error;
     while let Some(cause) = innermost.source() {

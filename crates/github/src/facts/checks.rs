@@ -10,7 +10,7 @@ use super::settle;
 use crate::client::{Client, Listing, failure};
 use crate::wire;
 
-/// 2,000 check runs: GitHub looks at no more than the last 1,000 check suites.
+/// 2,000 check runs: GitHub considers no more than the last 1,000 check suites.
 const CHECK_PAGES_MAX: usize = 20;
 
 /// 1,000 contexts, as many as GitHub accepts for one commit.
@@ -19,7 +19,7 @@ const STATUS_PAGES_MAX: usize = 10;
 const CHECKS_READ: &str = "Checks: read";
 const STATUSES_READ: &str = "Commit statuses: read";
 
-/// Reads both; unless both are known, neither is.
+/// Reads both; unless both can be read, neither counts.
 pub(super) async fn read(
     client: &Client,
     pull: &PullRef,

@@ -25,7 +25,7 @@ struct Data {
 #[serde(rename_all = "camelCase")]
 struct Repository {
     database_id: u64,
-    /// Null for a branch that is gone.
+    /// Null for a missing branch.
     #[serde(rename = "ref")]
     reference: Option<Reference>,
     pull_requests: Counted,
@@ -135,7 +135,7 @@ async fn branch_sha(
     let found = match client.get::<wire::Reference>(repo, &path, &doing).await {
         Ok(found) => found,
         Err(failure) if failure.class == FailureClass::NotFound => {
-            // A branch is gone only if its repository can be seen: GitHub says 404 for both.
+            // A branch is missing only if its repository is visible: GitHub answers 404 for both.
             return super::default_branch(client, repo).await.map(|_| None);
         }
         Err(failure) => return Err(failure),

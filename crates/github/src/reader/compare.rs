@@ -6,7 +6,7 @@ use domain::ids::{CommitSha, RepoName};
 use crate::client::{Client, failure};
 use crate::wire;
 
-/// GitHub lists no more than this many files of a comparison, on its first page, without saying that there are more.
+/// GitHub lists no more than this many files of a comparison, on its first page, without a hint at the rest.
 const FILES_MAX: usize = 300;
 
 /// The paths that changed on the way to one commit since it parted from another.
@@ -16,7 +16,7 @@ pub(super) async fn changed(
     (from, to): (&CommitSha, &CommitSha),
 ) -> Result<Vec<String>, Failure> {
     let doing = format!("comparing {from} with {to} in {repo}");
-    // Files stand on the first page, however few commits that has.
+    // Files are on the first page, however few commits that has.
     let path = format!("/repos/{repo}/compare/{from}...{to}?per_page=1");
     let found: wire::Difference = client.get(repo, &path, &doing).await?;
     let garbled = |what: &str| Err(failure(FailureClass::Garbled, &format!("{doing}: {what}")));

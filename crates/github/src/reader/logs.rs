@@ -1,4 +1,4 @@
-//! The end of what failed checks said, as plain text.
+//! The end of failed checks' logs, as plain text.
 
 use domain::facts::{Check, CheckOutcome, Fact, PullFacts};
 use domain::failure::{Failure, FailureClass};

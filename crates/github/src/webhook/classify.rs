@@ -16,7 +16,7 @@ const BRANCH_PREFIX: &str = "refs/heads/";
 /// What a verified payload is to us.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Classified {
-    /// Look at these again: at least one, at most [`WAKEUPS_MAX`], all of the same kind and repository.
+    /// Read these again: at least one, at most [`WAKEUPS_MAX`], all of the same kind and repository.
     Look(Vec<Wakeup>),
     /// Understood, and nothing that we follow.
     Ignored {
@@ -234,7 +234,7 @@ fn number(number: u64) -> Vec<u64> {
     }
 }
 
-/// A commit; `None` for anything else, and for the zeros that stand for a deleted branch.
+/// A commit; `None` for anything else, and for the zeros of a deleted branch.
 fn commit(word: Option<&Word<'_>>) -> Option<CommitSha> {
     let sha: CommitSha = word?.0.parse().ok()?;
     (!sha.as_str().bytes().all(|digit| digit == b'0')).then_some(sha)

@@ -123,7 +123,7 @@ fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Cow<'de, st
     })
 }
 
-/// What may stand where a text is expected.
+/// The values that may appear in place of a text.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Anything<'a> {

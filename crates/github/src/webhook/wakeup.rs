@@ -32,7 +32,7 @@ pub enum WebhookKind {
     Push,
 }
 
-/// Something to look at again.
+/// Something to read again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wakeup {
     /// What kind of thing happened.

@@ -21,7 +21,7 @@ pub(crate) struct Listing {
     pub(crate) path: Vec<String>,
     /// How many items a page is asked to have at first.
     pub(crate) page_size: u32,
-    /// How many pages there may be before the list is given up as endless.
+    /// Maximum number of pages, after which the list counts as endless.
     pub(crate) pages_max: usize,
     /// A parameter that the service may refuse.
     pub(crate) extra: Option<Extra>,

@@ -1,4 +1,4 @@
-//! What a call that failed means, by status, by words, or by the way no answer came.
+//! The meaning of a failed call: by status, by text, or by the way the answer is missing.
 
 use std::error::Error as _;
 
@@ -20,7 +20,7 @@ pub(crate) struct Refusal {
 /// What the caller may do about a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// A 400 about the words of the request: an optional parameter may be dropped.
+    /// A 400 about the form of the request: an optional parameter may be dropped.
     BadRequest,
     /// The answer was larger than the read limit: a smaller page may be asked for.
     TooLarge,
@@ -134,7 +134,7 @@ pub(super) fn refused(
     }
 }
 
-/// What to do next, where the service's own words do not say it.
+/// What to do next, where the service's own text does not say it.
 fn advice(class: FailureClass, status: StatusCode) -> &'static str {
     match class {
         FailureClass::Unauthorized => "; store a valid key for this account",
@@ -163,7 +163,7 @@ fn class(status: StatusCode, said: &Said) -> FailureClass {
         400 | 403 if is_rate(said) => FailureClass::Throttled,
         403 => FailureClass::Forbidden,
         404 | 410 => FailureClass::NotFound,
-        // The front end gave up waiting for our request; the same words may work the next time.
+        // The front end gave up waiting for our request; the same request may work the next time.
         408 => FailureClass::Unavailable,
         400..=499 => FailureClass::Invalid,
         500..=599 => FailureClass::Unavailable,

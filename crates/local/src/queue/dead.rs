@@ -1,4 +1,4 @@
-//! Messages that were given up, until a person puts them back to work or they are forgotten.
+//! Dead letters, until a person puts them back to work or they expire.
 
 use std::collections::BTreeSet;
 
@@ -68,7 +68,7 @@ impl DeadLetters for LocalQueue {
     }
 }
 
-/// Ids that a dead letter here can have; of the others there is none.
+/// Ids in the form of this queue's dead letters; others name none.
 fn known(ids: &BTreeSet<String>) -> Vec<i64> {
     ids.iter().filter_map(|id| id.parse().ok()).collect()
 }

@@ -140,7 +140,7 @@ fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>, SecretsError> {
     Ok(found)
 }
 
-/// Looks at the opened file, not at its name, so that it cannot be exchanged in between.
+/// Checks the opened file, not its name, so that it cannot be exchanged in between.
 fn refuse_readable_by_others(opened: &File, file: &Path, name: &str) -> Result<(), SecretsError> {
     let metadata = opened
         .metadata()

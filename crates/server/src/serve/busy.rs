@@ -72,7 +72,7 @@ impl Busy {
 }
 
 impl Answering {
-    /// It goes on until the body of the answer has come to its end.
+    /// The connection counts as busy until the end of the answer's body.
     pub(super) fn with(self, answer: Response) -> Response {
         answer.map(|body| {
             Body::new(body.map_frame(move |frame| {

@@ -1,4 +1,4 @@
-//! The way to a door elsewhere: over HTTP, with limits.
+//! The transport to a remote API: over HTTP, with limits.
 
 use std::time::Duration;
 
@@ -10,23 +10,23 @@ use url::{Host, Url};
 use super::{Carried, Carrier, Request};
 use crate::error::Error;
 
-/// How long one call may take: the door itself waits up to ten seconds for an effect, and the store may be busy.
+/// Time limit of a call: the API itself waits up to ten seconds for an effect, and the store may be busy.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long connecting may take: the door is nearby or not there at all.
+/// Time limit of connecting: the API is nearby or not there at all.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How many bytes of an answer are read: a full list of 200 jobs, each with a long plan.
 const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// A network with a door at its other end.
+/// A network transport to the API.
 pub(super) struct Network {
     http: reqwest::Client,
     base: Url,
 }
 
 impl Network {
-    /// The way to the door at an address.
+    /// The transport to the API at an address.
     pub(super) fn to(base: Url) -> Result<Self, Error> {
         // Without a provider the HTTP client's builder would panic, even for plain HTTP.
         if CryptoProvider::get_default().is_none() {

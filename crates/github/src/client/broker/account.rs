@@ -163,7 +163,7 @@ impl Account {
         Err(Short { until, why })
     }
 
-    /// When a write may be made: at its turn, which comes after all that were given out, and a second after the last write.
+    /// When a write may be made: at its turn, which comes after all assigned ones, and a second after the last write.
     fn turn_of(&mut self, what: &str, now: Timestamp) -> Timestamp {
         let kept = |at: Timestamp| now.duration_since(at).abs() <= TURN_KEPT;
         self.turns.retain(|_, at| kept(*at));

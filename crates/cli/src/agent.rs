@@ -26,7 +26,7 @@ mod show;
 mod trial;
 pub(crate) mod wakes;
 
-/// What a receiver has to look at, by the Standard Webhooks specification.
+/// Headers that a receiver checks, by the Standard Webhooks specification.
 const HEADERS: [&str; 3] = ["webhook-id", "webhook-timestamp", "webhook-signature"];
 
 /// Runs one of the commands.

@@ -78,7 +78,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage.";
 pub(crate) enum Command {
     /// Set up the first repository: key, token, source. It can be run again.
     Init(Box<init::InitArgs>),
-    /// Run everything in this process: watch Jules, act, and serve the HTTP door.
+    /// Run everything in this process: watch Jules, act, and serve the HTTP API.
     Up(Box<UpArgs>),
     /// Play a whole story against a sandbox, in seconds and without any account.
     Demo(DemoArgs),
@@ -107,7 +107,7 @@ pub(crate) enum Command {
         after_help = "Example:\n  gaffer secret set github --stack gaffer < app.pem"
     )]
     Secret(secret::SecretCommand),
-    /// Tokens of the HTTP door: who may enter, and to do what.
+    /// Tokens of the HTTP API: who has access, and to do what.
     #[command(subcommand, after_help = "Example:\n  gaffer token list")]
     Token(token::TokenCommand),
     /// Jobs: pieces of work for Jules. They go through a running `gaffer up`.
@@ -118,7 +118,7 @@ pub(crate) enum Command {
     /// Events, as a file.
     #[command(subcommand, after_help = "Example:\n  gaffer events export --append")]
     Events(files::EventsCommand),
-    /// Watch the jobs of a file and write what matters into another, without opening a door.
+    /// Watch the jobs of a file and write events into another, without serving HTTP.
     Monitor(Box<files::MonitorArgs>),
     /// Pull requests, through a running `gaffer up`.
     Pull(pull::PullArgs),
@@ -129,7 +129,7 @@ pub(crate) enum Command {
     Wake(wake::WakeCommand),
     /// Run a command for each of an agent's wakes, as they come into its inbox.
     Watch(watch::WatchArgs),
-    /// Handle one event in the usual way: tell what happened, what there is to look at, and how to answer.
+    /// Handle one event in the default way: print what happened, what there is to review, and how to answer.
     HandleEvent(watch::HandleArgs),
     /// Write nothing more to Jules or GitHub until `gaffer resume`.
     #[command(
@@ -151,13 +151,13 @@ pub(crate) enum Command {
     /// Dead letters: messages that were given up, and putting them back to work.
     #[command(after_help = "Example:\n  gaffer dlq list")]
     Dlq(dlq::DlqArgs),
-    /// Look at everything this installation needs: what is wrong, why, and what mends it.
+    /// Check everything that this installation needs: what is wrong, why, and how to fix it.
     Doctor(Box<doctor::DoctorArgs>),
-    /// Write everything stored into one file, while `gaffer up` goes on.
+    /// Write everything stored into one file, while `gaffer up` keeps running.
     Backup(recovery::BackupArgs),
     /// Put a backup into the data folder. What happened since is not repeated.
     Restore(recovery::RestoreArgs),
-    /// Print what is stored as JSON lines, while `gaffer up` goes on. Secrets are never in it.
+    /// Print what is stored as JSON lines, while `gaffer up` keeps running. Secrets are never in it.
     Export(recovery::ExportArgs),
     /// Fill an empty store, here or on AWS, with what `gaffer export --all` printed.
     Import(recovery::ImportArgs),
@@ -218,7 +218,7 @@ impl Command {
     after_help = "Examples:\n  gaffer up\n  gaffer up --observe-only\n  gaffer up --aws\n  gaffer up --no-webhooks --service\n  gaffer up --listen 127.0.0.1:4180 --data data --jules-base http://127.0.0.1:4190/jules/v1alpha --github-base http://127.0.0.1:4190/github"
 )]
 pub(crate) struct UpArgs {
-    /// Where the HTTP door listens.
+    /// Where the HTTP API listens.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4180")]
     pub(crate) listen: SocketAddr,
 
@@ -344,7 +344,7 @@ pub(crate) struct SandboxArgs {
     pub(crate) json: bool,
 }
 
-/// What is paused or goes on.
+/// What to pause or resume.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SwitchArgs {
     /// Only this source, instead of everything.

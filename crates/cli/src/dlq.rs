@@ -1,4 +1,4 @@
-//! `gaffer dlq`: messages that were given up, and putting them back to work.
+//! `gaffer dlq`: lists dead letters and puts them back to work.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::switch::moment;
 /// Most of a body that a list shows, in characters.
 const SHORT_CHARS_MAX: usize = 100;
 
-/// Most of a body that is shown at all, in characters: our own messages have a few hundred.
+/// Longest part of a body that is shown, in characters: our own messages have a few hundred.
 const BODY_CHARS_MAX: usize = 4_000;
 
 /// Runs one of the commands.

@@ -1,6 +1,6 @@
-//! `gaffer doctor`: looks at everything this installation needs, and says what is wrong, why, and what fixes it.
+//! `gaffer doctor`: checks everything that this installation needs, and says what is wrong, why, and how to fix it.
 //!
-//! It reads only, here and outside, and works whether or not `gaffer up` is running.
+//! It only reads, here and outside, and works whether or not `gaffer up` is running.
 
 use std::sync::Arc;
 
@@ -103,7 +103,7 @@ fn lines(finding: &Finding) -> Vec<String> {
     [Some(what), cause, mend].into_iter().flatten().collect()
 }
 
-/// Looks at everything.
+/// Collects all facts and findings.
 pub(crate) async fn examine(args: &DoctorArgs, here: &Here) -> Result<Report> {
     let folder = here.folder.clone();
     let looked = tokio::task::spawn_blocking(move || local::look(&folder)).await;

@@ -20,7 +20,7 @@ pub(crate) const USAGE: u8 = 2;
 /// Longest word that was typed and is repeated, in characters.
 const TYPED_CHARS_MAX: usize = 80;
 
-/// What can go wrong at this door.
+/// Errors of the command line.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     /// What was typed cannot be meant.
@@ -182,9 +182,9 @@ fn shortened(error: &clap::Error) -> String {
         ContextKind::InvalidSubcommand,
     ];
     let typed = typed.into_iter().filter_map(|kind| match error.get(kind) {
-        // Spaces alone stand everywhere in what clap says.
+        // Spaces alone occur everywhere in clap's text.
         Some(ContextValue::String(typed)) if !typed.trim().is_empty() => Some(typed.as_str()),
-        // Other kinds of values are clap's own words.
+        // Other kinds of values are clap's own text.
         Some(_) | None => None,
     });
     typed.fold(error.render().to_string(), |text, typed| {

@@ -117,7 +117,7 @@ struct Run {
 }
 
 impl Run {
-    /// Goes on from where the last run stopped until the App's key is stored.
+    /// Continues where the last run stopped until the App's key is stored.
     async fn made(&self) -> Result<MadeApp> {
         if let Some(id) = self.args.app_id {
             return self.take_over(id).await;

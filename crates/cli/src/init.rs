@@ -89,7 +89,7 @@ impl FirstHour {
         })
     }
 
-    /// A failure, after the rows of what was done until then, which stays. Programs get those within the error.
+    /// A failure, after the rows of completed steps, which stay. Programs get those within the error.
     fn failed(&self, error: anyhow::Error, as_json: bool) -> Result<anyhow::Error> {
         if as_json {
             return Ok(match self.notes.stored() {

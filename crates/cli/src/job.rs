@@ -1,4 +1,4 @@
-//! `gaffer job`: pieces of work for Jules, through the door of a running `gaffer up`.
+//! `gaffer job`: pieces of work for Jules, through the API of a running `gaffer up`.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -90,7 +90,7 @@ pub(crate) async fn run(args: JobArgs, here: &Here, as_json: bool) -> Result<Ans
     answer.context(doing)
 }
 
-/// The door of a running `gaffer up`.
+/// The API of a running `gaffer up`.
 struct Door<'a> {
     url: Option<Url>,
     here: &'a Here,

@@ -19,7 +19,7 @@ use crate::{render, site, stdin};
 pub(crate) mod install;
 mod stdio;
 
-/// How an agent works with the tools, in as many words as fit into its context.
+/// Instructions for an agent, short enough for its context.
 const SKILL: &str = include_str!("../../../docs/skill.md");
 
 /// Longest arguments of one call, in bytes: the longest prompt fits however it is escaped.

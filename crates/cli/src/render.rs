@@ -55,7 +55,7 @@ impl Answer {
         self
     }
 
-    /// What another program on a pipe gets instead of what people read.
+    /// The text for a program at the other end of a pipe, in place of that for people.
     pub(crate) fn piped(mut self, text: String) -> Self {
         self.piped = Some(text);
         self
@@ -148,7 +148,7 @@ pub(crate) fn answer(answer: &Answer, as_json: bool) -> io::Result<()> {
     }
 }
 
-/// Shows an answer in place of what the terminal showed, as much of it as there is room for.
+/// Shows an answer in place of the terminal's content, as much of it as fits.
 pub(crate) fn screen(answer: &Answer, term: &Term) -> io::Result<()> {
     let (rows, columns) = term.size();
     let text = answer.shown(look(term));

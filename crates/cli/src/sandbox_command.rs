@@ -1,4 +1,4 @@
-//! `gaffer sandbox`: serves a small Jules and a small GitHub to try things on.
+//! `gaffer sandbox`: serves a small Jules and a small GitHub for trying things.
 
 use std::path::Path;
 

@@ -17,9 +17,9 @@ use crate::here::Here;
 pub(crate) struct Site {
     /// Its store, queue and time.
     pub(crate) desk: Desk,
-    /// Its messages that were given up.
+    /// Its dead letters.
     pub(crate) dead: Arc<dyn DeadLetters>,
-    /// Its ticks that were given up, where ticks are messages.
+    /// Its dead ticks, where ticks are messages.
     pub(crate) dead_ticks: Option<Arc<dyn DeadLetters>>,
     /// Its queue of ticks, where it has one.
     pub(crate) ticks: Option<Arc<dyn Queue>>,
@@ -83,7 +83,7 @@ impl Keeping {
 /// Default address of `gaffer up`.
 const USUAL_DOOR: &str = "http://127.0.0.1:4180";
 
-/// The door of the Gaffer that is meant: of `gaffer up`, or the API of a stack, whose token is read from its parameters.
+/// A client of the chosen Gaffer's API: of `gaffer up`, or of a stack, whose token is read from its parameters.
 pub(crate) async fn door(url: Option<Url>, here: &Here) -> Result<Client> {
     let Some(name) = &here.stack else {
         let usual = || USUAL_DOOR.parse().context("reading the usual address");

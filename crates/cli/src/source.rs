@@ -126,7 +126,7 @@ async fn set(args: SetArgs, desk: &Desk) -> Result<Answer> {
     Ok(answer(&source, "is set"))
 }
 
-/// Says which repository is meant from now on. What was known of the one before is forgotten.
+/// Sets the repository's number. The state of the previous one is dropped.
 async fn mean(desk: &Desk, repo: &RepoName, id: RepoId) -> Result<()> {
     if desk.store.source(repo).await?.is_none() {
         return Err(Error::no_such("source", repo, "").into());
@@ -218,7 +218,7 @@ fn check(policy: &Policy) -> Result<(), Error> {
     }
 }
 
-/// A policy with what is given changed.
+/// A policy with the given changes.
 pub(crate) fn policy(before: &Policy, args: &PolicyArgs) -> Result<Policy, Error> {
     let list = |given: &Option<Vec<String>>, none: bool, before: &[String]| match given {
         Some(given) => given.clone(),
@@ -273,7 +273,7 @@ fn chain(steps: &[policy::Answer]) -> Result<Answers, Error> {
     })
 }
 
-/// Waits with what is given changed.
+/// Timings with the given changes.
 pub(crate) fn timing(before: &Timing, args: &TimingArgs) -> Timing {
     Timing {
         stuck_after: args.stuck_after.unwrap_or(before.stuck_after),

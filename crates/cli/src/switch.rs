@@ -37,7 +37,7 @@ pub(crate) async fn pause(args: SwitchArgs, here: &Here) -> Result<Answer> {
     Ok(Answer::new(json!({ "paused": true, "paused_since": since })).line(text))
 }
 
-/// Goes on.
+/// Resumes.
 pub(crate) async fn resume(args: SwitchArgs, here: &Here) -> Result<Answer> {
     let desk = Site::of(here).await?.desk;
     if let Some(repo) = &args.source {

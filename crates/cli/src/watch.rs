@@ -88,7 +88,7 @@ pub(crate) async fn run(args: WatchArgs, here: &Here) -> Result<()> {
                 Some(ended) => {
                     let ended = ended.context("watching").flatten();
                     if ended.is_err() {
-                        // The others give back what they have.
+                        // The other workers give back their events.
                         stop.send_replace(true);
                     }
                     failed = failed.and(ended);
@@ -158,7 +158,7 @@ struct Watcher {
     handler: Handler,
     once: bool,
     as_json: bool,
-    /// Events that were given back and not done since.
+    /// Events that were given back and are still not done.
     undone: Mutex<BTreeSet<EventId>>,
 }
 
@@ -273,7 +273,7 @@ impl Watcher {
         broken
     }
 
-    /// Runs the command to its end; fails when it cannot be started at all.
+    /// Runs the command to its end; fails when it cannot be started.
     async fn run_command(
         &self,
         wake: &TakenWake,

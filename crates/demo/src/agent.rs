@@ -16,7 +16,7 @@ pub(super) struct Wake {
     pub(super) job_id: Option<String>,
 }
 
-/// Answers wakes until the sandbox is gone.
+/// Answers wakes until the sandbox ends.
 pub(super) async fn answer(mut wakes: Receiver<Received>, client: Client) {
     loop {
         match wakes.recv().await {

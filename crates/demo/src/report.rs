@@ -145,7 +145,7 @@ fn announced(received: &[Received]) -> BTreeMap<(String, String), BTreeSet<Strin
     announced
 }
 
-/// Bytes about a job and kind of which the sandbox knows no occurrence at all.
+/// Bytes about a job and kind for which the sandbox has no occurrence.
 fn unexplained(received: &[Received], happened: &BTreeMap<(String, String), usize>) -> usize {
     let explained = |wake: &&Received| {
         let parsed = serde_json::from_str::<Wake>(&wake.body);
@@ -249,7 +249,7 @@ fn round(seconds: f64) -> f64 {
 }
 
 impl Report {
-    /// The report in words, a line each.
+    /// The report as text lines.
     pub fn lines(&self, without_webhooks: bool) -> Vec<String> {
         let events: Vec<String> = self
             .events

@@ -39,7 +39,7 @@ pub(super) async fn run(name: &AccountName, data: &Keeping) -> Result<Answer> {
     Err(busy().into())
 }
 
-/// Sources and jobs of an account that is gone would wait for ever.
+/// Refuses to remove an account in use: its sources and jobs would wait for ever.
 async fn refuse_used(name: &AccountName, desk: &Desk) -> Result<()> {
     for source in desk.store.sources().await? {
         if source.value.account == *name {

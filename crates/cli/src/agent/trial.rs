@@ -154,11 +154,11 @@ fn outcome(wake: &Wake, receiver: &Receiver, within: SignedDuration) -> Result<A
     }
 }
 
-/// What to look at when a desktop shows nothing.
+/// What to check when a desktop shows nothing.
 const LOOK_AT_DESKTOP: &str =
     "look at what `gaffer up` prints; it has to run in the desktop session that shows the notices";
 
-/// What to look at when nothing arrives at an address.
+/// What to check when nothing arrives at an address.
 fn look(url: &Url) -> String {
     let host = host(url);
     format!(

@@ -17,7 +17,7 @@ pub(crate) enum AccountCommand {
     /// machine can read those.
     /// For the account `default`, JULES_API_KEY in the environment takes precedence over a stored key.
     Add(AddArgs),
-    /// Change what an account may run and who is woken for it; its key stays, and what is not given stays.
+    /// Change an account's limits and agent; its key stays, and so does every option that is not given.
     Set(SetArgs),
     /// Remove an account that no source and no job uses any more, and its key.
     #[command(after_help = "Example:\n  gaffer account remove work")]
@@ -54,7 +54,7 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<AgentName>,
 
-    /// Replace the key of an account that is already there; its limits change only where they are given.
+    /// Replace the key of an existing account; its limits change only where they are given.
     #[arg(long)]
     pub(crate) replace_key: bool,
 }

@@ -83,13 +83,13 @@ impl NotifyTo {
 /// Which ways wakes go, one after the other.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Ways {
-    /// A way that wakes go; given several times, they go the next one when the one before does not get through.
+    /// A channel of its wakes; given several times, a wake takes the next one when the previous one fails.
     #[arg(long, value_name = "WAY", value_enum)]
     channel: Vec<Way>,
 }
 
 impl Ways {
-    /// The ways in their order; none when none was given.
+    /// The channels in their order; empty when none was given.
     pub(crate) fn channels(&self) -> Vec<Channel> {
         let channel = |way: &Way| match way {
             Way::Http => Channel::Http,

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::value;
 
-/// What to do with messages that were given up.
+/// What to do with dead letters.
 #[derive(Debug, Args)]
 pub(crate) struct DlqArgs {
     /// Which queue's.
@@ -25,7 +25,7 @@ pub(crate) enum QueueName {
     Ticks,
 }
 
-/// What to do with messages that were given up.
+/// What to do with dead letters.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DlqCommand {
     /// List them, the oldest first.

@@ -12,10 +12,10 @@ use super::value;
 /// What to do with GitHub.
 #[derive(Debug, Subcommand)]
 pub(crate) enum GithubCommand {
-    /// Make a GitHub App of your own that may do the least Gaffer needs, and let `gaffer up` use it.
+    /// Make a GitHub App of your own with the fewest rights that Gaffer needs, and let `gaffer up` use it.
     ///
-    /// It opens one page on this machine, which hands GitHub the App's description; there you confirm it.
-    /// An interrupted run goes on where it stopped when the command is typed again.
+    /// It opens a page on this machine that gives GitHub the App's description; you confirm it on GitHub.
+    /// The same command continues an interrupted run.
     Setup(Box<SetupArgs>),
     /// Store another token: it comes from standard input or is asked for, and is checked before it is kept.
     Token(TokenArgs),
@@ -46,7 +46,8 @@ pub(crate) struct SetupArgs {
     #[arg(long, value_name = "NAME", value_parser = value::app_name)]
     pub(crate) name: Option<String>,
 
-    /// Where GitHub sends webhooks: the public address of `gaffer up` with /github/webhook. Without one, the App hears nothing.
+    /// Where GitHub sends webhooks: the public address of `gaffer up` with /github/webhook. Without one, the App gets
+    /// no webhooks.
     #[arg(long, value_name = "URL", value_parser = value::base)]
     pub(crate) webhook_url: Option<Url>,
 

@@ -84,7 +84,7 @@ fn child(arguments: impl Iterator<Item = OsString>) -> Result<CommandLine, clap:
     })
 }
 
-/// The help of the command that lacks its subcommand, and the subcommands there are; none for any other error.
+/// The help of a command that lacks its subcommand, and its subcommands; `None` for any other error.
 pub(crate) fn lacking(error: &clap::Error) -> Option<(clap::builder::StyledStr, Vec<String>)> {
     if error.kind() != ErrorKind::MissingSubcommand {
         return None;

@@ -9,7 +9,7 @@ use url::Url;
 use super::source::{PolicyArgs, TimingArgs};
 use super::value;
 
-/// Everything that a first pull request needs; what is not given is asked for at a terminal.
+/// Everything that a first pull request needs; missing options are asked for at a terminal.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Examples:\n  gaffer init\n  gaffer init --repo acme/shop --merge on-green\n  cat .env | gaffer init --repo acme/shop --secrets-stdin\n\nSecrets are never arguments. They come from a file, from standard input, from JULES_API_KEY and GITHUB_TOKEN in the environment, or from a hidden question, and are kept as files that only you can read.\n\nExit codes: 0 nothing stands in the way, 1 something failed or the doctor found errors, 2 something is missing. What was stored by then stays."
@@ -31,7 +31,7 @@ pub(crate) struct InitArgs {
     #[arg(long, value_name = "FILE", value_parser = value::file)]
     pub(crate) github_token_file: Option<PathBuf>,
 
-    /// Read lines `JULES_API_KEY=…` and `GITHUB_TOKEN=…` from standard input; other lines are passed over.
+    /// Read lines `JULES_API_KEY=…` and `GITHUB_TOKEN=…` from standard input; other lines are ignored.
     #[arg(long, conflicts_with_all = ["key_file", "github_token_file"])]
     pub(crate) secrets_stdin: bool,
 

@@ -96,9 +96,9 @@ pub(crate) enum JobCommand {
     },
     /// Let a job's pull request be merged at its present head, once everything else allows it.
     Merge(MergeArgs),
-    /// Call a job off.
+    /// Cancel a job.
     ///
-    /// Its session is put away. Its pull request stays open unless `--close-pull` closes it.
+    /// Its session is archived. Its pull request stays open unless `--close-pull` closes it.
     #[command(
         after_help = "Examples:\n  gaffer job cancel 01j00000000000000000000000\n  gaffer job cancel 01j00000000000000000000000 --close-pull"
     )]
@@ -289,7 +289,7 @@ pub(crate) struct CreateArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<AgentName>,
 
-    /// What its agent wants to find in the wakes of this job, instead of what it wants in all of them.
+    /// The agent's resume value for wakes of this job, in place of its usual one.
     #[arg(long, value_name = "ID")]
     pub(crate) resume: Option<Resume>,
 
@@ -326,12 +326,12 @@ pub(crate) struct CreateArgs {
     pub(crate) within: SignedDuration,
 }
 
-/// What names a job. Which one that is, the door finds out.
+/// The name of a job. The API resolves it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct JobOrSession(String);
 
 impl JobOrSession {
-    /// The name as it was given.
+    /// The name as typed.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }

@@ -12,7 +12,7 @@ use super::value;
 pub(crate) enum SourceCommand {
     /// Work on a repository. By default people merge and people approve plans.
     Add(AddArgs),
-    /// Change a source; what is not given stays.
+    /// Change a source; options that are not given stay unchanged.
     Set(SetArgs),
     /// List sources.
     #[command(after_help = "Example:\n  gaffer source list --json")]
@@ -114,7 +114,7 @@ pub(crate) struct SetArgs {
 }
 
 impl SetArgs {
-    /// Whether nothing is given but the repository.
+    /// Whether only the repository is given.
     pub(crate) fn is_empty(&self) -> bool {
         let Self {
             repo: _,
@@ -239,7 +239,7 @@ pub(crate) struct TimingArgs {
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     pub(crate) stuck_after_queued: Option<SignedDuration>,
 
-    /// How long an event waits for the words that belong to it [at first: 30s].
+    /// How long an event waits for its text [at first: 30s].
     #[arg(long, value_name = "DURATION", value_parser = value::wait)]
     pub(crate) text_wait: Option<SignedDuration>,
 

@@ -22,7 +22,7 @@ pub(crate) struct StackArgs {
 }
 
 impl StackArgs {
-    /// The stack's name; none when the data folder is meant.
+    /// The stack's name; `None` when the data folder is meant.
     pub(crate) fn name(&self) -> Option<&str> {
         self.stack.as_deref().or(self.aws.then_some(USUAL))
     }

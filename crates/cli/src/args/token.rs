@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 
 use super::value;
 
-/// What to do with tokens of the HTTP door.
+/// What to do with tokens of the HTTP API.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokenCommand {
     /// Make a token, which is shown once and kept nowhere.
@@ -23,7 +23,7 @@ pub(crate) enum TokenCommand {
         #[arg(long, value_name = "DURATION", value_parser = value::duration)]
         expires: Option<SignedDuration>,
     },
-    /// List tokens, never with what opens the door.
+    /// List tokens, never with their secrets.
     #[command(after_help = "Example:\n  gaffer token list")]
     List,
     /// Have a token open nothing any more, at once.

@@ -169,7 +169,7 @@ pub(crate) fn folder(text: &str) -> Result<PathBuf, String> {
     file(text).map_err(|why| why.replace("file", "folder"))
 }
 
-/// A file, whether it is there or not; `-` may stand for standard input.
+/// A file, whether it exists or not; `-` may mean standard input.
 pub(crate) fn file(text: &str) -> Result<PathBuf, String> {
     if text.is_empty() {
         return Err("a file has a name".to_owned());

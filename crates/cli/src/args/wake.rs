@@ -60,7 +60,7 @@ pub(crate) struct ReplayArgs {
     #[arg(required_unless_present = "since", conflicts_with = "since", value_parser = value::event)]
     pub(crate) event: Option<String>,
 
-    /// All that were given up, of events that were seen at most this long ago.
+    /// All given-up wakes of events that were seen at most this long ago.
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     pub(crate) since: Option<SignedDuration>,
 
@@ -72,7 +72,7 @@ pub(crate) struct ReplayArgs {
 /// How far a wake is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Standing {
-    /// It waits for its next try, or in an inbox.
+    /// It waits for its next attempt, or in an inbox.
     Waiting,
     /// It is being sent.
     Sending,

@@ -70,7 +70,7 @@ pub(super) async fn replace(args: TokenArgs, here: &Here) -> Result<Answer> {
     Ok(answer)
 }
 
-/// Puts the App's key where one that is not used is kept, so that the App can be gone back to.
+/// Moves the App's key to the place of unused ones, so that the App can be restored.
 async fn keep_app(data: &Data, app: u64) -> Result<()> {
     let key = match data.secrets.read(&SecretName::GitHub).await {
         Ok(key) => key,

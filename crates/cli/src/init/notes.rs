@@ -11,7 +11,7 @@ pub(super) struct Notes {
     kept: Vec<String>,
     differs: Vec<Difference>,
     warnings: Vec<String>,
-    /// Of what was done, what stays even if the rest fails, in one line.
+    /// The stored results that stay even if the rest fails, in one line.
     #[serde(skip)]
     stored: String,
 }

@@ -167,7 +167,7 @@ fn nearest(repo: &RepoName, sources: &[SourceView]) -> Vec<String> {
     scored.into_iter().map(|(_, name)| name).collect()
 }
 
-/// The first names of what Jules sees, for a question.
+/// The first names of Jules's sources, for a question.
 pub(super) fn shown(sources: &[SourceView]) -> String {
     let names: Vec<_> = sources
         .iter()

@@ -14,7 +14,7 @@ use crate::stdin::{self, KeyFrom};
 /// Longest standard input with secrets, in bytes: an `.env` file is much smaller.
 const STDIN_BYTES_MAX: u64 = 64 * 1024;
 
-/// One of the two secrets, in words.
+/// One of the two secrets, as text.
 pub(crate) struct Kind {
     /// Its name in the environment and on standard input.
     pub(super) variable: &'static str,
@@ -63,7 +63,7 @@ pub(crate) const TOKEN: Kind = Kind {
     ],
 };
 
-/// The secrets that were given with the command.
+/// The secrets given with the command.
 #[derive(Default)]
 pub(super) struct Given {
     pub(super) key: Option<SecretString>,
@@ -141,7 +141,7 @@ pub(super) struct Chosen {
     pub(super) is_new: bool,
 }
 
-/// What is stored is kept; then what was given; then what a person says. `None` when there is none at all.
+/// Prefers the stored secret, then the given one, then the person's answer. `None` when there is none.
 pub(super) async fn choose(
     stored: (&dyn Secrets, &SecretName),
     (given, kind): (Option<&SecretString>, &Kind),

@@ -49,7 +49,7 @@ impl Progress {
         self.show(words.to_owned());
     }
 
-    /// Shows these words: on a terminal with since when, elsewhere only if they are new.
+    /// Shows this text: on a terminal with its start time, elsewhere only if it is new.
     fn show(&mut self, words: String) {
         let Some(term) = &self.term else { return };
         let since = match &self.shown {

@@ -1,4 +1,4 @@
-//! `gaffer job wait`: looks at a job until it has come far enough.
+//! `gaffer job wait`: polls a job until it has reached a state.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::args::value::short;
 use crate::error::Error;
 use crate::render::Answer;
 
-/// How often the door is asked: a person does not notice it, and it costs one read of one record.
+/// Poll interval of the API: a person does not notice it, and it costs one read of one record.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// The API's state of a job whose session is done and whose pull request is open.
@@ -27,7 +27,7 @@ const UNREAD: &str = "unread";
 /// Shown while the API does not answer.
 const AWAY: &str = "`gaffer up` does not answer; waiting for it to come back";
 
-/// How a look at a job ends the wait.
+/// Whether a read of a job ends the wait.
 enum Seen {
     /// It has come far enough.
     There,
@@ -149,7 +149,7 @@ async fn in_review(client: &Client, job: &JobView) -> Result<Seen, client::Error
     match client.pull_why(pull).await {
         Ok(why) if why.state == UNREAD => Ok(Seen::NotYet),
         Ok(_) => Ok(Seen::There),
-        // It is known by its name only.
+        // Only its name is known yet.
         Err(client::Error::Problem(_)) => Ok(Seen::NotYet),
         Err(error) => Err(error),
     }

@@ -46,7 +46,7 @@ pub(crate) async fn run(args: ExportArgs, here: &Here) -> Result<()> {
     } else {
         export_jobs(&Store::new(whole)).await?
     };
-    // Whoever finds no last line has only a part.
+    // Without this last line an export is incomplete.
     line(json!({ "line": "end", "lines": lines }))
 }
 
@@ -138,7 +138,7 @@ async fn export_records(whole: &dyn Whole) -> Result<u64> {
 
 fn of_record(record: &Record) -> Value {
     let list = record.list.as_ref();
-    // What is no JSON can only have been put there by somebody else; it is shown as the text it is.
+    // Only another program can have put invalid JSON there; it is shown as text.
     let body = serde_json::from_str(&record.body).unwrap_or_else(|_| json!(record.body));
     json!({
         "line": "record", "pk": record.key.pk, "sk": record.key.sk, "version": record.version, "due": record.due,

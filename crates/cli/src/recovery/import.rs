@@ -25,7 +25,7 @@ use crate::switch::moment;
 /// Largest export, in bytes: it is held in memory, and a hundred thousand records have about so many.
 const EXPORT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
-/// Records of the store that are looked at, to tell whether it is in use: more than a first look leaves there.
+/// Number of records that are read to determine whether the store is in use: more than a first start leaves there.
 pub(crate) const LOOK_AT: usize = 5;
 
 /// One line of an export.
@@ -84,7 +84,7 @@ pub(crate) async fn run(args: ImportArgs, here: &Here) -> Result<Answer> {
     let Some(stack) = &here.stack else {
         local::prepare_folder(&here.folder)
             .with_context(|| format!("preparing the data folder {}", here.folder.display()))?;
-        // Held to the end: nobody may work on a store that is half there.
+        // Held to the end: no process may work on a half-filled store.
         let _lock = FolderLock::take(&here.folder)?;
         return fill(&export, &folder(here).await?).await;
     };

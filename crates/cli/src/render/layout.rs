@@ -6,10 +6,10 @@ use console::{Color, Style, measure_text_width};
 /// Blanks between two columns.
 const GAP: usize = 2;
 
-/// How far the lines of a finding stand in: beside the longest word for how bad it is.
+/// Indentation of the lines of a finding: beside the longest severity.
 const INWARD: usize = 9;
 
-/// Columns whose words are coloured by what they mean.
+/// Columns whose words are coloured by their meaning.
 const MEANINGFUL: [&str; 3] = ["state", "health", "merge state"];
 
 /// How something is laid out.
@@ -17,7 +17,7 @@ const MEANINGFUL: [&str; 3] = ["state", "health", "merge state"];
 pub(crate) struct Look {
     /// Columns of the terminal; `None` where no terminal reads it, which takes lines of any length.
     pub(crate) width: Option<usize>,
-    /// Whether words are coloured by what they mean.
+    /// Whether words are coloured by their meaning.
     pub(crate) colour: bool,
 }
 
@@ -85,7 +85,7 @@ fn records(head: &[&'static str], rows: &[Vec<String>], look: Look) -> String {
     rows.iter().map(record).collect::<Vec<_>>().join("\n\n")
 }
 
-/// A finding: its first line beside how bad it is, and the others below that.
+/// A finding: its first line beside its severity, and the others below that.
 pub(super) fn of_finding(bad: &str, lines: &[String], look: Look) -> String {
     let room = look.width.map(|width| width.saturating_sub(INWARD));
     let style = severity(bad).filter(|_| look.colour);
@@ -161,7 +161,7 @@ fn fitted(mut widths: Vec<usize>, least: &[usize], room: usize) -> Option<Vec<us
     Some(widths)
 }
 
-/// A text in lines that are at most so wide, broken between words only.
+/// A text in lines of at most this width, broken between words only.
 fn wrapped(text: &str, room: Option<usize>) -> Vec<String> {
     let Some(room) = room.filter(|room| measure_text_width(text) > *room) else {
         return vec![text.to_owned()];
@@ -195,7 +195,7 @@ fn one_line(cell: &str) -> String {
     cell.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The colour of what a cell means; `None` where it means nothing special.
+/// The colour of a cell's meaning; `None` where it means nothing special.
 fn meaning(head: &str, cell: &str) -> Option<Style> {
     if !MEANINGFUL.contains(&head) {
         return None;

@@ -23,7 +23,7 @@ use cursor::{Cursor, Pressed};
 use frame::Seen;
 use keys::Keys;
 
-/// Longest time between two looks, and how long the door is asked to hold its answer: what is no event, such as a budget, changes too.
+/// Longest time between two refreshes, and the time of a long poll: what is no event, such as a budget, changes too.
 const REFRESH_EVERY: Duration = Duration::from_secs(5);
 
 /// Shortest time between two looks, however much happens.

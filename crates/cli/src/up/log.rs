@@ -22,7 +22,7 @@ const ONCE_IN: Duration = Duration::from_secs(60);
 /// Most different warnings and errors that are counted at the same time; what comes beyond that is logged as it comes.
 const COUNTED_MAX: usize = 1_000;
 
-/// Fields in which the same trouble differs each time.
+/// Fields in which repetitions of the same problem differ.
 const VARYING: [&str; 3] = ["work", "receives", "key"];
 
 /// How much is logged.
@@ -124,7 +124,7 @@ impl Visit for Words {
     }
 }
 
-/// A warning or an error and its digest; `None` for what is no trouble.
+/// A warning or an error and its digest; `None` for other events.
 fn trouble(event: &Event<'_>) -> Option<(u64, String)> {
     let metadata = event.metadata();
     if *metadata.level() > Level::WARN {

@@ -133,7 +133,7 @@ impl Running {
         // What its first process leaves behind is ended with the group.
         let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
         self.group.signal(Signal::KILL);
-        // It is gone, whatever waiting for it says.
+        // The process has ended, whatever the wait returns.
         let _ = self.child.wait().await;
     }
 }
@@ -142,7 +142,7 @@ impl Running {
 struct Group(Option<Pid>);
 
 impl Group {
-    /// To all of it; one that is gone needs none.
+    /// Signals the whole group; an ended one needs none.
     fn signal(&self, signal: Signal) {
         if let Some(group) = self.0 {
             let _ = kill_process_group(group, signal);

@@ -23,7 +23,7 @@ use crate::run::files::{self, state};
 /// Longest line, in bytes: an event of ours has at most 20 kB.
 const LINE_BYTES_MAX: u64 = 256 * 1024;
 
-/// How often a command is run for one event before it is given up.
+/// Maximum attempts of a command for one event.
 const TRIES_MAX: u32 = 5;
 
 /// Longest part of a malformed line that is shown, in characters.
@@ -46,7 +46,7 @@ struct Standing {
     unknown_event: u64,
 }
 
-/// Handles what is in the file, and goes on with what comes unless it is done once.
+/// Handles the events of the file, and later ones unless it runs once.
 pub(super) async fn run(args: WatchArgs, events: PathBuf, here: &Here) -> Result<()> {
     let config = files::settings(&args.config, here)?;
     let mut reader = Reader {
@@ -74,7 +74,7 @@ struct Reader {
     standing: Standing,
     handler: Handler,
     as_json: bool,
-    /// Events of this run that were given up.
+    /// Given-up events of this run.
     failed: u64,
     /// Why the outcome of an event could not be reported. Finished events are stored before that ends the command.
     untold: Option<anyhow::Error>,

@@ -26,7 +26,7 @@ const SHOWN_CHARS_MAX: usize = 8_000;
 /// Longest name of an event that is repeated, in characters.
 const NAME_CHARS_MAX: usize = 80;
 
-/// The events that there are.
+/// The known events.
 const KNOWN: [&str; 5] = ["question", "completed", "error", "stuck", "test"];
 
 /// What approves a plan.

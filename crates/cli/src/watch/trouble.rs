@@ -56,7 +56,7 @@ pub(super) fn is_settled(error: &CallError) -> bool {
     code(error).is_some_and(|code| over.contains(&code))
 }
 
-/// The code of what Gaffer refuses.
+/// The code of a refusal by Gaffer.
 pub(super) fn code(error: &CallError) -> Option<&str> {
     match error {
         CallError::Problem(problem) => Some(&problem.code),

@@ -22,7 +22,7 @@ pub(super) fn read(file: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Puts a text in the place of what was found. A link stays one, and the mode of the file stays.
+/// Replaces the found file with a text. A link stays a link, and the mode of the file stays.
 pub(super) fn write(
     file: &Path,
     found: Option<&str>,
@@ -48,7 +48,7 @@ pub(super) fn write(
         .with_context(writing)?;
     new.write_all(text.as_bytes()).with_context(writing)?;
     if found.is_some() {
-        // The umask took its part of what a new file was to have.
+        // The umask has reduced the mode of the new file.
         new.as_file().set_permissions(mode).with_context(writing)?;
     }
     new.as_file().sync_all().with_context(writing)?;

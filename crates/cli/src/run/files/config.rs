@@ -56,7 +56,7 @@ const MONITOR_BOUNDS: Bounds = Bounds {
     of: "seconds",
 };
 
-/// A look at a file costs next to nothing.
+/// Reading a file costs next to nothing.
 const WATCHER_BOUNDS: Bounds = Bounds {
     least: 0.01,
     most: 86_400.0,
@@ -94,7 +94,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// What holds without a file: the files stand in the data folder.
+    /// The defaults without a file: the files are in the data folder.
     fn usual(folder: &Path) -> Self {
         Self {
             jobs_path: folder.join("zai_jobs.jsonl"),

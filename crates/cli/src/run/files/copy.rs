@@ -37,7 +37,7 @@ pub(super) struct Copy {
     state: PathBuf,
     file: File,
     standing: Standing,
-    /// Events that stand in the file although it is not known where they ended.
+    /// Events in the file beyond the recorded length.
     there: BTreeSet<String>,
 }
 

@@ -28,7 +28,7 @@ fn place(entry: &Entry) -> (Name, String) {
 }
 
 impl Known {
-    /// The entries of a list that there is anything to be done about.
+    /// The entries of a list that need work.
     pub(super) fn news(&self, bytes: &[u8], now: Timestamp) -> Vec<Result<Entry, Wrong>> {
         let mut entries = entries::read(bytes);
         entries.retain(|entry| match entry {

@@ -64,7 +64,7 @@ pub(crate) async fn run(args: MonitorArgs, here: &Here) -> Result<()> {
 struct Round {
     taken: taken::Taken,
     appended: usize,
-    /// Why the list could not be read, if so: what was taken before goes on.
+    /// Why the list could not be read, if so: earlier entries continue.
     unread: Option<anyhow::Error>,
 }
 
@@ -234,7 +234,7 @@ impl<'a> Monitor<'a> {
                     tell(&round);
                     files.tell_unread(round.unread.as_ref());
                 }
-                // What is outside may be fixed while this goes on.
+                // An outside cause may be fixed while this continues.
                 Err(error) => {
                     let told = crate::error::tell(&error);
                     tracing::error!(

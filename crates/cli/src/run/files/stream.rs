@@ -22,12 +22,12 @@ pub(super) struct Page {
 pub(super) struct Stream<'a> {
     desk: &'a Desk,
     cursor: Option<Cursor>,
-    /// While everything is gone through from the first on.
+    /// The state of a pass over everything from the first event on.
     walk: Walk,
 }
 
 enum Walk {
-    /// Everything is still to be gone through.
+    /// The pass has not begun.
     Whole,
     /// From here on.
     On(PageToken),

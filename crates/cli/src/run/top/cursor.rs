@@ -137,7 +137,7 @@ impl Cursor {
         Pressed::Seen
     }
 
-    /// The index of the cursor; the first one when the job under it is gone.
+    /// The index of the cursor; the first one when its job is missing.
     fn at(&self, jobs: &[&JobView]) -> usize {
         let chosen = jobs
             .iter()
@@ -201,7 +201,7 @@ fn row(job: &JobView, is_chosen: bool) -> String {
     )
 }
 
-/// What waits for an answer, in its own words.
+/// The text of what waits for an answer.
 fn words(job: &JobView) -> Vec<String> {
     let inward = |line: &str| format!("    {line}");
     match &job.waiting {
@@ -252,7 +252,7 @@ mod tests {
         ]
     }
 
-    /// Presses keys one after the other and answers what the last one came to.
+    /// Presses keys one after the other and returns the result of the last one.
     fn pressed(cursor: &mut Cursor, keys: &str) -> Pressed {
         let jobs = jobs();
         let jobs: Vec<&JobView> = jobs.iter().collect();

@@ -158,7 +158,7 @@ mod tests {
             ("j".as_bytes(), Key::Char('j')),
             ("\u{1b}[A".as_bytes(), Key::Up),
             ("\u{1b}OB".as_bytes(), Key::Down),
-            // Another key of several bytes is passed over.
+            // Another key of several bytes is ignored.
             ("\u{1b}[3~\r".as_bytes(), Key::Enter),
             ("ü".as_bytes(), Key::Char('ü')),
             (b"\xff\x7f", Key::Backspace),
@@ -169,7 +169,7 @@ mod tests {
             assert_eq!(keys.next().await, key, "{bytes:?}");
         }
         tell.send(0x1b).unwrap();
-        // That nothing follows is known at once.
+        // The end of input is noticed at once.
         drop(tell);
         assert_eq!(keys.next().await, Key::Escape);
     }

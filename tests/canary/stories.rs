@@ -490,8 +490,7 @@ async fn a_secret_that_is_let_out_anywhere_is_found_there() {
     }
 }
 
-/// A word that is no credential comes out wherever the product writes what others say, and the search finds it in
-/// each of these places.
+/// A word that is no credential comes out wherever the product writes what others say, and the search finds it in each of these places.
 #[tokio::test]
 async fn a_word_that_the_product_itself_writes_is_found_where_it_stands() {
     listen();

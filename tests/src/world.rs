@@ -1,5 +1,4 @@
-//! A whole Gaffer in one process on a hand-moved clock: the real engine, adapters and SQLite, around the sandbox's
-//! real sockets; or the functions over AWS.
+//! A whole Gaffer on a hand-moved clock around the sandbox: the engine, adapters and SQLite in one process, or the functions over AWS.
 
 mod address;
 mod birth;
@@ -121,8 +120,7 @@ impl Default for Setup {
     }
 }
 
-/// Whether worlds keep their records in DynamoDB and their messages in SQS, and functions do the work. The same
-/// stories run either way.
+/// Whether worlds keep their records in DynamoDB and their messages in SQS, and functions do the work. The same stories run either way.
 fn is_cloud() -> bool {
     std::env::var_os("GAFFER_TESTS_ON").is_some_and(|ground| ground == "aws")
 }

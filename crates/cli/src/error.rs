@@ -1,5 +1,4 @@
-//! Errors of the command line, and how any failure is reported: in one or two lines, with a code for programs, and
-//! never with a secret.
+//! Errors of the command line, and how any failure is reported: in one or two lines, with a code for programs, and never with a secret.
 
 use clap::error::{ContextKind, ContextValue};
 use client::wire::Reason;

@@ -1,5 +1,4 @@
-//! `gaffer watch`: takes an agent's wakes out of its inbox and runs a command for each. Gaffer alone keeps their
-//! state, so that a watcher may die at any moment.
+//! `gaffer watch`: runs a command for each wake of an agent's inbox. Gaffer keeps their state, so a watcher may die at any time.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -299,8 +298,7 @@ impl Watcher {
         })
     }
 
-    /// Extends the lease again and again; ends when another taker has the event. A command that acknowledges by
-    /// itself may go on.
+    /// Extends the lease again and again; ends when another taker has the event. A command that acknowledges by itself may go on.
     async fn keep_held(&self, wake: &TakenWake) {
         let extend = Extend {
             agent: self.agent.clone(),
@@ -318,8 +316,7 @@ impl Watcher {
         }
     }
 
-    /// Acknowledges or gives back. While Gaffer does not answer it retries: otherwise the event would come again
-    /// although it is done.
+    /// Acknowledges or gives back. While Gaffer does not answer it retries: otherwise the event would come again although it is done.
     async fn settle(
         &self,
         wake: &TakenWake,

@@ -1,7 +1,6 @@
 //! An effect: one action outside, saved before it starts, and its life cycle.
 //!
-//! `Intent → Started → Done | Failed | Unknown`: an effect that started without a saved outcome is unknown, never
-//! intent again.
+//! `Intent → Started → Done | Failed | Unknown`: an effect that started without a saved outcome is unknown, never intent again.
 //! Only a read of the world settles it.
 
 mod action;
@@ -32,8 +31,7 @@ pub const NEGATIVES_TO_RETRY: u8 = 2;
 /// How often an effect is attempted before a person has to look: 10 attempts with doubling waits span half an hour.
 pub const ATTEMPTS_MAX: u32 = 10;
 
-/// Attempt limit while a queued session answers 404: 16 attempts span an hour and a half, and an hour in the queue is
-/// announced as stuck.
+/// Attempt limit while a queued session answers 404: 16 attempts span an hour and a half, and an hour in the queue is announced as stuck.
 pub const ATTEMPTS_WHILE_INVISIBLE_MAX: u32 = 16;
 
 /// An action and how far it is.
@@ -214,8 +212,7 @@ impl Effect {
         }
     }
 
-    /// The effect after its call failed: unknown if it may have happened, another intent if it is worth another attempt,
-    /// else failed.
+    /// The effect after its call failed: unknown if it may have happened, another intent if it is worth another attempt, else failed.
     pub fn failed(&self, failure: &Failure, now: Timestamp) -> Self {
         if self.is_settled() {
             return self.clone();
@@ -292,11 +289,9 @@ impl Effect {
         })
     }
 
-    /// The effect after a new decision asked for it again: a failed one gets its next attempt, any other stays
-    /// unchanged.
+    /// The effect after a new decision asked for it again: a failed one gets its next attempt, any other stays unchanged.
     ///
-    /// Aggregates limit creates and merges (`job::REFUSALS_MAX`, `merge::TRIES_MAX`); the attempt limit here covers
-    /// everything else.
+    /// Aggregates limit creates and merges (`job::REFUSALS_MAX`, `merge::TRIES_MAX`); the attempt limit here covers everything else.
     pub fn wished_again(&self, now: Timestamp) -> Self {
         let EffectState::Failed { at, attempt, .. } = self.state else {
             return self.clone();

@@ -37,8 +37,7 @@ pub const KEPT: SignedDuration = SignedDuration::from_hours(71);
 /// A delivery this recent may change in the log, and older ones may still appear after it.
 pub const STILL_SENDING: SignedDuration = SignedDuration::from_mins(3);
 
-/// Delays of the redelivery requests, after the failure and after each attempt: the third outlasts an outage of an
-/// hour.
+/// Delays of the redelivery requests, after the failure and after each attempt: the third outlasts an outage of an hour.
 pub const WAITS: [SignedDuration; 3] = [
     SignedDuration::from_mins(5),
     SignedDuration::from_mins(15),
@@ -51,19 +50,16 @@ pub const TRIES: u8 = 3;
 /// How long after its last attempt an undelivered webhook is given up. The sweep reads the same facts.
 pub const GIVEN_UP_AFTER: SignedDuration = SignedDuration::from_mins(15);
 
-/// Maximum number of requests in one pass: GitHub wants pauses between writes, and our endpoint gets them all at
-/// once.
+/// Maximum number of requests in one pass: GitHub wants pauses between writes, and our endpoint gets them all at once.
 pub const ASKS_A_LOOK: usize = 30;
 
-/// Interval of probes with one delivery while nothing gets through. More would only use up the attempts of
-/// deliveries.
+/// Interval of probes with one delivery while nothing gets through. More would only use up the attempts of deliveries.
 pub const PROBE_EVERY: SignedDuration = SignedDuration::from_mins(15);
 
 /// So many of the newest deliveries tell whether anything gets through.
 const NEWEST: usize = 5;
 
-/// Maximum number of failed deliveries that a record lists, so that it fits the store. Later ones stay in the log
-/// until there is room.
+/// Maximum number of failed deliveries that a record lists, so that it fits the store. Later ones stay in the log until there is room.
 pub const FAILED_MAX: usize = 250;
 
 /// When to look again while something is failing or in doubt.
@@ -194,8 +190,7 @@ pub fn look(known: &Repair, attempts: &[Attempt], around: Around, now: Timestamp
     }
 }
 
-/// Continues the requests of the last pass that GitHub's pace did not allow, without another read of the log; `None`
-/// when none is left.
+/// Continues the requests of the last pass that GitHub's pace did not allow, without another read of the log; `None` when none is left.
 pub fn go_on(known: &Repair, may_ask: bool, now: Timestamp) -> Option<Look> {
     let is_young = known.looked_at.is_some_and(|at| plus(at, LOOK_SOON) > now);
     if known.left == 0 || !is_young || !may_ask {

@@ -179,8 +179,7 @@ impl Wake {
         }
     }
 
-    /// The wake with its next attempt begun, to be saved before it is sent; `None` if it is not time, or not to be
-    /// sent.
+    /// The wake with its next attempt begun, to be saved before it is sent; `None` if it is not time, or not to be sent.
     ///
     /// One whose lease lapsed takes its next channel, if it has one.
     pub fn begin(&self, now: Timestamp) -> Option<Self> {
@@ -301,8 +300,7 @@ impl Wake {
 
     /// The wake after the order that it asks for was given while its agent had it; `None` if that changes nothing.
     ///
-    /// A sent wake is over; one that is being sent is over when its attempt is, but a process that dies in the middle
-    /// sends it again.
+    /// A sent wake is over; one that is being sent is over when its attempt is, but a process that dies in the middle sends it again.
     /// A wake taken out of an inbox stays with its taker, and returns to no one afterwards.
     /// A wake that no agent has received is still delivered: its agent has to know what happened.
     pub fn answered(&self, now: Timestamp) -> Option<Self> {
@@ -328,8 +326,7 @@ impl Wake {
         }
     }
 
-    /// The wake restarted by a person's request; an acknowledged one stays so, and one that an agent holds is on its
-    /// way.
+    /// The wake restarted by a person's request; an acknowledged one stays so, and one that an agent holds is on its way.
     pub fn revived(&self, now: Timestamp) -> Self {
         match self.state {
             WakeState::Acknowledged { .. }

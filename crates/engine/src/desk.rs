@@ -306,8 +306,7 @@ impl Unit {
         self.writes.push(Write::Put { record, expect });
     }
 
-    /// Lets a row keep its earlier due time in the index. Only for rows that the poller moves later: see
-    /// [`crate::poller`].
+    /// Lets a row keep its earlier due time in the index. Only for rows that the poller moves later: see [`crate::poller`].
     pub(crate) fn may_stand(&mut self, key: Key, stands: Option<Timestamp>) {
         self.standing.extend(stands.map(|at| (key, at)));
     }

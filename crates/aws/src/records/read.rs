@@ -162,8 +162,7 @@ pub(super) async fn get(table: &Table, key: &Key) -> Result<Option<Record>, Reco
     item.as_ref().map(item::record).transpose()
 }
 
-/// Whether a missing aggregate still has outbox messages of its own, which an older version left for an unreadable
-/// pull request.
+/// Whether a missing aggregate still has outbox messages of its own, which an older version left for an unreadable pull request.
 pub(super) async fn has_messages(table: &Table, aggregate: &Key) -> Result<bool, RecordsError> {
     let question = Question::partition(&aggregate.pk, keys::OUT, None);
     Ok(!question.items(table, 1).await?.is_empty())
@@ -212,8 +211,7 @@ pub(super) async fn partition(
     let all_here = home.as_ref().is_some_and(|home| !home.is_apart);
     if !(all_here && shares(pk, prefix) == Shares::All) {
         let question = Question::partition(pk, prefix, after.clone());
-        // One more than the page holds shows whether there is another page; an item may contribute only small
-        // records.
+        // One more than the page holds shows whether there is another page; an item may contribute only small records.
         let items = question.items(table, limit.saturating_add(2)).await?;
         for item in items.iter().filter(|item| item::is_record(item)) {
             let record = item::record(item)?;

@@ -1,5 +1,4 @@
-//! The answer chain of a question or a plan: the source's answerers get their turn one after the other until one
-//! answers.
+//! The answer chain of a question or a plan: the source's answerers get their turn one after the other until one answers.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -22,8 +21,7 @@ use crate::words;
 /// a person or an agent.
 pub const NUDGES_MAX: u32 = 5;
 
-/// How long an answer that the session has not confirmed holds up the next turn: all its attempts together take half
-/// an hour.
+/// How long an answer that the session has not confirmed holds up the next turn: all its attempts together take half an hour.
 const ANSWER_WAIT: SignedDuration = SignedDuration::from_hours(1);
 
 /// Maximum number of stored answers to one question: the newest.
@@ -282,8 +280,7 @@ fn nudge(step: &mut Step<Job>, watch: &mut Watch, told: &Told) -> bool {
     true
 }
 
-/// Records an answer to the open question, or a message to a silent session: no other turn begins until it is
-/// visible.
+/// Records an answer to the open question, or a message to a silent session: no other turn begins until it is visible.
 pub(super) fn answered(watch: &mut Watch, action: &Action, now: Timestamp) {
     let Some(reply) = reply(action) else { return };
     let is_silent = is_silent(watch);
@@ -360,8 +357,7 @@ pub fn answered_at(watch: &Watch) -> Option<Timestamp> {
     }
 }
 
-/// The answer did not get through. Returns whether it was Gaffer's own, which needs no announcement: the next
-/// answerer has its turn.
+/// The answer did not get through. Returns whether it was Gaffer's own, which needs no announcement: the next answerer has its turn.
 pub(super) fn unanswered(watch: &mut Watch, action: &Action, now: Timestamp) -> bool {
     let nudge = matches!(action, Action::Say { cause, .. } if cause.starts_with(NUDGE));
     let failed = reply(action);

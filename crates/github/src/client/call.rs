@@ -190,8 +190,7 @@ impl Client {
         (keeps_its_method && to == expected).then_some(expected)
     }
 
-    /// Sends a call within its budget; retries once if the credential was refused and another one is available, since
-    /// a 401 did nothing.
+    /// Sends a call within its budget; retries once if the credential was refused and another one is available, since a 401 did nothing.
     pub(super) async fn perform(
         &self,
         call: &Call<'_>,

@@ -1,5 +1,4 @@
-//! `gaffer monitor`: takes the jobs of a file, does what is due, and appends events to another file. It serves no
-//! HTTP.
+//! `gaffer monitor`: takes the jobs of a file, does what is due, and appends events to another file. It serves no HTTP.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -150,8 +149,7 @@ impl<'a> Monitor<'a> {
         })
     }
 
-    /// Checks which process works over the folder now, and whether the database is still the opened one; begins anew
-    /// where either has changed. Returns whether the store is another one.
+    /// Begins anew if another process works over the folder now, or its database was replaced. Returns whether it was.
     async fn look_again(&mut self) -> Result<bool> {
         let Begun { here, .. } = self.begun;
         let worker = match self.hand {

@@ -216,6 +216,7 @@ pub fn polled(account: &Account, poll: &Poll, now: Timestamp) -> Step<Account> {
         step.aggregate.budget = step.aggregate.budget.told(short, now);
         step.events.push(short_of(account, short, now));
     }
+    // A scarce budget makes polls rarer, never more frequent.
     let gap = gap.max(account.budget.gap(now));
     step.aggregate.tally = account.tally.after(poll, (gap, account.pace.tick), now);
     step.aggregate.next_poll = plus(now, gap);

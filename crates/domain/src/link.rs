@@ -127,6 +127,7 @@ pub fn weigh(facts: &PullFacts, session: &SessionView) -> Link {
             ),
         );
     }
+    // Jules's own outputs are enough; else body and branch must agree, and the session have no other pull request.
     if outputs || named.len() == 2 && only_pull(session, &facts.pull) {
         return Link::Agreed(id.clone());
     }

@@ -155,6 +155,7 @@ pub fn judge(
         reasons.push(Reason::FactsStale);
     }
     let acceptable = |reason: &Reason| matches!(reason.weight(), Weight::Wait);
+    // The session repairs a conflict only when no other reason needs a person first.
     if conflict && reasons.iter().all(acceptable) && facts.state == PullState::Open {
         return Judgement::Conflict {
             sha: facts.head.sha.clone(),
@@ -166,6 +167,7 @@ pub fn judge(
     if reasons.iter().any(|reason| !acceptable(reason)) {
         return Judgement::Refuse { reasons };
     }
+    // Further checks may still appear, so even a green head waits for a while.
     settle(&mut reasons, standing, timing, now);
     if reasons.is_empty() {
         return Judgement::Merge {
@@ -251,6 +253,7 @@ fn shape(reasons: &mut Vec<Reason>, facts: &PullFacts, standing: &Standing, poli
     let Some(files) = facts.files.known() else {
         return reasons.extend(unreadable(Thing::ChangedFiles, &facts.files));
     };
+    // An empty list could hide a protected path.
     if files.is_empty() {
         let why = "GitHub lists none".to_owned();
         reasons.push(Reason::Unknown {

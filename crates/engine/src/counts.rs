@@ -136,6 +136,7 @@ impl Desk {
                             }
                         }
                         Waiting::Pull => {
+                            // The pull request decides who they wait for: counted below from the open pull requests.
                             in_review += many;
                             continue;
                         }

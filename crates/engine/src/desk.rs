@@ -174,6 +174,7 @@ impl Desk {
         }
         self.seen.note(self.now());
         let soon = now + OUTBOX_GRACE;
+        // A message that a due row of this commit repeats needs no outbox row of its own.
         let (kept, told): (Vec<_>, Vec<_>) = messages
             .into_iter()
             .partition(|(_, work)| !writes.iter().any(|write| asks_for(write, work, soon)));

@@ -115,6 +115,7 @@ pub async fn fill(
     put_all(records, &going_on, [switches].into_iter()).await?;
     let taken = |record: &&Record| !stays_behind(&record.key) && record.key != keys::switches();
     let taken: Vec<&Record> = all.iter().filter(taken).collect();
+    // Without due times no process handles a record whose neighbours are still missing.
     for some in taken.chunks(BATCH) {
         let quiet = some.iter().map(|record| Record {
             due: None,

@@ -214,6 +214,7 @@ impl Desk {
                 &route,
             )
             .await?;
+            // Read after the pull request: a job that was cancelled meanwhile must not be merged.
             let job = self.must_job(&named.job).await?;
             job::may_merge(&job.value)?;
             let answered = self

@@ -269,6 +269,7 @@ impl Desk {
                         job,
                         received_at,
                     };
+                    // The sweep of polls repeats this call, so it needs no outbox row.
                     if is_swept {
                         unit.hint(look);
                     } else {

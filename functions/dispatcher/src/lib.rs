@@ -98,6 +98,7 @@ impl Function {
             Box::pin(self.go_on(until)).await;
             fates
         };
+        // Wakes run beside the rest, so that a slow agent delays only wakes.
         let (mut fates, woken) = futures::join!(Box::pin(others), self.all(wakes, until));
         fates.extend(woken);
         Box::pin(self.go_on(until)).await;

@@ -218,6 +218,7 @@ impl Home {
     fn apply_kin(&mut self, write: &Write) -> Verdict {
         let sk = write.key().sk.as_str();
         let found = self.kin.get(sk).map(|kin| kin.version);
+        // It may be an item of its own: only the table can decide the condition.
         if found.is_none() && self.is_apart {
             return Verdict::Apart {
                 base: 0,
@@ -243,6 +244,7 @@ impl Home {
                     CHANGED
                 }
                 None => {
+                    // It does not fit into the shared item, so it gets one of its own.
                     self.kin.remove(sk);
                     self.is_apart = true;
                     Verdict::Apart {

@@ -220,6 +220,7 @@ pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job
         | FailureClass::Invalid => false,
     };
     step.looks.push(Look::Slots(job.account.clone()));
+    // The wait grows with each refusal, unless the failure names one.
     if later && refusals < REFUSALS_MAX {
         let growing = doubling(refusals.saturating_add(4), REFUSAL_WAIT_MAX);
         let not_before = plus(now, failure.asked_wait().unwrap_or(growing));

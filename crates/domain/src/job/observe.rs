@@ -139,6 +139,7 @@ fn seen(step: &mut Step<Job>, before: &Watch, context: &Context<'_>) {
             stuck(step, &mut watch, context);
         }
     }
+    // A completed session frees its slot, and its pull request may be merged now.
     if watch.state == SessionState::Completed && before.state != SessionState::Completed {
         step.looks.push(Look::Slots(step.aggregate.account.clone()));
         step.looks.extend(watch.pull.clone().map(Look::Pull));

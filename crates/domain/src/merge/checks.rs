@@ -24,6 +24,7 @@ pub(super) fn ran(
         return reasons.extend(unreadable(Thing::Checks, &facts.checks));
     };
     if checks.is_empty() {
+        // A head without checks is only suspicious once its CI had time to start.
         let until = plus(standing.head_since, timing.ci_start);
         let cause = never_started(facts);
         let early = now.duration_since(standing.head_since) < timing.ci_start;

@@ -99,6 +99,7 @@ pub fn apply(
     }
     match input {
         Input::Facts(facts, _) if !is_the_same(pull, facts) => {
+            // Another repository took the name: nothing of ours may act on it.
             let reasons = vec![Reason::NotOurs];
             let judgement = Judgement::Refuse { reasons };
             step.due = Some(next_look(&judgement, (timing, timing.pull_poll), now));
@@ -118,6 +119,7 @@ pub fn apply(
                 ending::settled(&mut step, facts, outside, policy, now);
             }
         },
+        // GitHub's answer is no evidence: the pull request is read back.
         Input::Merged { .. } => step.due = Some(now),
         Input::MergeFailed(failure) => merge_failed(&mut step, failure, now),
     }

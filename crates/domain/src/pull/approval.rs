@@ -58,6 +58,7 @@ pub fn approve(
         at: now,
         style: word.style.clone(),
     });
+    // A person's approval gives a refused head its attempts back.
     step.aggregate.refused = None;
     step.due = Some(now);
     Ok(step)

@@ -55,6 +55,7 @@ pub(super) fn settled(
     let merged = matches!(facts.state, PullState::Merged { .. });
     let mut astray = false;
     if let PullPhase::Merging { base, .. } = &step.aggregate.phase {
+        // The base can change between the judgement and the merge; GitHub's merge call does not pin it.
         astray = merged && base.branch != facts.base.branch;
         if astray {
             let reason = format!(

@@ -204,9 +204,11 @@ fn failed_checks(step: &mut Step<Pull>, matter: &Matter<'_>, names: &[String]) {
         step.due = step.due.map(|due| due.min(ripe));
         return;
     }
+    // A working session may still push a fix by itself.
     if matter.outside.session == SessionRest::Working {
         return;
     }
+    // Recorded even when the cap is reached, so that this head raises one alarm only.
     remember(&mut pull.repairs.ci_told, sha);
     if pull.repairs.count >= matter.policy.ci_repairs {
         let reason = format!(

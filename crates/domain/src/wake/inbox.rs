@@ -85,6 +85,7 @@ impl Wake {
         now: Timestamp,
     ) -> Result<Self, LeaseLost> {
         let attempt = self.held(held, now)?;
+        // The order that it asks for was given meanwhile, so it must not come again.
         if self.answered {
             return Ok(self.acknowledged(now));
         }

@@ -113,6 +113,7 @@ impl Dispatcher {
         source: &Source,
         judged: Option<&CommitSha>,
     ) -> Result<(), Error> {
+        // A merge starts only in the pass that judged this very head.
         if let Action::Merge { sha, .. } = &found.value.action
             && judged != Some(sha)
         {
@@ -134,6 +135,7 @@ impl Dispatcher {
         let mut unit = self.desk.unit();
         self.desk.save_effect_start(&mut unit, pk, found, &started);
         match self.desk.commit(unit).await {
+            // Another dispatcher won the start and makes the call.
             Err(error) if error.is_conflict() => return Ok(()),
             outcome => outcome?,
         }

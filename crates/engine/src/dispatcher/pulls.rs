@@ -134,6 +134,7 @@ impl Dispatcher {
             let Some(session) = job.session().cloned() else {
                 continue;
             };
+            // A claim in a body or a branch is never trusted: Jules's own record is read.
             let view = self.eyes.sessions.get(&job.account, &session).await?;
             match link::weigh(facts, &view) {
                 Link::Agreed(session) => {

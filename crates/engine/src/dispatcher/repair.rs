@@ -105,6 +105,7 @@ impl Dispatcher {
         };
         let now = self.desk.now();
         let around = self.around(log).await?;
+        // Requests that GitHub's pace left over come first, without another read of the log.
         if let Some(look) = hooks::go_on(&found.value, around.may_ask, now) {
             return self.ask_as_decided(&found, &look).await;
         }

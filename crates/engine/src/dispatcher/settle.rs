@@ -129,8 +129,10 @@ impl Dispatcher {
                 .find(&job.value.account, &marker, since)
                 .await
             {
+                // Only a list that was read proves that nothing was created.
                 Err(_) => nothing(Finding::CannotTell),
                 Ok(mut views) => {
+                    // Two creates may both have happened: every process must choose the same session.
                     views.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
                     match views.into_iter().next() {
                         Some(view) => (Finding::Happened, Outcome::Created(Box::new(view))),

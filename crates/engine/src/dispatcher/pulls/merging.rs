@@ -129,6 +129,7 @@ pub(super) fn keep_evidence(
         checks: facts.checks.known().map_or(0, Vec::len),
     };
     let mut slim = kept.clone();
+    // Evidence that does not fit would block the merge, so lists are cut and their lengths kept.
     if encode(&evidence).len() > BODY_BYTES_MAX {
         slim.files = domain::facts::Fact::Known(Vec::new());
         if let domain::facts::Fact::Known(checks) = &mut slim.checks {

@@ -78,13 +78,13 @@ pub struct Account {
     pub list: ListWeight,
     /// When the activities of each watched session were last read.
     pub activity_reads: BTreeMap<SessionId, Timestamp>,
-    /// How many polls in a row wanted to read a session and did not come to it; empty while there is room for all.
+    /// Consecutive polls that skipped a session for lack of room; empty while there is room for all.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub passed_over: BTreeMap<SessionId, u32>,
-    /// What has come of its polls so far.
+    /// Counters of its polls.
     #[serde(default)]
     pub tally: Tally,
-    /// What its polls may spend in a day, and what they have spent.
+    /// The daily budget of its polls, and what they have spent.
     #[serde(default, skip_serializing_if = "Budget::is_empty")]
     pub budget: Budget,
 }
@@ -126,7 +126,7 @@ pub struct ListWeight {
 /// What an account's jobs do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bustle {
-    /// Something may still happen to a session by itself.
+    /// A session may still change by itself.
     Active,
     /// There are jobs, and none of them is active.
     Resting,
@@ -139,7 +139,7 @@ pub enum Bustle {
 pub enum Poll {
     /// It was answered.
     Answered {
-        /// What it weighed.
+        /// The weight of its list.
         list: ListWeight,
         /// Which activities were read.
         reads: BTreeMap<SessionId, Timestamp>,

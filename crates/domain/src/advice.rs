@@ -16,7 +16,7 @@ const TRIAL: &str = "trial of an order";
 /// One thing to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Advice {
-    /// Say something to a job's session.
+    /// Send a message to a job's session.
     Say,
     /// Approve a job's plan.
     Approve,
@@ -62,7 +62,7 @@ pub enum Advice {
     CreateToken,
 }
 
-/// Something to do next, and what it is about.
+/// An advised order, and its subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Next {
     /// What to do.
@@ -131,7 +131,7 @@ impl Advice {
         Self::ALL.into_iter().find(|advice| advice.word() == word)
     }
 
-    /// What it does, to follow the name of a command, tool or route.
+    /// Its effect, as a text after the name of a command, tool or route.
     pub fn does(self) -> &'static str {
         match self {
             Self::Say => "sends an answer, or other words, to its session",
@@ -214,7 +214,7 @@ pub fn accepts(
     (now, timing): (Timestamp, &Timing),
 ) -> bool {
     match order {
-        // The job is there already.
+        // The job exists already.
         Order::Create | Order::Adopt => false,
         Order::Say => job::say(job, None, (TRIAL, TRIAL), (now, timing)).is_ok(),
         Order::Approve => job::approve(job, None, None, (now, timing)).is_ok(),

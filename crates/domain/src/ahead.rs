@@ -62,7 +62,7 @@ pub fn move_back(value: &mut Value, by: (Timestamp, SignedDuration)) -> bool {
     }
 }
 
-/// A text that is a time as they are stored: in UTC, and nothing else.
+/// Parses a text that is a stored time: in UTC, and nothing else.
 fn time(text: &str) -> Option<Timestamp> {
     let begins = text.starts_with(|first: char| first.is_ascii_digit());
     let at = text

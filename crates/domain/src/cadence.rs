@@ -115,7 +115,7 @@ fn is_awaited(watch: &Watch, now: Timestamp, timing: &Timing) -> bool {
     unconfirmed || is_due || awaits_words(watch, now, timing) || watch.awaits_return(now, timing)
 }
 
-/// The state or the outputs are not what they were.
+/// The state or the outputs have changed.
 fn moved(watch: &Watch, shown: &SessionView) -> bool {
     let known = watch.pull.as_ref();
     let newest = shown

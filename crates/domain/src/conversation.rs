@@ -25,7 +25,7 @@ pub const MESSAGES_MAX: usize = 20;
 /// Longest message, in bytes as JSON; the whole of it stays with Jules.
 pub const MESSAGE_BYTES_MAX: usize = 8_000;
 
-/// The same where something is to be read whole: as much as a page holds.
+/// The same for a full text: as much as a page holds.
 const WHOLE_BYTES_MAX: usize = PAGE_BYTES_MAX;
 
 /// Heaviest page, in bytes of its messages as JSON: it is kept in one record.
@@ -46,7 +46,7 @@ const FORM: &str = "m1";
 /// How one with spans begins: versions before did not know them.
 const SPANNED: &str = "m2";
 
-/// The same for those that tell plans and reasons of failures as well.
+/// The same for cursors that also include plans and reasons of failures.
 const WHOLE: &str = "w1";
 const WHOLE_SPANNED: &str = "w2";
 
@@ -86,7 +86,7 @@ impl Stand {
 #[error("it is not a cursor of ours: leave it out to begin anew")]
 pub struct NoCursor;
 
-/// Who said something.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -126,7 +126,7 @@ pub struct Page {
     pub messages: Vec<Message>,
     /// The next cursor; the given one when there is nothing new.
     pub next: Cursor,
-    /// Whether more is there already.
+    /// Whether more messages exist already.
     pub more: bool,
 }
 

@@ -97,7 +97,7 @@ pub enum NotStartable {
     Early(Timestamp),
     /// A dispatcher holds the lease until then.
     Held(Timestamp),
-    /// Only reading the world can tell, from then on.
+    /// From then on only a read of the world can settle it.
     Unsettled(Timestamp),
     /// It is over.
     Settled,

@@ -33,7 +33,7 @@ pub struct Event {
     pub status: String,
     /// When the session last did anything.
     pub last_activity: Option<Timestamp>,
-    /// What happened.
+    /// The occurrence.
     pub what: Occurrence,
     /// Who has to know.
     pub audience: Audience,
@@ -88,11 +88,11 @@ pub enum Audience {
     Human,
 }
 
-/// What happened.
+/// The occurrence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Occurrence {
-    /// Jules asked something.
+    /// Jules asked a question.
     Question {
         /// Its text; `None` when it did not come in time.
         text: Option<String>,
@@ -111,7 +111,7 @@ pub enum Occurrence {
     UnexpectedPush {
         /// The head.
         sha: CommitSha,
-        /// What it changes, at most 20 paths.
+        /// Changed paths, at most 20.
         paths: Vec<String>,
     },
     /// The session finished.
@@ -119,7 +119,7 @@ pub enum Occurrence {
         /// Pull requests it made.
         pulls: Vec<PullRef>,
     },
-    /// Something went wrong.
+    /// An error.
     Error {
         /// What, for programs.
         cause: ErrorCause,
@@ -146,7 +146,7 @@ pub enum ErrorCause {
     SessionFailed,
     /// The session does not exist: 404 beyond the grace window.
     InvalidJob,
-    /// Jules refused to create the session for good.
+    /// Jules refused permanently to create the session.
     CreateRefused,
     /// Jules has paused the session.
     SessionPaused,
@@ -212,7 +212,7 @@ impl Occurrence {
         }
     }
 
-    /// What kind of that event it is, for programs that tell them apart.
+    /// The kind of the event, for programs.
     pub fn kind(&self) -> &str {
         match self {
             Self::Question { .. } => "question",

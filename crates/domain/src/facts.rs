@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{BranchName, CommitSha, Identity, PullRef, RepoId, RepoName};
 
-/// Something read from outside that a merge depends on.
+/// A fact from outside that a merge depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fact<T> {
@@ -21,7 +21,7 @@ pub enum Fact<T> {
     },
     /// Missing, cut short, null or not answered.
     Unknown {
-        /// What happened, for people.
+        /// The error, for people.
         why: String,
     },
 }
@@ -47,9 +47,9 @@ pub struct PullFacts {
     pub read_at: Timestamp,
     /// Open, closed or merged.
     pub state: PullState,
-    /// What would be merged.
+    /// The head to merge.
     pub head: Head,
-    /// What it would be merged into.
+    /// The base to merge into.
     pub base: Base,
     /// Whether it is a draft.
     pub draft: bool,
@@ -97,7 +97,7 @@ pub enum Depth {
 }
 
 impl PullFacts {
-    /// Whether its head lives in the repository it wants to change, by name and by number: a fork may come to bear any name.
+    /// Whether its head is in the repository it wants to change, by name and by number: a fork may get any name.
     pub fn is_from_here(&self) -> bool {
         let same_name = self.head.repo.as_ref() == Some(&self.pull.repo);
         same_name && self.head.repo_id == Some(self.repo.id)
@@ -197,7 +197,7 @@ pub enum Pass {
 pub struct Review {
     /// GitHub's numeric id of the reviewer.
     pub reviewer: u64,
-    /// What it says.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
@@ -233,7 +233,7 @@ pub struct Demands {
     pub unread: Option<Unread>,
 }
 
-/// Why something could not be read.
+/// Why a fact could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unread {
@@ -244,7 +244,7 @@ pub enum Unread {
     },
     /// It did not come whole.
     Unknown {
-        /// What happened, for people.
+        /// The error, for people.
         why: String,
     },
 }

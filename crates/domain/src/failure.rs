@@ -14,7 +14,7 @@ pub enum FailureClass {
     Unauthorized,
     /// 403: the credential works but may not do this.
     Forbidden,
-    /// 404 or 410: it is not there, or not visible yet.
+    /// 404 or 410: it does not exist, or is not visible yet.
     NotFound,
     /// Jules's 400 `FAILED_PRECONDITION`: "later", usually a quota.
     Precondition,
@@ -38,7 +38,7 @@ pub enum FailureClass {
 pub enum Happened {
     /// Certainly not: the service refused, or was never reached.
     No,
-    /// It may have been: only reading the world can tell.
+    /// It may have been: only a read of the world can settle it.
     Maybe,
 }
 
@@ -50,7 +50,7 @@ pub struct Failure {
     pub class: FailureClass,
     /// Whether the effect may have happened.
     pub happened: Happened,
-    /// What we were doing and what was answered, redacted and at most 1,024 characters.
+    /// Our action and the answer, redacted and at most 1,024 characters.
     pub message: String,
     /// How long the service asked us to stay away.
     pub retry_after: Option<SignedDuration>,

@@ -27,7 +27,7 @@ pub enum FeedHealth {
         /// About when the last one came.
         last: Timestamp,
     },
-    /// Webhooks came, and have not for long: pull requests are read at intervals.
+    /// Webhooks came, but have stopped: pull requests are read at intervals.
     Silent {
         /// About when the last one came.
         last: Timestamp,

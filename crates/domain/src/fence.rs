@@ -1,6 +1,6 @@
 //! Text from outside is data: clipped, stripped of invisible characters, and fenced before it is passed on.
 
-/// The first `chars_max` characters of a text without control characters other than newline and tab; says so when it was cut.
+/// The first `chars_max` characters of a text without control characters other than newline and tab; marks a cut.
 pub fn clip(text: &str, chars_max: usize) -> String {
     let visible = |c: &char| !is_invisible(*c);
     let mut clipped: String = text.chars().filter(visible).take(chars_max).collect();
@@ -10,14 +10,14 @@ pub fn clip(text: &str, chars_max: usize) -> String {
     clipped
 }
 
-/// Whether a text looks as [`clip_encoded`] leaves one that was longer. One that happens to end so is taken for it, too.
+/// Whether a text ends like one that [`clip_encoded`] has cut. A text that happens to end like this counts too.
 pub fn is_clipped(text: &str, bytes_max: usize) -> bool {
-    /// The longest a character can be in JSON, in bytes: what was left out may have needed so many.
+    /// The longest form of a character in JSON, in bytes: the omitted one may have needed this many.
     const CHARACTER_BYTES_MAX: usize = 6;
     text.ends_with('…') && encoded_len(text) + CHARACTER_BYTES_MAX > bytes_max
 }
 
-/// The first characters of a text that take at most `bytes_max` bytes in JSON, without the quotes around it; says so when it was cut.
+/// The first characters of a text that take at most `bytes_max` bytes in JSON, without the quotes around it; marks a cut.
 pub fn clip_encoded(text: &str, bytes_max: usize) -> String {
     let clipped = clip(text, usize::MAX);
     if encoded_len(&clipped) <= bytes_max {
@@ -34,7 +34,7 @@ pub fn clip_encoded(text: &str, bytes_max: usize) -> String {
     cut
 }
 
-/// The last characters of a text, at most so many, that take at most so many bytes in JSON; says so when it was cut.
+/// The last characters of a text within both limits, `bytes_max` as JSON; marks a cut.
 pub fn tail(text: &str, chars_max: usize, bytes_max: usize) -> String {
     let clipped = clip(text, usize::MAX);
     let mut left = bytes_max.saturating_sub('…'.len_utf8());

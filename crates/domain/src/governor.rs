@@ -84,7 +84,7 @@ pub struct Learned {
 /// Whether a job may start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Admission {
-    /// It may, with the slots as they are then.
+    /// It may, with the new slots.
     Granted(Slots),
     /// Not now.
     Later {
@@ -177,7 +177,7 @@ impl Slots {
         slots
     }
 
-    /// The slots after Jules asked to wait so long before another create.
+    /// The slots after Jules asked for a wait before another create.
     pub fn throttled(&self, job: &JobId, wait: SignedDuration, now: Timestamp) -> Self {
         let until = plus(now, wait);
         Self {

@@ -1,6 +1,6 @@
-//! Webhook deliveries that GitHub could not make: which of them to ask for again, and when to look next.
+//! Webhook deliveries that failed: which to request again, and when to read the log next.
 //!
-//! GitHub never sends a delivery again by itself, but keeps a log of three days and sends again what it is asked to.
+//! GitHub never retries a delivery by itself, but keeps a log of three days and redelivers on request.
 //! Source: GitHub, "Handling failed webhook deliveries" and "Viewing webhook deliveries".
 
 mod log;
@@ -56,16 +56,16 @@ pub const ASKS_A_LOOK: usize = 30;
 /// Interval of probes with one delivery while nothing gets through. More would only use up the attempts of deliveries.
 pub const PROBE_EVERY: SignedDuration = SignedDuration::from_mins(15);
 
-/// So many of the newest deliveries tell whether anything gets through.
+/// How many of the newest deliveries show whether any gets through.
 const NEWEST: usize = 5;
 
 /// Maximum number of failed deliveries that a record lists, so that it fits the store. Later ones stay in the log until there is room.
 pub const FAILED_MAX: usize = 250;
 
-/// When to look again while something is failing or in doubt.
+/// Interval of reads while a delivery is failing or in doubt.
 pub const LOOK_SOON: SignedDuration = SignedDuration::from_mins(5);
 
-/// When to look again while all is well.
+/// Interval of reads while all is well.
 pub const LOOK_EVERY: SignedDuration = SignedDuration::from_mins(15);
 
 /// When to retry a log that the credential may not read: permissions change seldom, and only by hand.
@@ -78,7 +78,7 @@ pub struct Repair {
     pub log: Log,
     /// When the log was last read.
     pub looked_at: Option<Timestamp>,
-    /// What came of that.
+    /// The result of that read.
     pub standing: Standing,
     /// Everything up to here was taken in.
     pub seen: Option<Mark>,
@@ -86,17 +86,17 @@ pub struct Repair {
     pub failed: Vec<Failed>,
     /// Since when every delivery fails; `None` while one gets through.
     pub unanswered_since: Option<Timestamp>,
-    /// When something was last asked for.
+    /// Time of the last redelivery request.
     pub asked_at: Option<Timestamp>,
     /// How many deliveries chosen by the last pass had to wait for GitHub's pace.
     pub left: u64,
-    /// How often something was asked for.
+    /// Number of redelivery requests.
     pub asked: u64,
     /// Deliveries that never arrived.
     pub given_up: u64,
 }
 
-/// What came of the last look.
+/// The result of the last read of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "standing")]
 pub enum Standing {
@@ -142,18 +142,18 @@ pub struct Around {
     pub in_doubt: bool,
 }
 
-/// What one look decides.
+/// The decision of one pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Look {
     /// The new state. It is saved before anything is requested.
     pub repair: Repair,
-    /// What to ask for, the oldest first, as it was before this was counted.
+    /// Deliveries to request, the oldest first, as before this pass counted them.
     pub ask: Vec<Failed>,
-    /// When to look again.
+    /// The next due time.
     pub due: Timestamp,
 }
 
-/// How far back the log has to be read.
+/// The start of the part of the log that must be read.
 pub fn since(repair: &Repair, now: Timestamp) -> Timestamp {
     let kept = plus(now, -KEPT);
     repair.seen.map_or(kept, |seen| seen.at.max(kept))

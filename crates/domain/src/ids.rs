@@ -21,7 +21,7 @@ pub struct InvalidId {
     pub kind: &'static str,
     /// The given value without secrets, cut to 80 characters.
     pub value: String,
-    /// What a valid one looks like.
+    /// The rule for valid ones.
     pub rule: &'static str,
 }
 

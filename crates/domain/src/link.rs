@@ -6,7 +6,7 @@ use crate::facts::PullFacts;
 use crate::ids::{BranchName, PullRef, SessionId};
 use crate::session::SessionView;
 
-/// Addresses of a session in the body of its pull request, with what follows being its id.
+/// Prefixes of a session's address in the body of its pull request, before its id.
 const TASK_ADDRESSES: [&str; 3] = [
     "jules.google.com/task/",
     "jules.google.com/session/",
@@ -28,11 +28,11 @@ pub struct Claim {
 /// Which session a pull request belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Link {
-    /// Enough independent evidence names this session. It still has to be one of ours.
+    /// Enough independent evidence names this session. It must still be one of ours.
     Agreed(SessionId),
     /// Nothing names a session.
     None,
-    /// Something names a session, and that is not enough to act on.
+    /// Evidence names a session, but not enough to act on.
     Doubtful {
         /// For programs.
         code: &'static str,

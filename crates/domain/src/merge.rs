@@ -48,7 +48,7 @@ pub struct Standing {
     pub unexpected: Option<Vec<String>>,
     /// Since when checks of this head may have started: when it was first seen, marked ready or reopened.
     pub head_since: Timestamp,
-    /// What became of earlier attempts to merge this head.
+    /// The outcome of earlier attempts to merge this head.
     pub refused: Option<Refused>,
     /// Merges of this source in the last 24 hours.
     pub merges_today: u32,

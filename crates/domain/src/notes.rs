@@ -1,4 +1,4 @@
-//! Notes that people and agents keep with a job: what they like to find again, and nothing that Gaffer decides by.
+//! Notes that people and agents keep with a job. No decision of Gaffer depends on them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -31,13 +31,13 @@ pub enum NotKept {
     /// A name is no name.
     #[error("a name has 1 to 100 characters that can be seen, and `{0}` has not")]
     Name(String),
-    /// Something looks like a secret.
+    /// A value looks like a secret.
     #[error("`{0}` holds what looks like a secret, and secrets are not kept with jobs")]
     Secret(String),
-    /// Something is hidden in a text.
+    /// A text contains invisible characters.
     #[error("`{0}` holds characters that cannot be seen")]
     Hidden(String),
-    /// Something is nested too deeply.
+    /// A value is nested too deeply.
     #[error("`{0}` is nested more than 8 deep")]
     Deep(String),
     /// It is too much together.

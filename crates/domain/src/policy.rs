@@ -27,7 +27,7 @@ pub struct Source {
     pub paused: bool,
     /// Base branch of new jobs that name none; without one every job has to name its own.
     pub branch: Option<BranchName>,
-    /// What may be done without asking.
+    /// What Gaffer may do without asking.
     #[serde(default)]
     pub policy: Policy,
     /// How long to wait for what.
@@ -51,7 +51,7 @@ impl Source {
         }
     }
 
-    /// Whether its pull requests are judged as by other settings of the same source, but for a pause.
+    /// Whether its pull requests are judged like under other settings of the same source, apart from a pause.
     pub fn judges_like(&self, other: &Self) -> bool {
         self.policy == other.policy && self.timing.judges_like(&other.timing)
     }
@@ -151,7 +151,7 @@ impl Policy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MergePolicy {
-    /// A person, or the agent on their behalf, says so for one SHA.
+    /// A person, or the agent on their behalf, approves one SHA.
     Human,
     /// Complete green evidence is enough.
     OnGreen,

@@ -75,7 +75,7 @@ pub struct Pull {
     /// The last head with unexpected changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unexpected: Option<Unexpected>,
-    /// What was sent back to its session. Stored, so that flapping cannot reset it.
+    /// Repair messages to its session. Stored, so that flapping cannot reset them.
     pub repairs: Repairs,
     /// Merges of the present head that were decided and did not happen.
     #[serde(default)]
@@ -109,10 +109,10 @@ pub enum PullPhase {
     Closed {
         /// Its head.
         sha: CommitSha,
-        /// Since when, as far as we saw.
+        /// Since when, as far as is known.
         since: Timestamp,
     },
-    /// Merged, or closed for good; final.
+    /// Merged, or closed permanently; final.
     Settled {
         /// Which of the two.
         state: PullState,
@@ -155,7 +155,7 @@ pub struct Approval {
     pub style: MergeStyle,
 }
 
-/// What was sent back to the session, over all heads.
+/// Repair messages to the session, over all heads.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repairs {
     /// Heads whose failed checks were sent to the session.

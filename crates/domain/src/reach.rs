@@ -31,7 +31,7 @@ pub struct Reach {
     pub repo: RepoName,
     /// Its number, from the first time that it was read; nothing is done in another one of the same name.
     pub id: Option<RepoId>,
-    /// What it is called now, if that is another name.
+    /// Its present name, if it was renamed.
     pub renamed: Option<Renamed>,
     /// What blocks work in it.
     pub trouble: Option<Trouble>,
@@ -165,7 +165,7 @@ pub fn refused(
     stand_in_the_way(step, account, (obstacle, said), now)
 }
 
-/// A pull request is gone although its repository answered; announced when it is missing a second time.
+/// A pull request is missing although its repository answered; announced when it is missing a second time.
 pub fn pull_lost(reach: &Reach, account: &AccountName, number: u64, now: Timestamp) -> Step<Reach> {
     let mut step = Step::stay(reach.clone());
     let lost = &mut step.aggregate.lost;

@@ -1,4 +1,4 @@
-//! Takes out of a text whatever looks like a secret, before the text is stored, logged, sent or shown.
+//! Removes anything that looks like a secret from a text before it is stored, logged, sent or shown.
 
 use crate::fence::{clip, clip_encoded};
 
@@ -29,7 +29,7 @@ const PREFIXES: [(&str, usize); 17] = [
     ("eyJ", 60),
 ];
 
-/// The text without anything that looks like a secret. Takes time in proportion to the text, whatever it says.
+/// The text without anything that looks like a secret. Takes time in proportion to the length of the text.
 pub fn redact(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut at = 0;
@@ -79,12 +79,12 @@ pub fn presentable(text: &str, chars_max: usize) -> String {
     clip(&redact(&clip(text, usize::MAX)), chars_max)
 }
 
-/// The same with a limit in bytes as JSON, for what has to fit into a record.
+/// The same with a limit in bytes as JSON, for texts in records.
 pub fn storable(text: &str, bytes_max: usize) -> String {
     clip_encoded(&redact(&clip(text, usize::MAX)), bytes_max)
 }
 
-/// Whether a text holds anything that looks like a secret.
+/// Whether a text contains anything that looks like a secret.
 pub fn holds_secret(text: &str) -> bool {
     redact(text) != text
 }

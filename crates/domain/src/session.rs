@@ -20,7 +20,7 @@ pub enum SessionState {
     Planning,
     /// A plan waits for approval.
     AwaitingPlanApproval,
-    /// Jules asked something.
+    /// Jules asked a question.
     AwaitingUserFeedback,
     /// Working, or stuck after the last word.
     InProgress,
@@ -121,7 +121,7 @@ pub struct Activity {
     pub at: Timestamp,
     /// Who wrote it.
     pub originator: Originator,
-    /// What it says.
+    /// Its content.
     pub kind: ActivityKind,
 }
 
@@ -129,12 +129,12 @@ pub struct Activity {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActivityKind {
-    /// Jules said something.
+    /// A message from Jules.
     AgentMessaged {
         /// Its text.
         text: String,
     },
-    /// A person said something, or we did.
+    /// A message from a person or from us.
     UserMessaged {
         /// The text.
         text: String,

@@ -13,7 +13,7 @@ pub struct Step<A> {
     pub aggregate: A,
     /// Occurrences seen for the first time.
     pub events: Vec<Event>,
-    /// Occurrences already announced to which something was added, such as a text that came late.
+    /// Announced events with an addition, such as a late text.
     pub amended: Vec<Event>,
     /// Actions outside. The same decision made twice has the same id and stays one effect.
     pub effects: Vec<Action>,

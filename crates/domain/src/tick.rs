@@ -1,4 +1,4 @@
-//! The chain of ticks where nothing runs all the time: of several chains exactly one lives, whatever becomes of their messages.
+//! The chain of ticks where no process runs all the time: of several chains exactly one lives, whatever happens to their messages.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub const TICK_WITHIN: SignedDuration = SignedDuration::from_secs(50);
 /// A message may come this much late before its chain counts as broken: queues delay to the second, and a function may have to start.
 pub const LATE: SignedDuration = SignedDuration::from_secs(15);
 
-/// A row waits so long for a poll that comes anyway: each tick costs as much as handling a row.
+/// How long a row waits for a poll that comes anyway: each tick costs as much as handling a row.
 pub const PATIENCE: SignedDuration = SignedDuration::from_secs(15);
 
 /// Who may tick next.
@@ -82,7 +82,7 @@ pub enum Next {
     Due(Option<Timestamp>),
 }
 
-/// When there is something to do next, for rows that are due and for polls.
+/// The next due time, over rows and polls.
 pub fn together(row: Option<Timestamp>, poll: Option<Timestamp>) -> Option<Timestamp> {
     match (row, poll) {
         (Some(row), Some(poll)) if poll <= row || poll.duration_since(row) <= PATIENCE => {

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::ids::TokenName;
 
-/// How every token of ours begins, so that it is recognised wherever it turns up.
+/// Prefix of all our tokens, which makes them recognisable anywhere.
 const PREFIX: &str = "gaf_";
 
 /// What a token allows: each scope also what the one before it does.
@@ -39,7 +39,7 @@ pub struct Token {
     pub name: TokenName,
     /// The SHA-256 of the token, in hex.
     pub digest: String,
-    /// What it allows.
+    /// Its scope.
     pub scope: Scope,
     /// Since when.
     pub created_at: Timestamp,
@@ -78,7 +78,7 @@ impl Token {
         (token, text)
     }
 
-    /// What it allows now.
+    /// Its present scope.
     pub fn scope_at(&self, now: Timestamp) -> Result<Scope, Closed> {
         match (self.revoked_at, self.expires_at) {
             (Some(_), _) => Err(Closed::Revoked),

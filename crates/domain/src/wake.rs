@@ -70,7 +70,7 @@ pub struct Wake {
     /// Which ways it goes after that, when it does not get through.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub then: Vec<Channel>,
-    /// Whether what it asks was answered while its agent had it: it is not handed out again.
+    /// Whether its question was answered while its agent had it: it is not handed out again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub answered: bool,
     /// How far it is.
@@ -162,7 +162,7 @@ impl Wake {
         }
     }
 
-    /// Whether its agent is done with it: it was acknowledged, or what it asks was answered.
+    /// Whether its agent is done with it: it was acknowledged, or its question was answered.
     pub fn is_done_with(&self) -> bool {
         self.answered || matches!(self.state, WakeState::Acknowledged { .. })
     }
@@ -223,7 +223,7 @@ impl Wake {
     /// The wake after an attempt.
     pub fn tried(&self, outcome: &TryOutcome, now: Timestamp) -> Self {
         if *outcome == TryOutcome::Acknowledged {
-            // However late the answer came.
+            // Even if the answer came late.
             return self.acknowledged(now);
         }
         let goes_on = match outcome {

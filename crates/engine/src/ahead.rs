@@ -72,7 +72,7 @@ impl Seen {
 }
 
 impl Store {
-    /// The newest time at which something was stored as done, by the last polls and ticks; none before anything was.
+    /// The newest time of a finished action, by the last polls and ticks; `None` before the first.
     pub async fn newest(&self) -> Result<Option<Timestamp>, Error> {
         let ticked = self.read::<Lease>(&keys::tick()).await?;
         let ticked = ticked.and_then(|lease| lease.value.at);

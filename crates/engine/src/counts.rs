@@ -20,7 +20,7 @@ use crate::status::{ENDED, state_of};
 use crate::store::{PAGE, Versioned, decode};
 use crate::waits::Waits;
 
-/// Open pull requests that are read to tell who is waited for. Who waits for one that is beyond them is counted as [`NOT_READ`].
+/// Maximum number of open pull requests that are read to determine who is waited for. Jobs beyond them count as [`NOT_READ`].
 pub const PULLS_READ_MAX: usize = 500;
 
 /// What jobs in review are counted as of whose pull requests there are too many to be read.
@@ -161,7 +161,7 @@ impl Desk {
         Ok(())
     }
 
-    /// Who is waited for by the jobs of which their pull requests tell: those that are open are read, up to a number.
+    /// Counts jobs in review by who they wait for: reads their open pull requests, up to a limit.
     async fn count_in_review(
         &self,
         mut left: u64,

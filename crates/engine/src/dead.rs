@@ -45,14 +45,14 @@ pub struct Letter {
     pub malformed: bool,
 }
 
-/// What came of putting dead letters back to work.
+/// The outcome of putting dead letters back to work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Redriven {
     /// Those that wait for the dispatcher again.
     pub redriven: BTreeSet<String>,
     /// Those that no dispatcher can parse: they stay until they are dropped by hand.
     pub malformed: BTreeSet<String>,
-    /// Those that are gone, or that another process took.
+    /// Those that do not exist any more, or that another process took.
     pub gone: BTreeSet<String>,
 }
 

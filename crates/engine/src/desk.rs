@@ -31,7 +31,7 @@ pub const OUTBOX_GRACE: SignedDuration = SignedDuration::from_secs(5);
 /// Maximum attempts at a decision after conflicts with other writers.
 pub const DECIDE_AGAIN_MAX: u32 = 8;
 
-/// Why something could not be done.
+/// Why an operation failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// The store could not be read.
@@ -40,10 +40,10 @@ pub enum Error {
     /// The store could not be written.
     #[error(transparent)]
     Commit(#[from] CommitError),
-    /// The queue could not be used. What was saved is published later.
+    /// The queue could not be used. Saved messages are published later.
     #[error(transparent)]
     Queue(#[from] QueueError),
-    /// What was asked for cannot be done now.
+    /// The order cannot be carried out now.
     #[error(transparent)]
     NotNow(#[from] domain::job::NotNow),
     /// There is no such thing.
@@ -134,7 +134,7 @@ impl Desk {
         self.clock.now()
     }
 
-    /// Resolves when something was saved in this process after the call.
+    /// Resolves after the next commit in this process.
     pub async fn saved(&self) {
         self.bell.notified().await;
     }
@@ -215,7 +215,7 @@ impl Desk {
     }
 }
 
-/// Whether a row that is written says by itself, when it is due, what a message says now: such a message needs no row of its own.
+/// Whether a written row, when it is due, asks for the same as a message: such a message needs no row of its own.
 fn asks_for(write: &Write, work: &Work, soon: Timestamp) -> bool {
     match write {
         Write::Put { record, .. } => {
@@ -245,7 +245,7 @@ pub struct Unit {
     telling: Telling,
     /// Stored due times of rows that may be due too early.
     standing: BTreeMap<Key, Timestamp>,
-    /// What happened to which job, logged once it is saved.
+    /// News of jobs, logged after the commit.
     pub(crate) news: Vec<(JobId, String)>,
 }
 
@@ -269,7 +269,7 @@ impl Place {
         }
     }
 
-    /// In no index, to be forgotten so long after a time: see [`crate::forget`].
+    /// In no index, to expire this long after a time: see [`crate::forget`].
     pub fn until(settled: Timestamp, kept: SignedDuration) -> Self {
         Self {
             forget: forget::after(settled, kept),
@@ -312,7 +312,7 @@ impl Unit {
         self.standing.extend(stands.map(|at| (key, at)));
     }
 
-    /// Deletes what was read before.
+    /// Deletes a record that was read before.
     pub fn delete<T>(&mut self, key: Key, found: &Versioned<T>) {
         self.writes.push(Write::Delete {
             key,

@@ -29,7 +29,7 @@ const SESSION_PAGES: usize = 3;
 /// Sessions a page is asked for: pages can carry whole patches, seen to weigh 0.8 MB each.
 const SESSION_PAGE_SIZE: u32 = 10;
 
-/// Everything that the doctor looks through.
+/// The doctor's readers.
 pub struct Doctor {
     /// What is stored.
     pub store: Store,

@@ -95,7 +95,7 @@ impl Desk {
         })
     }
 
-    /// The same, but while there is nothing, something is waited for until `waiting` is over.
+    /// The same with long polling: an empty answer waits for an event until `waiting` ends.
     pub async fn events_while(
         &self,
         asked: &Asked,

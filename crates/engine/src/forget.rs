@@ -39,7 +39,7 @@ pub const AT_ONCE: usize = 500;
 // No message may outlive its record.
 const _: () = assert!(WAKE.as_secs() > (4 + 14 + 1) * DAY.as_secs());
 
-/// The whole second so long after a time; `None` when that is beyond all times.
+/// The whole second after a time plus a retention; `None` when that is out of range.
 pub(crate) fn after(settled: Timestamp, kept: SignedDuration) -> Option<Timestamp> {
     let at = settled.checked_add(kept).ok()?;
     Timestamp::from_second(at.as_second()).ok()

@@ -12,7 +12,7 @@ use crate::keys;
 use crate::ports::{Expect, Key};
 use crate::store::Versioned;
 
-/// Most rows that are looked through: a due row is read as a key and two numbers, so that a million of them is no burden.
+/// Maximum number of rows to check: a due row is read as a key and two numbers, so that a million of them is no burden.
 const ROWS_MAX: usize = 1_000_000;
 
 impl Desk {

@@ -31,7 +31,7 @@ pub enum ImportError {
     /// The store is in use.
     #[error("the store is not empty: it holds {} {}", key.pk, key.sk)]
     Occupied {
-        /// Something that it holds.
+        /// A record in it.
         key: Key,
     },
     /// Another import was begun there.
@@ -65,7 +65,7 @@ fn stays_behind(key: &Key) -> bool {
     *key == keys::tick() || *key == keys::importing()
 }
 
-/// Whether a Gaffer writes it by itself over an empty store: who it is, who ticks, and what that costs.
+/// Whether a Gaffer writes it by itself over an empty store: its id, its ticks, and its usage.
 fn is_first_look(key: &Key) -> bool {
     [keys::installation(), keys::tick()].contains(key) || keys::is_usage(key)
 }
@@ -144,7 +144,7 @@ async fn put_all(
     records.commit(writes.chain([check]).collect()).await
 }
 
-/// What holds while the import that was begun has not ended.
+/// The condition that the import has not ended.
 async fn going_on(records: &dyn Records) -> Result<Expect, ImportError> {
     let found = records.get(&keys::importing()).await?;
     let found = found.ok_or(ImportError::Ended)?;

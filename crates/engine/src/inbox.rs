@@ -88,7 +88,7 @@ impl Desk {
         }
     }
 
-    /// The same, but while there is nothing, something is waited for until `waiting` is over. What was taken is never lost on the way.
+    /// The same with long polling: an empty answer waits for a wake until `waiting` ends. A taken wake is never lost on the way.
     pub async fn take_while(
         &self,
         (agent, most): (&AgentName, usize),

@@ -51,7 +51,7 @@ pub struct Order {
     pub title: Option<String>,
     /// Who is woken; the source's agent without one.
     pub agent: Option<AgentName>,
-    /// What they want to find in its wakes.
+    /// The agent's resume value for its wakes.
     pub resume: Option<Resume>,
     /// How much it matters; the usual without one.
     pub priority: Option<Priority>,
@@ -66,7 +66,7 @@ pub struct Named {
     pub job: JobId,
     /// The session it was named by, if it was.
     pub session: Option<SessionId>,
-    /// Who names it to order something, for the record.
+    /// The caller of the order, for the record.
     pub by: Option<String>,
 }
 
@@ -95,7 +95,7 @@ pub struct Wish {
 pub struct Once {
     /// A digest of the name that the asker gave it.
     pub name: String,
-    /// A digest of the whole order, to tell a repetition from another order under the same name.
+    /// A digest of the whole order, to distinguish a repetition from another order under the same name.
     pub order: String,
 }
 
@@ -321,7 +321,7 @@ impl Desk {
     }
 }
 
-/// Whether an order is something that the session itself gets.
+/// Whether an order goes to the session itself.
 fn is_for_the_session(order: job::Order) -> bool {
     match order {
         job::Order::Say | job::Order::Approve => true,

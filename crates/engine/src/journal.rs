@@ -37,9 +37,9 @@ pub struct Entry {
     pub about: About,
     /// Its id, where it has one.
     pub id: String,
-    /// What it is. Parts of it may be text from outside.
+    /// Its description. Parts of it may be text from outside.
     pub what: String,
-    /// What became of it. Parts of it may be text from outside.
+    /// Its outcome. Parts of it may be text from outside.
     pub outcome: String,
 }
 

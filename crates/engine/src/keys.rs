@@ -132,7 +132,7 @@ pub fn artifacts_page(id: &JobId, page: u32) -> Key {
     key(job_pk(id), format!("{ARTIFACTS_PAGE}{page:03}"))
 }
 
-/// What was last read of a job's conversation after a cursor; `cursor` is a digest of it.
+/// The last read page of a job's conversation after a cursor; `cursor` is a digest of it.
 pub fn messages(id: &JobId, cursor: &str) -> Key {
     key(job_pk(id), format!("{MESSAGES}{cursor}"))
 }
@@ -228,7 +228,7 @@ pub fn session(session: &SessionId) -> Key {
     key(format!("SESSION#{session}"), META)
 }
 
-/// What was already carried out under a name that its asker gave it; `name` is a digest.
+/// An order that was carried out under its caller's name; `name` is a digest.
 pub fn once(name: &str) -> Key {
     key(format!("ONCE#{name}"), META)
 }
@@ -307,7 +307,7 @@ pub fn installation() -> Key {
     key("CFG#installation", META)
 }
 
-/// The time that this store knows nothing of, since it was put back from a copy.
+/// The gap of a restored store.
 pub fn gap() -> Key {
     key("CFG#gap", META)
 }

@@ -207,7 +207,7 @@ impl Poller {
             return Ok(known);
         }
         let records = self.desk.store.records();
-        // Who writes an account under its version, and alone, may read it as it was a moment ago.
+        // A process that ticks alone and writes under the version may use a cached row.
         let found = match is_remembered {
             true => records.glance(std::slice::from_ref(&row.key)).await?.pop(),
             false => records.get(&row.key).await?,
@@ -271,7 +271,7 @@ impl Tick {
     }
 }
 
-/// What is due first, as far as a tick knows.
+/// The earliest due time that a tick has seen.
 struct Soonest {
     row: Option<Timestamp>,
     poll: Option<Timestamp>,

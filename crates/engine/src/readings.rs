@@ -17,7 +17,7 @@ pub const READINGS_MAX: u32 = 30;
 /// In which time these are counted.
 pub const READINGS_WINDOW: SignedDuration = SignedDuration::from_secs(60);
 
-/// Longest reason why something could not be read, in characters.
+/// Longest reason of a failed read, in characters.
 const FAILURE_CHARS_MAX: usize = 300;
 
 /// A page of a job's conversation.
@@ -31,7 +31,7 @@ pub struct ReadMessages {
     pub messages: Vec<Message>,
     /// Where to go on, as [`Cursor`] writes it.
     pub next: String,
-    /// Whether more is there already.
+    /// Whether more messages exist already.
     pub more: bool,
     /// Why it could not be read, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,7 +67,7 @@ impl ReadMessages {
 /// A read of a job's session on request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Looked {
-    /// When it began; what it showed is in the job by then.
+    /// When it began; its result is in the job by then.
     pub read_at: Timestamp,
     /// Why the session could not be read, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,7 +99,7 @@ impl Readings {
     }
 }
 
-/// Something that was read outside at a time.
+/// A result of a read outside, with its time.
 pub(crate) trait Dated {
     /// When the reading began.
     fn read_at(&self) -> Timestamp;

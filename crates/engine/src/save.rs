@@ -134,7 +134,7 @@ impl Desk {
                 found.map(|found| found.version),
                 place,
             );
-            // One that begins to be watched is put where it stays for long.
+            // A newly watched job gets a place that it keeps for long.
             if !begins_to_be_watched(found.map(|found| &found.value), job) {
                 unit.may_stand(keys::job(&job.id), found.and_then(|found| found.due));
             }
@@ -148,7 +148,7 @@ impl Desk {
             // An adoption that is decided again has the same job.
             unit.put_ahead_again(keys::job_listed(&job.id), &job.id, place);
         }
-        // Most steps have nothing to tell.
+        // Most steps have no events.
         let route = match step.events.is_empty() {
             true => Route::default(),
             false => self.route(job).await?,

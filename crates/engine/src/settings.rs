@@ -23,7 +23,7 @@ pub struct Agent {
     pub channels: Vec<Channel>,
     /// Since when it takes no more wakes, and why.
     pub disabled: Option<Disabled>,
-    /// What it wants to find in each of its wakes.
+    /// The value that it wants to find in each of its wakes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume: Option<Resume>,
     /// Set for a person, who gets a notice of every event that waits for a person. The address it goes to is the secret `agents/<name>`.
@@ -101,7 +101,7 @@ pub enum AppSetup {
         /// The port of the page that it goes back to.
         port: u16,
     },
-    /// The App is there and not used yet; its key may not have reached the secrets, where it is `apps/ID`.
+    /// The App exists and is not used yet; its key may not have reached the secrets, where it is `apps/ID`.
     Made(MadeApp),
     /// The key is stored and in use.
     Stored(MadeApp),

@@ -50,7 +50,7 @@ pub(crate) struct Answers {
 }
 
 impl Desk {
-    /// What is going on, as it was within the last second: many who ask at once cause one answer.
+    /// The status of the last second: many callers at once share one answer.
     pub async fn shared_status(&self) -> Result<Status, Error> {
         let answers = Arc::clone(&self.answers);
         let find = self.status();

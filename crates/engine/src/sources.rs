@@ -1,4 +1,4 @@
-//! Settings of sources as they are saved, and what a change of them causes at once.
+//! Saving settings of sources, and the immediate effects of changes.
 
 use domain::ids::RepoName;
 use domain::policy::Source;

@@ -49,7 +49,7 @@ pub struct Status {
     pub last_tick: Option<Timestamp>,
     /// How news of each source reaches us.
     pub feeds: Vec<FeedStatus>,
-    /// What became of webhook deliveries that failed.
+    /// Failed webhook deliveries and their redelivery.
     pub hooks: Vec<HookStatus>,
     /// How GitHub lets us work.
     pub github: GitHubStatus,
@@ -80,7 +80,7 @@ pub struct FeedStatus {
     pub health: FeedHealth,
 }
 
-/// What became of webhook deliveries that failed, by GitHub's log of them.
+/// Failed webhook deliveries and their redelivery, by GitHub's log of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookStatus {
     /// The log: the App's or a repository's.
@@ -91,7 +91,7 @@ pub struct HookStatus {
     pub trouble: Option<String>,
     /// Deliveries that failed and have not arrived since.
     pub failed: u64,
-    /// How often something was asked for again so far.
+    /// Number of redelivery requests so far.
     pub asked: u64,
     /// Deliveries that never arrived.
     pub given_up: u64,
@@ -110,7 +110,7 @@ pub struct AccountStatus {
     pub slots: (u64, u32),
     /// Tasks of the last 24 hours and allowed.
     pub today: (u64, u32),
-    /// What has come of its polls so far.
+    /// Counters of its polls.
     #[serde(default)]
     pub tally: Tally,
     /// Requests to Jules of today's polls, where they are counted, and allowed.
@@ -223,7 +223,7 @@ impl Desk {
         let sources = self.store.sources().await?;
         let names = found.iter().map(|it| it.value.name.clone());
         let used = sources.iter().map(|it| it.value.account.clone());
-        // A source may name an account that is not there any more.
+        // A source may name an account that does not exist any more.
         let names: BTreeSet<AccountName> = names.chain(used).collect();
         let mut counts = self.job_counts(&names).await?;
         let mut accounts = Vec::new();

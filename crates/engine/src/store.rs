@@ -34,7 +34,7 @@ use crate::settings::{
 /// Records read in one page.
 pub(crate) const PAGE: usize = 100;
 
-/// Most records read for one question: beyond that something is wrong with the question.
+/// Maximum number of records read for one query: beyond that the query is wrong.
 const READ_MAX: usize = 10_000;
 
 /// Typed access to everything stored.
@@ -340,7 +340,7 @@ impl Store {
             .map(|found| found.value))
     }
 
-    /// The time that this store knows nothing of; `None` unless it was put back from a copy.
+    /// The gap of a restored store; `None` in any other.
     pub async fn gap(&self) -> Result<Option<Gap>, RecordsError> {
         Ok(self.read(&keys::gap()).await?.map(|found| found.value))
     }

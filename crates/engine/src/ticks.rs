@@ -69,7 +69,7 @@ impl Ticks {
     }
 }
 
-/// What came of wanting to tick.
+/// The outcome of a request to tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
     /// It ticked.

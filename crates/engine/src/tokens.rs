@@ -35,7 +35,7 @@ impl Desk {
         }
     }
 
-    /// Has a token open nothing from now on, wherever it is shown. Doing it twice changes nothing.
+    /// Revokes a token everywhere. Doing it twice changes nothing.
     pub async fn revoke_token(&self, name: &TokenName) -> Result<Token, Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
             let found = self.store.token(name).await?;

@@ -18,10 +18,10 @@ use crate::store::{Store, Versioned};
 /// Days that are kept: a whole month of any length.
 pub const DAYS_KEPT: usize = 31;
 
-/// How often what was counted is stored: two more requests in ten minutes are next to nothing.
+/// Interval of storing the counters: two more requests in ten minutes are next to nothing.
 pub const STORED_EVERY: SignedDuration = SignedDuration::from_mins(10);
 
-/// What was used.
+/// Usage counters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Used {
@@ -87,12 +87,12 @@ pub struct Allowance {
     pub dollars_a_day: Option<f64>,
 }
 
-/// What running has cost today, as far as it was stored.
+/// Today's cost so far, as far as it was stored.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Spending {
     /// In US dollars.
     pub dollars_today: f64,
-    /// What it may cost.
+    /// The daily limit.
     pub dollars_a_day: Option<f64>,
 }
 
@@ -106,11 +106,11 @@ impl Spending {
 
 /// Counts billable usage of calls.
 pub trait Meter: Send + Sync {
-    /// What was used since the last time this was asked.
+    /// The usage since the last call.
     fn take(&self) -> Used;
 }
 
-/// The roles that count what they use.
+/// The roles that count their usage.
 pub const ROLES: [&str; 2] = ["poller", "dispatcher"];
 
 /// Stores what one role of this process uses, now and then.
@@ -178,7 +178,7 @@ async fn store(desk: &Desk, role: &str, used: Used) -> Result<(), Error> {
 }
 
 impl Desk {
-    /// What running has cost today, and what it may cost.
+    /// Today's cost so far, and its limit.
     pub async fn spending(&self) -> Result<Spending, Error> {
         let mut used = Used::default();
         let today = date(self.now());

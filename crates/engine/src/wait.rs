@@ -1,4 +1,4 @@
-//! Waiting for something that another hand saves, in this process or in another one.
+//! Waiting for a change that another task or process saves.
 
 use std::future::pending;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use crate::desk::Desk;
 /// Interval of the checks while waiting, since another process may have saved something.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
-/// What was found by looking.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen<T> {
-    /// What was waited for.
+    /// The awaited result.
     Enough(T),
     /// The state while it is not there.
     NotYet(T),
@@ -31,7 +31,7 @@ impl<T> Seen<T> {
 }
 
 impl Desk {
-    /// Looks again whenever something may have changed, until it is enough or `waiting` is over: then how things are is the answer.
+    /// Checks again whenever something may have changed, until the result is enough or `waiting` ends: then it returns the present state.
     pub async fn look_while<T, E, F>(
         &self,
         waiting: impl Future<Output = ()> + Send,

@@ -9,7 +9,7 @@ use domain::pull::Pull;
 use crate::desk::{Desk, Error};
 use crate::why::AsRead;
 
-/// Who is waited for, of several jobs: what they share is read once.
+/// Determines who several jobs wait for: shared inputs are read once.
 pub struct Waits<'a> {
     desk: &'a Desk,
     /// The agent that a source names.
@@ -33,7 +33,7 @@ impl<'a> Waits<'a> {
         Ok(self.as_read(job).await?.0)
     }
 
-    /// The same, and how old what was read of its pull request is.
+    /// The same, with the age of the reading of its pull request.
     pub async fn as_read(&mut self, job: &Job) -> Result<(WaitsFor, Option<AsRead>), Error> {
         if !matches!(job.phase, Phase::Watching(_)) {
             return Ok((job::waits_for(job, None, None), None));

@@ -42,7 +42,7 @@ impl Desk {
         Err(busy(event))
     }
 
-    /// Adds to a unit that wakes whose agents have them are done with, since an order about their job is what they ask for.
+    /// Marks wakes in their agents' hands as done, since an order about their job is what they ask for.
     pub(crate) async fn answer(
         &self,
         unit: &mut Unit,

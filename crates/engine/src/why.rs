@@ -40,7 +40,7 @@ pub struct Why {
     pub because: Vec<Reasoned>,
     /// What will be done, the soonest first.
     pub then: Vec<Planned>,
-    /// What to do about it: what would be accepted as things are.
+    /// Advice: orders that would be accepted now.
     pub next: Vec<Next>,
     /// The latest time of its next check.
     pub next_look: Option<Timestamp>,
@@ -76,7 +76,7 @@ pub struct Reasoned {
     pub sentence: String,
 }
 
-/// Something that will be done.
+/// A planned action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Planned {
     /// When; `None` if that depends on others.
@@ -111,7 +111,7 @@ impl Found {
         });
     }
 
-    /// What has a time comes first, the soonest first.
+    /// Actions with a time come first, the soonest first.
     fn into_why(
         mut self,
         (job, pull): (Option<JobId>, Option<PullRef>),
@@ -200,7 +200,7 @@ impl Desk {
         found.next = advice::accepted(about, advised, (self.now(), timing));
     }
 
-    /// What holds everything, or everything of a source.
+    /// Explains pauses of everything, or of a source.
     async fn switches(&self, found: &mut Found, repo: &domain::ids::RepoName) -> Result<(), Error> {
         if self.store.switches().await?.value.paused_since.is_some() {
             found.because("paused", "Everything is paused.");

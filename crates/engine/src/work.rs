@@ -48,7 +48,7 @@ pub enum Work {
         sha: Option<CommitSha>,
         /// When the wake-up came in.
         received_at: Timestamp,
-        /// What it says; a hint when to look.
+        /// Its news; a hint when to read.
         #[serde(default, skip_serializing_if = "News::is_change")]
         news: News,
     },
@@ -84,7 +84,7 @@ pub enum Work {
         /// The id its job will have.
         id: JobId,
     },
-    /// An account that was idle has something to watch: it is polled at its working pace from now on.
+    /// Poll a previously idle account at its working pace from now on.
     Watch {
         /// Which account.
         account: AccountName,
@@ -102,7 +102,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// What it is about. Of messages about the same, handled one after the other, the later ones find what the first has read.
+    /// Its subject. Of messages about the same subject, handled one after the other, the later ones find what the first has read.
     pub fn about(&self) -> String {
         match self {
             Self::Job { id }

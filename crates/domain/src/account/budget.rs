@@ -10,7 +10,7 @@ use crate::when::plus;
 /// A day, in UTC.
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
-/// What polls of an account may spend in a day, and what they have spent.
+/// The daily budget of an account's polls, and what they have spent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Budget {
@@ -20,12 +20,12 @@ pub struct Budget {
     /// Until when polls are as rare as they may be, because the money of the day is spent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dear_until: Option<Timestamp>,
-    /// What was spent on one day.
+    /// Usage on one day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spent>,
 }
 
-/// What was spent on one day.
+/// Usage on one day.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
     /// When the day began, in UTC.
@@ -143,7 +143,7 @@ impl Budget {
         money.into_iter().chain(requests).collect()
     }
 
-    /// Whether something is used up.
+    /// Whether a budget is used up.
     pub fn is_short(&self, now: Timestamp) -> bool {
         let nobody_told = Spent {
             told: false,

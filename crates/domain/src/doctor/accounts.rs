@@ -84,7 +84,7 @@ fn refused(failure: &Failure, about: &str) -> Finding {
     let code = match failure.class {
         FailureClass::Unauthorized => Code::JulesKeyRefused,
         FailureClass::Forbidden => Code::JulesForbidden,
-        // An address that is not Jules's answers 404, or with something that is no JSON.
+        // A wrong address answers 404, or with something that is no JSON.
         FailureClass::Network | FailureClass::Garbled | FailureClass::NotFound => {
             Code::JulesUnreachable
         }

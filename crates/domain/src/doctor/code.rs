@@ -1,6 +1,6 @@
-//! Everything that the doctor can find: a stable code, how bad it is, its cause, and what fixes it.
+//! All findings of the doctor: a stable code, a severity, a cause, and a fix.
 //!
-//! Words in capitals stand for names that a finding fills in; `docs/doctor.md` shows them as they are here.
+//! Words in capitals are placeholders that a finding fills in; `docs/doctor.md` shows them unchanged.
 
 use super::finding::Severity;
 

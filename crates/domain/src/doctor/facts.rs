@@ -17,7 +17,7 @@ use crate::wake::Notify;
 pub struct Facts {
     /// This machine.
     pub machine: MachineFacts,
-    /// What the store holds and what it leads to; `None` when it cannot be read.
+    /// Contents of the store and what they refer to; `None` when the store is unreadable.
     pub installation: Option<InstallationFacts>,
 }
 
@@ -26,9 +26,9 @@ pub struct Facts {
 pub struct MachineFacts {
     /// The data folder, as a shell takes it.
     pub folder: String,
-    /// What is there.
+    /// The database.
     pub data: DataFacts,
-    /// The mode bits of the folder, if it is there.
+    /// The mode bits of the folder, if it exists.
     pub mode: Option<u32>,
     /// Bytes that may still be written there.
     pub disk_free: Option<u64>,
@@ -50,22 +50,22 @@ pub enum DataFacts {
     },
     /// A database that cannot be opened.
     StoreUnreadable {
-        /// What was said.
+        /// The reported reason.
         why: String,
     },
     /// A database, or a record in it, of a newer Gaffer.
     StoreNewer {
-        /// What was said.
+        /// The reported reason.
         why: String,
     },
     /// A database of an older Gaffer, which is only read.
     StoreOlder {
-        /// What was said.
+        /// The reported reason.
         why: String,
     },
     /// A backup in the place of the database.
     StoreIsBackup {
-        /// What was said.
+        /// The reported reason.
         why: String,
     },
     /// A database that can be read.
@@ -77,17 +77,17 @@ pub enum DataFacts {
 pub enum Kept {
     /// There is none.
     Missing,
-    /// It is there and cannot be used.
+    /// It exists but cannot be used.
     Unusable {
         /// The problem and its fix.
         why: String,
     },
-    /// It is there.
+    /// It exists.
     Here(Shape),
 }
 
 impl Kept {
-    /// Its shape, if it is there.
+    /// Its shape, if it exists.
     pub fn shape(&self) -> Option<Shape> {
         match self {
             Self::Here(shape) => Some(*shape),
@@ -96,14 +96,14 @@ impl Kept {
     }
 }
 
-/// What the store holds and what it leads to.
+/// Contents of the store and what they refer to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstallationFacts {
     /// When the looking began.
     pub now: Timestamp,
     /// How far services' clocks are ahead of ours.
     pub clocks: Vec<Skew>,
-    /// The newest time at which something was stored as done; none before anything was.
+    /// The newest time of a stored finished action; `None` before the first.
     pub newest: Option<Timestamp>,
     /// Since when everything is paused.
     pub paused_since: Option<Timestamp>,
@@ -181,17 +181,17 @@ pub enum Identity {
     Installation,
     /// GitHub does not accept it.
     Refused {
-        /// What it said.
+        /// Its message.
         why: String,
     },
     /// No answer came.
     Unreachable {
-        /// What happened.
+        /// The error.
         why: String,
     },
     /// Another answer.
     Trouble {
-        /// What it said.
+        /// Its message.
         why: String,
     },
 }
@@ -227,7 +227,7 @@ pub enum Reach {
     },
     /// It does not.
     Unreachable {
-        /// What happened.
+        /// The error.
         why: String,
     },
 }
@@ -237,9 +237,9 @@ pub enum Reach {
 pub struct SourceFacts {
     /// Its settings.
     pub source: Source,
-    /// Whether its account is there.
+    /// Whether its account exists.
     pub account_known: bool,
-    /// Whether its agent, if it names one, is there.
+    /// Whether its agent, if it names one, exists.
     pub agent_known: bool,
     /// The branches that Jules sees there; `None` when it was not asked or does not return them.
     pub jules_branches: Fact<Option<Vec<BranchName>>>,

@@ -16,7 +16,7 @@ pub enum Severity {
     Ok,
     /// It works, but the user should know.
     Warning,
-    /// Something that Gaffer is for does not work.
+    /// A function of Gaffer does not work.
     Error,
 }
 
@@ -75,7 +75,7 @@ pub struct Finding {
     pub severity: Severity,
     /// For programs: a [`Code`], or the [`Area`] of what is fine.
     pub code: &'static str,
-    /// What it is about: a folder, an account, a repository.
+    /// Its subject: a folder, an account, a repository.
     pub about: String,
     /// What is the case.
     pub what: String,
@@ -88,7 +88,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Something is wrong with `about`.
+    /// A problem with `about`.
     pub fn new(code: Code, about: impl ToString, what: impl Into<String>) -> Self {
         let row = code.row();
         Self {

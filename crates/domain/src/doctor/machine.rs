@@ -23,7 +23,7 @@ pub const PAUSED_LONG: SignedDuration = SignedDuration::from_hours(24);
 /// The mode bits of group and others.
 const OTHERS: u32 = 0o077;
 
-/// That nothing works over the data folder, if there is something to do in it.
+/// Reports that no process works over the data folder, if there is work in it.
 pub(super) fn not_running(machine: &MachineFacts) -> Option<Finding> {
     if machine.is_worked_over || machine.data != DataFacts::Readable {
         return None;
@@ -88,7 +88,7 @@ fn disk(machine: &MachineFacts, about: &str) -> Option<Finding> {
     Some(Finding::new(code, about, what).with("FOLDER", &machine.folder))
 }
 
-/// A secret that is there and cannot be used.
+/// Reports a secret that exists but cannot be used.
 pub(super) fn unusable(path: &str, kept: &Kept, folder: &str) -> Option<Finding> {
     let Kept::Unusable { why } = kept else {
         return None;
@@ -98,7 +98,7 @@ pub(super) fn unusable(path: &str, kept: &Kept, folder: &str) -> Option<Finding>
     Some(Finding::new(Code::SecretUnusable, about, outside(why)).with("FILE", file))
 }
 
-/// The clock, by those of services and by what was stored.
+/// Compares the clock with those of services and with stored times.
 pub(super) fn clock(installation: &InstallationFacts) -> Vec<Finding> {
     let mut findings = beside_services(installation);
     findings.extend(beside_store(installation));
@@ -142,7 +142,7 @@ fn beside_services(installation: &InstallationFacts) -> Vec<Finding> {
     vec![Finding::new(Code::ClockSkew, about, what)]
 }
 
-/// Pauses, and what was set aside.
+/// Reports pauses and dead letters.
 pub(super) fn work(installation: &InstallationFacts) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(since) = installation.paused_since {

@@ -1,4 +1,4 @@
-//! What GitHub shows the doctor of one repository, with "may not be read" kept apart from "is not there".
+//! Facts from GitHub about one repository, which distinguish "may not be read" from "does not exist".
 
 use crate::facts::{Demands, Fact};
 use crate::ids::RepoId;
@@ -7,7 +7,7 @@ use crate::policy::MergeMethod;
 /// What GitHub shows of one repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RepositoryFacts {
-    /// It is there.
+    /// It exists.
     Found(Box<Repository>),
     /// It has another name now.
     Renamed {
@@ -29,12 +29,12 @@ pub enum RepositoryFacts {
     },
     /// It could not be read.
     Trouble {
-        /// What happened.
+        /// The error.
         why: String,
     },
 }
 
-/// One repository that is there.
+/// One existing repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repository {
     /// Its number, if GitHub returned it.

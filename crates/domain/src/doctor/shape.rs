@@ -63,7 +63,7 @@ impl Shape {
         }
     }
 
-    /// Whether it may be a key of Jules's: a key of Google's, or something that gives no other origin away.
+    /// Whether it may be a key of Jules's: a key of Google's, or a text without another recognisable origin.
     pub fn may_be_jules(self) -> bool {
         match self {
             Self::Google | Self::Plain => true,

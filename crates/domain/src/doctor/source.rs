@@ -1,4 +1,4 @@
-//! A source: what it names, what Jules sees of it, and what GitHub shows of its repository.
+//! Findings about a source: its references, Jules's view of it, and GitHub's view of its repository.
 
 use super::code::Code;
 use super::facts::{AccountFacts, InstallationFacts, SourceFacts};
@@ -58,7 +58,7 @@ fn of(facts: &SourceFacts, installation: &InstallationFacts, folder: &str) -> Ve
         .collect()
 }
 
-/// What may be said of a source where nothing is wrong.
+/// The text about a source without problems.
 fn fine(facts: &SourceFacts, installation: &InstallationFacts, folder: &str) -> &'static str {
     if !credential::is_fine(installation, folder) {
         return "Jules and GitHub show it";
@@ -226,7 +226,7 @@ fn rights(source: &Source, repository: &Repository) -> Vec<Finding> {
     if !repository.missing.is_empty() {
         let what = format!("it lacks {}", names(&repository.missing));
         findings.push(Finding::new(Code::AppPermission, about, what));
-        // What it may not read for that reason needs no line of its own.
+        // Facts that are unreadable for that reason need no line of their own.
         return findings;
     }
     if repository.may.is_some_and(|may| !may.push) {

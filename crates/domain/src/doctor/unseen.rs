@@ -69,7 +69,7 @@ fn not_asked(source: &Source) -> Finding {
 
 fn in_github(source: &Source, repository: &Repository) -> Vec<Finding> {
     if repository.base == Fact::Known(false) {
-        // Nothing can be seen of a branch that is not there.
+        // A missing branch has no facts.
         return Vec::new();
     }
     let about = &source.repo;
@@ -109,7 +109,7 @@ fn in_github(source: &Source, repository: &Repository) -> Vec<Finding> {
     findings
 }
 
-/// What could not be seen for another reason than a missing permission, which other findings tell.
+/// A fact that could not be read for another reason than a missing permission, which other findings report.
 fn unknown<T>(about: impl ToString, what: &str, fact: &Fact<T>) -> Option<Finding> {
     match fact {
         Fact::Known(_) | Fact::Forbidden { .. } => None,

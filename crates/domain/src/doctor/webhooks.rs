@@ -12,7 +12,7 @@ use crate::policy::Source;
 /// Suffix of the address of Gaffer's webhook endpoint.
 pub const DOOR_PATH: &str = "/github/webhook";
 
-/// The events that tell of everything a pull request waits for.
+/// The events that cover everything a pull request waits for.
 pub const EVENTS_WANTED: [&str; 5] = [
     "check_run",
     "check_suite",
@@ -80,7 +80,7 @@ pub(super) fn examine(
     findings
 }
 
-/// The repository's own webhooks and the App's, as far as they were seen.
+/// The repository's own webhooks and the App's, as far as they are visible.
 fn all<'a>(repository: &'a Repository, installation: &'a InstallationFacts) -> Vec<&'a Hook> {
     let own = repository.hooks.known().into_iter().flatten();
     let of_app = installation.github.hook.known().and_then(Option::as_ref);

@@ -26,7 +26,7 @@ pub enum Action {
         session: SessionId,
         /// The text; never empty.
         text: String,
-        /// What it is for: the same cause is said once.
+        /// Its purpose: the same cause is sent once.
         cause: String,
     },
     /// Approve a plan.
@@ -77,7 +77,7 @@ pub enum Action {
         pull: PullRef,
         /// The text.
         text: String,
-        /// What it is for: the same cause is said once.
+        /// Its purpose: the same cause is sent once.
         cause: String,
     },
     /// Put a label on a pull request.
@@ -106,7 +106,7 @@ pub enum Action {
 }
 
 impl fmt::Display for Action {
-    /// What it is for, without versions: the text whose hash is the effect's id.
+    /// Its purpose, without versions: the text whose hash is the effect's id.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::CreateSession { job, attempt } => write!(f, "create:{job}#{attempt}"),
@@ -151,7 +151,7 @@ impl Action {
         }
     }
 
-    /// What it does, for people.
+    /// A description for people.
     pub fn does(&self) -> String {
         match self {
             Self::CreateSession { .. } => "create a session".to_owned(),

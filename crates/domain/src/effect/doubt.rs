@@ -1,4 +1,4 @@
-//! Doubt: what a store that was put back from a copy cannot know about its effects.
+//! Doubt: what a restored store cannot know about its effects.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use super::{Action, Effect, EffectState, NEGATIVES_TO_RETRY};
 use crate::when::plus;
 
-/// The time that a store knows nothing of because it was put back from a copy. Whatever was done meanwhile shows in the world only.
+/// The time that a restored store knows nothing of. Actions in it are visible outside only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
     /// When the copy was made.
     pub from: Timestamp,
-    /// When it was put back.
+    /// When it was restored.
     pub until: Timestamp,
 }
 
@@ -23,7 +23,7 @@ impl Effect {
     /// Long after that, one read that finds nothing counts as much as the two that are required soon after it.
     pub fn doubted(&self, gap: &Gap, now: Timestamp) -> Self {
         let attempt = match self.state {
-            // Not begun as far as the copy knows: the attempt to come is still to come.
+            // Not started, as far as the copy knows: the next attempt is still to come.
             EffectState::Intent { attempt, .. } => attempt.saturating_sub(1),
             EffectState::Started { attempt, .. } | EffectState::Unknown { attempt, .. } => attempt,
             EffectState::Done { .. } | EffectState::Failed { .. } => return self.clone(),

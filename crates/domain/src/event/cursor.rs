@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::Event;
 use crate::when::plus;
 
-/// How much later than a younger event an older one may come to be listed: several hands write, and an index may lag behind them.
+/// How much later than a younger event an older one may appear in the list: several processes write, and an index may lag behind them.
 pub const OVERLAP: SignedDuration = SignedDuration::from_mins(2);
 
 /// Maximum number of delivered events that the cursor lists. In a larger burst within the overlap, late events are

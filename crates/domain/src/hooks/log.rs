@@ -131,7 +131,7 @@ impl Attempt {
         }
     }
 
-    /// What came of it.
+    /// Its outcome.
     pub fn outcome(&self) -> Outcome {
         match self.status {
             Some(200..=399) => Outcome::Arrived,

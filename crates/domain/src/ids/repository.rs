@@ -25,7 +25,7 @@ impl fmt::Display for RepoId {
 pub struct Identity {
     /// Its number.
     pub id: RepoId,
-    /// What it is called now.
+    /// Its present name.
     pub name: RepoName,
 }
 
@@ -48,7 +48,7 @@ impl RepoName {
         &self.text[self.slash + 1..]
     }
 
-    /// `owner/name` as it was given.
+    /// `owner/name` as given.
     pub fn as_str(&self) -> &str {
         &self.text
     }

@@ -13,7 +13,7 @@ pub enum Order {
     Create,
     /// Its session, which was begun elsewhere, is handed over.
     Adopt,
-    /// Something is said to its session.
+    /// A message to its session.
     Say,
     /// Its plan is approved.
     Approve,
@@ -26,7 +26,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// What was done then, as part of a sentence.
+    /// The finished order, as part of a sentence.
     pub fn done(self) -> &'static str {
         match self {
             Self::Create => "created",

@@ -107,7 +107,7 @@ impl Told {
         answer > self.after
     }
 
-    /// The state has not been left since it was announced, as far as we saw: what is said meanwhile is said in the same breath.
+    /// The state has not changed since the announcement, as far as is known: later messages belong to it.
     fn same_stay(&self, watch: &Watch) -> bool {
         watch.state_since <= self.at
     }

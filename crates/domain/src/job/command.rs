@@ -62,7 +62,7 @@ pub struct NewJob {
     pub prompt: String,
     /// Who is woken.
     pub agent: Option<AgentName>,
-    /// What they want to find in its wakes.
+    /// The agent's resume value for its wakes.
     pub resume: Option<Resume>,
     /// How much it matters.
     pub priority: Priority,

@@ -14,7 +14,7 @@ use super::{Job, Phase, looked_at};
 pub enum Kin {
     /// The job has it, or had it in an earlier attempt.
     Own,
-    /// It may be the one whose making the job waits to hear of.
+    /// It may be the session whose create the job waits for.
     Unsettled,
     /// A duplicate, or one of an attempt that was cancelled before its session was known: it is archived.
     Twin,

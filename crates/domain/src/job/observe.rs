@@ -17,7 +17,7 @@ use crate::step::{Look, Step};
 /// A message of ours that the log never showed is not waited for any longer: its echo may have been read before the sending was recorded.
 pub(super) const CONFIRM_WAIT: SignedDuration = SignedDuration::from_mins(10);
 
-/// What was seen of a session.
+/// An observation of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sight {
     /// It answered.
@@ -151,7 +151,7 @@ fn seen(step: &mut Step<Job>, before: &Watch, context: &Context<'_>) {
     step.aggregate.phase = Phase::Watching(Box::new(watch));
 }
 
-/// Whatever waited in the state before is over; what comes back is recognised by what was announced.
+/// Enters a new state: what waited in the previous one is over, and a repetition is recognised by the announcements.
 fn see_state(watch: &mut Watch, view: &SessionView, now: Timestamp) {
     if watch.state != view.state {
         watch.state = view.state.clone();
@@ -226,7 +226,7 @@ fn failed(step: &mut Step<Job>, mut watch: Watch, context: &Context<'_>) {
     end(step, &watch, How::Failed { reason }, context.now);
 }
 
-/// What is said of a failure for which Jules gave no reason: what was done last, and what to do.
+/// The text for a failure without a reason from Jules: the last activity, and what to do.
 fn without_reason(watch: &Watch) -> String {
     let last = watch.talk.last_words.as_deref();
     let did = last.map_or("nothing was done before it".to_owned(), |words| {
@@ -237,7 +237,7 @@ fn without_reason(watch: &Watch) -> String {
     )
 }
 
-/// Ends the job and frees what it held.
+/// Ends the job and frees its slot.
 pub(super) fn end(step: &mut Step<Job>, watch: &Watch, how: How, now: Timestamp) {
     let session = Some(watch.session.clone());
     let ending = Ending {

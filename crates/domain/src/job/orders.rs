@@ -1,4 +1,4 @@
-//! Orders to the watched session: say something, approve its plan; and why an order cannot be carried out now.
+//! Orders to the watched session: send a message, approve its plan; and why an order cannot be carried out now.
 
 use jiff::Timestamp;
 
@@ -47,7 +47,7 @@ impl NotNow {
         }
     }
 
-    /// The same refusal, with something to do next.
+    /// The same refusal, with advice.
     #[must_use]
     pub fn advising(mut self, next: Next) -> Self {
         self.next.push(next);
@@ -83,7 +83,7 @@ fn watched<'a>(job: &'a Job, session: Option<&SessionId>) -> Result<&'a Watch, N
     }
 }
 
-/// The refusal of an order about a job that is over, which advises only what would be accepted.
+/// The refusal of an order about an ended job; it advises only acceptable orders.
 fn over(job: &Job, ending: &Ending) -> NotNow {
     let id = &job.id;
     match again::retry(job, None, ending.at) {

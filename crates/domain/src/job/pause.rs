@@ -42,7 +42,7 @@ pub(super) fn told_at(watch: &Watch) -> Option<Timestamp> {
     told.filter(|at| is_paused && *at >= watch.state_since)
 }
 
-/// How long a pause lasts before something is done about it: two polls see it, and a message has time to wake the session.
+/// How long a pause lasts before Gaffer acts: two polls see it, and a message has time to wake the session.
 pub(super) fn wait(watch: &Watch, timing: &Timing) -> SignedDuration {
     match told_at(watch) {
         Some(_) => GO_ON_WAIT,

@@ -9,7 +9,7 @@ use crate::ids::SessionId;
 use crate::policy::Timing;
 use crate::step::Step;
 
-/// So long after a push was noted the next one is relied on: a session at work says something every few minutes.
+/// How long after a recorded push further pushes are relied on: a session at work sends one every few minutes.
 pub const PUSHED_FOR: SignedDuration = SignedDuration::from_mins(30);
 
 /// Pushes that come this soon after a noted one are not noted: a session that says much does not have its job written each time.

@@ -21,7 +21,7 @@ pub enum Topic {
     Completed,
     /// It is silent.
     Stuck,
-    /// An order to it failed for good.
+    /// An order to it failed permanently.
     Order,
 }
 

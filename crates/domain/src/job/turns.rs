@@ -334,7 +334,7 @@ pub(super) fn sent(watch: &Watch) -> &[Sent] {
     }
 }
 
-/// What was answered last, of the last question and the last plan.
+/// The last answered of the last question and the last plan.
 fn newest_answered(watch: &Watch) -> Option<&Told> {
     let announced = [&watch.announced.question, &watch.announced.plan];
     let told = announced.into_iter().flatten();

@@ -67,7 +67,7 @@ pub(super) fn is_unreviewed(watch: &Watch) -> bool {
     worked_on(watch).is_some() && watch.state != SessionState::AwaitingPlanApproval
 }
 
-/// Whether a session no longer waits for the approval of a plan, since it works on it: there is nothing to tell Jules.
+/// Whether a session no longer waits for the approval of a plan, since it works on it: Jules needs no call.
 pub fn is_worked_on(watch: &Watch, plan: &PlanId) -> bool {
     let same = |pending: &&PendingPlan| pending.plan.id == *plan && pending.worked_on;
     let waits = watch.state == SessionState::AwaitingPlanApproval

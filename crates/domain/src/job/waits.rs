@@ -24,7 +24,7 @@ pub enum Who {
     Agent,
     /// Jules.
     Jules,
-    /// GitHub: checks that run, or something that it works out.
+    /// GitHub: running checks, or its own computation.
     GitHub,
     /// Gaffer itself.
     Gaffer,
@@ -32,7 +32,7 @@ pub enum Who {
     Nobody,
 }
 
-/// What they are waited for with.
+/// What a job waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum What {
@@ -40,7 +40,7 @@ pub enum What {
     Question,
     /// A plan waits for approval.
     Plan,
-    /// Something was answered and the session has not taken it up.
+    /// An answer was given and the session has not confirmed it.
     Answered,
     /// The session was asked to decide by itself.
     Nudged,
@@ -64,9 +64,9 @@ pub enum What {
     Checks,
     /// The session was informed of failed checks or of a conflict.
     Repair,
-    /// The pull request has to be reviewed on GitHub.
+    /// A review of the pull request on GitHub.
     Review,
-    /// The merge has to be approved.
+    /// An approval of the merge.
     Approval,
     /// A merge is blocked until a person or an agent removes the cause.
     Blocked,

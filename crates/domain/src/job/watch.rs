@@ -76,7 +76,7 @@ pub struct Talk {
     pub recent: Vec<Mark>,
     /// The newest thing Jules said.
     pub agent: Option<Said>,
-    /// When a person, or we, last said something.
+    /// Time of the last message from a person or from us.
     pub user_at: Option<Timestamp>,
     /// The newest plan that has not been approved.
     pub plan: Option<PendingPlan>,
@@ -191,14 +191,14 @@ pub struct Announced {
     pub completed_wordless: bool,
     /// The pull request it was announced with.
     pub completed_pull: Option<PullRef>,
-    /// The newest message to Jules, or the time of the state, that it was announced after: a later message begins something new.
+    /// The newest message to Jules, or the time of the state, at the announcement: a later message begins something new.
     pub completed_after: Option<Timestamp>,
     /// When `stuck` was last announced, or would have been had it not been announced often enough.
     pub stuck_at: Option<Timestamp>,
     /// How often in the same silence.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stuck_told: u32,
-    /// What was said to the session since then, which it has not taken up.
+    /// Messages to the session since then that it has not confirmed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stuck_sent: Vec<Sent>,
     /// When a paused session last got the message to go on.
@@ -228,7 +228,7 @@ pub struct Nudged {
 /// A question or a plan that was announced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
-    /// What it was about: the newest activity or plan that belongs to it, else the state and its time.
+    /// Its subject: the newest activity or plan that belongs to it, else the state and its time.
     pub key: String,
     /// The event.
     pub event: EventId,
@@ -264,12 +264,12 @@ pub struct Told {
 pub struct Sent {
     /// When it was accepted.
     pub at: Timestamp,
-    /// What was sent.
+    /// The sent message.
     #[serde(flatten)]
     pub reply: Reply,
 }
 
-/// What was sent as an answer.
+/// A message that was sent as an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "reply")]
 pub enum Reply {

@@ -168,7 +168,7 @@ fn distance(reasons: &mut Vec<Reason>, demands: &Demands) {
     }
 }
 
-/// Whether a demanded check is there and every report under its name passed; reports of another App than the demanded one do not count.
+/// Whether a required check exists and every report under its name passed; reports of another App than the required one do not count.
 fn passed(checks: &[Check], name: &str, app: Option<u64>) -> bool {
     let counts = |check: &&Check| check.name == name && (app.is_none() || check.app == app);
     let mut reports = checks.iter().filter(counts).peekable();

@@ -129,25 +129,25 @@ pub enum Reason {
     },
     /// The branch merges through a merge queue.
     MergeQueue,
-    /// The credential may not read something that a merge depends on.
+    /// The credential may not read a fact that a merge depends on.
     Forbidden {
         /// What.
         what: Thing,
         /// The missing permission, in GitHub's words.
         permission: String,
     },
-    /// Something that a merge depends on could not be read whole.
+    /// A fact that a merge depends on could not be read completely.
     Unknown {
         /// What.
         what: Thing,
         /// Why.
         why: String,
     },
-    /// What was read is too old to act on.
+    /// The reading is too old to act on.
     FactsStale,
     /// GitHub refused to merge this head.
     MergeRefused {
-        /// What it said.
+        /// Its message.
         why: String,
         /// When it is tried again; `None` once the attempts are used up.
         until: Option<Timestamp>,
@@ -182,7 +182,7 @@ pub enum NeverStarted {
     Unknown,
 }
 
-/// Something that a merge depends on.
+/// A kind of fact that a merge depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Thing {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{PlanApproval, Policy};
 
-/// What was asked for; what was not is as the source says.
+/// The requested terms; anything else is as the source says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Terms {

@@ -95,7 +95,7 @@ fn kept(check: &FailedCheck) -> FailedCheck {
     }
 }
 
-/// What a repair cap ends is announced once; what may come back with a new head a few times.
+/// The limit of heads for a cause: one where a repair cap ends it, a few where it may come back with a new head.
 fn heads_max(cause: &ErrorCause) -> usize {
     match cause {
         ErrorCause::CiNeverStarted | ErrorCause::MergeRefused | ErrorCause::MergeBlocked => {

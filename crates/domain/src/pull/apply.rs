@@ -68,7 +68,7 @@ pub struct Outside {
     pub session_page: Option<Page>,
 }
 
-/// What came in.
+/// An input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     /// GitHub was read.
@@ -250,7 +250,7 @@ pub(super) fn reasons(judgement: &Judgement) -> &[Reason] {
     }
 }
 
-/// What was read long ago is no reason to write anything.
+/// Whether the reading is too old to write anything.
 fn is_stale(judgement: &Judgement) -> bool {
     reasons(judgement).contains(&Reason::FactsStale)
 }

@@ -16,7 +16,7 @@ use crate::when::plus;
 /// A closed pull request counts as given up after this: closing and reopening is how people restart its checks.
 pub const REOPEN_WAIT: SignedDuration = SignedDuration::from_mins(10);
 
-/// Whether it has been closed for long enough to be given up.
+/// Whether it has been closed long enough to count as given up.
 pub(super) fn is_given_up(pull: &Pull, now: Timestamp) -> bool {
     match &pull.phase {
         PullPhase::Closed { since, .. } => now.duration_since(*since) >= REOPEN_WAIT,
@@ -44,7 +44,7 @@ pub(super) fn closed(step: &mut Step<Pull>, facts: &PullFacts, now: Timestamp) {
     step.due = Some(plus(since, REOPEN_WAIT));
 }
 
-/// It is merged, or closed for good: informs the job, and deletes a merged branch.
+/// It is merged, or closed permanently: informs the job, and deletes a merged branch.
 pub(super) fn settled(
     step: &mut Step<Pull>,
     facts: &PullFacts,

@@ -1,4 +1,4 @@
-//! What wake-ups tell of checks that run: reasons to look now, or to leave a pull request alone while nothing can be decided.
+//! Webhooks about running checks: reasons to read a pull request now, or to leave it alone while nothing can be decided.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -11,10 +11,10 @@ use crate::merge::{Judgement, Reason};
 use crate::policy::Timing;
 use crate::when::plus;
 
-/// While wake-ups tell of its checks, a pull request that waits for them is read this many times less often.
+/// While webhooks report its checks, a waiting pull request is read this many times less often.
 const TOLD_SLOWER: i32 = 3;
 
-/// So long after the last wake-up about a check it is believed that the next one will come too: longer than most checks run.
+/// How long after the last webhook about a check the next one is expected: longer than most checks run.
 const TOLD_LASTS: SignedDuration = SignedDuration::from_mins(10);
 
 /// A pull request that is younger than this at its first webhook has only just got its checks.
@@ -23,7 +23,7 @@ const YOUNG: SignedDuration = SignedDuration::from_secs(15);
 /// Clues to missing checks are read this much before they are first asked for: a reading is a little older than its judgement.
 const CLUES_AHEAD: SignedDuration = SignedDuration::from_secs(30);
 
-/// What a wake-up says happened. It may come late, twice or never: it moves the next look, and nothing else rests on it.
+/// The news in a webhook. It may come late, twice or never: it moves the next reading, and nothing else depends on it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum News {
@@ -76,7 +76,7 @@ impl Hearsay {
 /// What to do about news.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Heard {
-    /// Look now.
+    /// Read now.
     Look,
     /// Nothing can be decided yet: record this, and the next reading may wait.
     Wait(Hearsay),
@@ -94,7 +94,7 @@ pub fn hear(pull: &Pull, (news, told): (News, Option<&CommitSha>), now: Timestam
     // A push of the head that we already have brings nothing new.
     let is_known = news == News::Pushed && told.is_some_and(|sha| is_at(pull, sha));
     let running = match if is_known { News::UnderWay } else { news } {
-        // What was only seen to be there is read whole soon.
+        // One of which only the outline was read is read whole soon.
         News::Changed if pull.verdict.is_none() => return Heard::Wait(pull.hearsay.clone()),
         News::Changed | News::Pushed => return Heard::Look,
         News::CheckBegan => Some(known.unwrap_or(0).saturating_add(1)),
@@ -148,7 +148,7 @@ pub fn is_just_pushed(
     open && another && news == News::Pushed && is_young(received_at, now)
 }
 
-/// Whether its head is this one, as far as we know.
+/// Whether this is its last known head.
 pub fn is_at(pull: &Pull, sha: &CommitSha) -> bool {
     pull.head.as_ref().is_some_and(|head| head.sha == *sha)
 }
@@ -183,7 +183,7 @@ pub(super) fn patience(
     }
 }
 
-/// What was read counts from now on.
+/// Counts running checks from a reading.
 pub(super) fn count_checks(pull: &mut Pull, facts: &PullFacts) {
     let pending = |check: &&crate::facts::Check| check.outcome == CheckOutcome::Pending;
     pull.hearsay.running = facts.checks.known().map(|checks| {
@@ -197,7 +197,7 @@ pub fn is_young(opened_at: Timestamp, now: Timestamp) -> bool {
     now.duration_since(opened_at) < YOUNG
 }
 
-/// Whether it has had its head for so long that missing checks want an explanation.
+/// Whether its head is so old that missing checks need an explanation.
 pub fn wants_clues(pull: &Pull, timing: &Timing, now: Timestamp) -> bool {
     let since = pull.head.as_ref().map(|head| head.since);
     since.is_some_and(|since| plus(now, CLUES_AHEAD).duration_since(since) >= timing.ci_start)

@@ -15,7 +15,7 @@ use crate::step::Step;
 use crate::when::plus;
 use crate::words;
 
-/// How often the base is merged into one pull request: each time its checks run anew.
+/// How often the base is merged into one pull request: each time its checks run again.
 pub(super) const UPDATES_MAX: u32 = 10;
 
 /// Logs are read this long before the session may be informed: a reading is a little older than the decision.
@@ -223,7 +223,7 @@ fn failed_checks(step: &mut Step<Pull>, matter: &Matter<'_>, names: &[String]) {
     tell(step, text, format!("ci:{sha}"));
 }
 
-/// A conflict goes back to the session in the same way; GitHub's word on it needs no second look.
+/// Sends a conflict to the session in the same way; GitHub's report of it needs no second reading.
 fn conflict(step: &mut Step<Pull>, matter: &Matter<'_>) {
     let sha = &matter.facts.head.sha;
     let pull = &mut step.aggregate;

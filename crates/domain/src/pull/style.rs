@@ -72,7 +72,7 @@ impl MergeStyle {
         not_now("commit_title_odd", format!("`commit_title` {wrong}"))
     }
 
-    /// How it is merged: a method that the source has come to forbid is not used.
+    /// Its merge method: one that the source no longer allows is not used.
     pub(super) fn method_under(&self, policy: &Policy) -> MergeMethod {
         let wished = self.method.filter(|method| policy.allows(*method));
         wished.unwrap_or(policy.merge_method)

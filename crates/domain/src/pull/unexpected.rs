@@ -16,7 +16,7 @@ use crate::merge::SessionRest;
 use crate::redact::presentable;
 use crate::step::Step;
 
-/// Most paths that are kept and shown: enough to see what it is about, and a record stays small.
+/// Maximum number of stored and shown paths: enough to see the subject, and the record stays small.
 const PATHS_MAX: usize = 20;
 
 /// Longest path that is kept, in characters.
@@ -49,7 +49,7 @@ pub struct Unexpected {
     pub is_open: bool,
 }
 
-/// What has to be compared before a head is taken as expected.
+/// The comparison that must precede the acceptance of a head.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doubt {
     /// The head that was accepted before.

@@ -6,7 +6,7 @@ use crate::ids::{AgentName, CommitSha};
 use crate::job::{WaitsFor, What, Who};
 use crate::merge::{Judgement, Reason};
 
-/// Who has to do something before it is merged.
+/// Who must act before it is merged.
 pub(crate) fn waits_for(pull: &Pull, woken: Option<&AgentName>) -> WaitsFor {
     match &pull.phase {
         PullPhase::Merging { since, .. } => WaitsFor::new(Who::Gaffer, What::Merge, *since),

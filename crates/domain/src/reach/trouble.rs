@@ -40,7 +40,7 @@ pub enum Obstacle {
     },
     /// It was renamed before its first reading, so it is unknown whether it is the expected one.
     Moved {
-        /// What it is called now.
+        /// Its present name.
         to: RepoName,
     },
 }

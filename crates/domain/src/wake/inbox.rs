@@ -35,7 +35,7 @@ impl LeaseLost {
 pub enum Back {
     /// It was tried, and comes again as the schedule says.
     AsPlanned,
-    /// It was tried, and comes again after so long, at most [`RETRY_AFTER_MAX`].
+    /// It was tried, and comes again after this wait, at most [`RETRY_AFTER_MAX`].
     After(SignedDuration),
     /// It was not tried: it is available at once, and no attempt is counted.
     Untried,

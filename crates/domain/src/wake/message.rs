@@ -91,7 +91,7 @@ pub struct ActionableEvent {
     /// When the session last did anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_activity: Option<Timestamp>,
-    /// Where to look.
+    /// Web pages to open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Links>,
     /// The agent's own value, by which it resumes its work.

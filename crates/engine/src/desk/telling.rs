@@ -10,12 +10,12 @@ use crate::work::Work;
 /// The version of a row that was just put for the first time.
 const NEW_ROW: u64 = 1;
 
-/// What is said once a unit of work is saved.
+/// Messages and calls that follow a commit.
 #[derive(Default)]
 pub(super) struct Telling {
     /// Messages that a row asks for as well, when it is due.
     pub(super) told: Vec<Work>,
-    /// Messages that something makes up for without a row.
+    /// Messages that are covered without a row.
     pub(super) hints: Vec<Work>,
     /// The same, sent after a delay.
     pub(super) later: Vec<(Work, SignedDuration)>,
@@ -104,7 +104,7 @@ impl Desk {
         Ok(())
     }
 
-    /// Sends a message that may be lost: what it asks for is found by itself.
+    /// Sends a message that may be lost: its subject is found without it.
     pub(crate) async fn nudge(&self, work: &Work) -> Result<(), Error> {
         Ok(self.queue.nudge(&work.to_body()).await?)
     }

@@ -17,12 +17,12 @@ use crate::jobs::adoption::{Adoption, refusal};
 use crate::keys;
 use crate::store::Versioned;
 
-/// When it is looked again whether the making of a session is settled.
+/// Interval of checks whether a create is settled.
 const UNSETTLED_FOR: SignedDuration = SignedDuration::from_mins(5);
 
 /// What a session is that we made.
 enum Made {
-    /// Its job waits to hear whether it was made.
+    /// Its job waits for the outcome of its create.
     Unsettled,
     /// Its job has it, finds it later, or does not want it.
     Superseded(NotNow),

@@ -32,7 +32,7 @@ struct Lane {
     waiting: VecDeque<(EventId, Delivery)>,
     /// All that wait.
     known: BTreeSet<EventId>,
-    /// All that are being delivered, with a message about them that came since: what they have read may have changed.
+    /// Deliveries in progress, with a later message about each: what they have read may have changed.
     under_way: BTreeMap<EventId, Option<Delivery>>,
 }
 

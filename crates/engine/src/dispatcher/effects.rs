@@ -22,7 +22,7 @@ pub(super) enum Outcome {
     Created(Box<SessionView>),
     /// A pull request is merged.
     Merged(CommitSha),
-    /// Done, with nothing to tell.
+    /// Done, without a result.
     Done,
     /// It failed.
     Failed(Failure),
@@ -215,7 +215,7 @@ impl Dispatcher {
         match finding {
             Finding::Happened => self.record(pk, found, &outcome, source).await,
             Finding::NoTrace | Finding::CannotTell => {
-                // What was never tried, as far as this store knows, is as good as just decided.
+                // An effect without an attempt in this store is as good as just decided.
                 let certain = found.value.attempt() > 0
                     && matches!(
                         next.state,
@@ -241,7 +241,7 @@ impl Dispatcher {
         }
     }
 
-    /// Records an outcome with what it means for the aggregate, in one commit. It must not be lost, so a conflict is decided again.
+    /// Records an outcome with its consequences for the aggregate, in one commit. It must not be lost, so a conflict is decided again.
     async fn record(
         &self,
         pk: &str,

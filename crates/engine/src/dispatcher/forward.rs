@@ -39,7 +39,7 @@ impl Dispatcher {
         ignore_conflict(self.desk.commit(unit).await)
     }
 
-    /// Has an account that rests polled soon, for a job that has got something to watch.
+    /// Schedules an early poll of a resting account, for a job with a new session to watch.
     pub(super) async fn wake_up(
         &self,
         unit: &mut Unit,

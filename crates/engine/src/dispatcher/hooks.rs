@@ -20,7 +20,7 @@ pub(super) struct Hooked<'a> {
     pub(super) sha: Option<&'a CommitSha>,
     /// When it came in.
     pub(super) received_at: Timestamp,
-    /// What it says.
+    /// Its news.
     pub(super) news: News,
 }
 

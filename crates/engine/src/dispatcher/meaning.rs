@@ -74,7 +74,7 @@ impl Dispatcher {
             Outcome::Created(view) => {
                 let owner = self.desk.store.job_of(&view.id).await?;
                 if owner.is_none() {
-                    // Until the job is saved it is still to come to the session that is its own.
+                    // Until the job is saved, the pointer means nothing.
                     unit.put_ahead(keys::session(&view.id), id, None, Place::default());
                 }
                 self.wake_up(unit, id, &found.value.account).await?;
@@ -292,7 +292,7 @@ fn read_back(unit: &mut Unit, reference: &PullRef) {
     unit.tell(&keys::pull_pk(reference), look);
 }
 
-/// Keeps what became of the slots, and lets the next job have its turn.
+/// Saves changed slots, and lets the next job have its turn.
 fn keep(unit: &mut Unit, (found, next): (&Versioned<Slots>, &Slots)) {
     let place = Place::due(Some(unit.now() + OUTBOX_GRACE));
     unit.put(keys::slots(&next.account), next, Some(found.version), place);

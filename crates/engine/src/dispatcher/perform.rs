@@ -145,7 +145,7 @@ impl Dispatcher {
         )
     }
 
-    /// The task, and for another session what came of the one before. What cannot be read of it is left out: the work does not wait for it.
+    /// The task, and for another session the result of the previous one. Unreadable parts are omitted: the work does not wait for them.
     async fn prompt(&self, job: &Job) -> String {
         let patch = match job.earlier.last() {
             None => None,

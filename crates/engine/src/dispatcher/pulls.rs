@@ -284,7 +284,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Before anything is done to a pull request, its session is read back: by now Jules may list another one as what it made.
+    /// Reads the session back before any action on its pull request: Jules may list another one by now.
     async fn is_disowned(
         &self,
         job: &Job,

@@ -17,7 +17,7 @@ use crate::ports::{PullGlance, Reading};
 use crate::save::Route;
 use crate::settings::Budgets;
 
-/// Budgets are recorded for people, so not more often than people look.
+/// Interval of records of budgets, which are for people.
 const BUDGETS_EVERY: SignedDuration = SignedDuration::from_mins(1);
 
 /// What a reading showed of the repository it was about.
@@ -45,7 +45,7 @@ impl Dispatcher {
         Ok(read?)
     }
 
-    /// The same for one cheap look.
+    /// The same for one cheap read.
     pub(super) async fn glance_of(
         &self,
         source: &Source,

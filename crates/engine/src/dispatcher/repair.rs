@@ -22,18 +22,18 @@ const FIND_EVERY: SignedDuration = SignedDuration::from_mins(60);
 /// A log that was read this recently is not read again: the message came twice.
 const JUST_LOOKED: SignedDuration = SignedDuration::from_secs(30);
 
-/// How long one look may go on asking: a function has to end, and what is left is asked for in the next look.
+/// Time limit of the requests in one pass: a function has to end, and the next pass requests the rest.
 const ASKING_FOR: SignedDuration = SignedDuration::from_secs(20);
 
-/// GitHub's pace between writes is waited for so long by a message; what it refuses for longer waits for the next look.
+/// Longest wait for GitHub's pace by a message; a longer one is left to the next pass.
 const PACE_MAX: SignedDuration = SignedDuration::from_mins(1);
 
-/// What came of asking.
+/// The outcome of the requests.
 #[derive(Default)]
 struct Answers {
     /// GitHub does not know them any more.
     gone: Vec<DeliveryGuid>,
-    /// Certainly not asked for, as they were before.
+    /// Certainly not requested; unchanged.
     not_asked: Vec<Failed>,
     /// Why the rest was not asked for.
     stopped: Option<Stopped>,
@@ -234,7 +234,7 @@ impl Dispatcher {
                 self.keep(&found, &repair, soon).await?;
                 let log = Some(log.clone());
                 let work = Work::Hooks { log };
-                // Should this message be lost, the next look asks for the rest.
+                // If this message is lost, the next pass requests the rest.
                 Ok(self.desk.queue.send(&work.to_body(), *wait).await?)
             }
             None => self.keep(&found, &repair, soon).await,

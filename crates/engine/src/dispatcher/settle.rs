@@ -14,7 +14,7 @@ use crate::desk::Error;
 use crate::keys;
 use crate::ports::{Reading, Share};
 
-/// Whether something was done to a pull request is seen on itself.
+/// Reads only the outline: it shows whether an effect on a pull request happened.
 const OUTLINE: Reading = Reading {
     share: Share::Kept,
     depth: Depth::Outline,
@@ -209,7 +209,7 @@ impl Dispatcher {
         }
     }
 
-    /// Whether a reading shows it; whatever keeps GitHub from being read is the reading's own failure.
+    /// Whether a reading shows it; an error of the reading is returned as such.
     async fn facts_show(
         &self,
         source: &Source,

@@ -18,7 +18,7 @@ use crate::readings::{Looked, reason};
 use crate::store::Versioned;
 use crate::work::Work;
 
-/// What was read so long after a push shows what was pushed: Jules's own answers lag a little.
+/// A read this long after a push shows the pushed state: Jules's own answers lag a little.
 const PUSH_SHOWN_AFTER: SignedDuration = SignedDuration::from_secs(2);
 
 impl Dispatcher {

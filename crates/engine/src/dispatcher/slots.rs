@@ -40,7 +40,7 @@ impl Doubt {
     }
 }
 
-/// What room an account has, as far as it was asked.
+/// The room of an account, as far as it was verified.
 struct Room {
     limits: Limits,
     now: Timestamp,
@@ -251,7 +251,7 @@ impl Dispatcher {
         self.commit_slots(unit, account).await
     }
 
-    /// Slots of jobs that no longer hold one are free, whatever became of the message that should have said so.
+    /// Frees slots of jobs that no longer hold one, whatever happened to the message about it.
     async fn free_the_finished(
         &self,
         account: &AccountName,

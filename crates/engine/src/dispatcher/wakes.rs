@@ -1,4 +1,4 @@
-//! Delivers wakes: the attempt is saved before it is sent, and what it led to afterwards.
+//! Delivers wakes: the attempt is saved before it is sent, and its outcome afterwards.
 
 use domain::failure::Failure;
 use domain::ids::{AgentName, EventId};

@@ -33,7 +33,7 @@ pub struct Adoption {
     pub refused: Option<(String, String)>,
 }
 
-/// What came of an adoption in time.
+/// The outcome of an adoption within the wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Adopted {
     /// The session is watched under this job.

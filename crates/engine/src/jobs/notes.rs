@@ -15,7 +15,7 @@ impl Desk {
         Ok(found.map(|found| found.value).unwrap_or_default())
     }
 
-    /// Notes something down about a job, over what is there. Noting the same again writes nothing; what cannot be kept changes nothing.
+    /// Stores notes about a job, over the present ones. A repetition writes nothing; invalid notes change nothing.
     pub async fn note(
         &self,
         id: &JobId,

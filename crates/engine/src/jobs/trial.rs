@@ -12,7 +12,7 @@ use crate::settings::Agent;
 use crate::store::Versioned;
 use crate::wait::Seen;
 
-/// The account that test messages are sent in the name of. Nothing is looked up under it.
+/// The account named in test messages. Nothing is stored under it.
 const TEST_ACCOUNT: &str = "test";
 
 impl Desk {

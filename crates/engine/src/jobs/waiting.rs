@@ -40,7 +40,7 @@ impl Desk {
         self.read_for(id, asked, within).await
     }
 
-    /// A further piece of the patch as it was last read, with all else that was; `None` where there is no such piece.
+    /// A further piece of the last read patch, with the rest of that reading; `None` where there is no such piece.
     pub async fn kept_artifacts(
         &self,
         id: &JobId,
@@ -59,7 +59,7 @@ impl Desk {
         Ok(piece.map(|piece| (first, piece)))
     }
 
-    /// Asks for what was said after a cursor and waits for it, at most `within`; `None` when it is not there by then.
+    /// Requests the messages after a cursor and waits for them, at most `within`; `None` when they are not there by then.
     pub async fn fresh_messages(
         &self,
         id: &JobId,
@@ -125,7 +125,7 @@ impl Desk {
         Ok(None)
     }
 
-    /// Waits for something to be read that was asked for, at most `within`.
+    /// Waits for a requested read, at most `within`.
     async fn awaited<T: DeserializeOwned + Dated + Send>(
         &self,
         key: &Key,

@@ -41,7 +41,7 @@ pub(super) fn gap(account: &Account, watched: &[Versioned<Job>]) -> SignedDurati
     }
 }
 
-/// Whether anything may still happen to a session by itself.
+/// Whether a session may still change by itself.
 pub(super) fn is_active(found: &Versioned<Job>) -> bool {
     match &found.value.phase {
         Phase::Watching(watch) => watch.state != SessionState::Completed || watch.pull.is_some(),

@@ -63,7 +63,7 @@ impl Poller {
             return Ok(());
         }
         if step.does_anything(&found.value) {
-            // Something is decided, so it is by the rules as they are.
+            // Decisions use the present rules.
             let rules = self.rules_now(&found.value, gathered).await?;
             step = self.means(found, sight, (&rules, gathered)).await?;
         }

@@ -34,7 +34,7 @@ pub const PROGRESS_KEPT: SignedDuration = SignedDuration::from_mins(30);
 /// An entry that was not used for this long belongs to no watched job.
 const FORGOTTEN: SignedDuration = SignedDuration::from_mins(30);
 
-/// What was read.
+/// The cached jobs.
 #[derive(Default)]
 pub(super) struct Known(Mutex<Memory>);
 
@@ -204,7 +204,7 @@ impl Known {
         self.all().read_again(&keys::job(&job.id), now);
     }
 
-    /// Whether a job's log has to be read again, however short ago that was done.
+    /// Whether a job's log must be read again, however recent the last read is.
     pub(super) fn is_unread(&self, job: &Job) -> bool {
         self.all().unread.contains_key(&keys::job(&job.id))
     }

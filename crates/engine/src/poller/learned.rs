@@ -90,7 +90,7 @@ impl Learned {
         rows.insert(row.key.clone(), (now, row.clone()));
     }
 
-    /// An account's row is no longer as it was read.
+    /// Drops an account's row from the cache.
     pub(super) fn forget(&self, key: &Key) {
         let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         rows.remove(key);

@@ -1,4 +1,4 @@
-//! Listing an account's sessions: page by page, no deeper than has to be.
+//! Lists an account's sessions page by page, no deeper than necessary.
 
 use std::collections::BTreeSet;
 

@@ -12,7 +12,7 @@ use crate::usage::STORED_EVERY;
 /// A day, in UTC.
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
-/// What was seen last.
+/// The last result.
 #[derive(Default)]
 pub(super) struct Money(Mutex<Option<Seen>>);
 
@@ -23,7 +23,7 @@ struct Seen {
 }
 
 impl Money {
-    /// Until when nothing may be spent that can wait; `None` while something is left.
+    /// Until when deferrable spending stops; `None` while money is left.
     pub(super) async fn dear_until(&self, desk: &Desk) -> Result<Option<Timestamp>, Error> {
         let now = desk.now();
         let seen = *self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -31,13 +31,13 @@ pub(super) struct Gathered {
     pub(super) reads: BTreeMap<SessionId, Timestamp>,
     /// Who wanted to be read and was not yet, with how often in a row.
     pub(super) passed_over: BTreeMap<SessionId, u32>,
-    /// Whose news is pushed to us, and whose turn it is not: only what others' reading shows of them is seen.
+    /// Sessions whose news is pushed and whose turn it is not: they are seen only in other sessions' reads.
     pub(super) resting: BTreeSet<SessionId>,
     /// Deadline for beginning a read; the remaining sessions are skipped. `None` for a poll without a limit.
     pub(super) until: Option<Timestamp>,
     /// The account's, with when it was swept.
     pub(super) tally: Tally,
-    /// Requests to Jules; a log counts as one, however many pages it has.
+    /// Number of requests to Jules; a log counts as one, whatever its number of pages.
     pub(super) asked: u64,
     pub(super) rules: BTreeMap<RepoName, Arc<Source>>,
     /// Whether rules may be those of a moment ago, for what is not decided by them.
@@ -223,7 +223,7 @@ impl Poller {
         }
     }
 
-    /// Decides by what was read of a session.
+    /// Decides about a session that was read.
     async fn take_in(
         &self,
         (found, watch): Watched<'_>,

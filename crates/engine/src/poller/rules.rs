@@ -21,7 +21,7 @@ use crate::store::decode;
 /// this.
 const REMEMBERED: SignedDuration = SignedDuration::from_mins(1);
 
-/// What was read.
+/// The cached rules.
 #[derive(Default)]
 pub(super) struct Rules(Mutex<BTreeMap<RepoName, (Timestamp, Arc<Source>)>>);
 
@@ -64,7 +64,7 @@ impl Poller {
         Ok(rules)
     }
 
-    /// The rules of a job's source as they are in this poll.
+    /// The present rules of a job's source, read once a poll.
     pub(super) async fn rules_now(
         &self,
         job: &Job,

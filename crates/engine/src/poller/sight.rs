@@ -20,7 +20,7 @@ use crate::desk::Error;
 /// have Jules throttle the account.
 pub(super) const READ_AT_ONCE: usize = 4;
 
-/// What was read of a session.
+/// A read session.
 pub(super) struct Seen {
     pub(super) sight: Sight,
     /// When its log was read last.
@@ -42,12 +42,12 @@ struct Question<'a> {
     account: &'a Account,
     watched: Watched<'a>,
     rules: Arc<Source>,
-    /// As a list has shown it; `None` where it has to be asked for.
+    /// The session from a list; `None` where it must be read.
     view: Option<SessionView>,
 }
 
 impl Poller {
-    /// Reads some sessions at once, and returns what was read of each, or why it could not be.
+    /// Reads some sessions concurrently, and returns each result or error.
     pub(super) async fn see(
         &self,
         account: &Account,

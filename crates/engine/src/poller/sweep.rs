@@ -1,4 +1,4 @@
-//! Now and then a poll looks wider: for sessions that a lagging list has hidden, and for pull requests whose message was lost.
+//! The sweep of some polls: it finds sessions that a lagging list has hidden, and pull requests whose message was lost.
 
 use std::collections::BTreeSet;
 

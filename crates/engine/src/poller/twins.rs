@@ -17,8 +17,7 @@ use crate::desk::{Desk, Error, ignore_conflict};
 use crate::keys;
 use crate::store::Versioned;
 
-/// For so long a session counts as none to be archived: its job may be tried again, or the store be put back to how it was
-/// earlier.
+/// How long a session counts as no duplicate: its job may be retried, or the store be restored to an earlier state.
 const REMEMBERED: SignedDuration = SignedDuration::from_mins(30);
 
 /// A cache of sessions that are no duplicates: a failed one stays in Jules's list for good, and its job need not be

@@ -12,7 +12,7 @@ use super::QueueError;
 pub struct DeadLetter {
     /// Names it as long as it lies there.
     pub id: String,
-    /// The body as it was sent.
+    /// The body as sent.
     pub body: String,
     /// When it was first sent.
     pub sent_at: Timestamp,
@@ -31,6 +31,6 @@ pub trait DeadLetters: Send + Sync {
     /// Where sending and removing are two calls, a crash between them may leave it in both places, which a wake-up survives.
     async fn redrive(&self, ids: &BTreeSet<String>) -> Result<BTreeSet<String>, QueueError>;
 
-    /// Removes these for good, and answers which of them were there.
+    /// Removes these permanently, and returns which of them existed.
     async fn remove(&self, ids: &BTreeSet<String>) -> Result<BTreeSet<String>, QueueError>;
 }

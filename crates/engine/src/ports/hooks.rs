@@ -6,10 +6,10 @@ use domain::hooks::{Attempt, DeliveryId, HookId, Log};
 use domain::ids::RepoName;
 use jiff::Timestamp;
 
-/// Reads what became of webhook deliveries.
+/// Reads the outcomes of webhook deliveries.
 #[async_trait]
 pub trait HooksRead: Send + Sync {
-    /// The logs that tell of these repositories' webhooks: the App's if it has a webhook, else one for each repository.
+    /// The logs of these repositories' webhooks: the App's if it has a webhook, else one for each repository.
     async fn logs(&self, repos: &[RepoName]) -> Result<Vec<Log>, Failure>;
 
     /// The delivery attempts since a time, and perhaps some older ones, in any order; `None` when no webhook there

@@ -1,4 +1,4 @@
-//! What `gaffer doctor` looks through: adapters that tell how a service sees us, and that can change nothing.
+//! The readers of `gaffer doctor`: adapters that show how a service sees us, and that can change nothing.
 
 use async_trait::async_trait;
 use domain::doctor::{Hook, Identity, Reach, RepositoryFacts};
@@ -11,7 +11,7 @@ use url::Url;
 /// Reads of Jules beyond [`SessionsRead`](super::SessionsRead).
 #[async_trait]
 pub trait JulesProbe: Send + Sync {
-    /// The branches that Jules sees in a connected repository; `None` when it does not tell.
+    /// The branches that Jules sees in a connected repository; `None` when it does not return them.
     async fn branches(
         &self,
         account: &AccountName,
@@ -38,7 +38,7 @@ pub trait GithubProbe: Send + Sync {
     fn ahead(&self) -> Option<SignedDuration>;
 }
 
-/// Looks whether an agent can be reached, without sending it anything.
+/// Checks whether an agent is reachable, without sending it anything.
 #[async_trait]
 pub trait AgentsProbe: Send + Sync {
     /// Whether the address filter lets us there, and a connection comes about.

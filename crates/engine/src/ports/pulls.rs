@@ -29,7 +29,7 @@ pub struct CheckLog {
     pub page: Option<Page>,
 }
 
-/// Just enough of a pull request to tell whose it may be.
+/// Just enough of a pull request to find its possible job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullGlance {
     /// Its body, untrusted.
@@ -127,7 +127,7 @@ pub trait PullsRead: Send + Sync {
     /// The remaining budgets, as GitHub last reported; empty before the first answer.
     fn budgets(&self) -> Vec<Budget>;
 
-    /// What was asked so far.
+    /// The number of requests so far.
     fn usage(&self) -> Usage;
 }
 

@@ -10,7 +10,7 @@ pub struct Receipt(pub String);
 /// One received message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
-    /// The body as it was sent, JSON.
+    /// The body as sent, JSON.
     pub body: String,
     /// When it was first sent.
     pub sent_at: Timestamp,
@@ -26,7 +26,7 @@ pub struct Delivery {
 pub struct QueueError {
     /// What we were doing.
     pub doing: String,
-    /// What it said.
+    /// Its message.
     pub message: String,
 }
 
@@ -49,7 +49,7 @@ pub trait Queue: Send + Sync {
         visibility: SignedDuration,
     ) -> Result<Vec<Delivery>, QueueError>;
 
-    /// Removes a message for good.
+    /// Deletes a message.
     async fn acknowledge(&self, receipt: &Receipt) -> Result<(), QueueError>;
 
     /// Shows a message again after `delay`; after five receives it goes to the dead letters instead.

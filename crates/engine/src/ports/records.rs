@@ -42,7 +42,7 @@ pub struct ListKey {
 pub struct Record {
     /// Where it lives.
     pub key: Key,
-    /// Its version: 1 when first put, then one more with every put. The store sets it; writers leave it at what they read.
+    /// Its version: 1 when first put, then one more with every put. The store sets it; writers pass the version that they read.
     pub version: u64,
     /// Its body, JSON in UTF-8.
     pub body: String,
@@ -58,7 +58,7 @@ pub struct Record {
 /// Under which condition an item is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expect {
-    /// Nothing is there.
+    /// No record exists.
     Absent,
     /// It has exactly this version.
     Version(u64),
@@ -170,10 +170,10 @@ pub enum RecordsError {
     Unavailable {
         /// What we were doing.
         doing: String,
-        /// What it said.
+        /// Its message.
         message: String,
     },
-    /// Something stored cannot be read by this version.
+    /// A stored record that this version cannot read.
     #[error(
         "the stored record {key:?} cannot be read: {message}; restore a backup or upgrade gaffer"
     )]

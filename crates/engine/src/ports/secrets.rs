@@ -55,7 +55,7 @@ pub enum SecretsError {
     Unreachable {
         /// Its path.
         name: String,
-        /// What became of the question.
+        /// The outcome of the call.
         message: String,
     },
 }
@@ -80,6 +80,6 @@ pub trait Secrets: Send + Sync {
     /// Stores or replaces a secret so that only its owner can read it.
     async fn write(&self, name: &SecretName, value: &SecretString) -> Result<(), SecretsError>;
 
-    /// Forgets a secret; forgetting what is not there succeeds.
+    /// Deletes a secret; deleting a missing one succeeds.
     async fn remove(&self, name: &SecretName) -> Result<(), SecretsError>;
 }

@@ -32,7 +32,7 @@ pub struct NewSession {
     pub branch: BranchName,
     /// Whether plans wait for approval.
     pub require_plan_approval: bool,
-    /// What it does with its work when it is done.
+    /// What it does with its work at the end.
     pub automation: Automation,
 }
 

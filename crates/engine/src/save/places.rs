@@ -42,7 +42,7 @@ pub fn job_list(job: &Job) -> Option<ListKey> {
             };
             (keys::jobs_of("watched", &job.account), sort)
         }
-        // Their list says what they are counted as.
+        // Their list alone says what they count as.
         Phase::Ended(_) => return keys::listed(keys::ended(state_of(job)), sort),
     };
     let word = Some(Counted::of(job).word());

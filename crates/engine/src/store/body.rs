@@ -37,7 +37,7 @@ struct Head {
     schema: u32,
 }
 
-/// Writes a value as a record's body. What is not there is left out, which reads the same: a store charges by the kilobyte.
+/// Encodes a value as a record's body. Absent fields are omitted, which reads the same: a store charges by the kilobyte.
 pub(crate) fn encode<T: Serialize>(value: &T) -> String {
     // Our records are plain data with text keys: serializing them cannot fail, and an empty body would be refused when read.
     let mut body = serde_json::to_value(Body {

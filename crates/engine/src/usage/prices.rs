@@ -44,7 +44,7 @@ pub struct Prices {
 pub struct Price {
     /// In US dollars.
     pub dollars: f64,
-    /// Which page of AWS says so.
+    /// The page of AWS with the price.
     pub source: String,
     /// When it was read there, `YYYY-MM-DD`.
     pub read_on: String,

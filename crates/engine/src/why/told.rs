@@ -39,7 +39,7 @@ impl Desk {
         Ok(())
     }
 
-    /// An agent that cannot be woken, while there is something to know.
+    /// Explains an agent that cannot be woken, while there is an event for it.
     async fn why_agent(
         &self,
         found: &mut Found,

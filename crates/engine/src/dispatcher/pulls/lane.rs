@@ -77,7 +77,7 @@ impl Dispatcher {
         let at = (&source.repo, &facts.base.branch);
         let lane = self.lane(at.0, at.1).await?;
         let pull = step.aggregate.pull.clone();
-        // While an earlier merge is unsettled nothing is decided anew, and its evidence stays as it was.
+        // While an earlier merge is unsettled nothing is decided again, and its evidence stays unchanged.
         let Some(sha) = wished(step) else {
             if !keeps_turn(&step.aggregate, lane.as_ref(), now) {
                 leave(unit, at, (&step.aggregate, lane), now);

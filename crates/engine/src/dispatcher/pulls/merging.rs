@@ -36,7 +36,7 @@ struct Evidence<'a> {
 }
 
 impl Dispatcher {
-    /// Counts a merge that was decided against the source's day, once however often it is decided, and takes back what will not happen.
+    /// Counts a decided merge against the source's daily limit, once however often it is decided, and uncounts what will not happen.
     pub(in crate::dispatcher) async fn count_merges(
         &self,
         unit: &mut Unit,

@@ -1,4 +1,4 @@
-//! What becomes of a pull request that cannot be read now: it is read later, and no message is spent on waiting.
+//! Pull requests that cannot be read now: they are read later, and no message is spent on waiting.
 
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{JobId, PullRef};
@@ -51,7 +51,7 @@ impl Dispatcher {
             .map_or(growing, |asked| asked.max(AGAIN_SOON))
     }
 
-    /// Puts the next reading off by so long. A settled pull request, which has none, stays so.
+    /// Postpones the next reading. A settled pull request, which has none, stays so.
     pub(super) async fn put_off(
         &self,
         reference: &PullRef,
@@ -102,7 +102,7 @@ impl Dispatcher {
         })
     }
 
-    /// One row for each pull request and job, however many messages could not be handled.
+    /// Writes one row for each pull request and job, however many messages failed.
     async fn park(
         &self,
         reference: &PullRef,

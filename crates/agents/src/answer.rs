@@ -1,4 +1,4 @@
-//! What the receiver answered, read no further than a person will look.
+//! The receiver's answer, read no further than a person will look.
 
 use domain::fence::clip;
 use domain::redact::redact;
@@ -52,7 +52,7 @@ async fn first_words(mut response: Response) -> String {
     shown(&String::from_utf8_lossy(&bytes))
 }
 
-/// Redacted before it is cut, so that no secret is cut down to something that no longer looks like one.
+/// Redacts before cutting, so that no secret is cut to something that no longer looks like one.
 fn shown(text: &str) -> String {
     clip(redact(text).trim(), ANSWER_CHARS_MAX - 1)
 }

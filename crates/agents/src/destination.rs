@@ -41,7 +41,7 @@ pub(crate) enum Refusal {
     Address {
         /// The address.
         address: IpAddr,
-        /// What it is.
+        /// Its kind.
         what: &'static str,
     },
     /// The name has no address.

@@ -1,4 +1,4 @@
-//! Looks whether an agent can be reached: the same filter and the same resolver as a wake, one TCP connection, and not a byte sent.
+//! Checks whether an agent is reachable: the same filter and the same resolver as a wake, one TCP connection, and no byte sent.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::destination::{self, HostRule, Lookup, SystemLookup, Trust, check_all}
 /// Time for the lookup, and again for the connection: a receiver that needs longer would miss wakes too.
 const STEP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Looks whether agents can be reached. It holds no secret and signs nothing.
+/// Checks whether agents are reachable. It holds no secret and signs nothing.
 pub struct Probe {
     rules: Vec<HostRule>,
     lookup: Arc<dyn Lookup>,

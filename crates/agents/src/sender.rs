@@ -73,7 +73,7 @@ impl Sender {
         Self::with_lookup(settings, secrets, Arc::new(SystemLookup))
     }
 
-    /// A sender that resolves names in another way, for tests; every address is checked all the same.
+    /// A sender with another resolver, for tests; every address is still checked.
     pub(crate) fn with_lookup(
         settings: Settings,
         secrets: Arc<dyn Secrets>,

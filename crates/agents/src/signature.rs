@@ -38,7 +38,7 @@ pub(crate) enum InvalidSecret {
     /// Another kind of secret, or none.
     #[error("each secret begins with `whsec_`, and a comma stands only between two")]
     Prefix,
-    /// What follows the prefix.
+    /// The part after the prefix.
     #[error("what follows `whsec_` is not Base64")]
     NotBase64,
     /// Too short to be safe, or longer than receivers take.

@@ -58,7 +58,7 @@ pub(crate) async fn adopted(
     }
 }
 
-/// 202: the same request has to be sent again.
+/// 202: the caller has to repeat the request.
 pub(crate) fn not_read_yet(ask_again: String) -> Response {
     outcome::later(Later {
         ask_again,

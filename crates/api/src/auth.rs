@@ -60,7 +60,7 @@ impl Digests {
         let given = digest(given);
         let mut matches = Choice::from(0);
         for token in &self.0 {
-            // No early end: how long this takes must not tell which token matched.
+            // No early return: the duration must not reveal which token matched.
             matches |= token.ct_eq(&given);
         }
         bool::from(matches)
@@ -71,7 +71,7 @@ fn digest(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
 
-/// Who was let in, and what they may do.
+/// An authenticated caller, and its scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Admitted {
     scope: Scope,
@@ -153,7 +153,7 @@ fn needed(method: &Method) -> Scope {
     routes::needed(kind)
 }
 
-/// A named token allows what it was made for, the installation's own everything.
+/// A named token has its own scope, the installation's token every scope.
 pub(crate) async fn admit(door: &Inner, shown: &str) -> Result<Admitted, Refused> {
     if let Some(token) = named(door, shown).await? {
         tracing::Span::current().record("token", token.name.as_str());

@@ -1,4 +1,4 @@
-//! Reads what was sent, and names what is wrong with it.
+//! Reads bodies, and names what is wrong with them.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub(crate) const SHOWN_CHARS_MAX: usize = 80;
 /// Time limit of a body: a slow line takes far less, and a silent client would hold a connection.
 pub(crate) const BODY_WITHIN: Duration = Duration::from_secs(30);
 
-/// A body as it came, or why it is not read.
+/// A raw body, or why it is not read.
 pub(crate) struct Sent(Result<Bytes, Refused>);
 
 impl<S: Send + Sync> FromRequest<S> for Sent {
@@ -94,7 +94,7 @@ pub(crate) fn parts<T>(parts: Parts<T>) -> Result<T, Refused> {
     Ok(parts.map_err(bad)?.0)
 }
 
-/// An order that has to be there.
+/// A required order.
 pub(crate) fn order<T: DeserializeOwned>(sent: Sent) -> Result<T, Refused> {
     read(&sent.0?)
 }

@@ -21,7 +21,7 @@ use crate::refusal::Refused;
 use crate::webhook::WebhookCounters;
 use crate::{mcp, routes, trace};
 
-/// Longest body of an order, in bytes: the longest prompt fits however it is escaped.
+/// Longest body of an order, in bytes: the longest prompt fits with any escaping.
 pub const JOB_BODY_BYTES_MAX: usize = 1024 * 1024;
 
 /// What the API needs.
@@ -34,7 +34,7 @@ pub struct DoorState {
     /// Name of a stored token that is accepted too: it may change in the store, and the previous one stays valid
     /// after a comma.
     pub kept: Option<Arc<dyn Secrets>>,
-    /// How long an answer may wait for what it is about.
+    /// How long an answer may wait for its effect.
     pub answer_within: Duration,
     /// Counters of the webhook, shown by `/healthz`.
     pub webhooks: Arc<WebhookCounters>,
@@ -111,7 +111,7 @@ pub fn router(state: DoorState) -> Router {
         .with_state(door)
 }
 
-/// What only those come to who have a token.
+/// Routes for callers with a token.
 fn closed(door: &Arc<Inner>) -> Router<Arc<Inner>> {
     // The router cannot match a verb after a colon, so this takes all of `{id}:verb`.
     routes::served(routes::CLOSED)

@@ -46,7 +46,7 @@ pub(crate) async fn take(
     Ok(Json(Taken { wakes }))
 }
 
-/// Holds an empty answer open where that is done, until something comes or the process is to stop.
+/// Long-polls where that is enabled, until a wake comes or the process is to stop.
 async fn waited(
     door: &Inner,
     (agent, limit): (&AgentName, usize),

@@ -55,7 +55,7 @@ pub(crate) async fn create(
         .into_response())
 }
 
-/// What was asked for, with its constraints where they belong.
+/// The order, with its constraints in their fields.
 fn order(wanted: CreateJob) -> Result<Order, Refused> {
     let constraints = wanted.constraints.as_ref().map(Constraints::understood);
     let asked = constraints.transpose().map_err(odd)?.unwrap_or_default();
@@ -75,7 +75,7 @@ fn odd(OddConstraint { field, wrong }: OddConstraint) -> Refused {
     Refused::field(&field, "bad_field", &format!("`{field}`: {wrong}"))
 }
 
-/// Digests of a name and of everything that was asked for under it, however it was spaced and ordered.
+/// Digests of a name and of its order, independent of spacing and field order.
 fn once(key: &str, wanted: &CreateJob) -> Once {
     // Plain fields with text keys always serialize; should they not, every order under this name counts as the same.
     let order = serde_json::to_vec(wanted).unwrap_or_default();

@@ -13,7 +13,7 @@ pub const SECRET_KEPT: SignedDuration = SignedDuration::from_mins(5);
 /// Minimum time between reads caused by mismatches: anyone can send a wrong secret.
 pub const SECRET_READ_AGAIN: SignedDuration = SignedDuration::from_mins(1);
 
-/// One secret with what it was before: both are live.
+/// One secret with its previous value: both are live.
 pub(crate) struct LiveSecret {
     name: SecretName,
     secrets: Arc<dyn Secrets>,
@@ -23,7 +23,7 @@ pub(crate) struct LiveSecret {
     turn: tokio::sync::Mutex<()>,
 }
 
-/// What was last read.
+/// The cached value.
 #[derive(Clone, Default)]
 struct Kept {
     live: Vec<SecretString>,
@@ -62,7 +62,7 @@ impl LiveSecret {
         self.younger_than(SECRET_READ_AGAIN).await
     }
 
-    /// What was live at most this long ago.
+    /// The cached secrets, if they are younger than `age`.
     async fn younger_than(&self, age: SignedDuration) -> Vec<SecretString> {
         let now = self.clock.now();
         let mut kept = self.kept().clone();
@@ -74,7 +74,7 @@ impl LiveSecret {
         match self.secrets.read(&self.name).await {
             Ok(stored) => kept.live = live_secrets(&stored),
             Err(SecretsError::Missing(_)) => kept.live.clear(),
-            // Whatever is wrong with the store of secrets says nothing about the one we know.
+            // An error of the store says nothing about the cached secret.
             Err(error @ (SecretsError::Unusable { .. } | SecretsError::Unreachable { .. })) => {
                 let name = self.name.path();
                 tracing::warn!(%error, name, "a secret could not be read again");

@@ -1,4 +1,4 @@
-//! Lets a pull request be merged, and waits a little for what comes of it.
+//! Approves a pull request for merging, and waits a little for the outcome.
 
 use axum::Json;
 use axum::http::StatusCode;

@@ -21,7 +21,7 @@ use crate::{merge, outcome, register, view};
 /// What can be ordered of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verb {
-    /// Say something to its session.
+    /// Send a message to its session.
     Say,
     /// Approve its plan.
     Approve,
@@ -31,7 +31,7 @@ pub(crate) enum Verb {
     Cancel,
     /// Give it another session.
     Retry,
-    /// Have it watched, and note something down about it.
+    /// Watch it, and store notes about it.
     Register,
 }
 

@@ -70,7 +70,7 @@ pub(crate) async fn wait(door: &Inner, job: &JobId, wish: &Wish) -> Result<Respo
     }))
 }
 
-/// Something that was to be done outside failed.
+/// An action outside failed.
 pub(crate) fn failed(detail: &str) -> Refused {
     Refused::new(StatusCode::CONFLICT, "effect_failed", detail)
 }

@@ -1,6 +1,6 @@
 //! `POST /webhooks/jules`: snapshots of sessions, should Jules ever push them.
 //!
-//! What is pushed is a hint. It says which session to read again, and whatever is decided is decided by what Jules answers then.
+//! A pushed session is a hint. It names the session to read again, and decisions depend on Jules's answer to that.
 
 use axum::Json;
 use axum::extract::State;
@@ -26,7 +26,7 @@ pub(crate) async fn pushed(State(door): Door, sent: Sent) -> Result<Response, Re
     Ok((StatusCode::ACCEPTED, address, Json(taken)).into_response())
 }
 
-/// Which session it is, and which field says so.
+/// The pushed session's id, and the field that contains it.
 fn named(pushed: PushedSession) -> Result<(SessionId, &'static str), Refused> {
     match (pushed.name, pushed.id) {
         (Some(SessionName(name)), Some(id)) if name != id => {

@@ -22,7 +22,7 @@ pub(crate) fn pairs(asked: Asked) -> Result<Vec<(String, String)>, Refused> {
     Ok(asked.map_err(unread)?.0)
 }
 
-/// A parameter holds something that cannot be used.
+/// Refuses an invalid parameter.
 pub(crate) fn bad(field: &str, wrong: &dyn fmt::Display) -> Refused {
     let field = presentable(field, SHOWN_CHARS_MAX);
     let detail = format!("`{field}`: {wrong}");

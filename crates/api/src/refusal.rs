@@ -1,4 +1,4 @@
-//! What is refused, as problem documents that tell nothing of our insides.
+//! Refusals, as problem documents that reveal no internals.
 
 use axum::Json;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -13,7 +13,7 @@ use engine::ports::{CommitError, RecordsError};
 
 use crate::next;
 
-/// Longest detail, in characters: it may repeat what was sent.
+/// Longest detail, in characters: it may repeat parts of the request.
 const DETAIL_CHARS_MAX: usize = 1_000;
 
 /// Longest name of a field, in characters: it may be one that we do not know.
@@ -38,7 +38,7 @@ impl Refused {
         )))
     }
 
-    /// A field, parameter or header holds something that cannot be used.
+    /// Refuses an invalid field, parameter or header.
     pub(crate) fn field(field: &str, code: &str, detail: &str) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail).about(field)
     }
@@ -160,7 +160,7 @@ impl From<Error> for Refused {
     }
 }
 
-/// How callers spell what names something of a kind.
+/// The field in which callers name an object of this kind.
 fn field_of(what: &'static str) -> &'static str {
     match what {
         "job" => "job_id",

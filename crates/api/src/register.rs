@@ -1,4 +1,4 @@
-//! Registers jobs: what has a session is watched from then on, and what is noted down about it is kept.
+//! Registers jobs: watches a session from then on, and stores notes.
 
 use axum::Json;
 use axum::http::StatusCode;

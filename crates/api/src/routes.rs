@@ -18,9 +18,9 @@ pub(crate) use table::{CLOSED, HOOKS, OPEN, TOOLS};
 /// With which method a route is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// Looks.
+    /// Reads.
     Get,
-    /// Does something.
+    /// Writes.
     Post,
 }
 
@@ -76,7 +76,7 @@ pub struct Route {
     pub colon: Option<&'static str>,
     /// Its name for programs.
     pub id: &'static str,
-    /// What it does, in a sentence without its full stop.
+    /// Its summary, a sentence without its full stop.
     pub summary: &'static str,
     /// Who may call it.
     pub caller: Caller,
@@ -127,7 +127,7 @@ impl<S> Row<S> {
         Self { route, serve }
     }
 
-    /// A route that looks.
+    /// A reading route.
     const fn get(
         path: &'static str,
         told: (&'static str, &'static str),
@@ -136,7 +136,7 @@ impl<S> Row<S> {
         Self::new((Method::Get, path), told, serve)
     }
 
-    /// A route that does something.
+    /// A writing route.
     const fn post(
         path: &'static str,
         told: (&'static str, &'static str),
@@ -183,7 +183,7 @@ impl<S> Row<S> {
     }
 }
 
-/// What may be done with a method: looking changes nothing.
+/// The scope that a method needs: reading changes nothing.
 pub(crate) const fn needed(method: Method) -> Scope {
     match method {
         Method::Get => Scope::Read,

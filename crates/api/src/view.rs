@@ -42,7 +42,7 @@ pub(crate) async fn of(door: &Inner, job: &Job) -> Result<JobView, Refused> {
     among(&mut Waits::new(&door.desk), job).await
 }
 
-/// The same of one of several, for which what they share is read once.
+/// The same for one of several jobs: shared inputs are read once.
 pub(crate) async fn among(waits: &mut Waits<'_>, job: &Job) -> Result<JobView, Refused> {
     let (waits_for, read) = waits.as_read(job).await?;
     Ok(JobView {
@@ -176,7 +176,7 @@ pub(crate) fn reasoned(reasoned: &Reasoned) -> Reason {
     reason(&reasoned.code, &reasoned.sentence)
 }
 
-/// Why something does not move.
+/// The wire form of an explanation.
 pub(crate) fn why(why: engine::why::Why) -> Why {
     let planned = |planned: engine::why::Planned| Planned {
         at: planned.at,

@@ -38,7 +38,7 @@ pub struct WebhookDoor {
     pub clock: Arc<dyn Clock>,
     /// Where the webhook's secret is; no other is ever read.
     pub secrets: Arc<dyn Secrets>,
-    /// What came of the deliveries so far.
+    /// Counters of the deliveries so far.
     pub counters: Arc<WebhookCounters>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Inner {
     bodies: Bodies,
 }
 
-/// What came of one delivery.
+/// The outcome of one delivery.
 enum Received {
     /// Put in the queue.
     Accepted,
@@ -137,7 +137,7 @@ fn refusal(status: StatusCode) -> Refused {
 }
 
 impl Inner {
-    /// Checks a signature against the secrets that were read, and if it does not match, against those that are there now.
+    /// Checks a signature against the cached secrets, and after a mismatch against freshly read ones.
     async fn verify(&self, signature: &str, raw: &[u8]) -> Result<(), Rejected> {
         match verify(&self.live.known().await, Some(signature), raw) {
             Err(Rejected::Mismatch | Rejected::NoSecret) => {
@@ -196,7 +196,7 @@ fn signature(headers: &HeaderMap) -> Result<&str, Rejected> {
     let mut given = headers.get_all(SIGNATURE_HEADER).iter();
     let first = given.next().ok_or(Rejected::Unsigned)?;
     let text = first.to_str().ok().filter(|text| is_signature(text));
-    // Two signatures: whichever was meant, one of them is a lie.
+    // With two signatures at least one is wrong.
     text.filter(|_| given.next().is_none())
         .ok_or(Rejected::Malformed)
 }

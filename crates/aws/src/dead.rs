@@ -64,7 +64,7 @@ impl DeadLetters for SqsQueue {
 }
 
 impl SqsQueue {
-    /// Receives these messages, as far as they are there. Each is exclusive to its receiver for a while.
+    /// Receives those of these messages that exist. Each is exclusive to its receiver for a while.
     async fn seize(&self, ids: &BTreeSet<String>) -> Result<Vec<Held>, QueueError> {
         if ids.is_empty() {
             return Ok(Vec::new());

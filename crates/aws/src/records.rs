@@ -63,12 +63,12 @@ impl Table {
         }
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Every record in no particular order, page by page. For exports: a use case asks for what it names.
+    /// Every record in no particular order, page by page. For exports only.
     pub async fn scan(&self, after: Option<PageToken>, limit: usize) -> Result<Page, RecordsError> {
         read::scan(self, after, limit).await
     }

@@ -60,7 +60,7 @@ pub struct JobsAsked {
 
 /// A job is called by what [`JobName`] says: its id or the beginning of it, a session of it, its pull request, or `latest`.
 impl Client {
-    /// Creates a job. The same `key` with the same job is carried out once, however often it is sent.
+    /// Creates a job. Repeated requests with the same `key` and the same job are carried out once.
     pub async fn create_job(&self, job: &CreateJob, key: Option<&str>) -> Result<JobView, Error> {
         let call = Call::new(Method::POST, &["jobs"]).body(job).key(key);
         self.done(call).await
@@ -122,7 +122,7 @@ impl Client {
         self.answer(call.with("fresh", "1".to_owned())).await
     }
 
-    /// What was said between a job's session and its people after a cursor.
+    /// Lists the messages between a job's session and its people after a cursor.
     pub async fn messages(
         &self,
         id: &str,
@@ -135,7 +135,7 @@ impl Client {
         self.answer(call).await
     }
 
-    /// Has a job or a session watched, and notes something down about it.
+    /// Watches a job or a session, and stores notes about it.
     pub async fn register(
         &self,
         id: &str,
@@ -188,7 +188,7 @@ impl Client {
         self.done(Call::new(Method::GET, &path)).await
     }
 
-    /// Says something to a job's session. The same `key` is said once, however often it is sent.
+    /// Sends a message to a job's session. Repeated requests with the same `key` send it once.
     pub async fn say(
         &self,
         id: &str,

@@ -66,7 +66,7 @@ pub enum Error {
     /// Gaffer refuses.
     #[error("{0}")]
     Problem(Box<Problem>),
-    /// Something answers there, but not as Gaffer does.
+    /// Another service answers there.
     #[error(
         "what answers at {base} does not speak as Gaffer does (status {status}): {why}; check GAFFER_URL"
     )]

@@ -107,7 +107,7 @@ impl Cloud {
             .map_err(|error| Error::aws(doing(), &error.into_service_error()))
     }
 
-    /// Points every function's alias back at the version before the last deployment. Tables and queues stay as they are.
+    /// Moves every function's alias back to the version before the last deployment. Tables and queues stay unchanged.
     pub async fn roll_back(&self) -> Result<(), Error> {
         let mut all = Vec::new();
         for function in Function::ALL {
@@ -122,7 +122,7 @@ impl Cloud {
         if all.is_empty() {
             return Err(nothing("nothing is deployed there"));
         }
-        // Whatever a deployment that broke off did not reach is where it was before, and stays there.
+        // A function that an interrupted deployment did not reach stays where it is.
         let release = newest(&all);
         let left: Vec<_> = all
             .iter()

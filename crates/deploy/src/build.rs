@@ -31,7 +31,7 @@ pub enum Binaries {
 }
 
 impl Workshop {
-    /// Builds what has to be built, and says where each binary is.
+    /// Builds the functions unless their binaries were given, and returns the path of each.
     pub(crate) async fn build(
         &self,
         binaries: &Binaries,
@@ -83,7 +83,7 @@ impl Workshop {
         slimmed(&target.join("lambda"))
     }
 
-    /// The folder that cargo builds in, wherever people have put it.
+    /// Cargo's target folder, wherever it is configured.
     async fn target(&self) -> Result<PathBuf, Error> {
         let doing = "asking cargo where it builds";
         let mut cargo = Command::new("cargo");

@@ -1,4 +1,4 @@
-//! The command line: what may be typed, and how a run ends. It is the one place of this package that prints.
+//! The command line, and how a run ends. It is the one place of this package that prints.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -43,9 +43,9 @@ struct CommandLine {
 enum Command {
     /// Point the alias `live` of each function back at the version before the last deployment.
     Rollback(PlaceArgs),
-    /// Tell what is there.
+    /// Print what exists.
     Status(PlaceArgs),
-    /// Take everything down, and tell what is left.
+    /// Take everything down, and print what is left.
     Destroy(DestroyArgs),
 }
 

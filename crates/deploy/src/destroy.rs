@@ -14,7 +14,7 @@ const TABLE_WITHIN: Duration = Duration::from_secs(600);
 /// How many parameters are asked for or deleted at once (the limit of Systems Manager).
 const PARAMETERS_AT_ONCE: usize = 10;
 
-/// Something that is there.
+/// A remaining resource.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Left(pub String);
 
@@ -66,7 +66,7 @@ impl Cloud {
         Ok(())
     }
 
-    /// Whether the table is there, whichever stack made it.
+    /// Whether the table exists, whichever stack made it.
     pub(crate) async fn has_table(&self) -> Result<bool, Error> {
         let tables = aws_sdk_dynamodb::Client::new(&self.config);
         let ask = tables.describe_table().table_name(self.stack.as_str());

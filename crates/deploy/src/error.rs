@@ -5,14 +5,14 @@ use aws_sdk_cloudformation::error::{DisplayErrorContext, ProvideErrorMetadata};
 /// What can go wrong.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What was typed cannot be meant.
+    /// The argument is invalid.
     #[error("{field} is `{value}`, which is not {wanted}")]
     Odd {
         /// Which of the things that were typed.
         field: &'static str,
-        /// What it says.
+        /// The given value.
         value: String,
-        /// What it should be.
+        /// The valid form.
         wanted: &'static str,
     },
     /// AWS refused, or could not be reached.
@@ -20,10 +20,10 @@ pub enum Error {
     Aws {
         /// What we were doing.
         doing: String,
-        /// What came back.
+        /// The answer.
         said: String,
     },
-    /// Something here or there is not as it has to be.
+    /// A precondition here or in AWS does not hold.
     #[error("{doing}: {why}; {next}")]
     Stopped {
         /// What we were doing.
@@ -39,7 +39,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Something is not as it has to be.
+    /// An error about a precondition.
     pub(crate) fn stopped(
         doing: impl Into<String>,
         why: impl Into<String>,

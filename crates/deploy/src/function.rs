@@ -33,7 +33,7 @@ impl Function {
     /// All of them. The one that takes orders goes last: nothing asks for what the others do not know yet.
     pub const ALL: [Self; 4] = [Self::Dispatcher, Self::Poller, Self::Webhook, Self::Api];
 
-    /// What it is called after the stack's name; its binary is called so too.
+    /// Its name after the stack's name; its binary has the same.
     pub const fn short(self) -> &'static str {
         match self {
             Self::Poller => "poller",
@@ -60,7 +60,7 @@ impl Function {
             Self::Poller | Self::Dispatcher => 60,
             // GitHub waits for ten seconds.
             Self::Webhook => 10,
-            // An order waits up to ten seconds for what comes of it.
+            // An order waits up to ten seconds for its outcome.
             Self::Api => 20,
         }
     }
@@ -75,7 +75,7 @@ impl Function {
         }
     }
 
-    /// What it is called in AWS.
+    /// Its name in AWS.
     pub fn name(self, cloud: &Cloud) -> String {
         format!("{}-{}", cloud.stack, self.short())
     }
@@ -140,7 +140,7 @@ impl Function {
 pub struct Told {
     /// Write nothing outside; `None` leaves it unchanged.
     pub observe_only: Option<bool>,
-    /// Agents' hosts that may be woken although they are private; none leaves them as they are.
+    /// Agents' hosts that may be woken although they are private; `None` leaves them unchanged.
     pub allow_hosts: Option<Vec<String>>,
     /// Whose table it is.
     pub(crate) installation: String,

@@ -24,7 +24,7 @@ const WANTED: &str = "a stack's name: 3 to 38 letters, digits and hyphens that b
 pub struct StackName(String);
 
 impl StackName {
-    /// As it was typed.
+    /// The name as typed.
     pub fn as_str(&self) -> &str {
         &self.0
     }

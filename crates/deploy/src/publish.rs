@@ -66,7 +66,7 @@ impl Wanted<'_> {
 }
 
 impl Cloud {
-    /// Puts one function there unless it is there already. `release` is the deployment that this is part of.
+    /// Deploys one function unless it is up to date. `release` is the deployment that this is part of.
     pub(crate) async fn put_function(
         &self,
         workshop: &Workshop,

@@ -1,4 +1,4 @@
-//! A whole deployment: foundation, secrets, functions, triggers, and a look whether they answer. Each step may be done again.
+//! A whole deployment: foundation, secrets, functions, triggers, and smoke tests. Each step may be repeated.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -76,7 +76,7 @@ struct Ready {
 }
 
 impl Cloud {
-    /// A stack that is there; none also while one is only being reviewed.
+    /// An existing stack; `None` also while it is only a reviewed change set.
     pub(crate) async fn stack(&self, name: &str) -> Result<Option<Stack>, Error> {
         let found = self.stacks.describe_stacks().stack_name(name).send().await;
         match found {
@@ -102,7 +102,7 @@ impl Cloud {
         }))
     }
 
-    /// What would happen to a stack, line by line. Nothing is left of having asked.
+    /// Changes that a deployment would make to a stack, line by line. The query leaves nothing behind.
     pub(crate) async fn plan_stack(&self, wanted: &Wanted) -> Result<Vec<String>, Error> {
         let there = self.stack(&wanted.name).await?;
         let ready = self.change_set(wanted, there.as_ref()).await?;
@@ -114,7 +114,7 @@ impl Cloud {
         Ok(ready.changes.iter().filter_map(settle::line).collect())
     }
 
-    /// A stack that is there and was made to its end once.
+    /// An existing stack that was once completely created.
     pub(crate) async fn stack_that_came_to_be(&self, name: &str) -> Result<Option<Stack>, Error> {
         let stack = self.stack(name).await?;
         Ok(stack.filter(settle::is_usable))

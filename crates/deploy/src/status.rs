@@ -1,4 +1,4 @@
-//! What is there: stacks, versions, addresses and queues.
+//! The state of a deployment: stacks, versions, addresses and queues.
 
 use aws_sdk_cloudformation::types::StackStatus;
 use aws_sdk_sqs::types::QueueAttributeName;

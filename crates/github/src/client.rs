@@ -1,5 +1,5 @@
-//! The client that reader and writer share: one call at a time, bounded, conditional where it can be, never repeated
-//! but for a credential that was replaced meanwhile.
+//! The client that reader and writer share: one call at a time, bounded, conditional where possible, never retried except for a replaced
+//! credential.
 
 mod address;
 mod admission;
@@ -111,7 +111,7 @@ struct Inner {
     unprotected: Unprotected,
     dates: dates::Dates,
     broker: Broker,
-    /// The number of each repository as it was last read.
+    /// The last read number of each repository.
     identities: std::sync::Mutex<HashMap<RepoName, RepoId>>,
     requests: AtomicU64,
     not_modified: AtomicU64,
@@ -177,7 +177,7 @@ impl Client {
         transport::deadline(self.0.call_timeout)
     }
 
-    /// What it has done so far.
+    /// Its usage so far.
     pub fn usage(&self) -> Usage {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Usage {

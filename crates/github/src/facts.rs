@@ -1,4 +1,4 @@
-//! Everything a merge is judged by, read for one head: what could not be read says so, and is never left out.
+//! Reads all facts that a merge depends on, for one head: an unreadable one says so, and is never omitted.
 
 mod checks;
 mod demands;
@@ -44,23 +44,23 @@ pub(crate) async fn read(
         return Ok(seen.into_facts(pull, now, (parts, depth)));
     }
     let mut parts = Parts::read(client, (pull, depth), &seen).await?;
-    // Conditional: nearly always "not modified", which costs nothing. What it says is newer, so it is what counts.
+    // Conditional: nearly always "not modified", which costs nothing. Its answer is newer, so it counts.
     let again = pull::read(client, pull).await?;
     still_the_same(pull, &seen, &again)?;
     if seen.is_clean && !again.is_clean {
-        // What was demanded may have been taken from a word that holds no longer.
+        // The requirements may come from a cached answer that is no longer valid.
         parts.demands = demands::read(client, pull, &again).await?;
     }
     Ok(again.into_facts(pull, now, (parts, depth)))
 }
 
-/// Reads just enough to tell whose a pull request may be.
+/// Reads just enough to find a pull request's possible job.
 pub(crate) async fn glance(client: &Client, pull: &PullRef) -> Result<PullGlance, Failure> {
     let seen = pull::read(client, pull).await?;
     Ok(seen.into_glance())
 }
 
-/// What was read belongs to one head and one base branch, or to none.
+/// Whether the readings belong to one head and one base branch.
 fn still_the_same(pull: &PullRef, before: &Seen, after: &Seen) -> Result<(), Failure> {
     let moved = |what: &str, from: &str, to: &str| {
         let message = format!(

@@ -1,4 +1,4 @@
-//! What GraphQL answers: with status 200 also what it refuses.
+//! GraphQL's answers: refusals have status 200 too.
 
 use domain::failure::{Failure, FailureClass};
 use serde::de::DeserializeOwned;

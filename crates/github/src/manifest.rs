@@ -1,4 +1,4 @@
-//! The manifest of a GitHub App of one's own: what it may do and hear, and the page that makes it.
+//! The manifest of the user's own GitHub App: its permissions and events, and the page that makes it.
 
 use serde_json::{Map, Value, json};
 use url::Url;

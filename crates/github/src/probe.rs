@@ -135,7 +135,7 @@ fn not_known(failure: &Failure) -> Identity {
     let why = failure.message.clone();
     match failure.class {
         FailureClass::Unauthorized => Identity::Refused { why },
-        // An address that is not GitHub's answers 404, or with something that is no JSON.
+        // A wrong address answers 404, or with something that is no JSON.
         FailureClass::Network | FailureClass::Garbled | FailureClass::NotFound => {
             Identity::Unreachable { why }
         }

@@ -214,7 +214,7 @@ fn marked(text: &str, marker: &str) -> String {
     format!("{kept}{end}")
 }
 
-/// Whether the answer says so.
+/// Whether the answer confirms it.
 fn is_ready(answer: &wire::GraphAnswer, doing: &str) -> Result<(), Failure> {
     let data: Value = graph::data(answer, doing)?;
     match data.pointer(IS_DRAFT).and_then(Value::as_bool) {

@@ -74,7 +74,7 @@ impl Refused {
 
 /// One call, without its key.
 pub(crate) struct Call {
-    /// What it is for, as a phrase such as `reading the session 123`.
+    /// Its purpose, as a phrase such as `reading the session 123`.
     pub(crate) doing: String,
     method: Method,
     path: Vec<String>,
@@ -275,7 +275,7 @@ impl fmt::Debug for Client {
     }
 }
 
-/// A body as far as it was read.
+/// The part of a body that was read.
 struct Read {
     body: Vec<u8>,
     end: End,

@@ -25,7 +25,7 @@ pub struct Settings {
     pub body_bytes_max: usize,
 }
 
-/// Something about a base that works but that a person should know.
+/// A warning about a usable base address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Warning {
     /// The base ended in `/v1`, which does not exist, and is read as `/v1alpha`.

@@ -16,7 +16,7 @@ use crate::surroundings;
 /// Why a function could not begin.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Its settings lack what it needs.
+    /// A required setting is missing.
     #[error(
         "beginning: this function needs {0}, which its deployment does not name; deploy it again with its stack"
     )]
@@ -74,7 +74,7 @@ impl Place {
         Arc::new(SystemClock)
     }
 
-    /// Secrets of this stack, as far as the function's role may read them.
+    /// Secrets of this stack, within the rights of the function's role.
     pub fn secrets(&self) -> Arc<dyn Secrets> {
         Arc::new(Parameters::new(&self.config, &self.settings.stack))
     }

@@ -66,9 +66,9 @@ pub enum SettingsError {
     Odd {
         /// Which.
         name: &'static str,
-        /// What it says.
+        /// The given value.
         value: String,
-        /// What it should be.
+        /// The valid form.
         wanted: &'static str,
     },
 }

@@ -3,9 +3,9 @@
 use jiff::{SignedDuration, Timestamp};
 use lambda_runtime::Context;
 
-/// Until when new work may be begun: `kept` before the invocation ends, so that what was begun comes to its end.
+/// Until when new work may begin: `kept` before the invocation ends, so that begun work finishes.
 ///
-/// `machine` is the machine's time, by which the limit counts; `now` is the time that work goes by.
+/// `machine` is the machine's time, by which the limit counts; `now` is the time of the work.
 pub fn until(
     context: &Context,
     (machine, now): (Timestamp, Timestamp),
@@ -17,7 +17,7 @@ pub fn until(
     now.checked_add(left).unwrap_or(Timestamp::MAX)
 }
 
-/// What an invocation that took so long is charged for: milliseconds and megabytes.
+/// The charge of an invocation: milliseconds and megabytes.
 pub fn used(context: &Context, took_ms: i128) -> (u64, u64) {
     let memory = u64::try_from(context.env_config.memory).unwrap_or(0);
     (u64::try_from(took_ms).unwrap_or(0), memory)

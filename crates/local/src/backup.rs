@@ -16,7 +16,7 @@ const TABLES: &str = "
     CREATE TABLE backup_about (made_ns INTEGER NOT NULL) STRICT;
     CREATE TABLE backup_secrets (path TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;";
 
-/// Takes what only backups have out of a copy, down to the last byte: the copy is written anew.
+/// Removes the tables of backups from a copy, down to the last byte: the copy is rewritten.
 const DROP_TABLES: &str = "DROP TABLE backup_about; DROP TABLE backup_secrets; VACUUM;";
 
 /// Metadata of a backup.

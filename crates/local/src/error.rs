@@ -5,7 +5,7 @@ use std::path::PathBuf;
 /// Why the database or its folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The folder that should hold it is not there.
+    /// Its folder does not exist.
     #[error(
         "cannot open the database: the folder {folder} does not exist; create it with `mkdir -p -m 700 {folder}` or name another data folder"
     )]
@@ -33,7 +33,7 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
-    /// The file holds something else.
+    /// The file has other contents.
     #[error("{path} is not a database of gaffer; name another data folder, or move the file away")]
     NotOurs {
         /// The file.
@@ -108,7 +108,7 @@ pub enum Error {
         /// What SQLite found first.
         what: String,
     },
-    /// There is something that would be overwritten.
+    /// An existing file would be overwritten.
     #[error("{path} exists already; name another file, or move it away")]
     Exists {
         /// What.

@@ -89,7 +89,7 @@ fn open(folder: &Path) -> (DataFacts, Option<Database>) {
     }
 }
 
-/// Bytes that we may still write on the disk of a folder, or of the next folder above that is there.
+/// Free bytes on the disk of a folder, or of the next existing folder above.
 fn free(folder: &Path) -> Option<u64> {
     let there = folder.ancestors().find(|ancestor| ancestor.is_dir())?;
     let figures = rustix::fs::statvfs(there).ok()?;

@@ -35,7 +35,7 @@ impl Store {
         }
     }
 
-    /// Every record in the order of its key, page by page; a limit of 0 is taken as 1. For exports: a use case asks for what it names.
+    /// Every record in the order of its key, page by page; a limit of 0 counts as 1. For exports only.
     pub async fn scan(
         &self,
         after: Option<Key>,

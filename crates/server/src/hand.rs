@@ -16,7 +16,7 @@ const ROUNDS_MAX: u32 = 200;
 /// Longest wait for news while another process works on the request.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
-/// What looks and what acts.
+/// The poller and the dispatcher.
 pub struct Hand {
     desk: engine::desk::Desk,
     poller: Poller,

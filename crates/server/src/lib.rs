@@ -55,7 +55,7 @@ pub struct Settings {
     pub allow_hosts: Vec<HostRule>,
     /// The bearer token from the environment, if any.
     pub token: Option<SecretString>,
-    /// How often the loops look whether there is anything to do.
+    /// Intervals of the loops.
     pub rhythm: Rhythm,
     /// How long a call to Jules or GitHub may take.
     pub call_timeout: SignedDuration,

@@ -15,13 +15,13 @@ use tokio::sync::watch;
 /// Longest wait for the next due row: other processes on the same folder may add one.
 const LOOK_AT_LEAST_EVERY: Duration = Duration::from_secs(1);
 
-/// The same where each look is paid for.
+/// The same where each check is charged.
 const LOOK_ON_AWS_EVERY: Duration = Duration::from_secs(5);
 
 /// Shortest wait, so that a row that cannot be handled does not keep a core busy.
 const BREATH: Duration = Duration::from_millis(20);
 
-/// How often the loops look whether there is anything to do, in real time. Nothing depends on it but how soon that is noticed.
+/// Intervals of the loops, in real time. They affect only how soon work is noticed.
 #[derive(Debug, Clone, Copy)]
 pub struct Rhythm {
     /// Shortest wait for the next due row.

@@ -59,7 +59,7 @@ impl Limits {
 
     /// What a process can afford that may have so many descriptors.
     fn of(allowed: u64) -> Self {
-        // Of very few descriptors half are for connections all the same.
+        // Of very few descriptors half are still for connections.
         let left = allowed.saturating_sub(DESCRIPTORS_KEPT).max(allowed / 2);
         let all = usize::try_from(left).map_or(CONNECTIONS_MAX, |left| left.min(CONNECTIONS_MAX));
         Self {

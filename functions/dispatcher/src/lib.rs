@@ -40,7 +40,7 @@ pub struct Function {
     recorder: Option<Recorder>,
 }
 
-/// What became of one message.
+/// The outcome of one message.
 enum Fate {
     Handled,
     /// It comes again: it could not be handled, or there was no time to begin.

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use engine::ports::{Delivery, Queue, QueueError, Receipt};
 use jiff::{SignedDuration, Timestamp};
 
-/// Most messages that one invocation keeps for itself. What goes in a circle goes through the queue, where it is seen.
+/// Maximum number of messages that one invocation keeps for itself. A loop goes through the queue, where it is visible.
 const KEPT_MAX: usize = 20;
 
 /// The queue of work, as the dispatcher sends to it.
@@ -38,7 +38,7 @@ impl Own {
         self.kept().room = KEPT_MAX;
     }
 
-    /// What was kept since the last time, in its order.
+    /// The messages kept since the last call, in order.
     pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.kept().bodies)
     }

@@ -30,7 +30,7 @@ const EMBEDDED: Reach = Reach::Never("an IPv6 spelling of an IPv4 address");
 const TUNNEL: Reach = Reach::Never("the address of a tunnel");
 const TRANSLATED: Reach = Reach::Never("the address of a translator to IPv4");
 
-/// A network (its first address and the length of its prefix) and what it is. The first that holds an address counts.
+/// A network (its first address and the length of its prefix) and its kind. The first that contains an address counts.
 type Network<A> = (A, u32, Reach);
 
 const V4: [Network<Ipv4Addr>; 18] = [

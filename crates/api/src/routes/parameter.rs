@@ -43,9 +43,9 @@ pub struct Parameter {
     pub name: &'static str,
     /// Whether it is a header.
     pub in_header: bool,
-    /// What it takes.
+    /// The type of its value.
     pub takes: Takes,
-    /// What it means, in a sentence.
+    /// Its meaning, in a sentence.
     pub means: &'static str,
 }
 

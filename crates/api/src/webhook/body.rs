@@ -26,7 +26,7 @@ pub(super) struct Bodies {
     turns: Semaphore,
 }
 
-/// A body as it came, with its turn if it needed one.
+/// A raw body, with its turn if it needed one.
 #[derive(Debug)]
 pub(super) struct Whole<'a> {
     pub(super) raw: Vec<u8>,

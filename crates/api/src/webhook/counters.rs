@@ -1,4 +1,4 @@
-//! What came of webhook deliveries: all that is kept of a refused one.
+//! Counters of webhook deliveries: all that is kept of a refused one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -28,7 +28,7 @@ struct Unsigned {
 }
 
 impl WebhookCounters {
-    /// The counters as they are.
+    /// A snapshot of the counters.
     pub fn counts(&self) -> WebhookCounts {
         WebhookCounts {
             accepted: self.accepted.load(Ordering::Relaxed),

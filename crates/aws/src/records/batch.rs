@@ -42,7 +42,7 @@ pub(super) async fn items(
             let before = left.len();
             let (items, unread) = ask(table, left).await?;
             found.extend(items.into_iter().map(|item| (item::key_of(&item), item)));
-            // An answer may hold less than was asked for, but then it holds something.
+            // An answer may be partial, but then it contains at least one item.
             if unread.len() >= before {
                 return Err(RecordsError::Unavailable {
                     doing: DOING.to_owned(),

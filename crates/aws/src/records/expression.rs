@@ -40,7 +40,7 @@ pub(super) struct Expression {
 }
 
 impl Expression {
-    /// Everything that a record of its own has, and nothing else; its version counts on from what is there, or from this one.
+    /// All attributes of a record's own item, and nothing else; its version continues from the present one, or from `base`.
     pub(super) fn of_record(record: &Record, base: u64, writer: Ulid) -> Self {
         let mut expression = Self::default();
         expression.assign(BODY, Some(packed::pack(&record.body)));
@@ -91,7 +91,7 @@ impl Expression {
         }
     }
 
-    /// What it changes.
+    /// The update expression.
     pub(super) fn update(&self) -> String {
         let set = self.set.join(", ");
         if self.remove.is_empty() {
@@ -100,7 +100,7 @@ impl Expression {
         format!("SET {set} REMOVE {}", self.remove.join(", "))
     }
 
-    /// The condition under which a record is written; `None` when it may be whatever it is.
+    /// The condition under which a record is written; `None` for any version.
     pub(super) fn expecting(&mut self, expect: Expect) -> Option<&'static str> {
         match expect {
             Expect::Absent => Some(self.absent()),

@@ -1,4 +1,4 @@
-//! Meaning of DynamoDB's refusals: a conflict, something that may work later, or an unknown outcome.
+//! Meaning of DynamoDB's refusals: a conflict, a temporary failure, or an unknown outcome.
 
 use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;

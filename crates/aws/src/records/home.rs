@@ -40,7 +40,7 @@ pub(super) struct Home {
     kin: BTreeMap<String, Kin>,
     /// Whether some that would share it are items of their own: they did not fit, or no longer.
     pub(super) is_apart: bool,
-    /// Who wrote the item as it was read; `None` where nothing was.
+    /// The writer of the item as read; `None` for a new one.
     pub(super) writer: Option<String>,
     /// The ends of the writes before that, newest first, one after the other.
     before: String,
@@ -67,12 +67,12 @@ struct Kin {
     body: Box<RawValue>,
 }
 
-/// What became of one write.
+/// The outcome of one write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It is done here; whether that changed anything.
     Done { changed: bool },
-    /// It is about an item of its own, which counts its versions on from this one; whether anything changed here all the same.
+    /// It concerns an item of its own, whose versions continue from `base`; `changed` says whether this item changed too.
     Apart { base: u64, changed: bool },
     /// Its condition does not hold.
     Refused,
@@ -102,7 +102,7 @@ impl Home {
         }
     }
 
-    /// The home that an item is; `None` for an item of a version that kept every record by itself.
+    /// Decodes an item; `None` for one of a version that kept every record in its own item.
     pub(super) fn of(item: &Item) -> Result<Option<Self>, RecordsError> {
         let key = item::key_of(item);
         let Some(kin) = item.get(KIN) else {
@@ -273,7 +273,7 @@ impl Home {
         body.flatten().filter(|body| body.get() == record.body)
     }
 
-    /// When something of it is due first.
+    /// The earliest due time in it.
     pub(super) fn due(&self) -> Option<Timestamp> {
         let own = self.own.as_ref().and_then(|own| own.due);
         let kin = self.kin.values().filter_map(|kin| kin.due);
@@ -329,7 +329,7 @@ impl Own {
     }
 }
 
-/// Whether a write made an item what it is, or what it was a few writes ago.
+/// Whether this writer is the item's last one, or one of the few before.
 pub(super) fn is_by(found: &Item, writer: Ulid) -> bool {
     let writer = writer.to_string();
     let before = item::string(found, BEFORE).unwrap_or_default();

@@ -18,7 +18,7 @@ const AFTER_WORDS_1: u8 = 1;
 /// Up to this many bytes a text stays plain: people can read it in the table, and it takes no more than one unit.
 const PLAIN_MAX: usize = 256;
 
-/// No text is longer, in bytes: one that says so was not written by us.
+/// Longest text, in bytes: a longer claim does not come from us.
 const TEXT_MAX: usize = 1 << 20;
 
 /// Room that deflate may need beyond the text, in bytes: what cannot be made smaller grows by five for each 16 KB.
@@ -44,7 +44,7 @@ pub(super) fn unpack(value: &AttributeValue) -> Option<String> {
     }
 }
 
-/// None should deflate not do what it promises.
+/// `None` if deflate fails.
 fn deflated(text: &str) -> Option<Vec<u8>> {
     let mut deflate = Compress::new(Compression::default(), false);
     let mut packed = Vec::with_capacity(WORDS.len() + RESERVE);
@@ -88,7 +88,7 @@ fn inflated(packed: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// A block of deflate that says bytes as they are, and is not the last one.
+/// A stored block of deflate, which is not the last one.
 fn stored(bytes: &[u8]) -> Option<Vec<u8>> {
     let length = u16::try_from(bytes.len()).ok()?;
     let mut block = vec![0];
@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    /// What was stored is read for good: this was written by the first version that deflated.
+    /// Stored texts stay readable: this one was written by the first version that deflated.
     #[test]
     fn a_body_that_was_stored_once_is_still_read() {
         let text = r#"{"it":{"account":"default","attempt":1,"branch":"main","created_at":"2026-03-01T09:00:00Z","earlier":[],"id":"01kjma0fm00000000000000000","installation":"tests","origin":"created","phase":{"phase":"creating","refusals":0,"since":"2026-03-01T09:00:01Z"},"priority":5,"prompt":"merge this","repo":"acme/shop","title":"merge this"},"schema":1}"#;

@@ -1,4 +1,4 @@
-//! What is done to items of the table: one update for one item, a transaction for several.
+//! Writes of a commit: one update for one item, a transaction for several.
 
 use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
@@ -14,13 +14,13 @@ use super::home::{self, Home};
 use super::item;
 use super::{Table, failure};
 
-/// What is done to one item of the table.
+/// The write of one item of the table.
 pub(super) enum Part<'a> {
     /// A record that is an item of its own.
     Record {
         write: &'a Write,
         expect: Expect,
-        /// From which its version counts on, where nothing is there.
+        /// The version from which a new item continues.
         base: u64,
     },
     /// The new item of an aggregate.
@@ -40,7 +40,7 @@ impl Part<'_> {
     /// Whether it rests on how an item was read.
     pub(super) fn rests_on(&self, key: &Key) -> bool {
         match self {
-            // It was read that nothing is there, and not said.
+            // The absence was read, not required by the caller.
             Self::Record { write, expect, .. } => *expect != write.expect() && write.key() == key,
             Self::Home(home) | Self::Unchanged(home) => home.key == *key,
         }

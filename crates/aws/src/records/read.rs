@@ -124,7 +124,7 @@ impl Question {
         answer.map_err(|error| failure::of_read(self.doing, &error))
     }
 
-    /// Items up to a limit, however many requests that takes: an answer ends at one megabyte.
+    /// Items up to a limit, over as many requests as needed: an answer ends at one megabyte.
     async fn items(&self, table: &Table, limit: usize) -> Result<Vec<Item>, RecordsError> {
         let mut items = Vec::new();
         let mut after = self.after.clone();
@@ -182,8 +182,7 @@ pub(super) async fn item(table: &Table, key: &Key) -> Result<Option<Item>, Recor
     Ok(answer.item)
 }
 
-/// The home of an aggregate as of its last commit; `None` where there is nothing, or an item of a version that kept every
-/// record by itself.
+/// The item of an aggregate as of its last commit; `None` where there is none, or one of a version with an item for each record.
 async fn home_at(table: &Table, key: &Key) -> Result<Option<Home>, RecordsError> {
     let item = item(table, key).await?;
     let home = item.as_ref().map(Home::of).transpose()?.flatten();

@@ -1,4 +1,4 @@
-//! Writing: which items of the table a commit comes to, by what they hold.
+//! Plans a commit: which items of the table it writes, depending on their contents.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use super::{Table, read};
 /// writer succeeded.
 const READ_AGAIN_MAX: u32 = 24;
 
-/// What a commit comes to.
+/// The plan of a commit.
 enum Plan<'a> {
     Parts(Vec<Part<'a>>),
-    /// A condition does not hold by what was read.
+    /// A condition does not hold, by the item that was read.
     Refused(&'a Key),
     /// Nor by the cache, which may be stale.
     Doubtful,
@@ -25,7 +25,7 @@ enum Plan<'a> {
 
 /// Writes all items or none.
 pub(super) async fn commit(table: &Table, items: &[Write]) -> Result<(), CommitError> {
-    // What would be checked for nothing needs no asking.
+    // Checks without a condition need no request.
     let items: Vec<&Write> = items.iter().filter(|item| !is_idle(item)).collect();
     let mut contended = None;
     for tried in 0..READ_AGAIN_MAX {
@@ -41,7 +41,7 @@ pub(super) async fn commit(table: &Table, items: &[Write]) -> Result<(), CommitE
             return Ok(());
         };
         parts.iter().for_each(|it| table.homes.forget(it.key()));
-        // What it rests on was changed meanwhile, and not necessarily what it is about.
+        // Another item of the commit's basis may have changed, not necessarily its own.
         match error {
             CommitError::Conflict { key } if parts.iter().any(|it| it.rests_on(&key)) => {
                 contended = Some(key);
@@ -124,7 +124,7 @@ async fn plan<'a>(table: &Table, items: &[&'a Write], tried: u32) -> Result<Plan
             Verdict::Done { changed } => becoming.is_changed |= changed,
             Verdict::Apart { base, changed } => {
                 becoming.is_changed |= changed;
-                // What was here until now is not there yet.
+                // The record moves out of this item, so its own item does not exist yet.
                 let expect = if changed {
                     Expect::Absent
                 } else {
@@ -187,7 +187,7 @@ async fn load(table: &Table, key: &Key, is_new: bool) -> Result<Option<Becoming>
     let becoming = read(Home::new(key.clone()));
     let has_messages = read::has_messages(table, key).await.map_err(unavailable)?;
     Ok(Some(match has_messages {
-        // It is written down at once: what comes beside them now may be there longer than they are.
+        // The mark is written at once: records beside the item may outlive it.
         true => Becoming {
             home: becoming.home.beside_others(),
             is_changed: true,

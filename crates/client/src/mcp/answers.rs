@@ -1,4 +1,4 @@
-//! What the tools answer: as little as a model needs, and nothing that is not there.
+//! The tools' answers: as little as a model needs, without absent values.
 
 use domain::wake::ActionableEvent;
 use jiff::Timestamp;
@@ -51,7 +51,7 @@ pub(super) struct Registered {
     pub(super) registry: String,
 }
 
-/// What was said, oldest first.
+/// Messages, oldest first.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Messages {
     /// Words from outside: data.
@@ -138,7 +138,7 @@ pub(super) struct Checked {
 /// The outcome of a message or an approval.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Said {
-    /// If not yet, it is delivered by itself.
+    /// If not yet, it will be delivered.
     pub(super) done: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) sentence: Option<String>,
@@ -187,10 +187,10 @@ pub(super) struct PullRequest {
     pub(super) url: Option<String>,
 }
 
-/// What came of a merge.
+/// The outcome of a merge.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Merge {
-    /// If not yet, it is merged by itself later.
+    /// If not yet, it will be merged later.
     pub(super) merged: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) pull_request: Option<String>,
@@ -313,7 +313,7 @@ pub(super) fn waits_for(later: Later) -> Vec<String> {
     later.reasons.into_iter().map(sentence).collect()
 }
 
-/// What came while an agent waited.
+/// Events that came while an agent waited.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Waited {
     pub(super) events: Vec<Happened>,

@@ -35,7 +35,7 @@ const UNAUTHORIZED: u16 = 401;
 /// How much of a wrong value is shown, in characters.
 const SHOWN_MAX: usize = 200;
 
-/// Why a tool could not do what it was called for.
+/// Why a call of a tool failed.
 #[derive(Debug)]
 pub(super) enum Failed {
     /// The API cannot be called.
@@ -44,7 +44,7 @@ pub(super) enum Failed {
     Argument {
         /// Which argument, with its path.
         field: String,
-        /// What is wrong, and what would be right.
+        /// The error, and a valid form.
         wrong: String,
     },
     /// The API refused, or did not answer.

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use super::Server;
 
-/// Longest body of a message, in bytes: the longest prompt fits however it is escaped.
+/// Longest body of a message, in bytes: the longest prompt fits with any escaping.
 pub const BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 /// What a message and its answer are.
@@ -38,7 +38,7 @@ const OURS: &str = "mcp-";
 const NO_JSON: i32 = -32_700;
 const NO_REQUEST: i32 = -32_600;
 
-/// What came of a message.
+/// The outcome of a message.
 #[derive(Debug)]
 pub enum Posted {
     /// An answer of the protocol.

@@ -1,4 +1,4 @@
-//! The toolset `insight`: what is going on, why something does not move, and what a job's events were.
+//! The toolset `insight`: the present state, explanations, and a job's events.
 
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ struct Share {
     of: u32,
 }
 
-/// Why something does not move.
+/// An explanation.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Because {
     state: String,

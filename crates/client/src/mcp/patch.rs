@@ -14,7 +14,7 @@ pub(super) struct Change<'a> {
     pub(super) text: &'a str,
 }
 
-/// The changes of a diff, in order. What does not begin as git's changes do is about no file.
+/// The changes of a diff, in order. Parts in another form than git's belong to no file.
 pub(super) fn changes(patch: &str) -> Vec<Change<'_>> {
     let mut starts: Vec<usize> = Vec::new();
     let mut at = 0;

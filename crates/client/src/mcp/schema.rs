@@ -65,7 +65,7 @@ fn slim(schema: &mut Value) {
     as_words(object);
 }
 
-/// What may be missing is no choice between something and nothing: it is that something.
+/// Turns the choice between a value and `null` into the value alone.
 fn without_nothing(object: &mut JsonObject) {
     let Some(Value::Array(choices)) = object.get_mut("anyOf") else {
         return;

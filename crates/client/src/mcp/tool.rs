@@ -1,4 +1,4 @@
-//! The tools: their names, what they tell models about themselves, and the shapes they take and answer.
+//! The tools: their names, their descriptions for models, and the schemas of their arguments and answers.
 
 use std::sync::{Arc, LazyLock};
 
@@ -26,15 +26,15 @@ pub(super) enum Tool {
     GetJob,
     /// Shows the jobs of a repository, or of all.
     ListJobs,
-    /// Says in one letter whether something waits.
+    /// Says in one letter whether the job waits.
     Check,
-    /// Shows what was said.
+    /// Shows the messages.
     GetMessages,
-    /// Says something to a session.
+    /// Sends a message to a session.
     SendMessage,
     /// Approves a plan.
     ApprovePlan,
-    /// Shows what was made.
+    /// Shows the results.
     GetArtifacts,
     /// Shows the pull request alone.
     ExtractPr,
@@ -50,7 +50,7 @@ pub(super) enum Tool {
     AckEvent,
     /// Reports the present state of everything.
     Status,
-    /// Explains why something does not move.
+    /// Explains why a job does not move.
     Why,
     /// Lists a job's events.
     ListEvents,
@@ -66,11 +66,11 @@ pub(super) enum Tool {
 enum Does {
     /// Nothing.
     Reads,
-    /// Something, each time.
+    /// It writes, each time.
     Writes,
-    /// Something, but the same call twice does it once.
+    /// It writes, but a repeated call does so once.
     WritesOnce,
-    /// Something that cannot be taken back; the same call twice does it once.
+    /// It cannot be undone; a repeated call does it once.
     Ends,
 }
 

@@ -11,7 +11,7 @@ const SHOWN_MAX: usize = 80;
 /// A set of further tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Toolset {
-    /// What is going on, why something does not move, and what a job's events were.
+    /// The present state, explanations, and a job's events.
     Insight,
     /// Taking wakes out of an agent's inbox, and giving them back.
     Inbox,
@@ -23,7 +23,7 @@ pub enum Toolset {
 pub struct UnknownToolset(String);
 
 impl Toolset {
-    /// All of them, as they are listed.
+    /// All of them, in the order of the list.
     pub const ALL: [Self; 2] = [Self::Insight, Self::Inbox];
 
     /// Its name.

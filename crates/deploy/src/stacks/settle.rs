@@ -8,13 +8,13 @@ use tokio::time::Instant;
 use crate::cloud::{Cloud, LOOK_EVERY};
 use crate::error::Error;
 
-/// Longest wait for a stack to come to an end: ours takes minutes, and CloudFormation itself gives up on most things within an hour.
+/// Longest wait for a stack to settle: ours takes minutes, and CloudFormation itself gives up on most things within an hour.
 const SETTLED_WITHIN: Duration = Duration::from_secs(3600);
 
 /// How many reasons of a failure are reported: the first ones are the cause, what follows is its consequence.
 const REASONS_MAX: usize = 3;
 
-/// Whether a stack is as it was asked for.
+/// Whether a stack has reached the requested state.
 pub(super) fn is_done(stack: &Stack) -> bool {
     matches!(
         stack.stack_status,
@@ -95,7 +95,7 @@ impl Cloud {
         ))
     }
 
-    /// Why a stack did not become what it should.
+    /// Why a change of a stack failed.
     pub(super) async fn why_not(&self, name: &str, stack: Option<Stack>) -> Error {
         let status = stack.as_ref().and_then(|it| it.stack_status.as_ref());
         let status = status.map_or("gone", StackStatus::as_str);

@@ -22,7 +22,7 @@ use super::broker::Purse;
 use super::refusal::{failure, is_missing_permission, refused};
 use super::transport::{Received, Request};
 
-/// A refused token is tried again this often: its owner may have changed what it may do.
+/// Retry interval of a refused token: its permissions may have changed.
 pub(crate) const REFUSED_TTL: SignedDuration = SignedDuration::from_mins(5);
 
 /// Cache limit: more tokens and repositories than any installation has.
@@ -55,7 +55,7 @@ impl Kind {
     }
 }
 
-/// What became of earlier probes, by the token's fingerprint and, where it matters, the repository.
+/// Cached results of probes, by the token's fingerprint and, where it matters, the repository.
 pub(crate) type Verdicts = HashMap<(String, Option<RepoName>), (Result<(), Failure>, Timestamp)>;
 
 impl Client {

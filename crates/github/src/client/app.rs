@@ -89,7 +89,7 @@ impl App<'_> {
                 FailureClass::NotFound | FailureClass::Forbidden
             )
         {
-            // The App was removed, installed again or suspended: it is asked anew which installation it is.
+            // The App was removed, installed again or suspended: look up its installation again.
             held.installations.remove(repo);
             held.tokens.remove(&id);
         }

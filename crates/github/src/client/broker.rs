@@ -20,12 +20,12 @@ use account::Account;
 /// Limit: more installations than any App has.
 const PURSES_MAX: usize = 1_000;
 
-/// Whose budget it is: GitHub counts every installation of an App, and every token, by itself.
+/// The owner of a budget: GitHub counts every installation of an App, and every token, separately.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Purse {
     /// The App itself, which only asks for installations and their tokens.
     App,
-    /// One installation of the App, whichever of its tokens is in use.
+    /// One installation of the App, with any of its tokens.
     Installation(u64),
     /// A token, by its fingerprint.
     Token(String),

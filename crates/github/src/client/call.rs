@@ -21,12 +21,12 @@ use super::memory::{Kept, Place};
 use super::refusal::{self, failure};
 use super::transport::{self, BODY_BYTES_MAX, Lost, Received, Request};
 
-/// What a call is for, which decides what it spends: GraphQL posts its questions too.
+/// The purpose of a call, which decides its price: GraphQL posts its queries too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// It changes nothing.
     Read,
-    /// It changes something.
+    /// It writes.
     Write,
 }
 
@@ -68,7 +68,7 @@ impl Answer {
     }
 }
 
-/// One exchange, and what it was made with.
+/// One exchange, and its credential.
 pub(super) struct Exchanged {
     pub(super) received: Received,
     pass: Pass,
@@ -136,7 +136,7 @@ impl Client {
         let next = next_page(&received);
         if let (304, Some(kept)) = (received.status.as_u16(), kept) {
             self.0.not_modified.fetch_add(1, Ordering::Relaxed);
-            // A list can get another page while this one stays as it was.
+            // A list can get another page while this one stays unchanged.
             return Ok(Led::Here(Answer {
                 body: kept.body.clone(),
                 next: next.or_else(|| kept.next.clone()),
@@ -164,7 +164,7 @@ impl Client {
         Ok(Led::Here(answer))
     }
 
-    /// Changes something. A repository that was renamed leads on only if it is the one that was last read under its old name.
+    /// Sends a write. It follows a renamed repository only if that is the one that was last read under its old name.
     pub(crate) async fn write(&self, call: Call<'_>) -> Result<Answer, Failure> {
         let asked = (Purpose::Write, false);
         let exchanged = Box::pin(self.perform(&call, asked)).await?;
@@ -361,7 +361,7 @@ pub(super) fn moved_to(received: &Received) -> Option<&str> {
     leads_on.then_some(to)
 }
 
-/// The body of a refusal without the credential, should something on the way have repeated it. Its shape may be any.
+/// The body of a refusal without the credential, in case a proxy has repeated it. Its shape may be any.
 pub(super) fn without(received: &Received, bearer: &SecretString) -> Bytes {
     let body = String::from_utf8_lossy(&received.body);
     if received.status.is_success()

@@ -19,7 +19,7 @@ use super::refusal::failure;
 /// The token counts from this long ago: GitHub's clock may be behind ours.
 const SLACK: SignedDuration = SignedDuration::from_secs(60);
 
-/// The token is good for so long; GitHub takes ten minutes at most.
+/// Lifetime of the token; GitHub accepts ten minutes at most.
 const GOOD_FOR: SignedDuration = SignedDuration::from_mins(9);
 
 /// A token that proves for nine minutes that we are the App.

@@ -115,7 +115,7 @@ struct ErrorBody {
     errors: Vec<serde_json::Value>,
 }
 
-/// What GitHub says about it, or the beginning of whatever was answered.
+/// GitHub's message, or the beginning of the answer.
 pub(crate) fn said(body: &[u8]) -> String {
     let body = body.get(..ERROR_BYTES_MAX).unwrap_or(body);
     match serde_json::from_slice::<ErrorBody>(body) {

@@ -18,7 +18,7 @@ const ACCEPT_JSON: &str = "application/vnd.github+json";
 /// No answer of GitHub's is larger: a hundred check runs with full summaries weigh up to 13 MB.
 pub(crate) const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// One request, complete but for its credential.
+/// One request, complete except for its credential.
 #[derive(Debug)]
 pub(crate) struct Request<'a> {
     pub(crate) method: Method,
@@ -28,7 +28,7 @@ pub(crate) struct Request<'a> {
     pub(crate) etag: Option<&'a HeaderValue>,
 }
 
-/// What came back.
+/// The answer.
 #[derive(Debug)]
 pub(crate) struct Received {
     pub(crate) status: StatusCode,
@@ -49,7 +49,7 @@ pub(crate) enum Lost {
     Broken(String),
 }
 
-/// When a call that starts now and may take so long must be over.
+/// The deadline of a call that starts now with this time limit.
 pub(crate) fn deadline(within: SignedDuration) -> Instant {
     Instant::now() + within.unsigned_abs()
 }

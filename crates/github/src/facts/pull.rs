@@ -30,7 +30,7 @@ pub(super) struct Seen {
     draft: bool,
     stack: Option<u64>,
     mergeable: Fact<bool>,
-    /// Whether GitHub says that everything its base demands is there.
+    /// Whether GitHub says that all requirements of its base are met.
     pub(super) is_clean: bool,
     node_id: String,
     author: Author,
@@ -65,7 +65,7 @@ pub(super) async fn read(client: &Client, pull: &PullRef) -> Result<Seen, Failur
 }
 
 impl Seen {
-    /// Just enough to tell whose it may be.
+    /// Just enough to find its possible job.
     pub(super) fn into_glance(self) -> PullGlance {
         PullGlance {
             body: self.body,
@@ -89,7 +89,7 @@ impl Seen {
                 sha: id_of(&found.head.sha, doing)?,
                 branch: id_of(&found.head.branch, doing)?,
                 repo: match found.head.repo {
-                    // Under whichever name the repository answers, it is the one that was asked.
+                    // The repository is the expected one, under any name.
                     Some(_) if head_id == Some(repo.id) => Some(pull.repo.clone()),
                     Some(fork) => Some(id_of(&fork.full_name, doing)?),
                     None => None,

@@ -10,7 +10,7 @@ use crate::wire;
 /// 1,000 reviews.
 const PAGES_MAX: usize = 10;
 
-/// What GitHub calls people who belong to a repository. A contributor has only had something merged before.
+/// GitHub's associations of a repository's own people. A contributor has only had a change merged before.
 const INSIDERS: [&str; 3] = ["OWNER", "MEMBER", "COLLABORATOR"];
 
 /// Reads all reviews, oldest first.

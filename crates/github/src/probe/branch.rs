@@ -44,7 +44,7 @@ async fn read_rules(probe: &Probe, repo: &RepoName, base: &BranchName) -> Result
     }
     for id in rulesets {
         let path = format!("/repos/{repo}/rulesets/{id}");
-        // Rulesets of an organization may not be readable here; then there is nothing to tell.
+        // Rulesets of an organization may be unreadable here; then nothing is reported.
         let Ok(ruleset) = probe.client.get::<wire::Ruleset>(repo, &path, &doing).await else {
             continue;
         };

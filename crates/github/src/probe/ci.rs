@@ -1,4 +1,4 @@
-//! What reports checks in a repository: its workflows, and what was seen on recent commits.
+//! Sources of checks in a repository: its workflows, and the checks of recent commits.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! One repository: whether it is there, what the credential may do in it, and what it allows.
+//! One repository: whether it exists, the credential's permissions in it, and its settings.
 
 use domain::doctor::{May, Repository, RepositoryFacts};
 use domain::facts::Fact;

@@ -11,7 +11,7 @@ use crate::client::Client;
 use crate::text::tail;
 use crate::wire;
 
-/// More failed checks than this rarely say anything new, and what they say goes into one message.
+/// Maximum number of failed checks whose logs are read: more rarely say anything new, and all go into one message.
 const LOGS_MAX: usize = 5;
 
 /// Most characters of one log.

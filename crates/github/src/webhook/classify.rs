@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::shape::{Checked, Payload, Pull, Repository, Word};
 use super::wakeup::{Wakeup, WebhookKind};
 
-/// A check that names more pull requests than this is looked up by its commit instead.
+/// A check that names more pull requests than this is resolved by its commit instead.
 pub const WAKEUPS_MAX: usize = 10;
 
 /// The reference of a branch starts with this; tags do not.

@@ -1,4 +1,4 @@
-//! The few fields of a payload that tell what it is about; everything else is skipped without being kept.
+//! The few fields of a payload that identify its subject; everything else is skipped.
 
 use std::borrow::Cow;
 
@@ -110,7 +110,7 @@ pub(super) struct NamedRepo {
 #[serde(transparent)]
 pub(super) struct Word<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
-/// Whether a field is there and not null, whatever it holds.
+/// Whether a field is present and not null.
 fn presence<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     Ok(Option::<IgnoredAny>::deserialize(deserializer)?.is_some())
 }

@@ -35,7 +35,7 @@ pub enum Rejected {
     Mismatch,
 }
 
-/// Checks the signature header against every live secret. The bytes must be the body exactly as it was received.
+/// Checks the signature header against every live secret. The bytes must be exactly the received body.
 pub fn verify(secrets: &[SecretString], header: Option<&str>, raw: &[u8]) -> Result<(), Rejected> {
     let unusable = secrets
         .iter()
@@ -47,7 +47,7 @@ pub fn verify(secrets: &[SecretString], header: Option<&str>, raw: &[u8]) -> Res
     let mut matches = Choice::from(0);
     for secret in secrets {
         let expected = sign(secret, raw).ok_or(Rejected::NoSecret)?;
-        // No early end: how long this takes must not tell which secret matched.
+        // No early return: the duration must not reveal which secret matched.
         matches |= expected.ct_eq(&given);
     }
     if bool::from(matches) {
@@ -57,7 +57,7 @@ pub fn verify(secrets: &[SecretString], header: Option<&str>, raw: &[u8]) -> Res
     }
 }
 
-/// Whether a header has the form of a signature: whatever has not need not be read further.
+/// Whether a header has the form of a signature: otherwise the body need not be read.
 pub fn is_signature(header: &str) -> bool {
     parse(header).is_some()
 }

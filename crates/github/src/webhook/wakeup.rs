@@ -1,4 +1,4 @@
-//! What becomes of a webhook delivery: a name of something to read again, never a fact.
+//! The result of a webhook delivery: a name of something to read again, never a fact.
 
 use domain::ids::{CommitSha, RepoId, RepoName};
 use domain::pull::News;
@@ -50,7 +50,7 @@ pub struct Wakeup {
     pub sha: Option<CommitSha>,
     /// When the delivery was received.
     pub received_at: Timestamp,
-    /// What it says of checks; a hint when to look, and nothing more.
+    /// Its news about checks; only a hint when to read.
     #[serde(default)]
     pub news: News,
 }

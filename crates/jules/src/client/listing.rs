@@ -15,7 +15,7 @@ const SESSION_FIELDS: &str = "sessions(name,id,state,title,updateTime,createTime
 
 /// What is listed, and how.
 pub(crate) struct Listing {
-    /// What it is for, as a phrase.
+    /// Its purpose, as a phrase.
     pub(crate) doing: String,
     /// Where the list is.
     pub(crate) path: Vec<String>,

@@ -17,7 +17,7 @@ pub const ACTIVITY_PAGES_MAX: usize = 500;
 /// How many activities a page is asked to have: each may carry a screenshot.
 const ACTIVITY_PAGE_SIZE: u32 = 30;
 
-/// How much earlier than asked we look, since the filter is strict and two activities may share one instant.
+/// How much earlier than requested the read begins, since the filter is strict and two activities may share one instant.
 const OVERLAP: SignedDuration = SignedDuration::from_secs(1);
 
 /// All activities since shortly before `after`, so that one with the same timestamp as the last one is not missed;

@@ -13,8 +13,8 @@ impl Database {
     ///
     /// It works while another process writes, and refuses what [`Database::open`] refuses.
     pub fn open_to_read(path: &Path) -> Result<Self, Error> {
-        // Opened for writing, since only then SQLite can read a write-ahead log that a crash left; a file that may not be
-        // written is opened for reading all the same.
+        // Opened for writing, since only then SQLite can read a write-ahead log that a crash left; a file that may not be written is
+        // opened read-only.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection =
             Connection::open_with_flags(path, flags).map_err(|error| refused(path, error))?;

@@ -91,7 +91,7 @@ fn put(transaction: &Transaction<'_>, record: &Record) -> Result<(), CommitError
     Ok(())
 }
 
-/// Deletes what may be forgotten at a time, what might have been for longest first.
+/// Deletes expired records, the longest expired first.
 pub(super) fn forget(
     connection: &Connection,
     at: Timestamp,

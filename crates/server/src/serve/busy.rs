@@ -1,4 +1,4 @@
-//! Whether a connection is being answered: from a request until the last byte of its answer is written, however slowly that is read.
+//! Tracks whether a connection is being answered: from a request until the last byte of its answer is written, even to a slow reader.
 
 use std::io;
 use std::pin::Pin;
@@ -55,7 +55,7 @@ impl Busy {
         Answering(self.clone())
     }
 
-    /// Something was written: all that there was to write, or a part of it.
+    /// Records a write: all of the buffer, or a part of it.
     fn written(&self, all: bool) {
         let mut doing = self.doing();
         if let Doing::Writing(since) = &mut *doing {

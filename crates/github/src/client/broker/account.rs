@@ -30,7 +30,7 @@ const WRITE_POINTS: u32 = 5;
 /// The length of the window in which points are counted.
 const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 
-/// After a secondary limit it takes so long without another one until the next counts as the first.
+/// Time without a secondary limit after which the next one counts as the first.
 const CALM: SignedDuration = SignedDuration::from_mins(15);
 
 /// GitHub asks for a second between writes, which also keeps them below 80 a minute.
@@ -91,7 +91,7 @@ impl Account {
         Ok(())
     }
 
-    /// Until when to stay away. What was asked for by a clock that was set back since is over.
+    /// Until when to wait. A wait that was set by a clock that was ahead is over.
     fn away_until(&self, now: Timestamp) -> Option<Timestamp> {
         let (_, until) = self
             .stay_away
@@ -121,7 +121,7 @@ impl Account {
         Err(Short { until, why })
     }
 
-    /// The points as they are once this is spent.
+    /// The points after this is spent.
     fn enough_points(&self, spend: Spend, now: Timestamp) -> Result<(Timestamp, u32), Short> {
         let running = self
             .points

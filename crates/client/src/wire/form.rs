@@ -51,7 +51,7 @@ texts! {
     CommitSha = { "pattern": "^([0-9a-f]{40}|[0-9a-f]{64})$", "examples": ["1111111111111111111111111111111111111111"] };
     /// A branch without `refs/heads/`, as `git check-ref-format --branch` accepts it.
     BranchName = { "pattern": "^[^\\u0000-\\u0020\\u007f~^:?*\\[\\\\]+$", "minLength": 1, "maxLength": 244, "examples": ["main"] };
-    /// One thing we want done outside: the same wish always has the same id.
+    /// One effect: the same decision always has the same id.
     EffectId = { "pattern": "^[0-9a-f]{32}$" };
     /// One occurrence that may wake an agent.
     EventId = { "pattern": "^evt_[0-9a-f]{32}$" };

@@ -47,12 +47,12 @@ pub struct Taken {
 /// A wake on a lease.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TakenWake {
-    /// What happened, and what is needed to answer.
+    /// The event, with everything that an answer needs.
     #[schemars(with = "form::ActionableEvent")]
     pub event: ActionableEvent,
     /// At which try it was taken: names the lease.
     pub attempt: u32,
-    /// Until when it has to be acknowledged, extended or given back; afterwards it is handed out again.
+    /// The end of its lease: until then it must be acknowledged, extended or given back, or it is handed out again.
     #[schemars(with = "form::Moment")]
     pub until: Timestamp,
 }

@@ -143,7 +143,7 @@ pub struct AsRead {
     pub sentence: String,
 }
 
-/// Who has to do something before a job goes on. Every surface says the same.
+/// Who must act before a job goes on. Every surface says the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitsFor {
     /// Who: `person`, `agent`, `jules`, `git_hub`, `gaffer` or `nobody`.
@@ -164,7 +164,7 @@ pub struct WaitsFor {
 }
 
 impl WaitsFor {
-    /// Whether a person or the agent has to decide something.
+    /// Whether a person or the agent must decide something.
     pub fn is_decision(&self) -> bool {
         matches!(self.who.as_str(), "person" | "agent")
     }

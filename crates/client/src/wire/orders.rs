@@ -95,10 +95,10 @@ pub struct RetryRequest {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegisterRequest {
-    /// What is noted down, over what is there; `null` takes a note out. Its size is limited by `domain::notes::NOTES_BYTES_MAX`.
+    /// Notes, over the present ones; `null` removes one. Their size is limited by `domain::notes::NOTES_BYTES_MAX`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
-    /// Where a session works that is not watched yet; it has to be a source.
+    /// The repository of a session that is not watched yet; it has to be a source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::RepoName>")]
     pub repo: Option<RepoName>,

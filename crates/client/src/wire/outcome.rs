@@ -20,18 +20,18 @@ pub struct Later {
     /// What is being waited for, one by one, if that is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Reason>,
-    /// The effect that was wished for, if it is one.
+    /// The requested effect, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<EffectView>,
 }
 
-/// `GET /jobs/{id}/effects/{effect_id}`: something that is to be done outside, and how far it is.
+/// `GET /jobs/{id}/effects/{effect_id}`: an action outside, and its state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EffectView {
-    /// Its id: the same wish always has the same.
+    /// Its id: the same decision always has the same.
     #[schemars(with = "form::EffectId")]
     pub effect_id: EffectId,
-    /// The job it was wished for.
+    /// Its job.
     #[schemars(with = "form::JobId")]
     pub job_id: JobId,
     /// What is to be done, in one word, for example `say` or `approve_plan`.
@@ -40,7 +40,7 @@ pub struct EffectView {
     pub state: String,
     /// The number of the current or last attempt, from 1.
     pub attempt: u32,
-    /// When it was wished for.
+    /// When it was decided.
     #[schemars(with = "form::Moment")]
     pub created_at: Timestamp,
     /// When it goes on at the latest; none once it is over.
@@ -124,7 +124,7 @@ pub struct Registered {
     pub metadata: Map<String, Value>,
 }
 
-/// `GET /jobs/{id}/messages`: what was said between its session and its people, oldest first.
+/// `GET /jobs/{id}/messages`: the messages between its session and its people, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Messages {
     /// The job.
@@ -137,7 +137,7 @@ pub struct Messages {
     pub messages: Vec<MessageView>,
     /// Where to go on; the cursor that was given when there is nothing new.
     pub next_cursor: String,
-    /// Whether more is there already.
+    /// Whether more messages exist already.
     pub more: bool,
 }
 

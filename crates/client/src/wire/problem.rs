@@ -28,12 +28,12 @@ pub struct Problem {
     /// All reasons, where there is more than one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Reason>,
-    /// What to do next: what would be accepted as things are.
+    /// Advice: orders that would be accepted now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<Next>,
 }
 
-/// Something to do next.
+/// An advised order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Next {
     /// What, in one word: `say`, `approve`, `merge`, `retry`, `cancel` and so on.

@@ -35,7 +35,7 @@ pub struct Why {
     pub because: Vec<Reason>,
     /// What will be done, the soonest first.
     pub then: Vec<Planned>,
-    /// What to do about it: what would be accepted as things are.
+    /// Advice: orders that would be accepted now.
     #[serde(default)]
     pub next: Vec<Next>,
     /// The latest time of its next check.
@@ -43,7 +43,7 @@ pub struct Why {
     pub next_look: Option<Timestamp>,
 }
 
-/// Something that will be done.
+/// A planned action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Planned {
     /// When; absent if that depends on others.
@@ -88,7 +88,7 @@ pub struct Status {
     /// How news of each source reaches us.
     #[serde(default)]
     pub feeds: Vec<FeedView>,
-    /// What became of webhook deliveries that failed.
+    /// Failed webhook deliveries and their redelivery.
     #[serde(default)]
     pub hooks: Vec<HookView>,
     /// How GitHub lets us work.
@@ -99,7 +99,7 @@ pub struct Status {
     pub spending: SpendingView,
 }
 
-/// What became of webhook deliveries that failed, by GitHub's log of them.
+/// Failed webhook deliveries and their redelivery, by GitHub's log of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HookView {
     /// The log: `app` or a repository.
@@ -112,7 +112,7 @@ pub struct HookView {
     pub trouble: Option<String>,
     /// Deliveries that failed and have not arrived since.
     pub failed: u64,
-    /// How often something was asked for again so far.
+    /// Number of redelivery requests so far.
     pub asked: u64,
     /// Deliveries that never arrived.
     pub given_up: u64,
@@ -200,7 +200,7 @@ pub struct AccountView {
 pub struct SpendingView {
     /// So much.
     pub dollars_today: f64,
-    /// Of so much; none when a day may cost whatever it takes.
+    /// The daily limit; absent when there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dollars_a_day: Option<f64>,
 }
@@ -221,7 +221,7 @@ pub struct QueueView {
     pub waiting: u64,
     /// Messages that were given up.
     pub dead: u64,
-    /// When the one was sent that waits longest for being handled; none when there is none, and where the queue does not tell.
+    /// Send time of the oldest message; absent when there is none, and where the queue does not report it.
     #[serde(default)]
     #[schemars(with = "Option<form::Moment>")]
     pub oldest: Option<Timestamp>,

@@ -50,7 +50,7 @@ pub(crate) struct CommandLine {
     #[arg(long, global = true, env = "GAFFER_DATA", value_name = "DIR", value_parser = value::folder, help_heading = "Everywhere")]
     pub(crate) data: Option<PathBuf>,
 
-    /// Answer in JSON: on stdout what was done, on stderr what failed.
+    /// Answer in JSON: results on stdout, errors on stderr.
     #[arg(long, global = true, help_heading = "Everywhere")]
     pub(crate) json: bool,
 
@@ -92,13 +92,13 @@ pub(crate) enum Command {
     /// Accounts: Jules keys with their plans.
     #[command(subcommand, after_help = "Example:\n  gaffer account list")]
     Account(account::AccountCommand),
-    /// Sources: repositories to work on, with what may be done in them.
+    /// Sources: repositories to work on, with their policies.
     #[command(subcommand, after_help = "Example:\n  gaffer source list")]
     Source(Box<source::SourceCommand>),
     /// Agents: who is woken when a decision is needed.
     #[command(subcommand, after_help = "Example:\n  gaffer agent list")]
     Agent(agent::AgentCommand),
-    /// GitHub: the App that Gaffer is there.
+    /// GitHub: Gaffer's App and token.
     #[command(subcommand, after_help = "Example:\n  gaffer github setup")]
     Github(github::GithubCommand),
     /// Secrets: keys and tokens, of a Gaffer here or on AWS.
@@ -139,14 +139,14 @@ pub(crate) enum Command {
     /// Go on after `gaffer pause`.
     #[command(after_help = "Examples:\n  gaffer resume\n  gaffer resume --source acme/shop")]
     Resume(SwitchArgs),
-    /// Tell what is going on.
+    /// Show the present state.
     #[command(after_help = "Examples:\n  gaffer status --json\n  gaffer status --stack gaffer")]
     Status,
     /// Show what is going on, again and again: jobs, who is waited for, accounts and the last events.
     Top(top::TopArgs),
-    /// Tell what was done for one job, in order: events, effects with their outcomes, wakes.
+    /// Show what was done for one job, in order: events, effects with their outcomes, wakes.
     Logs(operations::LogsArgs),
-    /// Tell what running on AWS has used and costs, and what is left of the plans.
+    /// Show usage and costs on AWS, and what is left of the plans.
     Cost(cost::CostArgs),
     /// Dead letters: messages that were given up, and putting them back to work.
     #[command(after_help = "Example:\n  gaffer dlq list")]
@@ -272,7 +272,7 @@ pub(crate) struct LoudnessArgs {
 }
 
 impl LoudnessArgs {
-    /// What was chosen.
+    /// The chosen loudness.
     pub(crate) fn chosen(self) -> Loudness {
         match (self.verbose, self.quiet) {
             (true, _) => Loudness::Verbose,
@@ -327,7 +327,7 @@ pub(crate) struct SandboxArgs {
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4190")]
     pub(crate) listen: SocketAddr,
 
-    /// What is there and what happens: one of the names that `--list` shows, or a file.
+    /// The scenario: one of the names that `--list` shows, or a file.
     #[arg(long, value_name = "NAME|FILE", value_parser = value::file)]
     pub(crate) scenario: Option<PathBuf>,
 

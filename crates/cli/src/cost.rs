@@ -1,4 +1,4 @@
-//! `gaffer cost`: what was counted times what it costs, and what is left of the plans.
+//! `gaffer cost`: counted usage times its prices, and what is left of the plans.
 
 use anyhow::{Context, Result};
 use engine::desk::Desk;

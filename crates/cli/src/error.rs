@@ -22,7 +22,7 @@ const TYPED_CHARS_MAX: usize = 80;
 /// Errors of the command line.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// What was typed cannot be meant.
+    /// The command line is invalid.
     #[error("{what}")]
     Usage {
         /// What is wrong, with the argument and its value.
@@ -43,7 +43,7 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// What was typed cannot be meant.
+    /// The command line is invalid.
     pub(crate) fn usage(what: impl Into<String>, next: impl Into<String>) -> Self {
         Self::Usage {
             what: what.into(),
@@ -173,7 +173,7 @@ fn suggestion(error: &clap::Error) -> String {
     format!("did you mean {meant}? `--help` tells what is understood")
 }
 
-/// What clap says, with what was typed on one line and at most so long: what follows a value names its argument.
+/// Clap's message, with the typed text on one line and cut: the text after a value names its argument.
 fn shortened(error: &clap::Error) -> String {
     let typed = [
         ContextKind::InvalidValue,
@@ -237,7 +237,7 @@ fn of_desk(error: &desk::Error) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// These tell what to do themselves.
+/// These errors contain their advice.
 fn of_local(error: &local::Error) -> &'static str {
     match error {
         local::Error::InUse { .. } => "in_use",

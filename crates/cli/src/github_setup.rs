@@ -143,7 +143,7 @@ impl Run {
         }
     }
 
-    /// Gets a code, exchanges it, and keeps what comes of it.
+    /// Gets a code, exchanges it, and stores the result.
     async fn ask(&self, version: Option<u64>, (state, port): (String, u16)) -> Result<MadeApp> {
         let code = if self.args.code_stdin {
             let text = stdin::key(KeyFrom::StdinOrAsked, "the code")?;

@@ -58,13 +58,13 @@ impl Here {
         data::open(&self.folder, self.environment.overlay.clone()).await
     }
 
-    /// Opens a data folder that is there: a command that only looks, or changes what is there, must not make one where a name was mistyped.
+    /// Opens an existing data folder: a command that only reads or changes data must not make one for a mistyped name.
     pub(crate) async fn found(&self) -> Result<Data> {
         self.database()?;
         self.open().await
     }
 
-    /// The database of a data folder that is there.
+    /// The database of an existing data folder.
     pub(crate) fn database(&self) -> Result<PathBuf, Error> {
         let database = self.folder.join(local::DATABASE_FILE);
         // An unreadable one is reported when it is opened.

@@ -33,7 +33,7 @@ use secrets::{Chosen, Given, KEY, TOKEN};
 /// Default name of an agent.
 const AGENT: &str = "helper";
 
-/// Sets everything up; what is there stays. What the doctor says of it ends the process with 1 if errors are among it.
+/// Sets everything up; existing settings stay. Errors of the doctor end the process with 1.
 pub(crate) async fn run(args: InitArgs, here: &Here, as_json: bool) -> Result<()> {
     let person = person::here(args.yes);
     let mut first_hour = FirstHour::new(args, here, person).await?;

@@ -94,7 +94,7 @@ pub(crate) async fn run(args: JobArgs, here: &Here, as_json: bool) -> Result<Ans
 struct Door<'a> {
     url: Option<Url>,
     here: &'a Here,
-    /// Whether nothing but JSON is printed.
+    /// Whether only JSON is printed.
     as_json: bool,
 }
 
@@ -312,7 +312,7 @@ fn prompt(args: &CreateArgs) -> Result<String> {
     filled(&text, ("the prompt", PROMPT_BYTES_MAX)).map(str::to_owned)
 }
 
-/// A text that says something and is not too long.
+/// Checks that a text is neither empty nor too long.
 fn filled<'a>(text: &'a str, (what, bytes_max): (&str, usize)) -> Result<&'a str> {
     let text = text.trim();
     if text.is_empty() {

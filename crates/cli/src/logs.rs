@@ -1,4 +1,4 @@
-//! `gaffer logs`: what was done for one job, in order.
+//! `gaffer logs`: the journal of one job, in order.
 
 use anyhow::{Context, Result};
 use domain::redact::presentable;
@@ -17,7 +17,7 @@ const LINE_CHARS_MAX: usize = 200;
 /// Most of a text that programs get, in characters.
 const TEXT_CHARS_MAX: usize = 2_000;
 
-/// Prints what was done.
+/// Prints the journal.
 pub(crate) async fn run(args: LogsArgs, here: &Here) -> Result<Answer> {
     let site = Site::of(here).await?;
     let reading = || format!("reading what was done for job {}", args.id);
@@ -40,7 +40,7 @@ fn about(entry: &Entry) -> &'static str {
     }
 }
 
-/// What others wrote is cut, and without hidden characters and secrets.
+/// An entry as JSON; text from others is cut, without hidden characters and secrets.
 fn told(entry: &Entry) -> Value {
     json!({
         "at": entry.at, "over_at": entry.over_at, "about": about(entry), "id": entry.id,

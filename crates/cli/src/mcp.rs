@@ -22,7 +22,7 @@ mod stdio;
 /// Instructions for an agent, short enough for its context.
 const SKILL: &str = include_str!("../../../docs/skill.md");
 
-/// Longest arguments of one call, in bytes: the longest prompt fits however it is escaped.
+/// Longest arguments of one call, in bytes: the longest prompt fits with any escaping.
 const ARGUMENTS_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Serves the tools, calls one, or explains them to an agent.

@@ -1,4 +1,4 @@
-//! What is stored, taken out and put back: backups, exports, imports.
+//! Backups, exports and imports.
 
 pub(crate) mod backup;
 pub(crate) mod export;

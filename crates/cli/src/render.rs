@@ -96,7 +96,7 @@ impl Answer {
         self
     }
 
-    /// Adds something that was found: how bad it is, and its lines.
+    /// Adds a finding: its severity, and its lines.
     pub(crate) fn finding(mut self, bad: &'static str, lines: Vec<String>) -> Self {
         self.parts.push(Part::Finding { bad, lines });
         self
@@ -232,7 +232,7 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Writes the line of a terminal anew. What does not fit is cut, since a line that wraps stays.
+/// Overwrites the line of a terminal. The text is cut to its width, since a wrapped line stays.
 pub(crate) fn rewritten(term: &Term, text: &str) {
     let (_, columns) = term.size();
     let _ = term.clear_line();
@@ -273,7 +273,7 @@ pub(crate) fn help(help: &clap::Error) -> io::Result<()> {
     unless_gone(help.print())
 }
 
-/// Prints the help of a command that was typed without what it needs, on stderr.
+/// Prints the help of an incomplete command on stderr.
 pub(crate) fn usage(help: &StyledStr) {
     let terminal = Term::stderr();
     let text = if terminal.is_term() && console::colors_enabled_stderr() {

@@ -1,4 +1,4 @@
-//! Runs one command: parses, prepares the process, dispatches, and turns what came of it into an exit code.
+//! Runs one command: parses, prepares the process, dispatches, and turns the result into an exit code.
 
 use std::process::ExitCode;
 

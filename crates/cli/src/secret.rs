@@ -20,7 +20,7 @@ pub(crate) async fn run(command: SecretCommand, here: &Here) -> Result<Answer> {
     }
 }
 
-/// Every secret that something here may use, and where it is.
+/// Every secret that is in use here, and its place.
 async fn list(here: &Here) -> Result<Answer> {
     let keeping = Keeping::found(here).await?;
     let store = &keeping.desk.store;

@@ -99,7 +99,7 @@ pub(crate) fn default_account() -> AccountName {
     DEFAULT_ACCOUNT.parse().expect("a valid name")
 }
 
-/// A relative folder is ignored, since it would be another one wherever a command is run.
+/// A relative folder is ignored, since it would differ by the folder of each command.
 fn absolute(text: String) -> Option<PathBuf> {
     Some(PathBuf::from(text)).filter(|path| path.is_absolute())
 }

@@ -13,7 +13,7 @@ use url::Url;
 use crate::error::Error;
 use crate::here::Here;
 
-/// What commands that only look need of a Gaffer.
+/// Access to a Gaffer for commands that only read.
 pub(crate) struct Site {
     /// Its store, queue and time.
     pub(crate) desk: Desk,
@@ -28,7 +28,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// The Gaffer that is meant. It has to be there.
+    /// The chosen Gaffer. It has to exist.
     pub(crate) async fn of(here: &Here) -> Result<Self> {
         if let Some(name) = &here.stack {
             return on_aws(name).await;
@@ -63,7 +63,7 @@ impl Keeping {
         Ok(Self::in_folder(here.stored_only().open().await?))
     }
 
-    /// The Gaffer that is meant, which has to be there.
+    /// The chosen Gaffer, which has to exist.
     pub(crate) async fn found(here: &Here) -> Result<Self> {
         if let Some(name) = &here.stack {
             return kept_on_aws(name).await;

@@ -1,4 +1,4 @@
-//! `gaffer source`: repositories to work on, and what may be done in them.
+//! `gaffer source`: repositories to work on, and their policies.
 
 use anyhow::{Context, Result};
 use domain::ids::{AccountName, RepoId, RepoName};
@@ -205,7 +205,7 @@ async fn must_account(desk: &Desk, name: &AccountName) -> Result<()> {
     }
 }
 
-/// Merging by itself without any check to wait for is never what is meant.
+/// Refuses automatic merges without any check, which is never meant.
 fn check(policy: &Policy) -> Result<(), Error> {
     match policy.merge {
         MergePolicy::OnGreen if policy.min_checks == 0 && policy.required_checks.is_empty() => {

@@ -15,7 +15,7 @@ const KEY_BYTES_MAX: u64 = 4_096;
 /// Where a key comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyFrom<'a> {
-    /// Standard input, whatever it is.
+    /// Standard input, of any kind.
     Stdin,
     /// A file.
     File(&'a Path),
@@ -105,7 +105,7 @@ pub(crate) fn bytes_of_file(file: &Path, bytes_max: u64) -> Result<Vec<u8>> {
     limited_bytes(opened, bytes_max).map_err(|error| told(file, error))
 }
 
-/// All of standard input, whatever it is.
+/// All of standard input, of any kind.
 pub(crate) fn bytes_of_stdin(bytes_max: u64) -> Result<Vec<u8>> {
     limited_bytes(std::io::stdin().lock(), bytes_max)
 }

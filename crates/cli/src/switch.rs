@@ -229,7 +229,7 @@ fn json(status: &Status, ticks: Option<(u64, u64)>, runs: bool) -> Value {
     })
 }
 
-/// What is wrong with webhooks, and what was done about it.
+/// Problems with webhooks, and the redeliveries.
 fn hook_lines(status: &Status) -> Vec<String> {
     let told = status.hooks.iter().filter_map(|hook| {
         let counts = (hook.failed, hook.asked, hook.given_up);

@@ -161,7 +161,7 @@ struct Watcher {
     undone: Mutex<BTreeSet<EventId>>,
 }
 
-/// What became of one event.
+/// The outcome of one event.
 enum Outcome {
     Done,
     /// It was tried.
@@ -367,7 +367,7 @@ impl Watcher {
         self.client.give_back(event, &back).await.map(drop)
     }
 
-    /// Waits after a failure that may pass, and says so once; any other ends the watch.
+    /// Waits after a temporary failure, and reports it once; any other ends the watch.
     async fn passing(
         &self,
         error: CallError,

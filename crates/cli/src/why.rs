@@ -43,7 +43,7 @@ fn list(pulls: &Pulls) -> Answer {
     Answer::new(value(pulls)).table(&head, rows, "No pull request is open.")
 }
 
-/// Why something does not move.
+/// Prints an explanation.
 pub(crate) fn answer(why: &Why) -> Answer {
     let name = match (&why.job_id, &why.pull_request) {
         (Some(job), Some(pull)) => format!("Job {job} with pull request {pull}"),

@@ -12,7 +12,7 @@ use crate::here::busy;
 use crate::render::Answer;
 use crate::site::Keeping;
 
-/// Removes an account, then its key. Sessions at Jules stay as they are.
+/// Removes an account, then its key. Sessions at Jules stay unchanged.
 pub(super) async fn run(name: &AccountName, data: &Keeping) -> Result<Answer> {
     let desk = &data.desk;
     for _ in 0..DECIDE_AGAIN_MAX {

@@ -23,7 +23,7 @@ use crate::render::Answer;
 use crate::site::Keeping;
 use crate::switch::moment;
 
-/// Sends a test message and waits for what becomes of it.
+/// Sends a test message and waits for its outcome.
 pub(super) async fn run(
     (name, within): (&AgentName, SignedDuration),
     allowed: Option<Vec<HostRule>>,

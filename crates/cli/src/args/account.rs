@@ -50,7 +50,7 @@ pub(crate) struct AddArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
-    /// Who is woken when something is wrong with the whole account.
+    /// The agent that is woken by errors of the whole account.
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<AgentName>,
 
@@ -71,7 +71,7 @@ pub(crate) struct SetArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
-    /// Who is woken when something is wrong with the whole account.
+    /// The agent that is woken by errors of the whole account.
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<AgentName>,
 
@@ -126,7 +126,7 @@ pub(crate) enum Plan {
 }
 
 impl Plan {
-    /// What it allows.
+    /// Its limits.
     pub(crate) fn limits(self) -> Limits {
         match self {
             Self::Free => Limits::default(),

@@ -124,7 +124,7 @@ pub(crate) struct SetArgs {
     #[command(flatten)]
     pub(crate) ways: Ways,
 
-    /// What it wants to find in each of its wakes, for example the id of its own session: 1 to 200 characters.
+    /// A value for each of its wakes, for example the id of the agent's own session: 1 to 200 characters.
     #[arg(long, value_name = "ID", conflicts_with = "no_resume")]
     pub(crate) resume: Option<Resume>,
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-/// What it may cost.
+/// The limit of costs.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Examples:\n  gaffer cost --stack gaffer\n  gaffer cost --json\n  gaffer cost --stack gaffer --a-day 0.50\n  gaffer cost --stack gaffer --a-day none"

@@ -33,13 +33,13 @@ pub(crate) enum DlqCommand {
         after_help = "Examples:\n  gaffer dlq list\n  gaffer dlq list --stack gaffer --queue ticks"
     )]
     List,
-    /// Show one as it was sent.
+    /// Show one as sent.
     #[command(after_help = "Example:\n  gaffer dlq show 7")]
     Show(OneLetter),
     /// Put one back to work, or all that can be read.
     #[command(after_help = "Examples:\n  gaffer dlq redrive 7\n  gaffer dlq redrive --all")]
     Redrive(RedriveArgs),
-    /// Remove one for good.
+    /// Delete one.
     #[command(after_help = "Example:\n  gaffer dlq drop 7")]
     Drop(OneLetter),
 }

@@ -85,7 +85,7 @@ pub(crate) struct EventsExportArgs {
     #[arg(long, value_name = "CURSOR")]
     pub(crate) after: Option<Cursor>,
 
-    /// Append them to `events_path` instead, those that are not there yet.
+    /// Append missing ones to `events_path` instead.
     #[arg(long, conflicts_with = "after")]
     pub(crate) append: bool,
 

@@ -59,7 +59,7 @@ pub(crate) struct SetupArgs {
     #[arg(long, conflicts_with_all = ["app_id", "again"])]
     pub(crate) code_stdin: bool,
 
-    /// Take an App that is there already; its private key comes from `--key-file`.
+    /// Take over an existing App; its private key comes from `--key-file`.
     #[arg(long, value_name = "ID", requires = "key_file", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) app_id: Option<u64>,
 
@@ -67,7 +67,7 @@ pub(crate) struct SetupArgs {
     #[arg(long, value_name = "FILE", value_parser = value::file, conflicts_with_all = ["code_stdin", "again"])]
     pub(crate) key_file: Option<PathBuf>,
 
-    /// Forget what was begun, and make another App.
+    /// Drop an interrupted run, and make another App.
     #[arg(long)]
     pub(crate) again: bool,
 

@@ -35,7 +35,7 @@ pub(crate) struct InitArgs {
     #[arg(long, conflicts_with_all = ["key_file", "github_token_file"])]
     pub(crate) secrets_stdin: bool,
 
-    /// Who is woken when a decision is needed; a person looks without one.
+    /// The agent that is woken when a decision is needed; without one a person looks.
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<AgentName>,
 

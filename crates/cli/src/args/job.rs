@@ -44,7 +44,7 @@ pub(crate) enum JobCommand {
     Show {
         /// Which job: its id or the beginning of it, a session's id, OWNER/REPO#N, or `latest`.
         id: JobOrSession,
-        /// Ask Jules now, and show what it says.
+        /// Ask Jules now, and show the answer.
         #[arg(long)]
         fresh: bool,
     },
@@ -53,7 +53,7 @@ pub(crate) enum JobCommand {
         after_help = "Examples:\n  gaffer job open latest\n  gaffer job open 01j00000000000000000000000 --json"
     )]
     Open(OneJob),
-    /// Show what was said between a job's session and its people, the oldest first.
+    /// Show the messages between a job's session and its people, the oldest first.
     #[command(
         after_help = "Examples:\n  gaffer job messages 01j00000000000000000000000\n  gaffer job messages 01j00000000000000000000000 --cursor m1.123.1771000000000000000.a1"
     )]
@@ -66,7 +66,7 @@ pub(crate) enum JobCommand {
     },
     /// Store notes about a job; a session that no job watches yet is watched from then on.
     Register(RegisterArgs),
-    /// Tell why a job does not move, and what happens next.
+    /// Explain why a job does not move, and what happens next.
     #[command(after_help = "Example:\n  gaffer job why 01j00000000000000000000000")]
     Why(OneJob),
     /// List a job's events: questions, completions, errors and silences.
@@ -74,7 +74,7 @@ pub(crate) enum JobCommand {
     Events(OneJob),
     /// Wait until a job has come so far.
     Wait(WaitArgs),
-    /// Say something to a job's session: the answer to its question, or more.
+    /// Send a message to a job's session: the answer to its question, or another text.
     #[command(
         after_help = "Example:\n  gaffer job say 01j00000000000000000000000 'Yes, keep the old route'"
     )]
@@ -212,7 +212,7 @@ pub(crate) struct WaitArgs {
 pub(crate) enum Until {
     /// Its pull request is merged; any other end is a failure.
     Merged,
-    /// It ended, however.
+    /// It ended, in any way.
     Ended,
     /// It needs an answer, or it ended.
     Waiting,
@@ -230,7 +230,7 @@ pub(crate) struct RegisterArgs {
     /// Which job: its id or the beginning of it, a session's id, OWNER/REPO#N, or `latest`.
     pub(crate) id: JobOrSession,
 
-    /// Notes as a JSON object, over what is there; `null` takes a note out.
+    /// Notes as a JSON object, over the present ones; `null` removes a note.
     #[arg(long, value_name = "JSON", default_value = "{}", hide_default_value = true, value_parser = value::object)]
     pub(crate) metadata: Notes,
 
@@ -297,7 +297,7 @@ pub(crate) struct CreateArgs {
     #[arg(long, value_name = "0-9")]
     pub(crate) priority: Option<Priority>,
 
-    /// Its plans wait for its agent or a person, also where its source approves them by itself.
+    /// Its plans wait for its agent or a person, also where its source approves them automatically.
     #[arg(long)]
     pub(crate) require_plan_approval: bool,
 

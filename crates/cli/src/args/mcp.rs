@@ -59,7 +59,7 @@ impl FromStr for Toolsets {
 /// What to do with the tools instead of serving them.
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpCommand {
-    /// Call one tool and print what it answers.
+    /// Call one tool and print its answer.
     #[command(
         after_help = "Examples:\n  gaffer mcp call jules_check '{\"job_id\": \"01JX…\"}'\n  echo '{\"repo\": \"acme/shop\"}' | gaffer mcp call jules_list_jobs -"
     )]
@@ -67,7 +67,7 @@ pub(crate) enum McpCommand {
         /// Which tool, for example `jules_create_job`.
         #[arg(value_parser = value::words)]
         tool: String,
-        /// What it takes, as a JSON object; `-` reads it from standard input.
+        /// Its arguments, as a JSON object; `-` reads it from standard input.
         #[arg(value_name = "JSON", default_value = "{}")]
         arguments: String,
     },

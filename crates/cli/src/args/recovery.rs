@@ -21,7 +21,7 @@ pub(crate) struct BackupArgs {
     pub(crate) with_secrets: bool,
 }
 
-/// Which backup is put back.
+/// The backup to restore.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Examples:\n  gaffer restore gaffer-2026-11-22.db\n  gaffer restore gaffer-2026-11-22.db --replace --data DIR"

@@ -8,7 +8,7 @@ use engine::ports::SecretName;
 pub(crate) enum SecretCommand {
     /// Store or replace a secret: it comes from standard input or is asked for, and is never shown.
     Set(SetArgs),
-    /// List the secrets that this Gaffer uses, and whether they are there; never what they are.
+    /// List the secrets that this Gaffer uses, and whether they exist; never their values.
     #[command(after_help = "Example:\n  gaffer secret list")]
     List,
 }

@@ -65,7 +65,7 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "NAME", default_value = "main")]
     pub(crate) branch: BranchName,
 
-    /// Who is woken for its jobs; a person looks without one.
+    /// The agent that is woken for its jobs; without one a person looks.
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<AgentName>,
 
@@ -263,7 +263,7 @@ pub(crate) struct TimingArgs {
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]
     pub(crate) ci_start: Option<SignedDuration>,
 
-    /// How long a failed head is left alone, since Jules may repair it by itself [at first: 60s].
+    /// How long a failed head is left alone, since Jules may repair it itself [at first: 60s].
     #[arg(long, value_name = "DURATION", value_parser = value::wait)]
     pub(crate) ci_repair_after: Option<SignedDuration>,
 
@@ -275,7 +275,7 @@ pub(crate) struct TimingArgs {
 /// [`MergePolicy`] on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Merge {
-    /// A person, or the agent on their behalf, says so for one SHA.
+    /// A person, or the agent on their behalf, approves one SHA.
     Human,
     /// Complete green evidence is enough.
     OnGreen,

@@ -16,7 +16,7 @@ pub(crate) enum TokenCommand {
     Create {
         /// Its name: a-z, 0-9 and `-`, a letter first.
         name: TokenName,
-        /// What it allows.
+        /// Its scope.
         #[arg(long, value_enum, value_name = "SCOPE", default_value_t = ScopeName::Write)]
         scope: ScopeName,
         /// How long it lasts; for ever without it.

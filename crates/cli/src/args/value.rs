@@ -1,4 +1,4 @@
-//! Values on the command line that are no ids: each parser says what is wrong with a value and what a good one looks like.
+//! Values on the command line that are no ids: each parser explains an invalid value and shows a valid one.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use url::Url;
 /// Shortest duration that anything is watched by.
 const SHORTEST: SignedDuration = SignedDuration::from_secs(1);
 
-/// Shortest time between two looks: less only keeps a core busy.
+/// Shortest poll interval: less only keeps a core busy.
 const SHORTEST_BLINK: SignedDuration = SignedDuration::from_millis(10);
 
 /// Longest duration: beyond a year it is a mistake.
@@ -52,7 +52,7 @@ pub(crate) fn short_wait(text: &str) -> Result<SignedDuration, String> {
     within(text, SHORTEST, LONGEST_HERE)
 }
 
-/// How long to wait between two looks.
+/// A poll interval.
 pub(crate) fn blink(text: &str) -> Result<SignedDuration, String> {
     within(text, SHORTEST_BLINK, LONGEST_HERE)
 }
@@ -164,7 +164,7 @@ pub(crate) fn host_rule(text: &str) -> Result<HostRule, String> {
     text.parse::<HostRule>().map_err(|error| error.to_string())
 }
 
-/// A folder, which may have to be made.
+/// A folder, which need not exist yet.
 pub(crate) fn folder(text: &str) -> Result<PathBuf, String> {
     file(text).map_err(|why| why.replace("file", "folder"))
 }

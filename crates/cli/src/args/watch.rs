@@ -37,7 +37,7 @@ pub(crate) struct WatchArgs {
     #[arg(long, value_name = "DURATION", default_value = "30m", value_parser = value::duration)]
     pub(crate) timeout: SignedDuration,
 
-    /// Handle what is there, and end.
+    /// Handle the present events, and end.
     #[arg(long)]
     pub(crate) once: bool,
 
@@ -55,7 +55,7 @@ pub(crate) struct WatchArgs {
     pub(crate) json: bool,
 }
 
-/// What the default handler may do by itself.
+/// What the default handler may do itself.
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Examples:\n  gaffer handle-event --auto-approve-plans\n  gaffer watch --agent me -- gaffer handle-event --auto-approve-plans"

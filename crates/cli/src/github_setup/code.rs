@@ -25,7 +25,7 @@ impl fmt::Debug for Code {
     }
 }
 
-/// A code by itself.
+/// A plain code.
 pub(super) fn plain(text: &str) -> Result<Code, Error> {
     let fits = (1..=CODE_CHARS_MAX).contains(&text.len())
         && text

@@ -17,7 +17,7 @@ const PEM: &str = "-----BEGIN";
 const KEY_BYTES_MAX: u64 = 16 * 1024;
 
 impl Run {
-    /// A run stopped before the App was used: its key is there, or it is lost.
+    /// A run stopped before the App was used: its key is stored, or it is lost.
     pub(super) async fn rescue(&self, made: MadeApp) -> Result<MadeApp> {
         if let Some(file) = &self.args.key_file {
             return self.take_key(made, file).await;

@@ -74,7 +74,7 @@ pub(super) fn not_signed_in(failure: &Failure) -> Error {
     Error::refused(code, failure.message.clone(), next)
 }
 
-/// What came of a run.
+/// The result of a run.
 pub(super) fn told(made: &MadeApp, installed: &[Installed], end: &End) -> Answer {
     let accounts: Vec<&str> = installed
         .iter()

@@ -16,7 +16,7 @@ pub(super) struct Notes {
     stored: String,
 }
 
-/// Something that is there already, and not as it was asked for.
+/// An existing setting that differs from the requested one.
 #[derive(Debug, Serialize)]
 struct Difference {
     what: String,
@@ -25,12 +25,12 @@ struct Difference {
 }
 
 impl Notes {
-    /// Something was done.
+    /// Records a step.
     pub(super) fn done(&mut self, what: impl Into<String>) {
         self.done.push(what.into());
     }
 
-    /// Something was done that is stored by now.
+    /// Records a step whose result is stored.
     pub(super) fn stored_now(&mut self, what: impl Into<String>) {
         let what = what.into();
         if !self.stored.is_empty() {
@@ -45,12 +45,12 @@ impl Notes {
         &self.stored
     }
 
-    /// Something was there already.
+    /// Records an existing setting.
     pub(super) fn kept(&mut self, what: impl Into<String>) {
         self.kept.push(what.into());
     }
 
-    /// Something is there, and not as it was asked for; it stays.
+    /// Records an existing setting that differs from the requested one and stays.
     pub(super) fn differs(&mut self, what: &str, how: &str, next: &str) {
         self.differs.push(Difference {
             what: what.to_owned(),
@@ -59,18 +59,18 @@ impl Notes {
         });
     }
 
-    /// Whether there is nothing to tell.
+    /// Whether there is nothing to report.
     pub(super) fn is_empty(&self) -> bool {
         let all = [&self.done, &self.kept, &self.warnings];
         self.differs.is_empty() && all.iter().all(|lines| lines.is_empty())
     }
 
-    /// How much is there that differs from what was asked for.
+    /// The number of settings that differ from the requested ones.
     pub(super) fn differing(&self) -> usize {
         self.differs.len()
     }
 
-    /// Something works less well than it could.
+    /// Records a warning.
     pub(super) fn warn(&mut self, what: impl Into<String>) {
         self.warnings.push(what.into());
     }

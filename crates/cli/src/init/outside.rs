@@ -54,7 +54,7 @@ impl Outside {
         found.map_err(|failure| of_jules(&failure).into())
     }
 
-    /// The default branch of a repository, which the token has to be able to read.
+    /// The default branch of a repository, which also checks that the token can read it.
     pub(crate) async fn default_branch(&self, repo: &RepoName) -> Result<BranchName> {
         let base = self.upstreams.github_base.as_deref();
         let settings = github::Settings::new(base, self.upstreams.github_app_id)
@@ -115,7 +115,7 @@ fn of_github(failure: &Failure, repo: &RepoName) -> Error {
     Error::refused(code, failure.message.clone(), next)
 }
 
-/// Finds the repository among those that Jules sees, whatever its spelling.
+/// Finds the repository among those that Jules sees, in any spelling.
 pub(super) fn connected<'a>(
     repo: &RepoName,
     sources: &'a [SourceView],

@@ -84,7 +84,7 @@ impl Person for Terminal {
         let (what, next) = match wrong {
             Error::Usage { what, next } | Error::Refused { what, next, .. } => (what, next),
         };
-        // What cannot be shown here is asked again all the same.
+        // If this cannot be shown, the question still comes again.
         let _ = self.0.write_line(&format!("  {what}: {next}."));
     }
 }
@@ -92,9 +92,9 @@ impl Person for Terminal {
 /// A person whose answers are known beforehand.
 #[cfg(test)]
 pub(crate) struct Scripted {
-    /// What they say, in order.
+    /// Their answers, in order.
     pub(crate) answers: std::collections::VecDeque<&'static str>,
-    /// What they were asked.
+    /// The questions so far.
     pub(crate) asked: Vec<String>,
 }
 

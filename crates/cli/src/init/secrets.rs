@@ -1,4 +1,4 @@
-//! The two secrets of the first hour: where they may come from, and what they must not be.
+//! The two secrets of the first hour: their sources, and their checks.
 
 use anyhow::{Context, Result};
 use engine::ports::{SecretName, Secrets, SecretsError};
@@ -18,7 +18,7 @@ const STDIN_BYTES_MAX: u64 = 64 * 1024;
 pub(crate) struct Kind {
     /// Its name in the environment and on standard input.
     pub(super) variable: &'static str,
-    /// What it is called.
+    /// Its name.
     pub(crate) what: &'static str,
     /// The option that names a file with it.
     option: &'static str,

@@ -1,4 +1,4 @@
-//! The last step of `gaffer init`: the source, added or compared with what was asked for.
+//! The last step of `gaffer init`: adds the source, or compares it with the request.
 
 use anyhow::{Context, Result};
 use domain::ids::{AgentName, BranchName, RepoName};
@@ -18,7 +18,7 @@ use crate::source;
 /// The branch that is worked on when neither Jules nor GitHub says.
 const BRANCH: &str = "main";
 
-/// Adds the source, or says how the one that is there differs from what was asked for.
+/// Adds the source, or reports how the existing one differs from the request.
 pub(super) async fn ensure(
     run: &mut FirstHour,
     repo: RepoName,
@@ -93,7 +93,7 @@ fn differing((name, is, asked): (&str, &Value, &Value), repo: &RepoName, notes: 
     }
 }
 
-/// The options of `gaffer source set` that make a field what was asked for.
+/// The options of `gaffer source set` that set a field as requested.
 fn options(field: &str, asked: &Value) -> String {
     let (option, asked) = match (field, asked) {
         ("answers", _) => ("answer".to_owned(), asked.clone()),

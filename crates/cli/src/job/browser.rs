@@ -11,8 +11,7 @@ const OPENER: &str = if cfg!(target_os = "macos") {
     "xdg-open"
 };
 
-/// Has a page opened, and returns whether something was there to open it. What becomes of it is between the person and their
-/// browser.
+/// Opens a page, and returns whether a program for it was started. Its outcome is not checked.
 pub(crate) fn open(page: &Page) -> bool {
     let mut opener = Command::new(OPENER);
     opener

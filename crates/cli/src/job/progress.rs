@@ -8,13 +8,13 @@ use tokio::time::Instant;
 
 use crate::render;
 
-/// Longest line, in characters: it must not wrap, or it could not be written anew.
+/// Longest line, in characters: a wrapped line could not be overwritten.
 const LINE_CHARS_MAX: usize = 300;
 
 /// What is shown meanwhile.
 pub(super) struct Progress {
     term: Option<Term>,
-    /// One of several jobs: its lines begin with its name, and none is written anew.
+    /// One of several jobs: its lines begin with its name, and none is overwritten.
     one_of_several: Option<String>,
     shown: Option<(String, Instant)>,
 }

@@ -104,7 +104,7 @@ pub(super) fn registered(came: &Came<Registered>) -> Answer {
     }
 }
 
-/// What was said, the oldest first.
+/// Messages, the oldest first.
 pub(super) fn messages(came: &Came<Messages>) -> Answer {
     let page = match came {
         Came::Done(page) => page,
@@ -225,7 +225,7 @@ pub(super) fn events(events: &Events) -> Answer {
     )
 }
 
-/// Something that is done outside.
+/// An effect.
 pub(super) fn effect(came: &Came<EffectView>, done: &str) -> Answer {
     match came {
         Came::Done(effect) => {

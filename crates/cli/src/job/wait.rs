@@ -37,7 +37,7 @@ enum Seen {
     NotYet,
 }
 
-/// Waits for all of some jobs, and shows them as they are then; the first that can never come so far ends it.
+/// Waits for all of some jobs, and shows them afterwards; the first one that can never reach the state ends it.
 pub(super) async fn all(
     client: &Client,
     names: &[&str],

@@ -1,4 +1,4 @@
-//! `gaffer mcp install`: writes the entry with which a coding agent finds the tools. Everything else in its settings stays as it was.
+//! `gaffer mcp install`: writes the entry with which a coding agent finds the tools. Its other settings stay unchanged.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ struct Started {
     args: Vec<String>,
 }
 
-/// What becomes of a file.
+/// The change of a file.
 enum Edit {
     /// The entry is there already.
     Unchanged,

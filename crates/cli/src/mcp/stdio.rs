@@ -125,7 +125,7 @@ async fn next_line(
     }
 }
 
-/// Whether a message wants an answer, or why the line is none. Read as the server reads it: what it cannot read it passes over.
+/// Whether a message wants an answer, or why the line is no message. It reads like the server, which skips unreadable lines.
 fn read(line: &[u8]) -> Result<bool, String> {
     let read = serde_json::from_slice::<Value>(line);
     match read.map_err(|error| refusal(NO_JSON, &format!("the line is no JSON: {error}")))? {

@@ -1,4 +1,4 @@
-//! `gaffer export`: what is stored as JSON lines, page by page, as it was at one moment.
+//! `gaffer export`: the stored records as JSON lines, page by page, as of one moment.
 
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ impl Whole for local::Store {
 #[cfg(feature = "aws")]
 #[async_trait]
 impl Whole for aws::Table {
-    /// A scan is not of one moment: whatever changes meanwhile may be in it or not.
+    /// A scan is no snapshot: concurrent changes may be in it or not.
     async fn page(
         &self,
         after: Option<After>,
@@ -176,7 +176,7 @@ fn of_job(dossier: &Dossier) -> Value {
     told
 }
 
-/// Prints one line. Nothing that looks like a secret is stored; should anything be, it goes no further.
+/// Prints one line. Stored data should contain nothing that looks like a secret; if it does, it is masked.
 fn line(value: Value) -> Result<()> {
     render::json_line(&without_secrets(value)).context("writing the export")
 }

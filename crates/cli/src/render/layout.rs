@@ -12,7 +12,7 @@ const INWARD: usize = 9;
 /// Columns whose words are coloured by their meaning.
 const MEANINGFUL: [&str; 3] = ["state", "health", "merge state"];
 
-/// How something is laid out.
+/// Layout options.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Look {
     /// Columns of the terminal; `None` where no terminal reads it, which takes lines of any length.
@@ -190,7 +190,7 @@ fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(blanks))
 }
 
-/// A row is one line, whatever was written into a title.
+/// A cell as one line, even for a title with line breaks.
 fn one_line(cell: &str) -> String {
     cell.split_whitespace().collect::<Vec<_>>().join(" ")
 }

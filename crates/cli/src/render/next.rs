@@ -11,7 +11,7 @@ pub(crate) fn sentence(next: &wire::Next) -> String {
     }
 }
 
-/// The same for what was refused in this process.
+/// The same for a refusal in this process.
 pub(crate) fn of_ours(next: &Next) -> String {
     with_command(next.advice, &next.about)
 }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::args::CommandLine;
 
-    /// Something of the kind that each advice is about.
+    /// An example subject for each advice.
     fn about(advice: Advice) -> &'static str {
         match advice {
             Advice::Say

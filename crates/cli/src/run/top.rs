@@ -1,4 +1,4 @@
-//! `gaffer top`: what is going on, shown again whenever something happens and every few seconds.
+//! `gaffer top`: the present state, refreshed whenever something happens and every few seconds.
 
 mod cursor;
 mod deeds;
@@ -26,7 +26,7 @@ use keys::Keys;
 /// Longest time between two refreshes, and the time of a long poll: what is no event, such as a budget, changes too.
 const REFRESH_EVERY: Duration = Duration::from_secs(5);
 
-/// Shortest time between two looks, however much happens.
+/// Shortest time between two refreshes.
 const BREATH: Duration = Duration::from_millis(500);
 
 /// Number of jobs to read: as many as the API returns at once.

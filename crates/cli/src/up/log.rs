@@ -16,10 +16,10 @@ use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
 use tracing_subscriber::fmt::{FmtContext, format};
 use tracing_subscriber::registry::LookupSpan;
 
-/// A warning or an error that was logged is not logged again for so long, but counted.
+/// How long repetitions of a logged warning or error are only counted.
 const ONCE_IN: Duration = Duration::from_secs(60);
 
-/// Most different warnings and errors that are counted at the same time; what comes beyond that is logged as it comes.
+/// Maximum number of distinct warnings and errors that are counted; further ones are logged each time.
 const COUNTED_MAX: usize = 1_000;
 
 /// Fields in which repetitions of the same problem differ.
@@ -49,7 +49,7 @@ impl Loudness {
     }
 }
 
-/// Logs go to stderr, so that stdout stays for answers. `RUST_LOG` says how much unless something else was chosen.
+/// Starts logging to stderr, so that stdout stays for answers. `RUST_LOG` sets the level unless an option does.
 pub(crate) fn log_to_stderr(loudness: Loudness) {
     let typed = (loudness != Loudness::Usual).then(|| EnvFilter::new(loudness.filter()));
     let filter = typed
@@ -70,7 +70,7 @@ struct Counting {
     said: Mutex<Said>,
 }
 
-/// What was said, by a digest of it.
+/// Logged lines, by their digest.
 #[derive(Default)]
 struct Said(HashMap<u64, Trouble>);
 
@@ -105,7 +105,7 @@ impl Said {
     }
 }
 
-/// What an event says, but for what differs each time.
+/// The text of an event, without the fields that differ each time.
 struct Words {
     digest: DefaultHasher,
     message: String,

@@ -11,7 +11,7 @@ use crate::here::Here;
 use crate::render::Answer;
 use server::STOP_WITHIN;
 
-/// What it is called where services are listed.
+/// Its name in lists of services.
 const LABEL: &str = "dev.gaffer.up";
 
 /// Seconds until a process that ended is started again.
@@ -37,7 +37,7 @@ pub(crate) fn print(kind: Kind, here: &Here) -> Result<Answer> {
     Ok(Answer::new(json).line(text.trim_end()))
 }
 
-/// The command as it was typed, about the same Gaffer wherever it is run from.
+/// The typed command, for the same Gaffer from any folder.
 fn command(typed: impl Iterator<Item = OsString>, here: &Here, folder: &Path) -> Vec<String> {
     let typed = typed.map(|word| word.to_string_lossy().into_owned());
     let mut words = Vec::new();

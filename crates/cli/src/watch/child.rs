@@ -22,7 +22,7 @@ const USUAL_FOLDERS: &str = "/bin:/usr/bin";
 /// How long a command that was asked to end may take to do so.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Refuses a command that is not there before anything is waited for, not at the first event.
+/// Refuses a missing command before any wait, not at the first event.
 pub(super) fn there(program: OsString) -> Result<OsString, Error> {
     let can_be_run = |path: &Path| path.is_file() && access(path, Access::EXEC_OK).is_ok();
     let given = Path::new(&program);
@@ -54,7 +54,7 @@ pub(super) struct Handler {
 
 /// How a run ended.
 pub(super) enum Ended<O> {
-    /// By itself.
+    /// It exited by itself.
     Exited(ExitStatus),
     /// It took too long.
     TimedOut,
@@ -108,7 +108,7 @@ impl Handler {
         match ended {
             Ok(status) => {
                 let status = status.context("waiting for the command")?;
-                // What it left running on purpose is its own affair.
+                // Processes that it left running on purpose are its own affair.
                 running.group.0 = None;
                 Ok(Ended::Exited(status))
             }
@@ -127,7 +127,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Asks all of it to end, and ends what does not.
+    /// Asks the whole group to end, and kills the rest.
     async fn end(mut self) {
         self.group.signal(Signal::TERM);
         // What its first process leaves behind is ended with the group.

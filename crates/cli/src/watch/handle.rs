@@ -54,7 +54,7 @@ type Call = (&'static str, Value);
 /// What an event asks for.
 #[derive(Debug, PartialEq, Eq)]
 struct Plan {
-    /// What happened, in a sentence.
+    /// The event, in a sentence.
     happened: String,
     /// The tools that are called for it, with their arguments.
     calls: Vec<(&'static str, Value)>,
@@ -181,7 +181,7 @@ fn plan(event: &Given, approves: bool) -> Plan {
     }
 }
 
-/// What comes next after an error: only what its kind asks for.
+/// Next steps after an error, depending on its kind alone.
 fn wrong(kind: Option<&str>, named: &str) -> Vec<String> {
     let cause = ErrorCause::from(kind.unwrap_or_default().to_owned());
     let why = format!("Why it stands still, and what can be done, tells `gaffer job why {named}`.");
@@ -210,7 +210,7 @@ fn wrong(kind: Option<&str>, named: &str) -> Vec<String> {
     std::iter::once(why).chain(orders).collect()
 }
 
-/// What a question asks for: what happened, what is called at once, and what comes next.
+/// The plan for a question: the event, the immediate call, and the next steps.
 fn question(
     kind: Option<&str>,
     named: &str,

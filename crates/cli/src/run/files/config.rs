@@ -42,7 +42,7 @@ const MONITOR_POLL: Duration = Duration::from_secs(45);
 /// Default interval for reading a file of events.
 const WATCHER_POLL: Duration = Duration::from_secs(1);
 
-/// What a number may be, and what it counts.
+/// The bounds of a number, and its unit.
 struct Bounds {
     least: f64,
     most: f64,
@@ -81,7 +81,7 @@ pub(crate) struct Config {
     pub(crate) monitor_state_path: PathBuf,
     /// How far the file of events was read.
     pub(crate) watcher_state_path: PathBuf,
-    /// How often the monitor looks.
+    /// Interval of the monitor.
     pub(crate) monitor_poll: Duration,
     /// Interval for reading a file of events.
     pub(crate) watcher_poll: Duration,

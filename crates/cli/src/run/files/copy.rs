@@ -89,7 +89,7 @@ impl Copy {
         self.standing.cursor.as_ref()?.parse().ok()
     }
 
-    /// Whether the file is the one that was opened, and as long as it was left.
+    /// Whether the file is still the opened one, with the same length.
     pub(super) fn is_there(&self) -> bool {
         let (Ok(named), Ok(held)) = (fs::metadata(&self.path), self.file.metadata()) else {
             return false;
@@ -98,7 +98,7 @@ impl Copy {
         same && named.len() >= self.standing.bytes
     }
 
-    /// Appends what is not there yet and notes where it ended; returns how many those were.
+    /// Appends missing events and records the end of the file; returns how many those were.
     pub(super) fn append(&mut self, events: &[ActionableEvent], cursor: &Cursor) -> Result<usize> {
         if events.is_empty() {
             return Ok(0);

@@ -12,7 +12,7 @@ const SHOWN_CHARS_MAX: usize = 60;
 pub(super) struct Entry {
     /// The number of its line, or its place in the array, from 1.
     pub(super) at: usize,
-    /// What it names.
+    /// The job or session.
     pub(super) names: Name,
     /// The repository of a session.
     pub(super) repo: Option<RepoName>,

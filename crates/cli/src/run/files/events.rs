@@ -93,7 +93,7 @@ async fn to_file(desk: &Desk, (config, follow): (&Config, bool), as_json: bool) 
     render::answer(&answer, as_json).context("writing the answer")
 }
 
-/// The file of events, opened anew whenever it is not the one that was opened.
+/// The file of events, reopened whenever it is not the opened one any more.
 pub(super) struct Appending<'a> {
     config: &'a Config,
     copy: Option<Copy>,
@@ -108,9 +108,9 @@ impl<'a> Appending<'a> {
         })
     }
 
-    /// Appends everything that is not there yet; returns how many events those were.
+    /// Appends all missing events; returns how many those were.
     pub(super) async fn catch_up(&mut self, desk: &Desk) -> Result<usize> {
-        // One that could not be written to is opened anew the next time, which cuts off what was half written.
+        // After a failed write the file is reopened, which cuts off a half-written line.
         let mut copy = match self.copy.take().filter(Copy::is_there) {
             Some(copy) => copy,
             None => Copy::open(&self.config.events_path, &self.config.monitor_state_path)?,

@@ -17,11 +17,11 @@ const AGAIN_AFTER: SignedDuration = SignedDuration::from_mins(30);
 pub(super) struct Known {
     refused: BTreeMap<Name, Timestamp>,
     told: BTreeSet<(usize, String)>,
-    /// What was taken, with what was said about it: others may note down something else since.
+    /// Taken entries with their notes: the stored notes may have changed since.
     done: BTreeSet<(Name, String)>,
 }
 
-/// What names an entry and what it says.
+/// An entry's name and its notes.
 fn place(entry: &Entry) -> (Name, String) {
     let metadata = Value::Object(entry.metadata.clone());
     (entry.names.clone(), metadata.to_string())

@@ -246,7 +246,7 @@ impl<'a> Monitor<'a> {
         Ok(())
     }
 
-    /// A round over whatever is there by now.
+    /// A round over the present list.
     async fn next_round(
         &mut self,
         files: &mut Files<'_>,
@@ -258,7 +258,7 @@ impl<'a> Monitor<'a> {
         self.round(files, stopped).await
     }
 
-    /// Takes what is new in the list, does what is due, and appends what came of it.
+    /// Takes new entries of the list, does what is due, and appends events.
     async fn round(&self, files: &mut Files<'_>, stopped: &watch::Receiver<bool>) -> Result<Round> {
         let desk = &self.data.desk;
         let (entries, unread) = match files.news(desk.now()) {
@@ -327,7 +327,7 @@ fn tell(round: &Round) {
     }
 }
 
-/// What was typed, then what the file says.
+/// Command line options first, then the file's.
 fn typed(outside: &OutsideArgs, config: &Config) -> Upstreams {
     let jules = outside.jules_base.clone();
     Upstreams {
@@ -386,7 +386,7 @@ impl<'a> Files<'a> {
         self.told = unread;
     }
 
-    /// The entries of the list that are not settled yet. A list that is not there yet is an empty one.
+    /// The unsettled entries of the list. A missing list is an empty one.
     fn news(&self, now: Timestamp) -> Result<Vec<Result<entries::Entry, entries::Wrong>>> {
         let path = &self.config.jobs_path;
         if matches!(path.try_exists(), Ok(false)) {

@@ -45,7 +45,7 @@ impl<'a> Stream<'a> {
         Self { desk, cursor, walk }
     }
 
-    /// What comes next.
+    /// The next page.
     pub(super) async fn next(&mut self) -> Result<Page> {
         let doing = "reading the events";
         if matches!(self.walk, Walk::Over) {

@@ -16,10 +16,10 @@ use crate::args::files::AdoptedArgs;
 /// Time limit of a wait for decisions. A process that works over the store decides within a second or two.
 const DECIDED_WITHIN: Duration = Duration::from_secs(10);
 
-/// How often it is looked what was decided.
+/// Interval of checks for decisions.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// What became of a list.
+/// The outcome of a list.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     /// Entries that name what is watched already.
@@ -37,7 +37,7 @@ pub(super) struct Taken {
 pub(super) struct Failed {
     /// The number of its line, or its place in the array.
     pub(super) at: usize,
-    /// What it names, if it names anything.
+    /// The job or session, if the entry has one.
     pub(super) names: Option<Name>,
     /// Why.
     pub(super) what: String,
@@ -84,7 +84,7 @@ enum Noted {
     Known,
     /// A session was asked for.
     Asked(Asked),
-    /// It says something that cannot be kept.
+    /// Its notes are invalid.
     Refused(String),
 }
 
@@ -138,7 +138,7 @@ fn refusal(error: DeskError) -> Result<String> {
     }
 }
 
-/// Notes down what is said about a job, or asks for a session to be adopted.
+/// Stores notes about a job, or requests an adoption.
 async fn one(desk: &Desk, entry: &Entry, adopted: &AdoptedArgs) -> Result<Noted, DeskError> {
     let session = match &entry.names {
         Name::Job(job) => {

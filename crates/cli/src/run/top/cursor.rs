@@ -1,4 +1,4 @@
-//! The job under the cursor, and what the keys that are pressed come to. What writes is asked about first.
+//! The job under the cursor, and the actions of keys. An action that writes asks first.
 
 use client::wire::{JobView, Waiting};
 use domain::ids::JobId;
@@ -15,7 +15,7 @@ const WORDS_SHOWN: usize = 6;
 const KEYS: &str =
     "`j` `k` select, `a` approve, `s` answer, `m` merge, `c` cancel, `o` open in the browser.";
 
-/// What is done with a job.
+/// An action on a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wish {
     /// Its plan is approved.
@@ -33,7 +33,7 @@ pub(super) enum Wish {
 /// What a key came to.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Pressed {
-    /// Nothing but what is shown.
+    /// Only the display.
     Seen,
     /// This is to be done with that job.
     Do(JobId, Wish),
@@ -66,7 +66,7 @@ impl Cursor {
         self.note = note;
     }
 
-    /// What a key comes to among these jobs.
+    /// The result of a key among these jobs.
     pub(super) fn press(&mut self, key: Key, jobs: &[&JobView]) -> Pressed {
         match std::mem::take(&mut self.mode) {
             Mode::Choosing => self.choose(key, jobs),

@@ -8,7 +8,7 @@ use domain::page::Page;
 use super::cursor::Wish;
 use crate::job::browser;
 
-/// Does something with a job; answers a sentence about it.
+/// Carries out an action on a job; returns a sentence about it.
 pub(super) async fn carry_out(client: Client, job: JobId, wish: Wish) -> String {
     let done = done(&client, job.as_str(), &wish).await;
     done.unwrap_or_else(|error| format!("Job {job}: {error}"))

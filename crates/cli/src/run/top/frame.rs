@@ -12,7 +12,7 @@ use crate::switch::{health, moment};
 /// Longest text in a cell, in characters.
 const CELL_CHARS_MAX: usize = 60;
 
-/// What was seen.
+/// The data of a frame.
 pub(super) struct Seen {
     pub(super) status: Status,
     pub(super) jobs: Jobs,

@@ -1,4 +1,4 @@
-//! Single keys from the terminal, which is left as it was found.
+//! Single keys from the terminal, whose mode is restored afterwards.
 
 use std::io::{IsTerminal, Read as _};
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub(super) enum Key {
     Char(char),
 }
 
-/// Keys as they are pressed, for as long as this is held.
+/// A stream of keys, while this is held.
 pub(super) struct Keys {
     /// How the terminal was; `None` where there is none.
     before: Option<Termios>,

@@ -248,6 +248,7 @@ fn after(
     (activities, told, untold): (&[Activity], &[Message], &[Place]),
     now: Timestamp,
 ) -> Cursor {
+    // Dates ahead of our clock must not move the position; those messages are kept by name.
     let Some(newest) = told.iter().map(|message| message.at.min(now)).max() else {
         return cursor.clone();
     };

@@ -76,6 +76,7 @@ impl Desk {
                     }
                 };
                 let job = &found.value.event.job;
+                // Wakes of a job come in order, so only its first open one can be taken.
                 let is_first = job.as_ref().is_none_or(|job| seen.insert(job.clone()));
                 if is_first {
                     taken.extend(self.take_one(&found).await?);

@@ -211,6 +211,7 @@ impl HooksWrite for Writer {
             }
             (Log::App, _) => {
                 let url = base.rest(&format!("/app/hook/deliveries/{id}/attempts"));
+                // The App's own log accepts the App's signature only, not an installation's token.
                 let received = self.client().call_own((Method::POST, &url), &doing).await?;
                 if received.status.is_success() {
                     return Ok(());

@@ -62,6 +62,7 @@ impl PullsWrite for Writer {
         let doing = format!("merging {pull} at {sha}");
         let url = self.at(pull, "pulls", "merge");
         let (method, title) = how;
+        // With the SHA GitHub refuses a moved head, so only the judged commit can be merged.
         let mut body = json!({ "sha": sha.as_str(), "merge_method": method.as_str() });
         if let Some(title) = title {
             body["commit_title"] = title.into();

@@ -192,6 +192,7 @@ impl Client {
         self.0.dates.note(response.headers(), self.0.clock.now());
         let status = response.status();
         let whole = status.is_success();
+        // Only the beginning of a refusal is ever shown.
         let limit = if whole {
             self.0.settings.body_bytes_max
         } else {

@@ -64,6 +64,7 @@ impl Dispatcher {
 
 /// What is kept, and the further pieces of the patch.
 fn keep(artifacts: Artifacts, read_at: Timestamp) -> (ReadArtifacts, Vec<PatchPage>) {
+    // Masked as a whole, so that no secret is split between two pieces.
     let whole = artifacts.patch.as_deref().map(redact);
     let pieces = pieces(whole.as_deref().unwrap_or_default());
     let kept_bytes: usize = pieces.iter().map(|piece| piece.len()).sum();

@@ -90,6 +90,7 @@ impl Dispatcher {
         };
         let mut effects = self.desk.store.effects(&keys::job_pk(&id)).await?;
         let job = self.desk.store.job(&id).await?;
+        // Repair messages are effects of the pull request, not of the job.
         if let Some(pull) = job.as_ref().and_then(|job| job.value.pull()) {
             effects.extend(self.desk.store.effects(&keys::pull_pk(pull)).await?);
         }

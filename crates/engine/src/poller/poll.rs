@@ -97,6 +97,7 @@ impl Poller {
         let now = self.desk.now();
         let step = account::polled(&learned, &outcome, now);
         let seen = (&outcome, now);
+        // Alone, the row is written only when another process could need it.
         if others == Others::None && self.learned.keeps(&found, &step, seen) {
             return Ok(Some(step.aggregate.next_poll));
         }

@@ -102,6 +102,7 @@ impl Poller {
             .filter(|(_, pull)| !followed.contains(pull))
         {
             let id = job.value.id.clone();
+            // Either message may have been lost: the first one about the pull request, or that about its end.
             for work in [
                 Work::Pull {
                     pull: pull.clone(),

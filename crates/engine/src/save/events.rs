@@ -77,6 +77,7 @@ impl Desk {
                 ..event.clone()
             };
             let key = keys::event(owner, &event.id);
+            // A repeated event keeps its number and does not raise the count.
             if self.save_event(unit, key, &numbered, route).await? {
                 unit.news
                     .push((owner.clone(), event_news(event, route.agent.is_some())));

@@ -31,6 +31,7 @@ impl Dispatcher {
                 return Ok(Some(None));
             };
             found = pull::beyond(files, &before);
+            // The session's own change set may explain the rest; it is read only when it can matter.
             if !found.is_empty() {
                 found = pull::beyond(&found, &self.patched(job, pull).await?);
             }

@@ -34,7 +34,8 @@ const READY_INSTRUCTIONS: Target = Target::AtMost(6.0);
 /// Millions of instructions that the first hello of TLS may take.
 const HELLO_INSTRUCTIONS: Target = Target::AtMost(1.0);
 
-/// Megabytes that a function of ours may hold after a thousand invocations, and by how many it may grow after the first hundred: a page of the allocator more or less is no growth.
+/// Memory limit of a function in megabytes after a thousand invocations, and its growth after the first hundred: a page more or less is
+/// no growth.
 const HELD: Target = Target::AtMost(10.0);
 const GROWN: Target = Target::AtMost(0.25);
 

@@ -1,4 +1,4 @@
-//! What a merged pull request costs at GitHub: pull requests of an ordinary repository on virtual time through the whole engine, counted at the sandbox's door.
+//! GitHub requests for a merged pull request: an ordinary repository on virtual time through the whole engine, counted at the sandbox.
 
 mod count;
 

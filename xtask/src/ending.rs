@@ -9,7 +9,7 @@ const WITHIN: Duration = Duration::from_secs(20);
 /// How often it is looked at meanwhile.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Ends a process that runs others. Asked to stop, it stops them too; killed, it would leave them behind, but a test that never ends is worse.
+/// Ends a process that runs others. A stop request also stops those; a kill would leave them behind, but a test that never ends is worse.
 pub(crate) fn end(child: &mut Child) {
     let asked = Command::new("kill").arg(child.id().to_string()).status();
     if asked.is_ok_and(|status| status.success()) {

@@ -15,7 +15,8 @@ use crate::localstack::Services;
 use crate::peers;
 use crate::tools::{self, python};
 
-/// Those of the stories that take few ticks, one a line: each tick costs a dozen calls. `GAFFER_TESTS_ON=aws` with any other name tells others there.
+/// The stories that take few ticks, one a line: each tick costs a dozen calls. `GAFFER_TESTS_ON=aws` with any other name runs others
+/// there.
 const TOLD_ON_AWS: &str = include_str!("../../tests/aws/stories.txt");
 
 /// One stage, named on the command line by its lower-case name.

@@ -1,4 +1,4 @@
-//! Control over HTTP below `/_sandbox`: look at everything, switch everything. JSON in, JSON out.
+//! Control over HTTP below `/_sandbox`: reads and switches everything. JSON in, JSON out.
 
 use axum::Router;
 use axum::body::Body;

@@ -79,7 +79,7 @@ pub struct Logged {
     pub path: String,
     /// The status answered; 0 when there was no answer: the connection was cut, or the client gave up.
     pub status: u16,
-    /// Bytes of the answer's body, where its length was known.
+    /// Bytes of the answer's body, where its length is known.
     pub bytes: u64,
     /// The fault that struck it, in a word.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,7 +105,7 @@ impl Tally {
         change(&mut self.sheet().counters);
     }
 
-    /// The counters as they stand.
+    /// A snapshot of the counters.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.sheet().counters
@@ -125,7 +125,7 @@ impl Tally {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes that a request which came in is over, whatever became of it.
+    /// Records the end of a request, whatever its outcome.
     pub(crate) fn went(&self) {
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
     }

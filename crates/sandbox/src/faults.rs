@@ -45,14 +45,14 @@ pub struct Fault {
     /// Strikes only requests whose body contains this; empty strikes all.
     #[serde(default)]
     pub body_contains: String,
-    /// What goes wrong.
+    /// The kind of fault.
     pub kind: FaultKind,
     /// How often.
     #[serde(default)]
     pub times: Times,
 }
 
-/// What goes wrong with a request.
+/// A kind of fault in a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FaultKind {
@@ -63,7 +63,7 @@ pub enum FaultKind {
         /// A `Retry-After` header in seconds.
         #[serde(default)]
         retry_after_secs: Option<u64>,
-        /// The JSON body; none answers the service's usual error shape.
+        /// The JSON body; `None` means the service's usual error shape.
         #[serde(default)]
         body: Option<Value>,
     },
@@ -146,7 +146,7 @@ impl Faults {
         }
     }
 
-    /// Whether any fault looks at the bodies of requests.
+    /// Whether any fault depends on the bodies of requests.
     pub(crate) fn read_bodies(&self) -> bool {
         let board = self.board();
         board.faults.iter().any(|it| !it.body_contains.is_empty())
@@ -171,7 +171,7 @@ impl Faults {
         Some(kind)
     }
 
-    /// The lags as they stand.
+    /// The present lags.
     #[must_use]
     pub fn lags(&self) -> Lags {
         self.board().lags

@@ -253,7 +253,7 @@ fn null_key(value: &mut Value, key: &str) {
     }
 }
 
-/// The request as it came, and what its body says; one that breaks off says nothing.
+/// The raw request, and the text of its body; empty if it breaks off.
 async fn read(request: Request) -> (Request, String) {
     let (parts, body) = request.into_parts();
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();

@@ -100,7 +100,7 @@ impl GitHub {
         self.world().add_token(token);
     }
 
-    /// Changes how the hook is set up; what waits is posted as it was.
+    /// Changes the hook's settings; waiting deliveries are posted unchanged.
     pub fn set_hook(&self, hook: HookSetup) {
         self.world().outbox.hook = hook;
     }
@@ -115,7 +115,7 @@ impl GitHub {
         self.world().tokens.remove(token);
     }
 
-    /// Changes the checks and rules of a repository; checks that were planned already stay as they are.
+    /// Changes the checks and rules of a repository; already planned checks stay unchanged.
     pub fn set_ci(&self, repo: &str, ci: CiSetup) {
         self.change_repo(repo, |setup| setup.ci = ci);
     }
@@ -239,7 +239,7 @@ impl GitHub {
         drop(self.world().review(now, repo, number, (login, state, body)));
     }
 
-    /// Sets a check run by hand; it is made when the commit has none of this name, and no longer moves by itself.
+    /// Sets a check run by hand; creates it when the commit has none of this name. The clock no longer moves it.
     pub fn set_check(
         &self,
         now: Timestamp,
@@ -272,7 +272,7 @@ impl GitHub {
         self.world().finish_checks(now, repo, sha, conclusion);
     }
 
-    /// A pull request as it is; `None` when it does not exist.
+    /// The state of a pull request; `None` when it does not exist.
     #[must_use]
     pub fn pull(&self, repo: &str, number: u64) -> Option<PullView> {
         view::of(&self.world(), repo, number)
@@ -346,12 +346,12 @@ impl GitHub {
         self.world().outbox.target.clone()
     }
 
-    /// Switches what goes wrong with webhooks from now on.
+    /// Sets the faults of webhooks from now on.
     pub fn set_webhook_faults(&self, faults: WebhookFaults) {
         self.world().outbox.faults = faults;
     }
 
-    /// What goes wrong with webhooks.
+    /// The faults of webhooks.
     #[must_use]
     pub fn webhook_faults(&self) -> WebhookFaults {
         self.world().outbox.faults.clone()
@@ -363,7 +363,7 @@ impl GitHub {
         self.world().outbox.deliveries().cloned().collect()
     }
 
-    /// Puts a past delivery in line again under its old guid; false when there is none of this id.
+    /// Queues a past delivery again under its old guid; false when there is none of this id.
     pub fn redeliver(&self, now: Timestamp, id: u64) -> bool {
         self.world().outbox.redeliver(now, id)
     }
@@ -376,7 +376,7 @@ impl GitHub {
             let mut world = self.world();
             (world.outbox.target.clone(), world.outbox.take_due(now))
         };
-        // Without a target there is no hook any more, and what waited for it is gone.
+        // Without a target there is no hook any more, and its waiting deliveries are dropped.
         let Some(target) = target else { return 0 };
         let mut posted = 0;
         for waiting in due {

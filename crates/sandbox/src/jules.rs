@@ -83,7 +83,7 @@ impl Jules {
         }
     }
 
-    /// The switches as they stand.
+    /// The present switches.
     #[must_use]
     pub fn switches(&self) -> Switches {
         self.world().settings.switches.clone()
@@ -110,8 +110,8 @@ impl Jules {
         self.world().settings.unlisted = text.map(str::to_owned);
     }
 
-    /// Appends steps to what a session still has to play; whatever it waits for is waited for no longer,
-    /// save the approval of a plan. False when there is no such session.
+    /// Appends steps to a session's agenda and ends its present wait, except for the approval of a plan. False when there is no such
+    /// session.
     pub fn append_steps(&self, id: &str, steps: Vec<Step>) -> bool {
         let now = (self.clock)();
         let mut world = self.world();
@@ -133,7 +133,7 @@ impl Jules {
             .collect()
     }
 
-    /// When anything happens by itself next.
+    /// The time of the next event.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
         self.world().next_due()
     }
@@ -149,7 +149,7 @@ impl Jules {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The time, and the lags as they stand.
+    /// The time, and the present lags.
     pub(crate) fn moment(&self) -> (Timestamp, Lags) {
         ((self.clock)(), self.faults.lags())
     }

@@ -17,7 +17,7 @@ pub struct Options {
     pub drive: Drive,
     /// Where GitHub's webhooks go; can be set later with [`crate::Sandbox::set_webhook`].
     pub webhook: Option<WebhookTarget>,
-    /// What is there.
+    /// The scenario.
     pub scenario: Scenario,
 }
 

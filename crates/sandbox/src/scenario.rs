@@ -1,4 +1,4 @@
-//! A scenario: who has accounts and repositories, what the stories are, and what was there before.
+//! A scenario: accounts, repositories, stories, and initial objects.
 
 mod named;
 mod playable;
@@ -47,7 +47,7 @@ pub struct Scenario {
     pub lags: Lags,
     /// Faults that are on from the start.
     pub faults: Vec<Fault>,
-    /// What goes wrong with GitHub's webhooks.
+    /// The faults of GitHub's webhooks.
     pub webhook_faults: WebhookFaults,
     /// Initial sessions and pull requests that were not created through the API.
     pub foreign: Vec<Foreign>,
@@ -135,7 +135,7 @@ pub struct ForeignSession {
     pub require_plan_approval: bool,
     /// Whether it opens pull requests.
     pub auto_create_pr: bool,
-    /// What it does from now on.
+    /// Its further steps.
     pub steps: Vec<Step>,
     /// Address of a pull request among its outputs.
     pub pull_url: Option<String>,

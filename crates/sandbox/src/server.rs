@@ -335,7 +335,7 @@ fn at_pace(repo: &RepoSetup, pace: f64) -> RepoSetup {
 async fn serve(listener: CuttableListener, app: Router, mut stopped: watch::Receiver<bool>) {
     let service = app.into_make_service_with_connect_info::<Cutter>();
     let served = axum::serve(listener, service).with_graceful_shutdown(async move {
-        // An error means that the sandbox is gone, which stops it as well.
+        // An error means that the sandbox was dropped, which stops it as well.
         drop(stopped.changed().await);
     });
     if let Err(error) = served.await {

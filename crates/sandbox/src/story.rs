@@ -1,4 +1,4 @@
-//! Stories: what a session does by itself after it was created, as a list of timed steps.
+//! Stories: the behaviour of a session after its creation, as a list of timed steps.
 //! Durations are friendly text such as `2s`, `1500ms` or `1h 30m`; the scenario's pace multiplies them.
 
 use jiff::SignedDuration;
@@ -16,7 +16,7 @@ pub struct Story {
     pub matches: String,
     /// How long the session stays `QUEUED` before it is `PLANNING`.
     pub queued_for: SignedDuration,
-    /// How long after a plan Jules approves it by itself, when the session needs no approval.
+    /// Delay before Jules approves a plan itself, when the session needs no approval.
     pub approved_after: SignedDuration,
     /// What happens, in order; each step's `after` counts from the end of the one before.
     pub steps: Vec<Step>,
@@ -28,7 +28,7 @@ pub struct Story {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Step {
-    /// Writes a plan; goes on once it is approved, by Jules itself unless approval is required.
+    /// Writes a plan; continues once it is approved, by Jules itself unless approval is required.
     Plan {
         /// Delay before the step.
         #[serde(default)]
@@ -58,7 +58,7 @@ pub enum Step {
         #[serde(default)]
         media_bytes: usize,
     },
-    /// Asks, state `AWAITING_USER_FEEDBACK`, and goes on after a message.
+    /// Asks, state `AWAITING_USER_FEEDBACK`, and continues after a message.
     Ask {
         /// Delay before the step.
         #[serde(default)]
@@ -66,12 +66,12 @@ pub enum Step {
         /// The question.
         text: String,
     },
-    /// Says something and changes nothing else, so that a question may hide in any state.
+    /// Writes a message and changes nothing else, so that a question may hide in any state.
     Say {
         /// Delay before the step.
         #[serde(default)]
         after: SignedDuration,
-        /// What it says.
+        /// Its text.
         text: String,
     },
     /// Nothing happens until a message comes, and without one for ever.
@@ -103,7 +103,7 @@ pub enum Step {
         /// What its commit changes, which becomes part of the session's work.
         #[serde(default)]
         files: Vec<ChangedFile>,
-        /// Paths that it puts back to what they were when the branch began.
+        /// Paths that it reverts to their state at the beginning of the branch.
         #[serde(default)]
         reverts: Vec<String>,
     },
@@ -153,7 +153,7 @@ pub enum Step {
         #[serde(default)]
         after: SignedDuration,
     },
-    /// `sessionCompleted` with outputs, but the state stays `IN_PROGRESS` whatever is said to it.
+    /// `sessionCompleted` with outputs, but the state stays `IN_PROGRESS` whatever messages come.
     Hang {
         /// Delay before the step.
         #[serde(default)]

@@ -20,7 +20,7 @@ pub(crate) use post::{Courier, HOOK_ID, headers_of};
 /// How many deliveries the log keeps.
 pub const LOG_LIMIT: usize = 10_000;
 
-/// Where webhooks go and what they are signed with.
+/// The target of webhooks and its secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WebhookTarget {
@@ -30,7 +30,7 @@ pub struct WebhookTarget {
     pub secret: String,
 }
 
-/// What goes wrong with webhooks.
+/// The faults of webhooks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WebhookFaults {
@@ -42,13 +42,13 @@ pub struct WebhookFaults {
     pub reorder: bool,
     /// Every webhook arrives this much late.
     pub delay: SignedDuration,
-    /// No webhooks at all, as if the hook did not exist.
+    /// No webhooks, as if the hook did not exist.
     pub off: bool,
-    /// The target cannot be reached: whatever is posted meanwhile fails, redeliveries too.
+    /// The target is unreachable: every post fails meanwhile, redeliveries too.
     pub down: bool,
 }
 
-/// One try to deliver one webhook.
+/// One attempt to deliver one webhook.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Delivery {
     /// Number of the attempt.
@@ -93,7 +93,7 @@ pub(crate) struct Waiting {
     pub(crate) lost: bool,
 }
 
-/// The hook: its target, what waits, and what was tried.
+/// The hook: its target, its waiting deliveries, and its attempts.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     pub(crate) target: Option<WebhookTarget>,
@@ -167,7 +167,7 @@ impl Outbox {
         self.waiting.iter().map(|waiting| waiting.due).min()
     }
 
-    /// Notes one attempt and what came of it.
+    /// Records one attempt and its outcome.
     pub(crate) fn note(&mut self, now: Timestamp, tried: Waiting, status_code: Option<u16>) {
         self.tried += 1;
         if self.log.len() == LOG_LIMIT {
@@ -190,13 +190,13 @@ impl Outbox {
         });
     }
 
-    /// The tries, oldest first.
+    /// The attempts, oldest first.
     pub(crate) fn deliveries(&self) -> impl DoubleEndedIterator<Item = &Delivery> {
         self.log.iter()
     }
 
-    /// Puts a past delivery back in line under its old guid; false when there is none of this id.
-    /// The faults do not strike what was asked for, unless the target is down.
+    /// Queues a past delivery again under its old guid; false when there is none of this id.
+    /// The faults do not apply to requested redeliveries, unless the target is down.
     pub(crate) fn redeliver(&mut self, now: Timestamp, id: u64) -> bool {
         let Some(past) = self.log.iter().find(|delivery| delivery.id == id) else {
             return false;

@@ -84,7 +84,8 @@ impl Pen {
         }
     }
 
-    /// The whole corpus but its huge texts in every place, each time beginning with another entry: whatever a text has to say for a decision to change, it says it.
+    /// The whole corpus but its huge texts in every place, each time beginning with another entry: every text that could change a
+    /// decision occurs.
     pub(super) fn everything() -> Self {
         let mut texts = hostile();
         texts.retain(|text| text.len() < HUGE_CHARS / 2);

@@ -80,7 +80,7 @@ impl World {
         }
     }
 
-    /// One step at the present time: the world moves, then Gaffer handles all there is. A process that dies is started again, with nothing in its memory.
+    /// One step at the present time: the world moves, then Gaffer handles all there is. A dead process restarts with empty memory.
     pub async fn step(&self) {
         self.sandbox.advance();
         if self.webhooks {

@@ -119,7 +119,7 @@ impl Permissions {
     }
 }
 
-/// What kind of credential a token is, which decides how GitHub words its refusals.
+/// The kind of a token, which decides the text of GitHub's refusals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TokenKind {
@@ -144,7 +144,7 @@ pub struct TokenSetup {
     pub kind: TokenKind,
     /// Whose it is.
     pub login: String,
-    /// What it may do.
+    /// Its permissions.
     pub permissions: Permissions,
     /// The only repositories it can see; none means all.
     pub repos: Option<Vec<String>>,
@@ -211,7 +211,7 @@ impl Token {
         }
     }
 
-    /// Whether this token can see a repository at all.
+    /// Whether this token can see a repository.
     pub(crate) fn sees(&self, full_name: &str) -> bool {
         let owner = full_name.split_once('/').map_or("", |(owner, _)| owner);
         let other = |own: &String| !own.eq_ignore_ascii_case(owner);

@@ -24,7 +24,7 @@ pub struct AdminSetup {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HookSetup {
-    /// Whether anything is posted at all.
+    /// Whether the hook posts anything.
     pub active: bool,
     /// Whether forms are posted instead of JSON.
     pub form: bool,

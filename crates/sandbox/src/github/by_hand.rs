@@ -11,7 +11,7 @@ use super::world::{Repo, World};
 use crate::clock::plus;
 
 impl World {
-    /// Sets a check by hand; the clock no longer moves it. It is made when the commit has none of this name.
+    /// Sets a check by hand; the clock no longer moves it. Creates it when the commit has none of this name.
     pub(crate) fn set_check(
         &mut self,
         now: Timestamp,

@@ -1,4 +1,4 @@
-//! What is known about a commit: check runs, the suites and workflow runs they belong to, and statuses.
+//! Check data of a commit: check runs, the suites and workflow runs they belong to, and statuses.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ pub(crate) enum Standing {
     Completed(Conclusion),
 }
 
-/// How something ended.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Conclusion {
@@ -80,7 +80,7 @@ pub(crate) struct Check {
     pub(crate) phase: Phase,
     pub(crate) appears_at: Timestamp,
     pub(crate) begins_at: Timestamp,
-    /// None for what never ends by itself.
+    /// `None` for one that never ends by itself.
     pub(crate) ends_at: Option<Timestamp>,
     pub(crate) ends_as: Conclusion,
     /// A later attempt took its place.

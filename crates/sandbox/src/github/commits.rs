@@ -16,7 +16,7 @@ pub(crate) struct Draft<'a> {
 }
 
 impl World {
-    /// Writes a commit down and answers its SHA, which follows from the order of events and not from its words.
+    /// Stores a commit and returns its SHA, which depends on the order of events and not on its text.
     pub(crate) fn commit(&mut self, now: Timestamp, draft: Draft<'_>) -> String {
         let serial = self.next_id().to_string();
         let sha = sha_of(&["commit", &serial]);

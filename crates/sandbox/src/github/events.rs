@@ -12,7 +12,7 @@ use super::world::{Comment, Refusal, Repo, Review, User, World, node_id};
 /// The SHA by which git says "nothing".
 const ZERO_SHA: &str = "0000000000000000000000000000000000000000";
 
-/// What happened to a pull request.
+/// An event of a pull request.
 #[derive(Clone, Debug)]
 pub(crate) enum PullEvent {
     Opened,
@@ -35,7 +35,7 @@ pub(crate) enum PullEvent {
     },
 }
 
-/// What happened to an issue that is no pull request.
+/// An event of an issue that is no pull request.
 #[derive(Clone, Debug)]
 pub(crate) enum IssueEvent {
     Opened,

@@ -169,7 +169,7 @@ fn check_violation(repo: &Repo, sha: &str) -> Option<String> {
     })
 }
 
-/// The worst of all results with the required name; `None` when there is no result at all.
+/// The worst result with the required name; `None` when there is none.
 fn required_verdict(repo: &Repo, sha: &str, required: &RequiredCheck) -> Option<Verdict> {
     let from_runs = runs_on(repo, sha)
         .filter(|check| check.name == required.context)

@@ -10,7 +10,7 @@ use super::world::{Merged, Pull, Refusal, Repo, User, World};
 /// What a merge request asks for.
 #[derive(Clone, Debug)]
 pub(crate) struct MergeOrder {
-    /// The head that was judged; none merges whatever is there.
+    /// The expected head; `None` merges any.
     pub(crate) sha: Option<String>,
     pub(crate) method: MergeMethod,
     pub(crate) title: Option<String>,
@@ -35,7 +35,7 @@ impl Actor {
 }
 
 impl World {
-    /// Merges, or says in GitHub's words why not. Returns the commit on the base.
+    /// Merges, or refuses in GitHub's words. Returns the commit on the base.
     pub(crate) fn merge(
         &mut self,
         now: Timestamp,
@@ -50,7 +50,7 @@ impl World {
         self.land(now, repo, number, order)
     }
 
-    /// Merges what may be merged.
+    /// Performs an allowed merge.
     fn land(
         &mut self,
         now: Timestamp,
@@ -112,7 +112,7 @@ impl World {
         Ok(())
     }
 
-    /// Refuses in the order in which GitHub looks: state, head, draft, method, conflict, rules.
+    /// Refuses in GitHub's order: state, head, draft, method, conflict, rules.
     fn may_merge(&self, repo: &str, number: u64, order: &MergeOrder) -> Result<(), Refusal> {
         let found = self.repo(repo)?;
         let pull = self.pull(repo, number)?;

@@ -63,7 +63,7 @@ impl GitHub {
         self.world().installations = installations;
     }
 
-    /// The tokens that the App's installations were given so far, of which some may have ended.
+    /// The tokens issued for the App's installations so far, of which some may have expired.
     #[must_use]
     pub fn minted_tokens(&self) -> Vec<String> {
         let world = self.world();

@@ -189,7 +189,7 @@ impl World {
             .collect()
     }
 
-    /// Lets a branch point to a commit and performs what follows from that.
+    /// Moves a branch to a commit and performs the consequences.
     pub(crate) fn move_branch(
         &mut self,
         now: Timestamp,
@@ -233,7 +233,7 @@ impl World {
         Ok(())
     }
 
-    /// Every open pull request onto a branch that moved has its mergeability worked out anew.
+    /// Recomputes the mergeability of every open pull request onto a moved branch.
     fn base_moved(&mut self, now: Timestamp, repo: &str, branch: &str) -> Result<(), Refusal> {
         for pull in self.repo_mut(repo)?.pulls.values_mut() {
             if pull.base_ref == branch && pull.merged.is_none() {
@@ -259,7 +259,7 @@ impl World {
         Ok(())
     }
 
-    /// Opens a closed pull request or issue again; a merged one stays as it is.
+    /// Opens a closed pull request or issue again; leaves a merged one unchanged.
     pub(crate) fn reopen(
         &mut self,
         now: Timestamp,

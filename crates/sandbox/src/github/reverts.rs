@@ -1,4 +1,4 @@
-//! Commits that put files back to what they were: such files no longer differ from where they were so.
+//! Commits that revert files: such files no longer differ from the commit to which they revert.
 
 use jiff::Timestamp;
 
@@ -20,7 +20,7 @@ impl GitHub {
 }
 
 impl World {
-    /// Writes down that files of a commit are as they were when the pull request of its branch was opened.
+    /// Records that files of a commit are as they were when the pull request of its branch was opened.
     pub(crate) fn note_reverts(
         &mut self,
         repo: &str,
@@ -42,7 +42,7 @@ impl World {
         }
     }
 
-    /// Leaves out the files that are the same at the head as where both sides parted. Only what was put back can be.
+    /// Omits the files that are the same at the head as at the merge base. Only reverted files can be.
     pub(crate) fn leave_unchanged(&self, files: &mut Vec<ChangedFile>, base: &str, head: &str) {
         let commits = self.between(base, head);
         if commits.iter().all(|commit| commit.reverts.is_none()) {
@@ -71,7 +71,7 @@ impl World {
         }
     }
 
-    /// What a merge made of a file: whichever side changed it.
+    /// The merged version of a file: that of the side that changed it.
     fn merged(&self, commit: &Commit, (ours, theirs): (&str, &str), path: &str) -> Option<String> {
         let parted = self.content(&self.merge_base(ours, theirs), path);
         let (ours, theirs) = (self.content(ours, path), self.content(theirs, path));

@@ -113,7 +113,7 @@ fn dispatch(world: &mut World, ask: &Ask) -> Outcome {
     }
 }
 
-/// Requests below one repository that the caller can see, by the first part of what is left of the path.
+/// Requests below one repository that the caller can see, by the first part of the remaining path.
 fn in_repo(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
     if ask.is_write() && world.repo(repo)?.setup.admin.archived {
         return Err(Refusal::new(

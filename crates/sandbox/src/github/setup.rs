@@ -13,7 +13,7 @@ pub const ACTIONS_APP_ID: u64 = 15_368;
 /// Slug of the GitHub Actions app.
 pub const ACTIONS_APP_SLUG: &str = "github-actions";
 
-/// A repository as it is declared before anything happens in it.
+/// The initial setup of a repository.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RepoSetup {
@@ -79,16 +79,16 @@ impl RepoSetup {
     }
 }
 
-/// Where GitHub tells what a branch requires.
+/// Where GitHub returns the requirements of a branch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Protection {
     /// Nothing is required and `/protection` answers 404; `required` is enforced nowhere.
     Off,
-    /// Rulesets: `/rules/branches/{branch}` tells everything, `/protection` answers 404.
+    /// Rulesets: `/rules/branches/{branch}` returns everything, `/protection` answers 404.
     #[default]
     Rulesets,
-    /// Classic protection: only `/protection` tells, to tokens with administration access.
+    /// Classic protection: only `/protection` returns it, to tokens with administration access.
     Classic,
 }
 
@@ -128,7 +128,7 @@ impl MergeMethod {
 pub struct CiSetup {
     /// What starts when a head of a pull request appears.
     pub checks: Vec<CheckSetup>,
-    /// What must be green before a merge.
+    /// Checks that must be green before a merge.
     pub required: Vec<RequiredCheck>,
     /// Whether the head must contain the base's tip before a merge.
     pub strict: bool,
@@ -175,7 +175,7 @@ pub struct CheckSetup {
     pub kind: CheckKind,
     /// From its start until its conclusion.
     pub takes: SignedDuration,
-    /// From the head's appearance until the check exists at all.
+    /// Delay from the head's appearance to the check's.
     pub starts_after: SignedDuration,
     /// How long it shows `queued` before it shows `in_progress`; counted after `starts_after`.
     pub queued_for: SignedDuration,
@@ -255,7 +255,7 @@ pub enum Outcome {
     Cancelled,
     /// Ends `timed_out`.
     TimedOut,
-    /// Never appears at all.
+    /// Never appears.
     Never,
     /// Starts and never ends.
     Hangs,
@@ -342,9 +342,9 @@ pub struct NewCommit {
     pub message: String,
     /// Who pushes.
     pub author_login: String,
-    /// What it changes.
+    /// Its changed files.
     pub files: Vec<ChangedFile>,
-    /// Paths that it puts back to what they were when the branch of its pull request began.
+    /// Paths that it reverts to their state at the beginning of its pull request's branch.
     pub reverts: Vec<String>,
     /// Whether it also merges the base's tip, which resolves a conflict.
     pub merges_base: bool,

@@ -1,4 +1,4 @@
-//! Check suites and workflow runs: how they stand follows from their checks.
+//! Check suites and workflow runs: their standing follows from their checks.
 
 use jiff::Timestamp;
 
@@ -44,7 +44,7 @@ pub(crate) fn standing(repo: &Repo, suite: &Suite) -> Option<Standing> {
     if !checks.iter().any(|check| visible(&check)) {
         return None;
     }
-    // A workflow knows its jobs beforehand; another app's suite is complete when what it wrote is.
+    // A workflow knows its jobs beforehand; another app's suite is complete when its written checks are.
     let counted = checks
         .iter()
         .filter(|check| suite.run.is_some() || visible(check));

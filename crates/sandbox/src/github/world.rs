@@ -33,7 +33,7 @@ pub(crate) struct World {
     pub(crate) installations: Vec<InstallationSetup>,
     pub(crate) outbox: Outbox,
     pub(crate) app: AppSetup,
-    /// What became of Apps' manifests.
+    /// The state of Apps' manifests.
     pub(crate) manifests: Manifests,
     /// Base of the API addresses in webhook payloads.
     pub(crate) base: String,
@@ -73,7 +73,7 @@ pub(crate) struct User {
     pub(crate) id: u64,
 }
 
-/// A commit; its files are what it changed against its first parent.
+/// A commit; its files are its changes against its first parent.
 #[derive(Clone, Debug)]
 pub(crate) struct Commit {
     pub(crate) sha: String,
@@ -82,7 +82,7 @@ pub(crate) struct Commit {
     pub(crate) author: User,
     pub(crate) at: Timestamp,
     pub(crate) files: Vec<ChangedFile>,
-    /// Those of its files that are as they were at another commit.
+    /// Those of its files that equal their state at another commit.
     pub(crate) reverts: Option<Reverts>,
 }
 
@@ -125,7 +125,7 @@ pub(crate) struct Pull {
     pub(crate) closed_base_sha: String,
     pub(crate) draft: bool,
     pub(crate) merged: Option<Merged>,
-    /// When head or base last moved, from which `mergeable` is worked out anew.
+    /// When head or base last moved, after which `mergeable` is recomputed.
     pub(crate) changed_at: Timestamp,
     pub(crate) forced_conflict: bool,
     pub(crate) stack: Option<Stack>,

@@ -18,7 +18,7 @@ pub(crate) struct Activity {
     pub(crate) at: Timestamp,
     /// Who wrote it.
     pub(crate) originator: Originator,
-    /// What it says.
+    /// Its content.
     pub(crate) kind: Kind,
     /// What hangs on it.
     pub(crate) artifacts: Vec<Artifact>,

@@ -1,4 +1,4 @@
-//! The methods of v1alpha, told apart by HTTP method and raw path.
+//! The methods of v1alpha, distinguished by HTTP method and raw path.
 
 use axum::http::Method;
 

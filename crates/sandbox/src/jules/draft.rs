@@ -166,7 +166,7 @@ fn generated_title(prompt: &str) -> String {
         .collect()
 }
 
-/// A body that has to be a JSON object; nothing at all counts as an empty one.
+/// A body that must be a JSON object; an empty one counts as an empty object.
 pub(crate) fn object(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Map::new());

@@ -178,7 +178,7 @@ impl Session {
         }
     }
 
-    /// Takes more steps; what it waits for is waited for no longer, save a plan's approval.
+    /// Takes more steps and ends its present wait, except for a plan's approval.
     pub(crate) fn append(&mut self, steps: Vec<Step>, stage: &Stage<'_>) {
         self.script.extend(steps);
         let is_scheduled = self.agenda.iter().any(|(_, beat)| match beat {

@@ -38,13 +38,13 @@ impl Session {
         Ok(())
     }
 
-    /// What a message that says something sets in motion.
+    /// The effects of a message with a text.
     pub(crate) fn stir(&mut self, stage: &Stage<'_>) {
         match &self.posture {
             Posture::Playing if self.is_idle() => self.go_on(stage),
             Posture::Playing | Posture::Waking | Posture::Hung => {}
             Posture::Listening | Posture::Paused | Posture::Failed => self.go_on(stage),
-            // A plan that Jules approves by itself is not made anew.
+            // A plan that Jules approves itself is not rewritten.
             Posture::PlanPending { .. } if !self.ask.require_plan_approval => {}
             Posture::PlanPending { .. } => self.replan(stage),
             Posture::Finished => {

@@ -218,7 +218,7 @@ impl Session {
         self.schedule_next(stage);
     }
 
-    /// A message with corrections: the plan is made anew.
+    /// A message with corrections: the plan is rewritten.
     pub(crate) fn replan(&mut self, stage: &Stage<'_>) {
         self.agenda
             .retain(|(_, beat)| !matches!(beat, Beat::ApprovePlan { .. } | Beat::Replan));

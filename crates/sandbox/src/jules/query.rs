@@ -29,7 +29,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// Reads the parameters of a method that knows only those in `known` beside the ones of all methods.
+    /// Reads the parameters of a method: those in `known` and the ones of all methods.
     pub(crate) fn read(text: &str, known: &[&str]) -> Result<Self, Refusal> {
         let mut query = Self::default();
         for (name, value) in url::form_urlencoded::parse(text.as_bytes()) {
@@ -67,7 +67,7 @@ fn page_size(value: &str) -> Result<usize, Refusal> {
 pub(crate) type Place = (i128, String);
 
 /// Cuts one page out of `items`, which are in `order` of their places.
-/// `scope` is the list's name and filter: a token is good only where it was given.
+/// `scope` is the list's name and filter: a token is valid only for its own.
 pub(crate) fn page<T>(
     items: Vec<(Place, T)>,
     order: Order,
@@ -101,7 +101,7 @@ pub(crate) fn page<T>(
     Ok((page, next))
 }
 
-/// The page size to use for what was asked.
+/// The page size for a requested one.
 pub(crate) fn coerced(asked: Option<usize>, default: usize) -> usize {
     match asked {
         None | Some(0) => default,
@@ -190,7 +190,7 @@ pub(crate) fn session_filter(
     }
 }
 
-/// `name=sources/github/o/r1 OR name="sources/github/o/r2"`: the names; none without a filter.
+/// `name=sources/github/o/r1 OR name="sources/github/o/r2"`: the names; `None` without a filter.
 pub(crate) fn source_filter(filter: &str) -> Result<Option<Vec<String>>, Refusal> {
     if filter.trim().is_empty() {
         return Ok(None);

@@ -56,7 +56,7 @@ impl Refusal {
         Self::invalid_field(parent, &message)
     }
 
-    /// The answer to everything that is not there, and to what is not there yet.
+    /// The answer about anything that does not exist, or not yet.
     pub(crate) fn not_found() -> Self {
         Self::plain(404, "NOT_FOUND", "Requested entity was not found.")
     }

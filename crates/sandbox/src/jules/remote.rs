@@ -42,7 +42,7 @@ impl GitHub {
 }
 
 impl World {
-    /// Lets finished sessions notice what happened on their pull requests, where the switches say they do.
+    /// Lets finished sessions notice changes of their pull requests, where the switches say so.
     pub(crate) fn notice(&mut self, now: Timestamp, github: &GitHub) {
         let switches = &self.settings.switches;
         if !switches.comments_wake && switches.ci_fixer_cap == 0 {

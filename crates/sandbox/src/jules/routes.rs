@@ -66,7 +66,7 @@ fn respond(
     })
 }
 
-/// The API key: header first, else `?key=`. A bearer token is no key, whatever it holds.
+/// The API key: header first, else `?key=`. A bearer token never counts as a key.
 fn key_of(headers: &HeaderMap, query: &str) -> String {
     if headers.contains_key(AUTHORIZATION) {
         return String::new();

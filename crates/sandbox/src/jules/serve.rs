@@ -34,7 +34,7 @@ pub(crate) enum Answer {
 }
 
 impl Jules {
-    /// Counts a request by its method, whatever becomes of it.
+    /// Counts a request by its method, whatever its outcome.
     pub(crate) fn count(&self, call: &Call<'_>) {
         self.tally.count(|it| match call {
             Call::CreateSession => it.create_calls += 1,
@@ -305,7 +305,7 @@ fn list_activities(world: &World, visit: &Visit, id: &str) -> Result<Answer, Ref
             None => true,
             Some((instant, included)) => it.at > instant || (included && it.at == instant),
         })
-        // Twins of one instant stay in the order in which they were written.
+        // Activities of one instant stay in the order in which they were written.
         .map(|(serial, it)| ((it.at.as_nanosecond(), format!("{serial:08}")), it))
         .collect();
     if switches.activity_order == Order::NewestFirst {

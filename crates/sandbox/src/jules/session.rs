@@ -19,11 +19,11 @@ pub(crate) struct Session {
     pub(crate) id: String,
     /// Name of the account that owns it.
     pub(crate) account: String,
-    /// What it was asked.
+    /// Its request.
     pub(crate) ask: Ask,
     /// When it was created.
     pub(crate) created_at: Timestamp,
-    /// The state by its raw name, known or not.
+    /// The raw name of its state, known or not.
     pub(crate) state: String,
     /// When it entered that state; `updateTime` reports nothing else.
     pub(crate) state_since: Timestamp,
@@ -34,7 +34,7 @@ pub(crate) struct Session {
     pub(crate) deleted: bool,
     /// Oldest first.
     pub(crate) activities: Vec<Activity>,
-    /// What it has changed.
+    /// Its changes.
     pub(crate) work: Work,
     /// How it takes messages.
     pub(crate) posture: Posture,
@@ -42,7 +42,7 @@ pub(crate) struct Session {
     pub(crate) script: VecDeque<Step>,
     /// Steps to play after a message that no step waited for.
     pub(crate) on_message: Vec<Step>,
-    /// How long after a plan Jules approves it by itself, pace included.
+    /// Delay before Jules approves its plan itself, pace included.
     pub(crate) approved_after: jiff::SignedDuration,
     /// What happens when.
     pub(crate) agenda: Vec<(Timestamp, Beat)>,
@@ -104,9 +104,9 @@ pub(crate) struct OwnPull {
 /// How a session takes messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Posture {
-    /// Reads them while it goes on.
+    /// It reads them and continues.
     Playing,
-    /// Goes on after one.
+    /// It continues after one.
     Listening,
     /// Waits for this plan to be approved.
     PlanPending {

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Switches {
-    /// What becomes of `filter` on activities.
+    /// The handling of `filter` on activities.
     pub activity_filter: ActivityFilter,
-    /// What becomes of `filter` on sessions.
+    /// The handling of `filter` on sessions.
     pub session_filter: SessionFilter,
-    /// What becomes of `fields=` and `X-Goog-FieldMask`.
+    /// The handling of `fields=` and `X-Goog-FieldMask`.
     pub field_mask: FieldMask,
     /// Whether create takes `sourceContext.environmentVariablesEnabled`.
     pub env_variables_on_create: bool,
@@ -84,7 +84,7 @@ pub struct Switches {
     pub outputs_late: SignedDuration,
     /// Whether a plain comment on its pull request wakes a `COMPLETED` session.
     pub comments_wake: bool,
-    /// Jules pushes a fix by itself when checks fail on its pull request: at most this often each.
+    /// How many fixes Jules itself pushes at most for each pull request with failed checks.
     pub ci_fixer_cap: u32,
 }
 
@@ -134,7 +134,7 @@ impl Default for Switches {
     }
 }
 
-/// What becomes of `filter` on activities.
+/// The handling of `filter` on activities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActivityFilter {
@@ -146,7 +146,7 @@ pub enum ActivityFilter {
     Refused,
 }
 
-/// What becomes of `filter` on sessions.
+/// The handling of `filter` on sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionFilter {
@@ -158,7 +158,7 @@ pub enum SessionFilter {
     Refused,
 }
 
-/// What becomes of a partial response mask.
+/// The handling of a partial response mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FieldMask {
@@ -196,7 +196,7 @@ pub enum EmptyBody {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Delete {
-    /// The session is gone.
+    /// The session is deleted.
     Removes,
     /// The session is only archived.
     Archives,
@@ -249,7 +249,7 @@ pub enum OriginatorCase {
     Lower,
     /// `AGENT`.
     Upper,
-    /// Not at all.
+    /// It is absent.
     Absent,
 }
 

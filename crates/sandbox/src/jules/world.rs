@@ -189,7 +189,7 @@ impl World {
             .ok_or_else(Refusal::not_found)
     }
 
-    /// The session at `index` together with what it needs to play.
+    /// The session at `index` with its inputs for playing.
     pub(crate) fn on_stage<'a>(
         &'a mut self,
         index: usize,
@@ -224,7 +224,7 @@ impl World {
         }
     }
 
-    /// The earliest time at which anything happens by itself.
+    /// The earliest time of the next event.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
         self.sessions.iter().filter_map(Session::next_due).min()
     }

@@ -7,7 +7,7 @@ use super::Scenario;
 /// A scenario with a name.
 #[derive(Debug, Clone, Copy)]
 pub struct Named {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// What is to be seen in it, in a sentence.
     pub shows: &'static str,

@@ -119,7 +119,7 @@ impl Scenario {
         }
     }
 
-    /// A foreign pull request needs a branch of its own, and a base that is there before it.
+    /// A foreign pull request needs a branch of its own, and an existing base.
     fn check_branches(
         &self,
         field: &str,
@@ -200,7 +200,7 @@ fn check_ci(field: &str, ci: &CiSetup) -> Found {
     Ok(())
 }
 
-/// Refuses steps that would do nothing: there is one pull request, and it has to be open before a push.
+/// Refuses steps without an effect: there is one pull request, and it has to be open before a push.
 fn check_steps(field: &str, steps: &[Step]) -> Found {
     let mut opened = false;
     for (at, step) in steps.iter().enumerate() {

@@ -21,7 +21,7 @@ pub(crate) struct Courier {
 }
 
 impl Courier {
-    /// Posts one webhook; the answer's status, or none when no answer came.
+    /// Posts one webhook; returns the answer's status, or `None` when no answer came.
     pub(crate) async fn post(&self, target: &WebhookTarget, waiting: &Waiting) -> Option<u16> {
         if waiting.lost {
             return None;

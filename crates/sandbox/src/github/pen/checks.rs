@@ -7,7 +7,7 @@ use super::super::setup::Outcome;
 use super::super::world::{Repo, User, node_id};
 use super::{Pen, WEB, time, time_or_null};
 
-/// How a phase looks from outside.
+/// The visible form of a phase.
 pub(crate) fn standing_of(phase: Phase) -> Standing {
     match phase {
         Phase::Planned | Phase::Queued => Standing::Queued,
@@ -266,7 +266,7 @@ impl Pen<'_> {
     }
 }
 
-/// Whether a check run exists for readers at all.
+/// Whether readers can see a check run.
 pub(crate) fn is_shown(check: &Check) -> bool {
     check.phase != Phase::Planned && check.outcome != Outcome::ApprovalPending
 }

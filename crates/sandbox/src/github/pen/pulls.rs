@@ -57,7 +57,7 @@ impl Pen<'_> {
         })
     }
 
-    /// A pull request as it shows itself, with what only a single read tells.
+    /// A pull request with the fields that only a single read contains.
     pub(crate) fn whole_pull(&self, repo: &Repo, pull: &Pull, issue: &Issue) -> Value {
         let files = self.files(repo, pull);
         let commits = self

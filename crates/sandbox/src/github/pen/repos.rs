@@ -233,7 +233,7 @@ impl Pen<'_> {
         })
     }
 
-    /// The active rules of a branch; only rulesets are told here.
+    /// The active rules of a branch, from rulesets only.
     pub(crate) fn rules(&self, repo: &Repo, branch: &str) -> Vec<Value> {
         let setup = &repo.setup;
         if setup.protection != Protection::Rulesets || branch != setup.default_branch {

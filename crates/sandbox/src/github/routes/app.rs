@@ -121,7 +121,7 @@ fn letters(serial: u64) -> String {
     letters.take(36).collect()
 }
 
-/// What was asked for is granted and nothing else; without a wish everything is.
+/// Grants exactly the requested permissions; without a request all of them.
 fn asked_permissions(body: &Value, all: &Permissions) -> Permissions {
     let Some(asked) = body.get("permissions").and_then(Value::as_object) else {
         return all.clone();

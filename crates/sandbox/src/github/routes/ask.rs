@@ -19,7 +19,7 @@ use crate::github::world::{Refusal, World};
 pub(super) struct Ask {
     pub(super) now: Timestamp,
     pub(super) method: String,
-    /// The path as it came, below the prefix.
+    /// The raw path, below the prefix.
     pub(super) path: String,
     pub(super) query: BTreeMap<String, String>,
     /// The body; null when there is none.
@@ -55,7 +55,7 @@ impl Ask {
         })
     }
 
-    /// What follows the repository in the path, with its slash, and the query.
+    /// The part of the path after the repository, with its slash, and the query.
     pub(super) fn below_repo(&self) -> &str {
         let mut slashes = self.target.match_indices('/').skip(3);
         slashes.next().map_or("", |(at, _)| &self.target[at..])

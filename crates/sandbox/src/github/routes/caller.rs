@@ -20,7 +20,7 @@ const NO_JWT: &str = "A JSON web token could not be decoded";
 pub(super) enum Caller {
     /// Before the credentials were read.
     Nobody,
-    /// A token that is known.
+    /// A known token.
     Token(TokenSetup),
     /// The App itself.
     App,
@@ -96,7 +96,7 @@ impl Caller {
                     Err(Refusal::not_found())
                 }
             }
-            // The App's own token is good for nothing but the App and its installations.
+            // The App's own token is valid only for the App and its installations.
             Self::App | Self::Nobody => Err(bad_credentials()),
         }
     }
@@ -161,7 +161,7 @@ impl Caller {
         }
     }
 
-    /// The hour's limit and what was used of it, after a new hour has begun if it has.
+    /// The hour's limit and its usage, after starting a new hour if it is time.
     pub(super) fn window(&self, world: &mut World, now: Timestamp) -> Option<(u64, Window)> {
         let Self::Token(setup) = self else {
             return None;
@@ -221,8 +221,7 @@ fn is_token_scheme(scheme: &str) -> bool {
     scheme.eq_ignore_ascii_case("bearer") || scheme.eq_ignore_ascii_case("token")
 }
 
-/// Accepts the App's web token by its claims. The signature is not verified, as the sandbox has no key; that it
-/// is there is checked.
+/// Accepts the App's web token by its claims. The signature is not verified, as the sandbox has no key; only its presence is checked.
 fn app_of(head: &str, claims: &str, signature: &str) -> Result<Caller, Refusal> {
     let refusal = || Refusal::new(401, NO_JWT);
     let head = decoded(head).ok_or_else(refusal)?;

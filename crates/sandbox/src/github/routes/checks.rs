@@ -1,4 +1,4 @@
-//! What is known about a commit: check runs, suites and statuses.
+//! Check data of a commit: check runs, suites and statuses.
 
 use serde_json::json;
 
@@ -41,7 +41,7 @@ pub(super) fn answer(world: &mut World, ask: &Ask, repo: &str, rest: &[&str]) ->
     }
 }
 
-/// The SHA of a commit named by itself or by a branch, whose name may contain slashes.
+/// The SHA of a commit named by SHA or by a branch, whose name may contain slashes.
 pub(super) fn commit(world: &World, repo: &str, reference: &[&str]) -> Result<String, Refusal> {
     let name = reference.join("/");
     let branch = name.strip_prefix("heads/").unwrap_or(&name);
@@ -63,7 +63,7 @@ fn show_commit(world: &World, ask: &Ask, repo: &str, sha: &str) -> Outcome {
     Ok(Reply::json(ask.pen(world).commit(world.repo(repo)?, found)))
 }
 
-/// Whether a check run can be seen yet, given the lag of reads.
+/// Whether a check run is visible yet, given the lag of reads.
 fn visible(world: &World, ask: &Ask, check: &Check) -> bool {
     let since = check.appears_at;
     is_shown(check)

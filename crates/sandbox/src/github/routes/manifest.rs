@@ -22,7 +22,7 @@ const PRIVATE_KEY: &str = include_str!("app.pem");
 /// What a webhook of a made App is signed with.
 const WEBHOOK_SECRET: &str = "sandbox-app-webhook";
 
-/// What became of manifests.
+/// The state of manifests.
 #[derive(Clone, Debug)]
 pub(crate) struct Manifests {
     /// Accepted manifests whose code was not exchanged yet, by code.

@@ -8,7 +8,7 @@ use super::reply::Reply;
 /// Entries of a page when the caller names no number.
 const DEFAULT_SIZE: usize = 30;
 
-/// The most entries of a page, however many the caller asks for.
+/// Maximum number of entries of a page, whatever the caller asks for.
 const MAX_SIZE: usize = 100;
 
 /// One page of a list.
@@ -24,7 +24,7 @@ pub(super) fn list(ask: &Ask, items: Vec<Value>) -> Reply {
     Reply::json(Value::Array(page.items)).linked(page.link)
 }
 
-/// A page inside an object that also tells the total.
+/// A page inside an object with the total.
 pub(super) fn object(ask: &Ask, field: &str, items: Vec<Value>) -> Reply {
     extended(ask, json!({}), (field, items))
 }

@@ -160,7 +160,7 @@ fn knows(headers: &HeaderMap, tag: &str) -> bool {
     given.is_some_and(|given| given.split(',').any(|one| strong(one) == strong(tag)))
 }
 
-/// The headers that every answer to a known caller carries.
+/// Adds the headers of every answer to a known caller.
 fn mark(headers: &mut HeaderMap, world: &mut World, ask: &Ask) {
     let mut put = |name: &'static str, value: &str| {
         insert(headers, HeaderName::from_static(name), value);

@@ -15,8 +15,8 @@ pub(crate) use run::{Play as CostPlay, alone};
 const SECTION: &str = "cost";
 
 /// Millionths of a dollar for one hour of one watched job, which has one life.
-const TEN_SECONDS: Target = Target::AtMost(70.0);
-const FORTY_FIVE_SECONDS: Target = Target::AtMost(40.0);
+const TEN_SECONDS: Target = Target::AtMost(120.0);
+const FORTY_FIVE_SECONDS: Target = Target::AtMost(80.0);
 
 /// Dollars of a month in which nothing is watched: requests and compute.
 const IDLE_MONTH: Target = Target::AtMost(0.15);

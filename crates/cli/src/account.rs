@@ -4,15 +4,14 @@ use anyhow::{Context, Result};
 use domain::account::{Account, Budget, Health, ListWeight, Pace};
 use domain::governor::Limits;
 use domain::ids::AccountName;
-use engine::desk::DECIDE_AGAIN_MAX;
-use engine::keys;
+use engine::desk::decide_again;
 use engine::ports::SecretName;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
 use crate::args::account::{AccountCommand, AddArgs, LimitArgs, Plan, SetArgs};
 use crate::error::Error;
-use crate::here::{Address, Here, busy, must_agent, save};
+use crate::here::{Here, must_agent};
 use crate::render::{Answer, value};
 use crate::secret;
 use crate::site::Keeping;
@@ -106,35 +105,19 @@ async fn set(args: &SetArgs, here: &Here) -> Result<Answer> {
     if let Some(agent) = agent {
         must_agent(&data.desk, agent).await?;
     }
-    for _ in 0..DECIDE_AGAIN_MAX {
-        let Some(found) = data.desk.store.account(name).await? else {
-            return Err(Error::no_such("account", name, "").into());
-        };
-        let known = found.value;
+    let set = data.desk.update(name, |known: &Account| {
         let account = Account {
             limits: limits(asked, Some(known.limits)),
             agent: agent.clone().or_else(|| known.agent.clone()),
             budget: Budget {
                 requests_a_day: requests_a_day.map_or(known.budget.requests_a_day, |it| it.0),
-                ..known.budget
+                ..known.budget.clone()
             },
-            ..known
+            ..known.clone()
         };
-        if store(&data, &account, Some(found.version)).await? {
-            return Ok(answer(&account, format!("Account `{name}` is set.")));
-        }
-    }
-    Err(busy().into())
-}
-
-/// Saves an account, which is polled when it is due; returns false after a conflict.
-async fn store(data: &Keeping, account: &Account, found: Option<u64>) -> Result<bool> {
-    let at = Address {
-        key: keys::account(&account.name),
-        list: keys::listed(keys::ACCOUNTS, account.name.as_str()),
-    };
-    let place = (found, Some(account.next_poll));
-    save(&data.desk, at, account, place).await
+        Ok::<_, engine::desk::Error>((account.clone(), account))
+    });
+    Ok(answer(&set.await?, format!("Account `{name}` is set.")))
 }
 
 /// Stores the key before the record: an account is polled as soon as it is there.
@@ -160,7 +143,7 @@ async fn keep_key(name: &AccountName, key: &SecretString, data: &Keeping) -> Res
 
 /// Adds the account, or lets a known one try its new key at once. The poller changes the record all the time.
 async fn save_account(args: &AddArgs, data: &Keeping) -> Result<Account> {
-    for _ in 0..DECIDE_AGAIN_MAX {
+    decide_again(format!("account `{}`", args.name), async || {
         let found = data.desk.store.account(&args.name).await?;
         let account = Account {
             limits: limits(&args.limits, found.as_ref().map(|found| found.value.limits)),
@@ -175,11 +158,11 @@ async fn save_account(args: &AddArgs, data: &Keeping) -> Result<Account> {
                 |found| found.value.clone(),
             )
         };
-        if store(data, &account, found.map(|found| found.version)).await? {
-            return Ok(account);
-        }
-    }
-    Err(busy().into())
+        let mut unit = data.desk.unit();
+        unit.save(&args.name, &account, found.map(|found| found.version));
+        Ok(data.desk.try_commit(unit).await?.then_some(account))
+    })
+    .await
 }
 
 fn new(name: &AccountName, now: jiff::Timestamp) -> Account {

@@ -4,7 +4,6 @@ use anyhow::{Context, Result};
 use domain::ids::AgentName;
 use domain::wake::Channel;
 use engine::desk::Desk;
-use engine::keys;
 use engine::ports::{SecretName, SecretsError};
 use engine::settings::Agent;
 use engine::store::Versioned;
@@ -14,7 +13,7 @@ use url::{Host, Url};
 
 use crate::args::agent::{AgentCommand, SetArgs};
 use crate::error::Error;
-use crate::here::{Address, Here, busy, change, save};
+use crate::here::Here;
 use crate::render::{Answer, value};
 use crate::site::Keeping;
 use crate::upstreams;
@@ -109,8 +108,8 @@ async fn add(
         Some(_) => Some(new_secret(name, data).await?),
         None => None,
     };
-    if !save(&data.desk, address(&agent), &agent, (None, None)).await? {
-        return Err(busy().into());
+    if !data.desk.insert(name, &agent).await? {
+        return Err(exists(name).into());
     }
     let answer = |json| Answer::new(json).line(format!("Agent `{name}` is added."));
     let shown = value(&agent);
@@ -135,19 +134,18 @@ async fn new_secret(name: &AgentName, data: &Keeping) -> Result<String> {
 
 async fn set(args: &SetArgs, data: &Keeping) -> Result<Answer> {
     let desk = &data.desk;
-    let read = async || must_find(desk, &args.name).await;
-    let before = read().await?.value;
+    let before = must_find(desk, &args.name).await?.value;
     refuse_odd_ways(&changed(&before, args))?;
     let secret = match &args.url {
         Some(_) => secret_if_none(&before, data).await?,
         None => None,
     };
-    let agent = change(desk, address, read, |agent| {
+    let set = desk.update(&args.name, |agent| {
         let next = changed(agent, args);
         refuse_odd_ways(&next)?;
-        Ok((next.clone(), next))
-    })
-    .await?;
+        Ok::<_, anyhow::Error>((next.clone(), next))
+    });
+    let agent = set.await?;
     if before.disabled.is_some() && args.enable {
         send_what_waited(&agent.name, desk).await?;
     }
@@ -226,13 +224,6 @@ async fn must_find(desk: &Desk, name: &AgentName) -> Result<Versioned<Agent>> {
         .agent(name)
         .await?
         .ok_or_else(|| Error::no_such("agent", name, " --url URL").into())
-}
-
-fn address(agent: &Agent) -> Address {
-    Address {
-        key: keys::agent(&agent.name),
-        list: keys::listed(keys::AGENTS, agent.name.as_str()),
-    }
 }
 
 fn exists(name: &AgentName) -> Error {

@@ -2,7 +2,6 @@
 
 use anyhow::{Context, Result};
 use engine::desk::Desk;
-use engine::keys;
 use engine::status::AccountStatus;
 use engine::usage::prices::{MB_MS_OF_GB_S, Price, Prices};
 use engine::usage::{Allowance, DAYS_KEPT, ROLES, Spending, Used};
@@ -10,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::args::cost::CostArgs;
-use crate::here::{Address, Here, change};
+use crate::here::Here;
 use crate::render::{Answer, value};
 use crate::site::Site;
 
@@ -104,12 +103,8 @@ fn with_plans(answer: Answer, accounts: &[AccountStatus]) -> Answer {
 }
 
 async fn allow(desk: &Desk, dollars_a_day: Option<f64>) -> Result<()> {
-    let at = |_: &Allowance| Address {
-        key: keys::allowance(),
-        list: None,
-    };
-    let read = async || Ok(desk.store.allowance().await?);
-    change(desk, at, read, |_| Ok((Allowance { dollars_a_day }, ()))).await
+    let decide = |_: &Allowance| Ok::<_, engine::desk::Error>((Allowance { dollars_a_day }, ()));
+    Ok(desk.update_or_initial(&(), decide).await?)
 }
 
 fn today(spending: &Spending) -> String {

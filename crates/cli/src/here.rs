@@ -1,16 +1,13 @@
-//! Where a command runs: which data folder, what the environment says, and how records are changed there.
+//! Where a command runs: which data folder, what the environment says.
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use domain::ids::AgentName;
-use engine::desk::{DECIDE_AGAIN_MAX, Desk, Place};
-use engine::ports::{Key, ListKey, SecretName, Secrets, SecretsError};
-use engine::store::Versioned;
-use jiff::Timestamp;
+use engine::desk::Desk;
+use engine::ports::{SecretName, Secrets, SecretsError};
 use local::SecretFiles;
 use secrecy::SecretString;
-use serde::Serialize;
 use server::data::{self, Data};
 
 use crate::error::Error;
@@ -127,66 +124,4 @@ pub(crate) async fn must_agent(desk: &Desk, name: &AgentName) -> Result<()> {
         Some(_) => Ok(()),
         None => Err(Error::no_such("agent", name, " --url URL").into()),
     }
-}
-
-/// The key of a settings record, and its list.
-pub(crate) struct Address {
-    /// Its key.
-    pub(crate) key: Key,
-    /// Its list.
-    pub(crate) list: Option<ListKey>,
-}
-
-/// Saves one record, new when `found` is none. Returns false after a conflict: read and decide again.
-pub(crate) async fn save<T: Serialize>(
-    desk: &Desk,
-    at: Address,
-    value: &T,
-    (found, due): (Option<u64>, Option<Timestamp>),
-) -> Result<bool> {
-    let mut unit = desk.unit();
-    unit.put(
-        at.key,
-        value,
-        found,
-        Place {
-            due,
-            list: at.list,
-            forget: None,
-        },
-    );
-    match desk.commit(unit).await {
-        Err(error) if error.is_conflict() => Ok(false),
-        Err(error) => Err(error.into()),
-        Ok(()) => Ok(true),
-    }
-}
-
-/// Reads a record, decides, and saves it without a due time, again and again while others change it in between.
-pub(crate) async fn change<T, R>(
-    desk: &Desk,
-    at: impl Fn(&T) -> Address,
-    read: impl AsyncFn() -> Result<Versioned<T>>,
-    decide: impl Fn(&T) -> Result<(T, R)>,
-) -> Result<R>
-where
-    T: Serialize + PartialEq,
-{
-    for _ in 0..DECIDE_AGAIN_MAX {
-        let found = read().await?;
-        let (next, result) = decide(&found.value)?;
-        if next == found.value || save(desk, at(&next), &next, (Some(found.version), None)).await? {
-            return Ok(result);
-        }
-    }
-    Err(busy().into())
-}
-
-/// Others change the same record all the time.
-pub(crate) fn busy() -> Error {
-    Error::refused(
-        "busy",
-        "the record is being changed by others just now",
-        "run the command again",
-    )
 }

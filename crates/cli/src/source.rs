@@ -4,13 +4,12 @@ use anyhow::{Context, Result};
 use domain::ids::{AccountName, RepoId, RepoName};
 use domain::policy::{self, Answers, MergePolicy, Policy, Source, Timing};
 use domain::reach::Reach;
-use engine::desk::{DECIDE_AGAIN_MAX, Desk};
-use engine::keys;
+use engine::desk::{Desk, decide_again};
 use serde_json::json;
 
 use crate::args::source::{AddArgs, PolicyArgs, SetArgs, SourceCommand, TimingArgs};
 use crate::error::Error;
-use crate::here::{Address, Here, busy, change, must_agent};
+use crate::here::{Here, must_agent};
 use crate::render::{Answer, value};
 use crate::site::Keeping;
 use crate::switch::paused_source;
@@ -71,9 +70,6 @@ async fn add(args: AddArgs, desk: &Desk) -> Result<Answer> {
     check(&source.policy)?;
     let saved = desk.save_source(None, &source).await;
     if saved.as_ref().is_err_and(engine::desk::Error::is_conflict) {
-        if desk.store.source(&source.repo).await?.is_none() {
-            return Err(busy().into());
-        }
         let next = format!("change it with `gaffer source set {}`", source.repo);
         return Err(Error::refused(
             "exists",
@@ -131,12 +127,8 @@ async fn mean(desk: &Desk, repo: &RepoName, id: RepoId) -> Result<()> {
     if desk.store.source(repo).await?.is_none() {
         return Err(Error::no_such("source", repo, "").into());
     }
-    let at = |reach: &Reach| Address {
-        key: keys::reach(&reach.repo),
-        list: keys::listed(keys::REACHES, reach.repo.key()),
-    };
-    let read = async || Ok(desk.store.reach(repo).await?);
-    change(desk, at, read, |reach| Ok((reach.meant(id), ()))).await?;
+    let meant = |reach: &Reach| Ok::<_, engine::desk::Error>((reach.meant(id), ()));
+    desk.update_or_initial(repo, meant).await?;
     Ok(desk.read_pulls_soon(repo).await?)
 }
 
@@ -173,18 +165,18 @@ pub(crate) async fn change_source(
         let found = desk.store.source(repo).await?;
         found.ok_or_else(|| anyhow::Error::from(Error::no_such("source", repo, "")))
     };
-    for _ in 0..DECIDE_AGAIN_MAX {
+    decide_again(format!("source {repo}"), async || {
         let found = read().await?;
         let next = decide(&found.value)?;
         if next == found.value {
-            return Ok(next);
+            return Ok(Some(next));
         }
         match desk.save_source(Some(&found), &next).await {
-            Err(error) if error.is_conflict() => {}
-            outcome => return Ok(outcome.map(|()| next)?),
+            Err(error) if error.is_conflict() => Ok(None),
+            outcome => Ok(outcome.map(|()| Some(next))?),
         }
-    }
-    Err(busy().into())
+    })
+    .await
 }
 
 fn answer(source: &Source, what: &str) -> Answer {

@@ -5,7 +5,6 @@ use domain::account::Health;
 use domain::feed::FeedHealth;
 use domain::ids::RepoName;
 use engine::desk::Desk;
-use engine::keys;
 use engine::settings::Switches;
 use engine::status::{AccountStatus, FeedStatus, GitHubStatus, Status};
 use engine::usage::Spending;
@@ -14,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::args::SwitchArgs;
 use crate::error::Error;
-use crate::here::{Address, Here, change};
+use crate::here::Here;
 use crate::render::{self, Answer, value};
 use crate::site::Site;
 use crate::source;
@@ -53,16 +52,11 @@ async fn set(
     desk: &Desk,
     decide: impl Fn(&Switches) -> Option<Timestamp>,
 ) -> Result<Option<Timestamp>> {
-    let at = |_: &Switches| Address {
-        key: keys::switches(),
-        list: None,
-    };
-    let read = async || Ok(desk.store.switches().await?);
-    change(desk, at, read, |switches| {
+    let set = desk.update_or_initial(&(), |switches| {
         let paused_since = decide(switches);
-        Ok((Switches { paused_since }, paused_since))
-    })
-    .await
+        Ok::<_, engine::desk::Error>((Switches { paused_since }, paused_since))
+    });
+    Ok(set.await?)
 }
 
 /// Pauses one source, or lets it go on.

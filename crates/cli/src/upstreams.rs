@@ -5,12 +5,9 @@ use std::path::Path;
 use agents::HostRule;
 use anyhow::{Context, Result};
 use engine::desk::Desk;
-use engine::keys;
 use engine::ports::SecretName;
 use engine::settings::Upstreams;
 use engine::store::Versioned;
-
-use crate::here::{Address, change};
 
 /// The settings of this run. `typed` is the command line and the environment; a token in the environment takes
 /// precedence over a stored App.
@@ -44,16 +41,11 @@ pub(crate) async fn remember(
     desk: &Desk,
     decide: impl Fn(&Upstreams) -> Upstreams,
 ) -> Result<Upstreams> {
-    let at = |_: &Upstreams| Address {
-        key: keys::upstreams(),
-        list: None,
-    };
-    let read = async || remembered(desk).await;
-    change(desk, at, read, |before| {
+    let changed = desk.update_or_initial(&(), |before| {
         let next = decide(before);
-        Ok((next.clone(), next))
-    })
-    .await
+        Ok::<_, engine::desk::Error>((next.clone(), next))
+    });
+    Ok(changed.await?)
 }
 
 /// Hosts that the process over a data folder was allowed to wake; `None` where there is no such process.

@@ -2,6 +2,7 @@
 
 mod standing;
 mod telling;
+mod update;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use crate::{forget, keys};
 use standing::leave_standing;
 pub(crate) use standing::left;
 use telling::Telling;
+pub use update::decide_again;
 
 /// An outbox row that was not published by then was left by a crash; the poller publishes it.
 pub const OUTBOX_GRACE: SignedDuration = SignedDuration::from_secs(5);

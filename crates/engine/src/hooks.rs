@@ -58,17 +58,7 @@ impl Desk {
             return Ok(());
         }
         let mut unit = self.unit();
-        let key = keys::hook_log(&repair.log);
-        unit.put(key, &repair, Some(found.version), place(&repair, now));
+        unit.save_due((&repair.log, now), &repair, Some(found.version));
         ignore_conflict(self.commit(unit).await)
-    }
-}
-
-/// Where a log's record is indexed.
-pub(crate) fn place(repair: &Repair, due: Timestamp) -> Place {
-    Place {
-        due: Some(due),
-        list: keys::listed(keys::HOOK_LOGS, repair.log.to_string()),
-        forget: None,
     }
 }

@@ -7,12 +7,11 @@ use domain::ids::{AgentName, EventId};
 use domain::job::NotNow;
 use domain::wake::{Back, Channel, LeaseLost, Wake};
 
-use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
+use crate::desk::{Desk, Error, decide_again};
 use crate::keys;
 use crate::settings::Agent;
 use crate::store::{Versioned, decode};
 use crate::wait::Seen;
-use crate::wakes::busy;
 
 /// Most wakes that are taken at once.
 pub const TAKE_MAX: usize = 10;
@@ -142,18 +141,14 @@ impl Desk {
         (agent, event): (&AgentName, &EventId),
         next: &(dyn Fn(&Wake) -> Result<Wake, LeaseLost> + Send + Sync),
     ) -> Result<Wake, Error> {
-        for _ in 0..DECIDE_AGAIN_MAX {
+        decide_again(format!("event {event}"), || async move {
             let found = self.must_wake(agent, event).await?;
             let next = next(&found.value).map_err(lost)?;
             let mut unit = self.unit();
             unit.put_wake(&found, &next);
-            match self.commit(unit).await {
-                Err(error) if error.is_conflict() => {}
-                Err(error) => return Err(error),
-                Ok(()) => return Ok(next),
-            }
-        }
-        Err(busy(event))
+            Ok(self.try_commit(unit).await?.then_some(next))
+        })
+        .await
     }
 
     async fn must_agent(&self, name: &AgentName) -> Result<Agent, Error> {

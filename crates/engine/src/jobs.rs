@@ -29,7 +29,7 @@ use domain::step::Step;
 use domain::wake::Resume;
 use jiff::Timestamp;
 
-use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
+use crate::desk::{Desk, Error, decide_again};
 use crate::keys;
 use crate::settings::TrackedPull;
 use crate::store::Versioned;
@@ -201,10 +201,10 @@ impl Desk {
         word: &pull::Word<'_>,
     ) -> Result<Pull, Error> {
         let style = &self.merge_style(&named.job, word.style).await?;
-        let word = pull::Word { style, ..*word };
-        for _ in 0..DECIDE_AGAIN_MAX {
+        let word = &pull::Word { style, ..*word };
+        decide_again(format!("job {}", named.job), || async move {
             let found = self.pull_of(&named.job).await?;
-            let step = pull::approve(&found.value.pull, sha, &word, self.now())?;
+            let step = pull::approve(&found.value.pull, sha, word, self.now())?;
             let mut unit = self.unit();
             let route = crate::save::Route::default();
             self.save_pull(
@@ -235,16 +235,13 @@ impl Desk {
                     received_at: None,
                 },
             );
-            match self.commit(unit).await {
-                Err(error) if error.is_conflict() => {}
-                Err(error) => return Err(error),
-                Ok(()) => {
-                    self.nudge_after(&answered).await?;
-                    return Ok(step.aggregate);
-                }
+            if !self.try_commit(unit).await? {
+                return Ok(None);
             }
-        }
-        Err(busy(&named.job))
+            self.nudge_after(&answered).await?;
+            Ok(Some(step.aggregate))
+        })
+        .await
     }
 
     /// The pull request of a job.
@@ -267,7 +264,7 @@ impl Desk {
         (order, decide): (job::Order, &Decide<'_>),
     ) -> Result<Step<Job>, Error> {
         let id = &named.job;
-        for _ in 0..DECIDE_AGAIN_MAX {
+        decide_again(format!("job {}", named.job), || async move {
             let found = self.must_job(id).await?;
             let source = self
                 .store
@@ -279,7 +276,7 @@ impl Desk {
             let is_new = self.is_new(id, &step).await?;
             if !is_new && is_for_the_session(order) {
                 // Nothing goes to the session by it, so it answers nothing.
-                return Ok(step);
+                return Ok(Some(step));
             }
             if let Some(by) = &named.by
                 && is_new
@@ -297,16 +294,13 @@ impl Desk {
                 });
             }
             let answered = self.answer(&mut unit, &found.value, order).await?;
-            match self.commit(unit).await {
-                Err(error) if error.is_conflict() => {}
-                Err(error) => return Err(error),
-                Ok(()) => {
-                    self.nudge_after(&answered).await?;
-                    return Ok(step);
-                }
+            if !self.try_commit(unit).await? {
+                return Ok(None);
             }
-        }
-        Err(busy(id))
+            self.nudge_after(&answered).await?;
+            Ok(Some(step))
+        })
+        .await
     }
 
     /// Whether a decision is more than a repetition of an order that was taken.
@@ -357,11 +351,4 @@ fn wish(step: &Step<Job>, named: &Named) -> Result<Wish, Error> {
         pk: keys::job_pk(&named.job),
         id: Desk::effect_id(action),
     })
-}
-
-fn busy(id: &JobId) -> Error {
-    Error::NotNow(NotNow::new(
-        "busy",
-        format!("job {id} is being changed by others just now: try again"),
-    ))
 }

@@ -69,7 +69,6 @@ pub struct Poller {
     known: known::Known,
     cleared: twins::Cleared,
     money: money::Money,
-    remembered: rules::Rules,
 }
 
 impl Poller {
@@ -82,7 +81,6 @@ impl Poller {
             known: known::Known::default(),
             cleared: twins::Cleared::default(),
             money: money::Money::default(),
-            remembered: rules::Rules::default(),
         }
     }
 
@@ -138,14 +136,13 @@ impl Poller {
         (until, others): (Timestamp, Others),
     ) -> Result<Handled, Error> {
         let is_account = is_account(row);
-        let is_remembered = is_account && others == Others::None;
-        let Some(record) = self.found_due(row, is_remembered).await? else {
+        let is_claimed = !is_account || others == Others::Maybe;
+        let Some(record) = self.found_due(row, is_claimed).await? else {
             return Ok(Handled::Lost);
         };
         if let Some(until) = self.put_right(&record).await? {
             return Ok(Handled::Waits { until });
         }
-        let is_claimed = !is_account || others == Others::Maybe;
         if !is_claimed && let Some(until) = self.rests(&record)? {
             return Ok(Handled::Waits { until });
         }
@@ -156,7 +153,6 @@ impl Poller {
             let polled = self.poll_row(&record, (until, others)).await;
             if polled.is_err() && !is_claimed {
                 // It would be tried again with every tick.
-                self.learned.forget(&row.key);
                 self.claim(&record).await?;
             }
             return polled.map(|next| Handled::Polled { next });
@@ -199,18 +195,14 @@ impl Poller {
         Ok(Some(account.next_poll).filter(|next| *next > self.desk.now()))
     }
 
-    /// The row from the store, or from the cache; the index is never trusted.
-    async fn found_due(&self, row: &DueRow, is_remembered: bool) -> Result<Option<Record>, Error> {
+    /// The row itself, since the index may be out of date.
+    async fn found_due(&self, row: &DueRow, is_claimed: bool) -> Result<Option<Record>, Error> {
         let now = self.desk.now();
-        let known = self.learned.row(&row.key, now).filter(|_| is_remembered);
-        if known.is_some() {
-            return Ok(known);
-        }
         let records = self.desk.store.records();
-        // A process that ticks alone and writes under the version may use a cached row.
-        let found = match is_remembered {
-            true => records.glance(std::slice::from_ref(&row.key)).await?.pop(),
-            false => records.get(&row.key).await?,
+        // An account that only one ticker writes may be read eventually consistent, at half the price.
+        let found = match is_claimed {
+            true => records.get(&row.key).await?,
+            false => records.glance(std::slice::from_ref(&row.key)).await?.pop(),
         };
         let Some(record) = found else {
             return Ok(None);
@@ -219,9 +211,6 @@ impl Poller {
             return Ok(None);
         }
         refuse_newer(&record)?;
-        if is_remembered {
-            self.learned.read(&record, now);
-        }
         Ok(Some(record))
     }
 

@@ -4,7 +4,7 @@ use domain::ids::RepoName;
 use domain::policy::Source;
 use jiff::Timestamp;
 
-use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
+use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
 use crate::keys;
 use crate::ports::{Expect, Key, Record, Write};
 use crate::store::Versioned;
@@ -17,13 +17,7 @@ impl Desk {
         source: &Source,
     ) -> Result<(), Error> {
         let mut unit = self.unit();
-        let place = Place {
-            due: None,
-            list: keys::listed(keys::SOURCES, source.repo.key()),
-            forget: None,
-        };
-        let version = found.map(|found| found.version);
-        unit.put(keys::source(&source.repo), source, version, place);
+        unit.save(&source.repo, source, found.map(|found| found.version));
         self.commit(unit).await?;
         if found.is_none_or(|found| found.value.judges_like(source)) {
             return Ok(());

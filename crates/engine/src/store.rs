@@ -1,5 +1,6 @@
 //! Typed repositories over the record port.
 
+mod aggregate;
 mod body;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use domain::token::Token;
 use domain::wake::Wake;
 use serde::de::DeserializeOwned;
 
+pub use aggregate::{Aggregate, Initial};
 pub use body::{BODY_SCHEMA, Versioned, leave_out_nothings};
 pub(crate) use body::{decode, encode, refuse_newer};
 
@@ -229,7 +231,7 @@ impl Store {
         &self,
         name: &AccountName,
     ) -> Result<Option<Versioned<Account>>, RecordsError> {
-        self.read(&keys::account(name)).await
+        self.get(name).await
     }
 
     /// All accounts.
@@ -239,27 +241,17 @@ impl Store {
 
     /// The slots of an account; all free when nothing was stored yet (version 0).
     pub async fn slots(&self, account: &AccountName) -> Result<Versioned<Slots>, RecordsError> {
-        let found = self.read(&keys::slots(account)).await?;
-        Ok(found.unwrap_or_else(|| Versioned {
-            value: Slots::free(account.clone()),
-            version: 0,
-            due: None,
-        }))
+        self.get_or_initial(account).await
     }
 
     /// A source.
     pub async fn source(&self, repo: &RepoName) -> Result<Option<Versioned<Source>>, RecordsError> {
-        self.read(&keys::source(repo)).await
+        self.get(repo).await
     }
 
     /// GitHub's answers about a source's repository; empty before the first reading (version 0).
     pub async fn reach(&self, repo: &RepoName) -> Result<Versioned<Reach>, RecordsError> {
-        let found = self.read(&keys::reach(repo)).await?;
-        Ok(found.unwrap_or_else(|| Versioned {
-            value: Reach::new(repo.clone()),
-            version: 0,
-            due: None,
-        }))
+        self.get_or_initial(repo).await
     }
 
     /// When a source's webhooks came; none before the first.
@@ -270,7 +262,7 @@ impl Store {
 
     /// State of a log of webhook deliveries.
     pub async fn repair(&self, log: &Log) -> Result<Option<Versioned<Repair>>, RecordsError> {
-        self.read(&keys::hook_log(log)).await
+        self.get(log).await
     }
 
     /// State of all logs of webhook deliveries.
@@ -291,20 +283,12 @@ impl Store {
 
     /// How GitHub takes our credential.
     pub async fn access(&self) -> Result<Versioned<Access>, RecordsError> {
-        Ok(self.read(&keys::access()).await?.unwrap_or(Versioned {
-            value: Access::default(),
-            version: 0,
-            due: None,
-        }))
+        self.get_or_initial(&()).await
     }
 
     /// The last known budgets of GitHub.
     pub async fn budgets(&self) -> Result<Versioned<Budgets>, RecordsError> {
-        Ok(self.read(&keys::budgets()).await?.unwrap_or(Versioned {
-            value: Budgets::default(),
-            version: 0,
-            due: None,
-        }))
+        self.get_or_initial(&()).await
     }
 
     /// All sources.
@@ -314,7 +298,7 @@ impl Store {
 
     /// An agent.
     pub async fn agent(&self, name: &AgentName) -> Result<Option<Versioned<Agent>>, RecordsError> {
-        self.read(&keys::agent(name)).await
+        self.get(name).await
     }
 
     /// All agents.
@@ -324,7 +308,7 @@ impl Store {
 
     /// A token of our own HTTP API.
     pub async fn token(&self, name: &TokenName) -> Result<Option<Versioned<Token>>, RecordsError> {
-        self.read(&keys::token(name)).await
+        self.get(name).await
     }
 
     /// All tokens of our own HTTP API.
@@ -347,37 +331,22 @@ impl Store {
 
     /// The switches; all off when nothing was stored yet (version 0).
     pub async fn switches(&self) -> Result<Versioned<Switches>, RecordsError> {
-        let found = self.read(&keys::switches()).await?;
-        Ok(found.unwrap_or_else(|| Versioned {
-            value: Switches::default(),
-            version: 0,
-            due: None,
-        }))
+        self.get_or_initial(&()).await
     }
 
     /// Where Jules and GitHub are; the usual places when nothing was stored yet (version 0).
     pub async fn upstreams(&self) -> Result<Versioned<Upstreams>, RecordsError> {
-        let found = self.read(&keys::upstreams()).await?;
-        Ok(found.unwrap_or_else(|| Versioned {
-            value: Upstreams::default(),
-            version: 0,
-            due: None,
-        }))
+        self.get_or_initial(&()).await
     }
 
     /// How far the making of a GitHub App has come; none before it was begun.
     pub async fn app_setup(&self) -> Result<Option<Versioned<AppSetup>>, RecordsError> {
-        self.read(&keys::app_setup()).await
+        self.get(&()).await
     }
 
     /// Merges of a source; empty when nothing was stored yet (version 0).
     pub async fn merges(&self, repo: &RepoName) -> Result<Versioned<Merges>, RecordsError> {
-        let found = self.read(&keys::merges(repo)).await?;
-        Ok(found.unwrap_or_else(|| Versioned {
-            value: Merges::default(),
-            version: 0,
-            due: None,
-        }))
+        self.get_or_initial(repo).await
     }
 
     /// Who may merge into a branch just now.

@@ -171,21 +171,13 @@ impl Turns {
     async fn lease(&self) -> Result<Versioned<Lease>, Error> {
         let found = self.desk.store.records().glance(&[keys::tick()]).await?;
         let found = found.first().map(decode).transpose()?;
-        Ok(found.unwrap_or(Versioned {
-            value: Lease::default(),
-            version: 0,
-            due: None,
-        }))
+        Ok(found.unwrap_or_else(|| Versioned::unstored(Lease::default())))
     }
 
     /// Whether it was this caller that changed the lease.
     async fn put(&self, lease: &Lease, version: u64) -> Result<bool, Error> {
         let mut unit = self.desk.unit();
         unit.put(keys::tick(), lease, Some(version), Place::default());
-        match self.desk.commit(unit).await {
-            Ok(()) => Ok(true),
-            Err(error) if error.is_conflict() => Ok(false),
-            Err(error) => Err(error),
-        }
+        self.desk.try_commit(unit).await
     }
 }

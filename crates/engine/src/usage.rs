@@ -10,8 +10,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::desk::{Desk, Error, Place};
-use crate::keys;
+use crate::desk::{Desk, Error};
 use crate::ports::RecordsError;
 use crate::store::{Store, Versioned};
 
@@ -168,12 +167,7 @@ async fn store(desk: &Desk, role: &str, used: Used) -> Result<(), Error> {
     let found = desk.store.usage(role).await?;
     let next = found.value.with(used, desk.now());
     let mut unit = desk.unit();
-    unit.put(
-        keys::usage(role),
-        &next,
-        Some(found.version),
-        Place::default(),
-    );
+    unit.save(role, &next, Some(found.version));
     desk.commit(unit).await
 }
 
@@ -197,22 +191,12 @@ impl Desk {
 impl Store {
     /// What running may cost in a day; nothing was said before it was first stored (version 0).
     pub async fn allowance(&self) -> Result<Versioned<Allowance>, RecordsError> {
-        let found = self.read(&keys::allowance()).await?;
-        Ok(found.unwrap_or(Versioned {
-            value: Allowance::default(),
-            version: 0,
-            due: None,
-        }))
+        self.get_or_initial(&()).await
     }
 
     /// What a role has used; nothing before it was first stored (version 0).
     pub async fn usage(&self, role: &str) -> Result<Versioned<Consumption>, RecordsError> {
-        let found = self.read(&keys::usage(role)).await?;
-        Ok(found.unwrap_or_else(|| Versioned {
-            value: Consumption::default(),
-            version: 0,
-            due: None,
-        }))
+        self.get_or_initial(role).await
     }
 }
 

@@ -1,11 +1,11 @@
 //! Wakes between their ends: whose turn it is, and what is over.
 
 use domain::ids::{AgentName, EventId, JobId};
-use domain::job::{Job, NotNow, Order, answers};
+use domain::job::{Job, Order, answers};
 use domain::wake::{Channel, Wake, WakeState};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Unit, ignore_conflict};
+use crate::desk::{Desk, Error, Unit, decide_again, ignore_conflict};
 use crate::keys;
 use crate::store::Versioned;
 use crate::work::Work;
@@ -24,22 +24,23 @@ pub enum Replayed {
 impl Desk {
     /// An agent says that it is done with an event. Saying it twice changes nothing.
     pub async fn acknowledge(&self, agent: &AgentName, event: &EventId) -> Result<(), Error> {
-        for _ in 0..DECIDE_AGAIN_MAX {
+        decide_again(format!("event {event}"), || async move {
             let found = self.must_wake(agent, event).await?;
             let next = found.value.acknowledged(self.now());
             if next == found.value {
-                // An earlier call may have crashed before it called the next one.
-                return self.nudge_next_wake(&next).await;
+                // Whoever said it first may have died before the next one was told.
+                self.nudge_next_wake(&next).await?;
+                return Ok(Some(()));
             }
             let mut unit = self.unit();
             unit.put_wake(&found, &next);
-            match self.commit(unit).await {
-                Err(error) if error.is_conflict() => {}
-                Err(error) => return Err(error),
-                Ok(()) => return self.nudge_next_wake(&next).await,
+            if !self.try_commit(unit).await? {
+                return Ok(None);
             }
-        }
-        Err(busy(event))
+            self.nudge_next_wake(&next).await?;
+            Ok(Some(()))
+        })
+        .await
     }
 
     /// Marks wakes in their agents' hands as done, since an order about their job is what they ask for.
@@ -83,12 +84,12 @@ impl Desk {
 
     /// Restarts a wake, on the first of its agent's channels.
     pub async fn replay(&self, agent: &AgentName, event: &EventId) -> Result<Replayed, Error> {
-        for _ in 0..DECIDE_AGAIN_MAX {
+        decide_again(format!("event {event}"), || async move {
             let found = self.must_wake(agent, event).await?;
             match found.value.state {
-                WakeState::Acknowledged { .. } => return Ok(Replayed::Acknowledged),
+                WakeState::Acknowledged { .. } => return Ok(Some(Replayed::Acknowledged)),
                 WakeState::Sending { .. } | WakeState::Leased { .. } => {
-                    return Ok(Replayed::UnderWay);
+                    return Ok(Some(Replayed::UnderWay));
                 }
                 WakeState::Pending { .. } | WakeState::Dead { .. } => {}
             }
@@ -102,13 +103,9 @@ impl Desk {
                 let pk = keys::wake(&agent, &event).pk;
                 unit.tell(&pk, Work::Wake { agent, event });
             }
-            match self.commit(unit).await {
-                Err(error) if error.is_conflict() => {}
-                Err(error) => return Err(error),
-                Ok(()) => return Ok(Replayed::Sent),
-            }
-        }
-        Err(busy(event))
+            Ok(self.try_commit(unit).await?.then_some(Replayed::Sent))
+        })
+        .await
     }
 
     /// A wake that has to exist.
@@ -189,14 +186,6 @@ impl Desk {
         }
         Ok(None)
     }
-}
-
-/// Other writers change it all the time.
-pub(crate) fn busy(event: &EventId) -> Error {
-    Error::NotNow(NotNow::new(
-        "busy",
-        format!("event {event} is being changed by others just now: try again"),
-    ))
 }
 
 /// The order of a job's wakes.

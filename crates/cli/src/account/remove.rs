@@ -2,20 +2,19 @@
 
 use anyhow::Result;
 use domain::ids::AccountName;
-use engine::desk::{DECIDE_AGAIN_MAX, Desk};
+use engine::desk::{Desk, decide_again};
 use engine::keys;
 use engine::ports::SecretName;
 use serde_json::json;
 
 use crate::error::Error;
-use crate::here::busy;
 use crate::render::Answer;
 use crate::site::Keeping;
 
 /// Removes an account, then its key. Sessions at Jules stay unchanged.
 pub(super) async fn run(name: &AccountName, data: &Keeping) -> Result<Answer> {
     let desk = &data.desk;
-    for _ in 0..DECIDE_AGAIN_MAX {
+    decide_again(format!("account `{name}`"), async || {
         let Some(found) = desk.store.account(name).await? else {
             return Err(Error::no_such("account", name, "").into());
         };
@@ -26,17 +25,18 @@ pub(super) async fn run(name: &AccountName, data: &Keeping) -> Result<Answer> {
         if slots.version > 0 {
             unit.delete(keys::slots(name), &slots);
         }
-        match desk.commit(unit).await {
-            Err(error) if error.is_conflict() => continue,
-            outcome => outcome?,
+        if !desk.try_commit(unit).await? {
+            return Ok(None);
         }
         data.secrets
             .remove(&SecretName::Jules(name.clone()))
             .await?;
-        return Ok(Answer::new(json!({ "account": name, "removed": true }))
-            .line(format!("Account `{name}` and its key are removed.")));
-    }
-    Err(busy().into())
+        Ok(Some(
+            Answer::new(json!({ "account": name, "removed": true }))
+                .line(format!("Account `{name}` and its key are removed.")),
+        ))
+    })
+    .await
 }
 
 /// Refuses to remove an account in use: its sources and jobs would wait for ever.

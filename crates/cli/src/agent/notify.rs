@@ -9,11 +9,10 @@ use secrecy::SecretString;
 use serde_json::json;
 use url::Url;
 
-use super::{address, exists, with_hint};
+use super::{exists, with_hint};
 use crate::args::agent::NotifyTo;
 use crate::args::value::agent_url;
 use crate::error::Error;
-use crate::here::{busy, save};
 use crate::render::{Answer, value};
 use crate::site::Keeping;
 use crate::stdin;
@@ -48,8 +47,8 @@ pub(super) async fn add(name: &AgentName, to: NotifyTo, data: &Keeping) -> Resul
         resume: None,
         notify: Some(notify),
     };
-    if !save(&data.desk, address(&agent), &agent, (None, None)).await? {
-        return Err(busy().into());
+    if !data.desk.insert(name, &agent).await? {
+        return Err(exists(name).into());
     }
     let answer = Answer::new(json!({ "agent": value(&agent) }))
         .line(format!("`{name}` is added."))

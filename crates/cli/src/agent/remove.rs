@@ -3,7 +3,7 @@
 use anyhow::Result;
 use domain::ids::AgentName;
 use domain::wake::Wake;
-use engine::desk::{DECIDE_AGAIN_MAX, Desk};
+use engine::desk::{Desk, decide_again};
 use engine::keys;
 use engine::ports::{COMMIT_ITEMS_MAX, SecretName};
 use engine::store::Versioned;
@@ -11,29 +11,29 @@ use serde_json::json;
 
 use super::must_find;
 use crate::error::Error;
-use crate::here::busy;
 use crate::render::Answer;
 use crate::site::Keeping;
 
 /// Removes an agent, then its secret.
 pub(super) async fn run(name: &AgentName, data: &Keeping) -> Result<Answer> {
     refuse_named(name, &data.desk).await?;
-    for _ in 0..DECIDE_AGAIN_MAX {
+    decide_again(format!("agent `{name}`"), async || {
         let found = must_find(&data.desk, name).await?;
         end_wakes(name, &data.desk).await?;
         let mut unit = data.desk.unit();
         unit.delete(keys::agent(name), &found);
-        match data.desk.commit(unit).await {
-            Err(error) if error.is_conflict() => continue,
-            outcome => outcome?,
+        if !data.desk.try_commit(unit).await? {
+            return Ok(None);
         }
         data.secrets
             .remove(&SecretName::Agent(name.clone()))
             .await?;
-        return Ok(Answer::new(json!({ "agent": name, "removed": true }))
-            .line(format!("Agent `{name}` and its secret are removed.")));
-    }
-    Err(busy().into())
+        Ok(Some(
+            Answer::new(json!({ "agent": name, "removed": true }))
+                .line(format!("Agent `{name}` and its secret are removed.")),
+        ))
+    })
+    .await
 }
 
 /// Refuses to remove an agent that sources or jobs still name: their events would silently wake no one.

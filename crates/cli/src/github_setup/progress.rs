@@ -1,8 +1,7 @@
 //! How far the making of an App has come: read, recorded, and finished together with what `gaffer up` uses.
 
 use anyhow::{Context, Result};
-use engine::desk::{Desk, Place};
-use engine::keys;
+use engine::desk::Desk;
 use engine::settings::{AppSetup, MadeApp, Upstreams};
 use engine::store::Versioned;
 
@@ -15,7 +14,7 @@ pub(super) async fn read(desk: &Desk) -> Result<Option<Versioned<AppSetup>>> {
 /// Records a step. Of two setups at once the later one fails here, by the version.
 pub(super) async fn save(desk: &Desk, found: Option<u64>, next: &AppSetup) -> Result<()> {
     let mut unit = desk.unit();
-    unit.put(keys::app_setup(), next, found, Place::default());
+    unit.save(&(), next, found);
     desk.commit(unit)
         .await
         .context("recording how far the App's setup has come")

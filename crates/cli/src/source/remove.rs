@@ -3,17 +3,16 @@
 use anyhow::Result;
 use domain::hooks::Log;
 use domain::ids::RepoName;
-use engine::desk::{DECIDE_AGAIN_MAX, Desk};
+use engine::desk::{Desk, decide_again};
 use engine::keys;
 use serde_json::json;
 
 use crate::error::Error;
-use crate::here::busy;
 use crate::render::Answer;
 
 /// Removes a source and the state of its repository; its ended jobs and their events stay.
 pub(super) async fn run(repo: &RepoName, desk: &Desk) -> Result<Answer> {
-    for _ in 0..DECIDE_AGAIN_MAX {
+    decide_again(format!("source {repo}"), async || {
         let Some(found) = desk.store.source(repo).await? else {
             return Err(Error::no_such("source", repo, "").into());
         };
@@ -28,18 +27,17 @@ pub(super) async fn run(repo: &RepoName, desk: &Desk) -> Result<Answer> {
         if let Some(repair) = desk.store.repair(&log).await? {
             unit.delete(keys::hook_log(&log), &repair);
         }
-        match desk.commit(unit).await {
-            Err(error) if error.is_conflict() => continue,
-            outcome => outcome?,
+        if !desk.try_commit(unit).await? {
+            return Ok(None);
         }
         let repo = &found.value.repo;
-        return Ok(
+        Ok(Some(
             Answer::new(json!({ "source": repo, "removed": true })).line(format!(
                 "Source {repo} is removed. Its jobs can still be shown."
             )),
-        );
-    }
-    Err(busy().into())
+        ))
+    })
+    .await
 }
 
 /// Refuses to remove a source in use: its jobs would silently be neither answered nor merged.

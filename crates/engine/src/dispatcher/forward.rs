@@ -4,7 +4,7 @@ use domain::account::{Account, Health};
 use domain::ids::{AccountName, JobId};
 
 use super::Dispatcher;
-use crate::desk::{Error, Place, Unit, ignore_conflict};
+use crate::desk::{Error, Unit, ignore_conflict};
 use crate::keys;
 use crate::store::{Versioned, decode};
 use crate::work::Work;
@@ -30,12 +30,7 @@ impl Dispatcher {
             ..found.value
         };
         let mut unit = self.desk.unit();
-        let place = Place {
-            due: Some(due),
-            list: keys::listed(keys::ACCOUNTS, name.as_str()),
-            forget: None,
-        };
-        unit.put(key, &account, Some(found.version), place);
+        unit.save_due((name, due), &account, Some(found.version));
         ignore_conflict(self.desk.commit(unit).await)
     }
 

@@ -139,14 +139,10 @@ impl Dispatcher {
             match link::weigh(facts, &view) {
                 Link::Agreed(session) => {
                     let pull = pull::track(reference.clone(), job.id, session, self.desk.now());
-                    return Ok(Some(Versioned {
-                        value: TrackedPull {
-                            pull,
-                            read_at: None,
-                        },
-                        version: 0,
-                        due: None,
-                    }));
+                    return Ok(Some(Versioned::unstored(TrackedPull {
+                        pull,
+                        read_at: None,
+                    })));
                 }
                 Link::None => {}
                 Link::Doubtful { code, sentence } => {

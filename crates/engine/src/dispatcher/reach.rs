@@ -113,9 +113,7 @@ impl Dispatcher {
                     .await?;
             }
             if signed_in.aggregate != access.value {
-                let version = Some(access.version);
-                let place = Place::default();
-                unit.put(keys::access(), &signed_in.aggregate, version, place);
+                unit.save(&(), &signed_in.aggregate, Some(access.version));
             }
             let events: Vec<Event> = step.events.into_iter().chain(signed_in.events).collect();
             self.tell(&mut unit, source, &events).await?;
@@ -128,12 +126,7 @@ impl Dispatcher {
     }
 
     async fn put_reach(&self, unit: &mut Unit, reach: &Reach, version: u64) -> Result<(), Error> {
-        let place = Place {
-            due: None,
-            list: keys::listed(keys::REACHES, reach.repo.key()),
-            forget: None,
-        };
-        unit.put(keys::reach(&reach.repo), reach, Some(version), place);
+        unit.save(&reach.repo, reach, Some(version));
         if let Some(id) = reach.id
             && self.desk.store.repo_of(id).await?.is_none()
         {
@@ -179,8 +172,7 @@ impl Dispatcher {
             usage: self.eyes.pulls.usage(),
         };
         let mut unit = self.desk.unit();
-        let version = Some(found.version);
-        unit.put(keys::budgets(), &recorded, version, Place::default());
+        unit.save(&(), &recorded, Some(found.version));
         ignore_conflict(self.desk.commit(unit).await)
     }
 }

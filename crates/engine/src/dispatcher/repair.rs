@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Dispatcher;
 use crate::desk::{Error, Place, ignore_conflict};
-use crate::hooks::{HookLogs, place};
+use crate::hooks::HookLogs;
 use crate::keys;
 use crate::store::Versioned;
 use crate::work::Work;
@@ -82,8 +82,7 @@ impl Dispatcher {
             if !known.iter().any(|known| known.value.log == *log) {
                 let repair = Repair::new(log.clone());
                 let mut unit = self.desk.unit();
-                let place = place(&repair, self.desk.now());
-                unit.put(keys::hook_log(log), &repair, None, place);
+                unit.save_due((log, self.desk.now()), &repair, None);
                 ignore_conflict(self.desk.commit(unit).await)?;
             }
         }
@@ -136,14 +135,11 @@ impl Dispatcher {
     async fn ask_as_decided(&self, found: &Versioned<Repair>, look: &Look) -> Result<(), Error> {
         let log = &look.repair.log;
         let mut unit = self.desk.unit();
-        let (key, place) = (keys::hook_log(log), place(&look.repair, look.due));
-        unit.put(key, &look.repair, Some(found.version), place);
-        match self.desk.commit(unit).await {
-            Ok(()) => self.ask_again(log, &look.ask).await,
-            // Another process read the log too, and sends the requests.
-            Err(error) if error.is_conflict() => Ok(()),
-            Err(error) => Err(error),
+        unit.save_due((log, look.due), &look.repair, Some(found.version));
+        if self.desk.try_commit(unit).await? {
+            self.ask_again(log, &look.ask).await?;
         }
+        Ok(())
     }
 
     async fn keep(
@@ -153,8 +149,7 @@ impl Dispatcher {
         due: Timestamp,
     ) -> Result<(), Error> {
         let mut unit = self.desk.unit();
-        let (key, place) = (keys::hook_log(&repair.log), place(repair, due));
-        unit.put(key, repair, Some(found.version), place);
+        unit.save_due((&repair.log, due), repair, Some(found.version));
         ignore_conflict(self.desk.commit(unit).await)
     }
 

@@ -6,8 +6,7 @@ use domain::wake::{Channel, Notify, TryOutcome, Wake, WakeState};
 use url::Url;
 
 use super::Dispatcher;
-use crate::desk::{DECIDE_AGAIN_MAX, Error, Place, ignore_conflict};
-use crate::keys;
+use crate::desk::{DECIDE_AGAIN_MAX, Error, ignore_conflict};
 use crate::ports::{Delivered, Envelope};
 use crate::settings::{Agent, Disabled};
 use crate::store::Versioned;
@@ -199,17 +198,7 @@ impl Dispatcher {
             ..target.value.clone()
         };
         let mut unit = self.desk.unit();
-        let place = Place {
-            due: None,
-            list: keys::listed(keys::AGENTS, agent.name.as_str()),
-            forget: None,
-        };
-        unit.put(
-            keys::agent(&agent.name),
-            &agent,
-            Some(target.version),
-            place,
-        );
+        unit.save(&agent.name, &agent, Some(target.version));
         ignore_conflict(self.desk.commit(unit).await)
     }
 }

@@ -4,8 +4,8 @@ use domain::ids::PullRef;
 use domain::job::{Job, NotNow};
 use domain::pull;
 
-use super::{Named, busy};
-use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
+use super::Named;
+use crate::desk::{Desk, Error, decide_again};
 use crate::keys;
 use crate::save::Route;
 use crate::work::Work;
@@ -39,7 +39,7 @@ impl Desk {
 
     /// Orders the pull request of a job to be closed; the dispatcher closes it.
     async fn close_pull(&self, job: &Job, by: &str) -> Result<(), Error> {
-        for _ in 0..DECIDE_AGAIN_MAX {
+        decide_again(format!("job {}", job.id), || async move {
             let found = self.pull_of(&job.id).await?;
             let step = pull::close(&found.value.pull, by, self.now())?;
             let pull = step.aggregate.pull.clone();
@@ -54,12 +54,9 @@ impl Desk {
                 received_at: None,
             };
             unit.tell(&pk, look);
-            match self.commit(unit).await {
-                Err(error) if error.is_conflict() => {}
-                outcome => return outcome,
-            }
-        }
-        Err(busy(&job.id))
+            Ok(self.try_commit(unit).await?.then_some(()))
+        })
+        .await
     }
 }
 

@@ -4,15 +4,12 @@ use domain::ids::JobId;
 use domain::notes::{NotKept, Notes};
 use serde_json::{Map, Value};
 
-use super::busy;
-use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error, Place};
-use crate::keys;
+use crate::desk::{Desk, Error, decide_again};
 
 impl Desk {
     /// What is noted down about a job.
     pub async fn notes(&self, id: &JobId) -> Result<Notes, Error> {
-        let found = self.store.read::<Notes>(&keys::notes(id)).await?;
-        Ok(found.map(|found| found.value).unwrap_or_default())
+        Ok(self.store.get_or_initial::<Notes>(id).await?.value)
     }
 
     /// Stores notes about a job, over the present ones. A repetition writes nothing; invalid notes change nothing.
@@ -21,26 +18,20 @@ impl Desk {
         id: &JobId,
         given: &Map<String, Value>,
     ) -> Result<Result<Notes, NotKept>, Error> {
-        for _ in 0..DECIDE_AGAIN_MAX {
+        decide_again(format!("job {id}"), || async move {
             self.must_job(id).await?;
-            let found = self.store.read::<Notes>(&keys::notes(id)).await?;
-            let version = found.as_ref().map(|found| found.version);
-            let before = found.map(|found| found.value).unwrap_or_default();
-            let after = match before.with(given.clone()) {
+            let found = self.store.get_or_initial::<Notes>(id).await?;
+            let after = match found.value.with(given.clone()) {
                 Ok(after) => after,
-                Err(refused) => return Ok(Err(refused)),
+                Err(refused) => return Ok(Some(Err(refused))),
             };
-            if after == before {
-                return Ok(Ok(after));
+            if after == found.value {
+                return Ok(Some(Ok(after)));
             }
             let mut unit = self.unit();
-            unit.put(keys::notes(id), &after, version, Place::default());
-            match self.commit(unit).await {
-                Err(error) if error.is_conflict() => {}
-                Err(error) => return Err(error),
-                Ok(()) => return Ok(Ok(after)),
-            }
-        }
-        Err(busy(id))
+            unit.save(id, &after, Some(found.version));
+            Ok(self.try_commit(unit).await?.then_some(Ok(after)))
+        })
+        .await
     }
 }

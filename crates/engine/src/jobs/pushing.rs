@@ -3,8 +3,8 @@
 use domain::ids::{JobId, SessionId};
 use domain::job;
 
-use super::{bare, busy};
-use crate::desk::{DECIDE_AGAIN_MAX, Desk, Error};
+use super::bare;
+use crate::desk::{Desk, Error, decide_again};
 use crate::keys;
 use crate::work::Work;
 
@@ -17,13 +17,14 @@ impl Desk {
             what: "session",
             name: session.to_string(),
         })?;
-        for _ in 0..DECIDE_AGAIN_MAX {
-            let found = self.must_job(&id).await?;
+        let id = &id;
+        decide_again(format!("job {id}"), || async move {
+            let found = self.must_job(id).await?;
             let source = self.store.source(&found.value.repo).await?;
             let source = source.map_or_else(|| bare(&found.value), |source| source.value);
             let now = self.now();
             let Some(step) = job::pushed(&found.value, session, (now, &source.timing)) else {
-                return Ok(id);
+                return Ok(Some(id.clone()));
             };
             let mut unit = self.unit();
             self.save_job(&mut unit, Some(&found), &step).await?;
@@ -31,12 +32,9 @@ impl Desk {
                 id: id.clone(),
                 pushed_at: Some(now),
             };
-            unit.tell(&keys::job_pk(&id), look);
-            match self.commit(unit).await {
-                Err(error) if error.is_conflict() => {}
-                outcome => return outcome.map(|()| id),
-            }
-        }
-        Err(busy(&id))
+            unit.tell(&keys::job_pk(id), look);
+            Ok(self.try_commit(unit).await?.then(|| id.clone()))
+        })
+        .await
     }
 }

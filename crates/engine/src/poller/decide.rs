@@ -57,15 +57,10 @@ impl Poller {
         (rules, gathered): (&Source, &mut Gathered),
     ) -> Result<(), Error> {
         let now = self.desk.now();
-        let mut step = self.means(found, sight, (rules, gathered)).await?;
+        let step = self.means(found, sight, (rules, gathered)).await?;
         let stored = self.known.stored(found);
         if self.known.keeps(&stored, &step, now) {
             return Ok(());
-        }
-        if step.does_anything(&found.value) {
-            // Decisions use the present rules.
-            let rules = self.rules_now(&found.value, gathered).await?;
-            step = self.means(found, sight, (&rules, gathered)).await?;
         }
         let mut found = stored;
         for _ in 0..DECIDE_AGAIN_MAX {

@@ -9,21 +9,15 @@ use domain::ids::AccountName;
 use domain::step::Step;
 use domain::tick;
 use domain::when::is_within;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-use crate::ports::{Key, Record};
 use crate::store::Versioned;
-
-/// Cache lifetime of an account's row, in a process that ticks alone: changes by people are seen after this. It is
-/// still written under its version.
-const ROW_REMEMBERED: SignedDuration = SignedDuration::from_mins(1);
 
 /// The accounts after their last polls. A new process begins with their rows, and reads some logs more often than
 /// necessary.
 #[derive(Default)]
 pub(super) struct Learned {
     accounts: Mutex<BTreeMap<AccountName, Kept>>,
-    rows: Mutex<BTreeMap<Key, (Timestamp, Record)>>,
 }
 
 struct Kept {
@@ -75,24 +69,5 @@ impl Learned {
         let mut all = all.unwrap_or_else(PoisonError::into_inner);
         all.insert(account.name.clone(), kept);
         true
-    }
-
-    /// An account's row that was read less than [`ROW_REMEMBERED`] ago and is unchanged since.
-    pub(super) fn row(&self, key: &Key, now: Timestamp) -> Option<Record> {
-        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        let (at, row) = rows.get(key)?;
-        is_within(*at, now, ROW_REMEMBERED).then(|| row.clone())
-    }
-
-    /// An account's row was just read.
-    pub(super) fn read(&self, row: &Record, now: Timestamp) {
-        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        rows.insert(row.key.clone(), (now, row.clone()));
-    }
-
-    /// Drops an account's row from the cache.
-    pub(super) fn forget(&self, key: &Key) {
-        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        rows.remove(key);
     }
 }

@@ -15,8 +15,7 @@ use jiff::Timestamp;
 use super::sight::{READ_AT_ONCE, Seen};
 use super::turn::Watched;
 use super::{Others, Poller, bustle};
-use crate::desk::{DECIDE_AGAIN_MAX, Error, Place};
-use crate::keys;
+use crate::desk::{DECIDE_AGAIN_MAX, Error};
 use crate::save::Route;
 use crate::store::Versioned;
 
@@ -40,8 +39,6 @@ pub(super) struct Gathered {
     /// Number of requests to Jules; a log counts as one, whatever its number of pages.
     pub(super) asked: u64,
     pub(super) rules: BTreeMap<RepoName, Arc<Source>>,
-    /// Whether rules may be those of a moment ago, for what is not decided by them.
-    pub(super) alone: bool,
     /// Which agents can be woken.
     pub(super) awake: BTreeMap<AgentName, bool>,
     answered: usize,
@@ -63,7 +60,6 @@ impl Poller {
             passed_over: account.passed_over.clone(),
             until: Some(until),
             tally: account.tally.clone(),
-            alone: others == Others::None,
             ..Gathered::default()
         };
         let looked = self.look_at_all(account, &jobs, &mut gathered).await;
@@ -101,7 +97,6 @@ impl Poller {
         if others == Others::None && self.learned.keeps(&found, &step, seen) {
             return Ok(Some(step.aggregate.next_poll));
         }
-        self.learned.forget(&keys::account(&account.name));
         self.save_poll(found.version, learned, &mut outcome).await
     }
 
@@ -115,12 +110,7 @@ impl Poller {
             let name = &learned.name;
             let step = account::polled(&learned, outcome, self.desk.now());
             let mut unit = self.desk.unit();
-            let place = Place {
-                due: step.due,
-                list: keys::listed(keys::ACCOUNTS, name.as_str()),
-                forget: None,
-            };
-            unit.put(keys::account(name), &step.aggregate, Some(version), place);
+            unit.save(name, &step.aggregate, Some(version));
             if !step.events.is_empty() {
                 let route = Route::to(self.desk.awake(step.aggregate.agent.clone()).await?);
                 self.desk
@@ -243,7 +233,7 @@ impl Poller {
                 if seen.has_log() {
                     self.known.was_read(&found.value);
                 }
-                let rules = self.known_rules(&found.value, gathered).await?;
+                let rules = self.rules_in_poll(&found.value, gathered).await?;
                 self.decide(found, &seen.sight, (&rules, gathered)).await?;
                 gathered.answered += 1;
             }

@@ -57,7 +57,7 @@ impl Poller {
         let mut asking = Vec::with_capacity(some.len());
         for watched in some {
             let (found, watch) = *watched;
-            let rules = self.known_rules(&found.value, gathered).await?;
+            let rules = self.rules_in_poll(&found.value, gathered).await?;
             asking.push(self.ask(Question {
                 account,
                 watched: *watched,

@@ -74,7 +74,7 @@ impl Poller {
                 Phase::Watching(watch)
                     if account.health == Health::Working && watch.is_pushed(now) =>
                 {
-                    let rules = self.known_rules(&found.value, gathered).await?;
+                    let rules = self.rules_in_poll(&found.value, gathered).await?;
                     if cadence::rests_on_pushes(watch, polls, now, &rules.timing) {
                         resting.insert(watch.session.clone());
                     }
@@ -95,7 +95,7 @@ impl Poller {
         (found, watch): Watched<'_>,
         gathered: &mut Gathered,
     ) -> Result<bool, Error> {
-        let rules = self.known_rules(&found.value, gathered).await?;
+        let rules = self.rules_in_poll(&found.value, gathered).await?;
         let Some(view) = gathered.views.get(&watch.session) else {
             return Ok(true);
         };

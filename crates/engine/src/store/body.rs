@@ -21,6 +21,17 @@ pub struct Versioned<T> {
     pub due: Option<Timestamp>,
 }
 
+impl<T> Versioned<T> {
+    /// A value that was never stored, at version 0.
+    pub fn unstored(value: T) -> Self {
+        Self {
+            value,
+            version: 0,
+            due: None,
+        }
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 struct Body<T> {
     schema: u32,

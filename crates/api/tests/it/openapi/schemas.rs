@@ -98,7 +98,9 @@ fn plain(value: &mut Value) {
     match value {
         Value::Object(object) => {
             if let Some(Value::String(text)) = object.get_mut("description") {
-                let paragraphs = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " "));
+                let paragraphs = text
+                    .split("\n\n")
+                    .map(|paragraph| paragraph.replace('\n', " "));
                 let joined = paragraphs.collect::<Vec<_>>().join("\n\n");
                 *text = joined.replace("[`", "`").replace("`]", "`");
             }

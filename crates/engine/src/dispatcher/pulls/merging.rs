@@ -53,12 +53,7 @@ impl Dispatcher {
             merges.at.entry(id).or_insert(now);
         }
         if merges != found.value {
-            unit.put(
-                keys::merges(&source.repo),
-                &merges,
-                Some(found.version),
-                Place::default(),
-            );
+            unit.save(&source.repo, &merges, Some(found.version));
         }
         Ok(())
     }

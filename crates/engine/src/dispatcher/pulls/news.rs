@@ -71,9 +71,6 @@ impl Dispatcher {
         };
         let mut unit = self.desk.unit();
         unit.put(key, &told, Some(found.version), place);
-        match self.desk.commit(unit).await {
-            Err(error) if error.is_conflict() => Ok(false),
-            outcome => outcome.map(|()| true),
-        }
+        self.desk.try_commit(unit).await
     }
 }

@@ -1,0 +1,280 @@
+//! How whole records are stored: the key, list, due time and retention of each type.
+
+use domain::account::Account;
+use domain::governor::Slots;
+use domain::hooks::{Log, Repair};
+use domain::ids::{AccountName, AgentName, JobId, RepoName, TokenName};
+use domain::notes::Notes;
+use domain::policy::Source;
+use domain::reach::{Access, Reach};
+use domain::token::Token;
+use jiff::Timestamp;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{Store, Versioned};
+use crate::desk::Place;
+use crate::ports::{Key, ListKey, RecordsError};
+use crate::settings::{Agent, AppSetup, Budgets, Merges, Switches, Upstreams};
+use crate::usage::{Allowance, Consumption};
+use crate::{forget, keys};
+
+/// A record that is read and saved whole, under one key.
+///
+/// A new one needs its type in `domain`, its key in [`keys`], and this.
+pub trait Aggregate: Serialize + DeserializeOwned + PartialEq + Send + Sync {
+    /// Names one; `()` for a record that exists once.
+    type Id: ?Sized + Sync;
+    /// What messages call it.
+    const KIND: &'static str;
+
+    /// Its key.
+    fn key(id: &Self::Id) -> Key;
+
+    /// The id as messages show it.
+    fn name(id: &Self::Id) -> String;
+
+    /// The list that has it.
+    fn list(&self) -> Option<ListKey> {
+        None
+    }
+
+    /// When the poller must read it.
+    fn due(&self) -> Option<Timestamp> {
+        None
+    }
+
+    /// When the store may delete it.
+    fn forget(&self) -> Option<Timestamp> {
+        None
+    }
+
+    /// All three.
+    fn place(&self) -> Place {
+        Place {
+            due: self.due(),
+            list: self.list(),
+            forget: self.forget(),
+        }
+    }
+}
+
+/// An aggregate that has a value before its first save.
+pub trait Initial: Aggregate {
+    /// That value.
+    fn initial(id: &Self::Id) -> Self;
+}
+
+impl Store {
+    /// An aggregate by its id.
+    pub async fn get<T: Aggregate>(
+        &self,
+        id: &T::Id,
+    ) -> Result<Option<Versioned<T>>, RecordsError> {
+        self.read(&T::key(id)).await
+    }
+
+    /// An aggregate by its id, or its initial value at version 0.
+    pub async fn get_or_initial<T: Initial>(
+        &self,
+        id: &T::Id,
+    ) -> Result<Versioned<T>, RecordsError> {
+        let found = self.get(id).await?;
+        Ok(found.unwrap_or_else(|| Versioned::unstored(T::initial(id))))
+    }
+}
+
+impl Aggregate for Account {
+    type Id = AccountName;
+    const KIND: &'static str = "account";
+
+    fn key(id: &AccountName) -> Key {
+        keys::account(id)
+    }
+    fn name(id: &AccountName) -> String {
+        id.to_string()
+    }
+    fn list(&self) -> Option<ListKey> {
+        keys::listed(keys::ACCOUNTS, self.name.as_str())
+    }
+    fn due(&self) -> Option<Timestamp> {
+        Some(self.next_poll)
+    }
+}
+
+impl Aggregate for Source {
+    type Id = RepoName;
+    const KIND: &'static str = "source";
+
+    fn key(id: &RepoName) -> Key {
+        keys::source(id)
+    }
+    fn name(id: &RepoName) -> String {
+        id.to_string()
+    }
+    fn list(&self) -> Option<ListKey> {
+        keys::listed(keys::SOURCES, self.repo.key())
+    }
+}
+
+impl Aggregate for Agent {
+    type Id = AgentName;
+    const KIND: &'static str = "agent";
+
+    fn key(id: &AgentName) -> Key {
+        keys::agent(id)
+    }
+    fn name(id: &AgentName) -> String {
+        id.to_string()
+    }
+    fn list(&self) -> Option<ListKey> {
+        keys::listed(keys::AGENTS, self.name.as_str())
+    }
+}
+
+impl Aggregate for Token {
+    type Id = TokenName;
+    const KIND: &'static str = "token";
+
+    fn key(id: &TokenName) -> Key {
+        keys::token(id)
+    }
+    fn name(id: &TokenName) -> String {
+        id.to_string()
+    }
+    fn list(&self) -> Option<ListKey> {
+        keys::listed(keys::TOKENS, self.name.as_str())
+    }
+    fn forget(&self) -> Option<Timestamp> {
+        let ended = self.revoked_at.or(self.expires_at);
+        ended.and_then(|at| forget::after(at, forget::TOKEN))
+    }
+}
+
+/// Its due depends on what the dispatcher just read, so [`crate::desk::Unit::save_due`] saves it.
+impl Aggregate for Repair {
+    type Id = Log;
+    const KIND: &'static str = "log of webhook deliveries";
+
+    fn key(id: &Log) -> Key {
+        keys::hook_log(id)
+    }
+    fn name(id: &Log) -> String {
+        id.to_string()
+    }
+    fn list(&self) -> Option<ListKey> {
+        keys::listed(keys::HOOK_LOGS, self.log.to_string())
+    }
+}
+
+impl Aggregate for Reach {
+    type Id = RepoName;
+    const KIND: &'static str = "repository";
+
+    fn key(id: &RepoName) -> Key {
+        keys::reach(id)
+    }
+    fn name(id: &RepoName) -> String {
+        id.to_string()
+    }
+    fn list(&self) -> Option<ListKey> {
+        keys::listed(keys::REACHES, self.repo.key())
+    }
+}
+
+impl Initial for Reach {
+    fn initial(id: &RepoName) -> Self {
+        Self::new(id.clone())
+    }
+}
+
+/// Its due depends on the jobs that wait, so the dispatcher gives its place.
+impl Aggregate for Slots {
+    type Id = AccountName;
+    const KIND: &'static str = "slots of account";
+
+    fn key(id: &AccountName) -> Key {
+        keys::slots(id)
+    }
+    fn name(id: &AccountName) -> String {
+        id.to_string()
+    }
+}
+
+impl Initial for Slots {
+    fn initial(id: &AccountName) -> Self {
+        Self::free(id.clone())
+    }
+}
+
+impl Aggregate for AppSetup {
+    type Id = ();
+    const KIND: &'static str = "setup of the GitHub App";
+
+    fn key((): &()) -> Key {
+        keys::app_setup()
+    }
+    fn name((): &()) -> String {
+        String::new()
+    }
+}
+
+/// Aggregates without list, due and retention, whose initial value is the default of their type.
+macro_rules! plain {
+    ($($type:ty, $id:ty, $kind:literal, $key:path;)+) => {$(
+        impl Aggregate for $type {
+            type Id = $id;
+            const KIND: &'static str = $kind;
+
+            fn key(id: &$id) -> Key {
+                $key(id)
+            }
+            fn name(id: &$id) -> String {
+                id.to_string()
+            }
+        }
+
+        impl Initial for $type {
+            fn initial(_: &$id) -> Self {
+                Self::default()
+            }
+        }
+    )+};
+}
+
+/// The same for records that exist once.
+macro_rules! single {
+    ($($type:ty, $kind:literal, $key:path;)+) => {$(
+        impl Aggregate for $type {
+            type Id = ();
+            const KIND: &'static str = $kind;
+
+            fn key((): &()) -> Key {
+                $key()
+            }
+            fn name((): &()) -> String {
+                String::new()
+            }
+        }
+
+        impl Initial for $type {
+            fn initial((): &()) -> Self {
+                Self::default()
+            }
+        }
+    )+};
+}
+
+plain! {
+    Merges, RepoName, "merges of", keys::merges;
+    Notes, JobId, "notes of job", keys::notes;
+    Consumption, str, "usage of", keys::usage;
+}
+
+single! {
+    Access, "access to GitHub", keys::access;
+    Budgets, "budgets of GitHub", keys::budgets;
+    Switches, "switch that pauses everything", keys::switches;
+    Upstreams, "addresses of Jules and GitHub", keys::upstreams;
+    Allowance, "allowance", keys::allowance;
+}

@@ -46,16 +46,4 @@ impl<A> Step<A> {
             due: None,
         }
     }
-
-    /// Whether it changes the aggregate, or has events, effects or calls.
-    pub fn does_anything(&self, before: &A) -> bool
-    where
-        A: PartialEq,
-    {
-        self.aggregate != *before
-            || !self.events.is_empty()
-            || !self.amended.is_empty()
-            || !self.effects.is_empty()
-            || !self.looks.is_empty()
-    }
 }

@@ -27,7 +27,6 @@ pub(crate) mod job;
 pub(crate) mod mcp;
 pub(crate) mod operations;
 pub(crate) mod outside;
-pub(crate) mod probe;
 pub(crate) mod pull;
 pub(crate) mod recovery;
 pub(crate) mod secret;
@@ -87,8 +86,6 @@ pub(crate) enum Command {
     ChaosChild(chaos::ChildArgs),
     /// Serve a small Jules and a small GitHub to try things on.
     Sandbox(SandboxArgs),
-    /// Ask a real Jules account what nobody has written down, for at most two tasks.
-    Probe(Box<probe::ProbeArgs>),
     /// Accounts: Jules keys with their plans.
     #[command(subcommand, after_help = "Example:\n  gaffer account list")]
     Account(account::AccountCommand),
@@ -202,7 +199,6 @@ impl Command {
             | Self::Demo(_)
             | Self::ChaosChild(_)
             | Self::Sandbox(_)
-            | Self::Probe(_)
             | Self::Github(github::GithubCommand::Token(_))
             | Self::Doctor(_)
             | Self::Backup(_)
@@ -320,7 +316,7 @@ pub(crate) struct DemoArgs {
 /// How the sandbox is served.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer sandbox\n  gaffer sandbox --list\n  gaffer sandbox --scenario question\n  gaffer sandbox --listen 127.0.0.1:4190 --scenario story.json\n  gaffer sandbox --replay gaffer-probe.jsonl"
+    after_help = "Examples:\n  gaffer sandbox\n  gaffer sandbox --list\n  gaffer sandbox --scenario question\n  gaffer sandbox --listen 127.0.0.1:4190 --scenario story.json"
 )]
 pub(crate) struct SandboxArgs {
     /// Where it listens; port 0 takes a free one.
@@ -332,12 +328,8 @@ pub(crate) struct SandboxArgs {
     pub(crate) scenario: Option<PathBuf>,
 
     /// List the scenarios that have names, and serve nothing.
-    #[arg(long, conflicts_with_all = ["scenario", "replay"])]
+    #[arg(long, conflicts_with = "scenario")]
     pub(crate) list: bool,
-
-    /// Serve only a recorded Jules, from a transcript of `gaffer probe`.
-    #[arg(long, value_name = "FILE", value_parser = value::file, conflicts_with = "scenario")]
-    pub(crate) replay: Option<PathBuf>,
 
     /// Whether to answer in JSON, from `--json`.
     #[arg(skip)]

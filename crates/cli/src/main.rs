@@ -18,7 +18,6 @@ mod init;
 mod job;
 mod logs;
 mod mcp;
-mod probe;
 mod recovery;
 mod render;
 mod run;

@@ -16,8 +16,8 @@ use crate::recovery::{backup, export, import};
 use crate::render::{self, Answer};
 use crate::settings::Environment;
 use crate::{
-    account, agent, cost, demo, dlq, doctor, github_setup, init, job, logs, mcp, probe,
-    sandbox_command, secret, source, switch, up, watch, why,
+    account, agent, cost, demo, dlq, doctor, github_setup, init, job, logs, mcp, sandbox_command,
+    secret, source, switch, up, watch, why,
 };
 
 /// The whole program.
@@ -114,7 +114,6 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Backup(args) => backup::backup(args, &here()?)?,
         Command::Restore(args) => backup::restore(args, &here()?).await?,
         Command::Completions { shell } => return completions(shell, json),
-        Command::Probe(args) => return Box::pin(probe::run(*args, &here()?, json)).await,
         Command::Account(command) => account::run(command, &here()?).await?,
         Command::Source(command) => source::run(*command, &here()?).await?,
         Command::Agent(command) => agent::run(command, &here()?).await?,

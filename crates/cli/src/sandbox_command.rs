@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use sandbox::replay::{REPLAY_KEY, Replay, Transcript};
 use sandbox::{NAMED, Named, Options, Sandbox, Scenario};
 
 use crate::args::SandboxArgs;
@@ -12,9 +11,6 @@ use crate::render::{self, Answer};
 
 /// Serves the sandbox until it is stopped.
 pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
-    if let Some(file) = &args.replay {
-        return replay(file, &args).await;
-    }
     if args.list {
         return render::answer(&listed(), args.json).context("writing the answer");
     }
@@ -88,18 +84,4 @@ fn listed() -> Answer {
     let json = serde_json::json!({ "scenarios": NAMED.iter().map(told).collect::<Vec<_>>() });
     let row = |named: &Named| vec![named.name.to_owned(), named.shows.to_owned()];
     Answer::new(json).table(&["scenario", "shows"], NAMED.iter().map(row).collect(), "")
-}
-
-/// Serves a recorded Jules until it is stopped.
-async fn replay(file: &std::path::Path, args: &SandboxArgs) -> Result<()> {
-    let transcript = Transcript::load(file).context("reading the transcript")?;
-    let replay = Replay::start(args.listen, transcript)
-        .await
-        .context("starting the recorded Jules")?;
-    let base = replay.jules_base();
-    let json = serde_json::json!({ "jules_base": base, "jules_api_key": REPLAY_KEY });
-    let answer =
-        Answer::new(json).line(format!("A recorded Jules is at {base} (key {REPLAY_KEY})."));
-    render::announcement(&answer, args.json).context("writing the answer")?;
-    crate::up::told_to_stop().await
 }

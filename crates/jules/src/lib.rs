@@ -12,7 +12,6 @@ mod client;
 mod wire;
 
 mod probe;
-mod raw;
 mod reader;
 mod writer;
 
@@ -22,7 +21,6 @@ mod tests;
 pub use client::{BODY_BYTES_MAX, Client};
 pub use error::Error;
 pub use probe::Probe;
-pub use raw::{Raw, RawAnswer, RawCall, WRONG_KEY};
 pub use reader::{ACTIVITY_PAGES_MAX, LIST_PAGES_MAX, PATCH_BYTES_MAX, Reader, SOURCE_PAGES_MAX};
 pub use settings::{BASE, Settings, Warning};
 pub use writer::Writer;

@@ -16,7 +16,6 @@ pub mod counters;
 pub mod faults;
 pub mod github;
 pub mod jules;
-pub mod replay;
 pub mod story;
 pub mod webhook;
 

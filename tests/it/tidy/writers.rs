@@ -17,7 +17,7 @@ struct Hand {
 }
 
 /// The implementations of the engine's writing ports: sessions, pulls, agents; and what acts for a person at once.
-const HANDS: [Hand; 5] = [
+const HANDS: [Hand; 4] = [
     Hand {
         owner: "jules",
         name: "Writer",
@@ -41,11 +41,6 @@ const HANDS: [Hand; 5] = [
             "crates/cli/src/github_setup/",
             "tests/",
         ],
-    },
-    Hand {
-        owner: "jules",
-        name: "Raw",
-        places: &["crates/cli/src/probe.rs", "crates/cli/src/probe/", "tests/"],
     },
 ];
 
@@ -140,7 +135,7 @@ fn a_hand_outside_the_dispatcher_is_found() {
         }
     }
     // A crate with two hands is found twice when it is imported whole.
-    for text in ["use jules::*;", "use jules as upstream;"] {
+    for text in ["use github::*;", "use github as upstream;"] {
         assert_eq!(confined("crates/api/src/a.rs", text).len(), 2, "{text}");
     }
 }
@@ -167,17 +162,14 @@ fn the_dispatcher_and_the_tests_hold_hands() {
 
 #[test]
 fn what_acts_for_a_person_is_held_where_that_person_typed() {
-    let (maker, raw) = ("github::AppMaker::new()", "use jules::{Raw};");
-    for (path, text, found) in [
-        ("crates/cli/src/github_setup.rs", maker, 0),
-        ("crates/cli/src/github_setup/page.rs", maker, 0),
-        ("crates/cli/src/probe/ask.rs", raw, 0),
-        ("crates/cli/src/probe.rs", maker, 1),
-        ("crates/cli/src/github_setup.rs", raw, 1),
-        ("crates/server/src/lib.rs", maker, 1),
-        ("crates/api/src/a.rs", raw, 1),
+    let maker = "github::AppMaker::new()";
+    for (path, found) in [
+        ("crates/cli/src/github_setup.rs", 0),
+        ("crates/cli/src/github_setup/page.rs", 0),
+        ("crates/cli/src/doctor.rs", 1),
+        ("crates/server/src/lib.rs", 1),
     ] {
-        assert_eq!(confined(path, text).len(), found, "{path}: {text}");
+        assert_eq!(confined(path, maker).len(), found, "{path}");
     }
 }
 
@@ -196,7 +188,6 @@ fn a_hand_that_moved_away_is_found() {
     };
     let mut files = vec![
         file("crates/jules/src/write.rs", "pub struct Writer { .. }"),
-        file("crates/jules/src/raw.rs", "pub struct Raw;"),
         file("crates/github/src/lib.rs", "pub struct Writer<C>(C);"),
         file("crates/github/src/app.rs", "pub struct AppMaker;"),
         file("crates/agents/src/lib.rs", "pub struct Sender;"),

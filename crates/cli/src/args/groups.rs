@@ -33,10 +33,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "export", "import",
         ],
     ),
-    (
-        "Setup",
-        &["init", "demo", "sandbox", "probe", "completions"],
-    ),
+    ("Setup", &["init", "demo", "sandbox", "completions"]),
 ];
 
 /// The command line with its groups.

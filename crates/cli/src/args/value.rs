@@ -10,9 +10,6 @@ use url::Url;
 /// Shortest duration that anything is watched by.
 const SHORTEST: SignedDuration = SignedDuration::from_secs(1);
 
-/// Shortest poll interval: less only keeps a core busy.
-const SHORTEST_BLINK: SignedDuration = SignedDuration::from_millis(10);
-
 /// Longest duration: beyond a year it is a mistake.
 const LONGEST: SignedDuration = SignedDuration::from_hours(366 * 24);
 
@@ -50,11 +47,6 @@ pub(crate) fn wait(text: &str) -> Result<SignedDuration, String> {
 /// How long a command itself waits.
 pub(crate) fn short_wait(text: &str) -> Result<SignedDuration, String> {
     within(text, SHORTEST, LONGEST_HERE)
-}
-
-/// A poll interval.
-pub(crate) fn blink(text: &str) -> Result<SignedDuration, String> {
-    within(text, SHORTEST_BLINK, LONGEST_HERE)
 }
 
 fn within(

@@ -15,7 +15,6 @@ mod jobs;
 mod mcp;
 mod operations;
 mod outside;
-mod probe;
 mod processes;
 mod recovery;
 mod secrets;

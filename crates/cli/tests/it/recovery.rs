@@ -116,7 +116,6 @@ fn a_folder_that_was_mistyped_is_named_and_not_made() {
         &["backup", "x.db"][..],
         &["export"],
         &["status"],
-        &["probe", "--repo", "acme/shop", "--yes"],
         &["pause"],
         &["resume"],
         &["account", "list"],

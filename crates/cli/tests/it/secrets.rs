@@ -171,20 +171,10 @@ fn what_looks_at_and_copies_everything_shows_no_secret() {
     let house = House::open();
     shows_nothing(&house.create("Add a search box"));
     let file = |name: &str| house.world.file(name, "");
-    let transcript = file("probe.jsonl");
     let (plain, whole) = (file("plain.db"), file("whole.db"));
     for backup in [&plain, &whole] {
         fs::remove_file(backup).unwrap();
     }
-    let probe = format!(
-        "probe --repo acme/shop --yes --json --patience 1s --every 20ms --burst 3 --transcript {transcript}"
-    );
-    let probed = house.world.run(&words(&probe));
-    assert!(probed.says("tasks_spent"), "{probed:?}");
-    clean("the probe", &format!("{probed:?}"));
-    let said = fs::read_to_string(&transcript).unwrap();
-    assert!(said.contains("sessions"), "{said}");
-    clean("the transcript", &said);
     for line in ["doctor", "doctor --json"] {
         let told = house.world.run(&words(line));
         assert!(told.says("acme/shop"), "{told:?}");
@@ -207,7 +197,6 @@ fn what_looks_at_and_copies_everything_shows_no_secret() {
     shows_nothing(&house.world.feed(&["github", "token"], GITHUB));
     for secret in [JULES, GITHUB, API] {
         for misused in [
-            ["probe", "--yes", "--repo", secret],
             ["init", "--yes", "--repo", secret],
             ["backup", "--data", secret, "x.db"],
             ["github", "setup", "--code", secret],

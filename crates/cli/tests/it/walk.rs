@@ -8,11 +8,10 @@ use crate::jobs::world;
 use crate::world::{Ran, World, ran};
 
 /// Commands that go on until they are ended, or that call services of others: their own tests run them.
-const ELSEWHERE: [&str; 9] = [
+const ELSEWHERE: [&str; 8] = [
     "up",
     "demo",
     "sandbox",
-    "probe",
     "monitor",
     "watch",
     "doctor",

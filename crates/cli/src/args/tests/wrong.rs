@@ -102,25 +102,7 @@ const ROWS: &[Row] = &[
         "demo",
         &[&[("chaos", Strict), ("seeds", Strict), ("at_once", Strict)]],
     ),
-    (
-        "sandbox",
-        &[&[("listen", Strict), ("scenario", Place), ("replay", Place)]],
-    ),
-    (
-        "probe",
-        &[
-            REPO,
-            &[
-                ("account", Strict),
-                ("branch", Strict),
-                ("transcript", Place),
-                ("patience", Strict),
-                ("every", Strict),
-                ("burst", Strict),
-                ("jules_base", Strict),
-            ],
-        ],
-    ),
+    ("sandbox", &[&[("listen", Strict), ("scenario", Place)]]),
     ("account", &[]),
     ("account add", &[NAME, &[("key_file", Place)], PLAN]),
     ("account set", &[NAME, PLAN, &[("requests_a_day", Strict)]]),

@@ -11,29 +11,16 @@ mod scenes;
 mod stage;
 mod upgrade;
 
-use std::path::Path;
-
-use deploy::{Binaries, Function};
+use deploy::Binaries;
 use stage::{Stage, folder};
 
 /// One stack for all acts: what is deployed is what the next act begins with.
 #[tokio::test]
 async fn from_nothing_to_merged_to_the_next_version_and_back_to_nothing() {
-    let slim = tempfile::tempdir().expect("a folder");
-    slimmed(&folder("GAFFER_FUNCTIONS"), slim.path());
-    let this = Binaries::Ready(slim.path().to_owned());
+    let this = Binaries::Ready(folder("GAFFER_FUNCTIONS"));
     let next = Binaries::Ready(folder("GAFFER_NEXT_FUNCTIONS"));
     let stage = Stage::set(this).await;
     scenes::a_job_is_asked_about_and_merged_once(&stage).await;
     upgrade::ten_jobs_outlive_the_next_version(&stage, next).await;
     upgrade::taken_down_it_leaves_what_was_to_be_kept(&stage).await;
-}
-
-/// Writes the functions as they are put on AWS, where `--binaries` takes them as they are.
-fn slimmed(built: &Path, to: &Path) {
-    for function in Function::ALL {
-        let name = function.short();
-        let blanked = slim::slim(&built.join(name), &to.join(name)).expect("a program");
-        assert_ne!(blanked, 0, "{name}");
-    }
 }

@@ -36,16 +36,6 @@ const OURS: [Ours; 4] = [
     ("api", 256, order, r#""statusCode":200"#),
 ];
 
-/// Our functions as `cargo xtask deploy` puts them there, out of a folder of binaries as they were built.
-pub(super) fn slimmed(built: &Path, folder: &Path) -> Result<PathBuf> {
-    let slimmed = folder.join("slimmed");
-    std::fs::create_dir(&slimmed).context("making a folder for functions")?;
-    for (name, ..) in OURS {
-        slim::slim(&built.join(name), &slimmed.join(name))?;
-    }
-    Ok(slimmed)
-}
-
 /// Our functions out of a folder of binaries, on these doubles of AWS.
 pub(super) fn ours(folder: &Path, aws: &Doubles) -> Result<Vec<Subject>> {
     let made = OURS.iter().map(|(name, memory, event, answers)| {

@@ -33,9 +33,6 @@ pub enum Error {
         /// What to do.
         next: String,
     },
-    /// A binary that was built could not be made ready.
-    #[error(transparent)]
-    Binary(#[from] slim::Error),
 }
 
 impl Error {

@@ -36,9 +36,8 @@ const ARROWS: [(&str, Allowed); 26] = [
     // What the functions share: it reads their environment and opens what they work on.
     ("lambda", Only(&["aws", "domain", "engine"])),
     // It puts the functions where they run and knows none of them: what they are told, they read themselves.
-    ("deploy", Only(&["aws", "engine", "slim"])),
+    ("deploy", Only(&["aws", "engine"])),
     // It knows files only.
-    ("slim", Only(&[])),
     // The wire types carry the domain's ids.
     ("client", Only(&["domain"])),
     ("scaffold", Only(&["domain"])),

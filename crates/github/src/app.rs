@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::client::{
-    Base, Door, Error, Lost, Received, Request, Settings, deadline, exchange, failure, proof,
-    refused, segment,
+    Base, Door, Error, Lost, Request, Settings, answered, deadline, exchange, failure, proof,
+    segment,
 };
 
 /// An App that GitHub has just made. GitHub shows its secrets only this once.
@@ -124,7 +124,7 @@ impl AppMaker {
         let received = exchange(&self.door, request, deadline(CALL_TIMEOUT))
             .await
             .map_err(|lost| unanswered(doing, lost))?;
-        read(&received, doing)
+        answered(&received, doing)
     }
 }
 
@@ -137,17 +137,4 @@ fn unanswered(doing: &str, lost: Lost) -> Failure {
         .never_sent(),
         Lost::Broken(why) => failure(FailureClass::Network, &format!("{doing}: {why}")),
     }
-}
-
-fn read<T: DeserializeOwned>(received: &Received, doing: &str) -> Result<T, Failure> {
-    if !received.status.is_success() {
-        return Err(refused(doing, received));
-    }
-    // The parser's message could repeat a secret, so it is not shown.
-    serde_json::from_slice(&received.body).map_err(|_| {
-        failure(
-            FailureClass::Garbled,
-            &format!("{doing}: the answer could not be read"),
-        )
-    })
 }

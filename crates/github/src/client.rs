@@ -35,8 +35,8 @@ pub(crate) use call::{Answer, Call, next_page};
 pub(crate) use door::Door;
 pub(crate) use pages::{Listing, Page};
 pub(crate) use proof::proof;
-pub(crate) use refusal::{SECONDARY_WAIT, failure, is_missing_permission, refused};
-pub(crate) use transport::{Lost, Received, Request, deadline, exchange};
+pub(crate) use refusal::{SECONDARY_WAIT, answered, failure, is_missing_permission, refused};
+pub(crate) use transport::{Lost, Request, deadline, exchange};
 
 use admission::Verdicts;
 use auth::Held;

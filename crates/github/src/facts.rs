@@ -1,6 +1,7 @@
 //! Reads all facts that a merge depends on, for one head: an unreadable one says so, and is never omitted.
 
-mod checks;
+pub(crate) mod base;
+pub(crate) mod checks;
 mod demands;
 mod pull;
 mod reviews;
@@ -13,7 +14,6 @@ use jiff::Timestamp;
 
 use crate::client::{Client, Listing, failure, is_missing_permission};
 use crate::wire;
-pub(crate) use demands::is_not_in_plan;
 use pull::Seen;
 
 /// GitHub lists no more than this many files of a pull request, without a hint at the rest.

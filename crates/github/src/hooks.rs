@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::client::{Call, Client, Listing, Received, failure, next_page};
+use crate::client::{Call, Client, Listing, answered, failure, next_page, refused};
 use crate::reader::Reader;
 use crate::writer::Writer;
 
@@ -26,19 +26,22 @@ const LOG_PAGES_MAX: usize = 30;
 
 /// A webhook of a repository.
 #[derive(Deserialize)]
-struct Hook {
-    id: u64,
+pub(crate) struct Hook {
+    pub(crate) id: u64,
     #[serde(default)]
-    active: bool,
+    pub(crate) active: bool,
     #[serde(default)]
-    config: Config,
+    pub(crate) events: Vec<String>,
+    #[serde(default)]
+    pub(crate) config: HookConfig,
 }
 
-/// Where a webhook posts to.
+/// Where a webhook posts to, and in which form.
 #[derive(Default, Deserialize)]
-struct Config {
-    #[serde(default)]
-    url: String,
+#[serde(default)]
+pub(crate) struct HookConfig {
+    pub(crate) url: String,
+    pub(crate) content_type: String,
 }
 
 /// One line of a log.
@@ -79,7 +82,7 @@ impl Line {
 #[async_trait]
 impl HooksRead for Reader {
     async fn logs(&self, repos: &[RepoName]) -> Result<Vec<Log>, Failure> {
-        if self.client().app_id().is_some() && app_hears(self.client()).await? {
+        if self.client().app_id().is_some() && of_app(self.client()).await?.is_some() {
             return Ok(vec![Log::App]);
         }
         Ok(repos.iter().cloned().map(Log::Repo).collect())
@@ -91,14 +94,7 @@ impl HooksRead for Reader {
             Log::App => return app_attempts(client, since).await.map(Some),
             Log::Repo(repo) => repo,
         };
-        let doing = format!("listing the webhooks of {repo}");
-        let listing = Listing {
-            repo,
-            path: &format!("/repos/{repo}/hooks"),
-            pages_max: HOOK_PAGES_MAX,
-            doing: &doing,
-        };
-        let hooks = client.list::<Vec<Hook>>(&listing).await?;
+        let hooks = of_repository(client, repo).await?;
         let ours: Vec<&Hook> = hooks.iter().filter(|hook| hook.is_ours()).collect();
         let mut attempts = Vec::new();
         for hook in &ours {
@@ -109,16 +105,27 @@ impl HooksRead for Reader {
     }
 }
 
-/// Whether the App has a webhook.
-async fn app_hears(client: &Client) -> Result<bool, Failure> {
+/// The webhooks of a repository.
+pub(crate) async fn of_repository(client: &Client, repo: &RepoName) -> Result<Vec<Hook>, Failure> {
+    let doing = format!("listing the webhooks of {repo}");
+    let listing = Listing {
+        repo,
+        path: &format!("/repos/{repo}/hooks"),
+        pages_max: HOOK_PAGES_MAX,
+        doing: &doing,
+    };
+    client.list::<Vec<Hook>>(&listing).await
+}
+
+/// The App's own webhook; none when it has none.
+pub(crate) async fn of_app(client: &Client) -> Result<Option<HookConfig>, Failure> {
     let doing = "reading the App's webhook";
-    let url = client.base().rest("/app/hook/config");
-    let received = client.call_own((Method::GET, &url), doing).await?;
+    let received = client.look("/app/hook/config", doing).await?;
     if received.status.as_u16() == 404 {
-        return Ok(false);
+        return Ok(None);
     }
-    let config: Config = read(client, &received, doing)?;
-    Ok(!config.url.is_empty())
+    let config: HookConfig = answered(&received, doing)?;
+    Ok(Some(config).filter(|config| !config.url.is_empty()))
 }
 
 async fn app_attempts(client: &Client, since: Timestamp) -> Result<Vec<Attempt>, Failure> {
@@ -127,7 +134,7 @@ async fn app_attempts(client: &Client, since: Timestamp) -> Result<Vec<Attempt>,
     let mut attempts = Vec::new();
     for _ in 0..LOG_PAGES_MAX {
         let received = client.call_own((Method::GET, &url), doing).await?;
-        let lines = read(client, &received, doing)?;
+        let lines = answered(&received, doing)?;
         let next = next_page(&received);
         match further(client, (lines, next), (None, since), &mut attempts) {
             Some(next) => url = next,
@@ -174,20 +181,6 @@ fn further(
     next.filter(|next| !reaches_back && client.base().contains(next))
 }
 
-fn read<T: for<'de> Deserialize<'de>>(
-    client: &Client,
-    received: &Received,
-    doing: &str,
-) -> Result<T, Failure> {
-    if !received.status.is_success() {
-        return Err(client.refused(doing, received));
-    }
-    serde_json::from_slice(&received.body).map_err(|_| {
-        let message = format!("{doing}: the answer could not be read");
-        failure(FailureClass::Garbled, &message)
-    })
-}
-
 #[async_trait]
 impl HooksWrite for Writer {
     async fn redeliver(
@@ -216,7 +209,7 @@ impl HooksWrite for Writer {
                 if received.status.is_success() {
                     return Ok(());
                 }
-                Err(self.client().refused(&doing, &received))
+                Err(refused(&doing, &received))
             }
             (Log::Repo(_), None) => {
                 let message = format!("{doing}: it is of no webhook of the repository");

@@ -1,9 +1,8 @@
 //! What `gaffer doctor` asks GitHub: about the credential itself, and about everything that a merge in a repository needs.
 
-mod branch;
 mod ci;
-mod hooks;
 mod repository;
+mod webhooks;
 mod wire;
 
 use std::collections::BTreeMap;
@@ -15,9 +14,8 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, RepoName};
 use engine::ports::GithubProbe;
 use jiff::SignedDuration;
-use serde::de::DeserializeOwned;
 
-use crate::client::{Client, Received, failure};
+use crate::client::{Client, answered, refused};
 
 /// A read-only view of GitHub.
 #[derive(Debug, Clone)]
@@ -47,7 +45,7 @@ impl Probe {
         let doing = "asking GitHub whose the token is";
         let received = self.client.look("/user", doing).await?;
         if received.status.as_u16() == 403 {
-            let refused = self.client.refused(doing, &received);
+            let refused = refused(doing, &received);
             // Tokens of installations belong to no user.
             return if refused.class == FailureClass::Forbidden {
                 Ok(Identity::Installation)
@@ -55,7 +53,7 @@ impl Probe {
                 Err(refused)
             };
         }
-        let user: wire::User = self.read(&received, doing)?;
+        let user: crate::wire::User = answered(&received, doing)?;
         let scopes = received.headers.get("x-oauth-scopes");
         let scopes = scopes
             .and_then(|scopes| scopes.to_str().ok())
@@ -79,7 +77,7 @@ impl Probe {
             let why = "GitHub knows no App with this id".to_owned();
             return Ok(Identity::Refused { why });
         }
-        let app: wire::App = self.read(&received, doing)?;
+        let app: wire::App = answered(&received, doing)?;
         Ok(Identity::App { slug: app.slug })
     }
 
@@ -100,21 +98,11 @@ impl Probe {
             300..=399 => return Err(RepositoryFacts::Renamed { to: None, id: None }),
             _other => {}
         }
-        let found: wire::Installation = self.read(&received, &doing).map_err(|it| trouble(&it))?;
+        let found: wire::Installation = answered(&received, &doing).map_err(|it| trouble(&it))?;
         if found.suspended_at.is_some() {
             return Err(RepositoryFacts::AppSuspended);
         }
         Ok(lacking(&found.permissions))
-    }
-
-    fn read<T: DeserializeOwned>(&self, received: &Received, doing: &str) -> Result<T, Failure> {
-        if !received.status.is_success() {
-            return Err(self.client.refused(doing, received));
-        }
-        serde_json::from_slice(&received.body).map_err(|_| {
-            let message = format!("{doing}: the answer could not be read");
-            failure(FailureClass::Garbled, &message)
-        })
     }
 }
 
@@ -182,9 +170,9 @@ impl GithubProbe for Probe {
         if self.client.app_id().is_none() {
             return Fact::Known(None);
         }
-        match hooks::of_app(self).await {
+        match webhooks::of_app(&self.client).await {
             Err(failure) if failure.class == FailureClass::NotFound => Fact::Known(None),
-            read => fact(read, hooks::HOOKS_READ, false),
+            read => fact(read, webhooks::HOOKS_READ, false),
         }
     }
 
@@ -196,7 +184,7 @@ impl GithubProbe for Probe {
                 Err(facts) => return facts,
             },
         };
-        repository::read(self, repo, base, missing).await
+        repository::read(&self.client, (repo, base), missing).await
     }
 
     fn ahead(&self) -> Option<SignedDuration> {

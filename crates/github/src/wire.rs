@@ -186,6 +186,8 @@ pub(crate) struct Rule {
     #[serde(rename = "type")]
     pub(crate) kind: String,
     #[serde(default)]
+    pub(crate) ruleset_id: Option<u64>,
+    #[serde(default)]
     pub(crate) parameters: serde_json::Value,
 }
 
@@ -208,6 +210,8 @@ pub(crate) struct RuleCheck {
 #[derive(Debug, Deserialize)]
 pub(crate) struct PullRequestRule {
     pub(crate) required_approving_review_count: u32,
+    #[serde(default)]
+    pub(crate) allowed_merge_methods: Option<Vec<String>>,
 }
 
 /// `GET /repos/{owner}/{repo}/branches/{branch}/protection`.
@@ -217,6 +221,8 @@ pub(crate) struct Protection {
     pub(crate) required_status_checks: Option<ProtectionChecks>,
     #[serde(default)]
     pub(crate) required_pull_request_reviews: Option<ProtectionReviews>,
+    #[serde(default)]
+    pub(crate) enforce_admins: Option<Switch>,
 }
 
 /// What classic protection requires of checks.
@@ -282,10 +288,31 @@ impl Page for WorkflowRuns {
     }
 }
 
-/// `GET /repos/{owner}/{repo}/actions/workflows`.
+/// A page of `GET /repos/{owner}/{repo}/actions/workflows`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Workflows {
     pub(crate) total_count: u64,
+    #[serde(default)]
+    workflows: Vec<Workflow>,
+}
+
+/// One workflow.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Workflow {
+    #[serde(default)]
+    pub(crate) state: String,
+}
+
+impl Page for Workflows {
+    type Item = Workflow;
+
+    fn total(&self) -> Option<u64> {
+        Some(self.total_count)
+    }
+
+    fn items(self) -> Vec<Workflow> {
+        self.workflows
+    }
 }
 
 /// One comment.
@@ -303,7 +330,7 @@ pub(crate) struct NamedBranch {
     pub(crate) protection: Option<Switch>,
 }
 
-/// Whether classic protection is on; a branch that only a ruleset protects says that it is not.
+/// Something that is on or off: of a branch that only a ruleset protects, classic protection is off.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Switch {
     #[serde(default)]

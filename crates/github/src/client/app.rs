@@ -14,7 +14,7 @@ use super::Client;
 use super::auth::{Held, Pass};
 use super::broker::Purse;
 use super::call::moved_to;
-use super::refusal::{failure, refused};
+use super::refusal::{answered, failure};
 use super::transport::{Received, Request};
 
 /// An installation token (it lives for an hour) is replaced this long before it expires.
@@ -136,7 +136,7 @@ impl App<'_> {
         if received.status.as_u16() == 401 {
             held.forget_key(self.client.clock().now());
         }
-        read(&received, doing)
+        answered(&received, doing)
     }
 
     async fn ask(&self, method: &Method, url: &str, doing: &str) -> Result<Received, Failure> {
@@ -154,19 +154,6 @@ impl App<'_> {
 
 fn pass(token: &SecretString, installation: u64) -> Pass {
     Pass::new(token.clone(), |_| Purse::Installation(installation))
-}
-
-fn read<T: for<'de> Deserialize<'de>>(received: &Received, doing: &str) -> Result<T, Failure> {
-    if !received.status.is_success() {
-        return Err(refused(doing, received));
-    }
-    // The parser's message could repeat the token, so it is not shown.
-    serde_json::from_slice(&received.body).map_err(|_| {
-        failure(
-            FailureClass::Garbled,
-            &format!("{doing}: the answer could not be read"),
-        )
-    })
 }
 
 fn not_installed(failure: Failure, repo: &RepoName) -> Failure {

@@ -6,9 +6,9 @@ use http::Method;
 use http::header::LOCATION;
 use jiff::SignedDuration;
 
+use super::Client;
 use super::call::{Call, Purpose, without};
 use super::transport::{Received, Request};
-use super::{Client, refusal};
 
 impl Client {
     /// How far GitHub's clock was ahead of ours at its last answer.
@@ -16,19 +16,10 @@ impl Client {
         self.0.dates.ahead()
     }
 
-    /// Sends a request with the identity of the secret: with the token itself, or as the App with its signature.
+    /// Reads a path with the identity of the secret: the token itself, or the App with its signature. The answer may be a refusal.
     pub(crate) async fn look(&self, path: &str, doing: &str) -> Result<Received, Failure> {
-        let pass = self.own_pass().await?;
         let url = self.base().rest(path);
-        let request = Request {
-            method: Method::GET,
-            url: &url,
-            body: None,
-            bearer: Some(&pass.bearer),
-            etag: None,
-        };
-        let asked = (&pass.purse, self.deadline());
-        self.exchange(request, asked, doing).await
+        self.call_own((Method::GET, &url), doing).await
     }
 
     /// Calls an address of the API with the identity of the secret, within its budget. The answer may be a refusal.
@@ -87,10 +78,5 @@ impl Client {
         let pass = self.sign_in(&call, until).await?;
         let exchanged = Box::pin(self.attempt(&call, (pass, false), until)).await?;
         Ok(exchanged.received)
-    }
-
-    /// The failure of an answer that is no success.
-    pub(crate) fn refused(&self, doing: &str, received: &Received) -> Failure {
-        refusal::refused(doing, received)
     }
 }

@@ -4,6 +4,7 @@ use domain::failure::{Failure, FailureClass};
 use http::{HeaderMap, StatusCode};
 use jiff::SignedDuration;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::transport::Received;
 use crate::text::{MESSAGE_CHARS_MAX, line};
@@ -46,6 +47,22 @@ pub(crate) fn refused(doing: &str, received: &Received) -> Failure {
     let message = format!("{doing}: GitHub answered {}: {said}{hint}", status.as_u16());
     let asked = asked_wait(&received.headers).map(|wait| wait.clamp(WAIT_MIN, WAIT_MAX));
     failure(class, &message).after(received.stay_away.or(asked))
+}
+
+/// The JSON of an answer that is a success. The parser's message could repeat a secret, so it is not shown.
+pub(crate) fn answered<T: DeserializeOwned>(
+    received: &Received,
+    doing: &str,
+) -> Result<T, Failure> {
+    if !received.status.is_success() {
+        return Err(refused(doing, received));
+    }
+    serde_json::from_slice(&received.body).map_err(|_| {
+        failure(
+            FailureClass::Garbled,
+            &format!("{doing}: the answer could not be read"),
+        )
+    })
 }
 
 fn classify(status: StatusCode, headers: &HeaderMap, said: &str) -> FailureClass {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::facts::{Check, CheckOutcome, Fact, Pass};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{CommitSha, PullRef};
+use domain::ids::{CommitSha, PullRef, RepoName};
 
 use super::settle;
 use crate::client::{Client, Listing, failure};
@@ -25,7 +25,13 @@ pub(super) async fn read(
     pull: &PullRef,
     sha: &CommitSha,
 ) -> Result<Fact<Vec<Check>>, Failure> {
-    let (runs, statuses) = tokio::join!(runs(client, pull, sha), statuses(client, pull, sha));
+    let commit = (&pull.repo, sha);
+    let doing = |what: &str| format!("reading the {what} of {pull}");
+    let (of_runs, of_statuses) = (doing("check runs"), doing("commit statuses"));
+    let (runs, statuses) = tokio::join!(
+        runs(client, commit, &of_runs),
+        statuses(client, commit, &of_statuses)
+    );
     Ok(
         match (settle(runs, CHECKS_READ)?, settle(statuses, STATUSES_READ)?) {
             (Fact::Known(mut checks), Fact::Known(statuses)) => {
@@ -37,17 +43,17 @@ pub(super) async fn read(
     )
 }
 
-async fn runs(client: &Client, pull: &PullRef, sha: &CommitSha) -> Result<Vec<Check>, Failure> {
-    let doing = format!("reading the check runs of {pull}");
-    let path = format!(
-        "/repos/{}/commits/{sha}/check-runs?filter=latest",
-        pull.repo
-    );
+/// The check runs of a commit that count: the newest of each name, App and suite.
+pub(crate) async fn runs(
+    client: &Client,
+    (repo, sha): (&RepoName, &CommitSha),
+    doing: &str,
+) -> Result<Vec<Check>, Failure> {
     let listing = Listing {
-        repo: &pull.repo,
-        path: &path,
+        repo,
+        path: &format!("/repos/{repo}/commits/{sha}/check-runs?filter=latest"),
         pages_max: CHECK_PAGES_MAX,
-        doing: &doing,
+        doing,
     };
     let mut latest = BTreeMap::new();
     let mut newest: BTreeMap<(String, u64), u64> = BTreeMap::new();
@@ -64,7 +70,7 @@ async fn runs(client: &Client, pull: &PullRef, sha: &CommitSha) -> Result<Vec<Ch
         // hide behind a younger green one.
         let suite = run.check_suite.as_ref().map(|suite| suite.id);
         let is_ours = app.is_some() && app == client.app_id();
-        let outcome = outcome(&run, &doing)?;
+        let outcome = outcome(&run, doing)?;
         if run.conclusion.as_deref() == Some("cancelled") {
             cancelled.insert(run.id);
         }
@@ -94,14 +100,17 @@ async fn runs(client: &Client, pull: &PullRef, sha: &CommitSha) -> Result<Vec<Ch
         .collect())
 }
 
-async fn statuses(client: &Client, pull: &PullRef, sha: &CommitSha) -> Result<Vec<Check>, Failure> {
-    let doing = format!("reading the commit statuses of {pull}");
-    let path = format!("/repos/{}/commits/{sha}/status", pull.repo);
+/// The newest commit status of each context.
+pub(crate) async fn statuses(
+    client: &Client,
+    (repo, sha): (&RepoName, &CommitSha),
+    doing: &str,
+) -> Result<Vec<Check>, Failure> {
     let listing = Listing {
-        repo: &pull.repo,
-        path: &path,
+        repo,
+        path: &format!("/repos/{repo}/commits/{sha}/status"),
         pages_max: STATUS_PAGES_MAX,
-        doing: &doing,
+        doing,
     };
     let mut latest = BTreeMap::new();
     for status in client.list::<wire::Statuses>(&listing).await? {

@@ -1,18 +1,14 @@
 //! Requirements of the base branch: its rulesets, which anyone may read, and classic protection, which few may.
 
-use domain::facts::{Demands, Fact, RequiredCheck, Unread};
-use domain::failure::{Failure, FailureClass};
+use domain::facts::{Demands, Fact, Unread};
+use domain::failure::Failure;
 use domain::ids::PullRef;
 use jiff::SignedDuration;
-use serde::de::DeserializeOwned;
 
 use super::pull::Seen;
-use super::settle;
-use crate::client::{Client, Listing, failure, segment};
+use super::{base, settle};
+use crate::client::{Client, Listing, segment};
 use crate::wire;
-
-/// 500 rules on one branch.
-const RULE_PAGES_MAX: usize = 5;
 
 /// 1,000 protected branches; whether ours is among more than that is asked of the branch itself.
 const PROTECTED_PAGES_MAX: usize = 10;
@@ -27,24 +23,19 @@ const CONTENTS_READ: &str = "Contents: read";
 /// which changes the list of branches, would read it anew each time.
 const RULED_LASTS: SignedDuration = SignedDuration::from_hours(1);
 
-/// GitHub's 404 for a branch without classic protection.
-const NOT_PROTECTED: &str = "Branch not protected";
-
-/// GitHub's 404 for a credential without administration rights: the branch itself exists, since its rules were read.
-const NOT_ADMINISTRATED: &str = "GitHub answered 404: Not Found";
-
-/// GitHub's 403 where the plan of a private repository has neither rulesets nor protection, so that nothing is demanded.
-const NOT_IN_PLAN: &str = "Upgrade to GitHub";
-
 /// Reads all demands, and how far the head is behind if that matters.
 pub(super) async fn read(
     client: &Client,
     pull: &PullRef,
     seen: &Seen,
 ) -> Result<Fact<Demands>, Failure> {
-    let (rules, classic) = tokio::join!(rules(client, pull, seen), classic(client, pull, seen));
+    let (rules, classic) = tokio::join!(
+        base::rules(client, &pull.repo, &seen.base.branch),
+        classic(client, pull, seen)
+    );
+    let rules = rules.map(|rules| rules.demands);
     let mut demands = match settle(rules, RULES_READ)? {
-        Fact::Known(rules) => rules,
+        Fact::Known(demands) => demands,
         other @ (Fact::Forbidden { .. } | Fact::Unknown { .. }) => return Ok(other),
     };
     match settle(classic, PROTECTION_READ)? {
@@ -62,123 +53,13 @@ pub(super) async fn read(
     Ok(Fact::Known(demands))
 }
 
-async fn rules(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Demands, Failure> {
-    let doing = format!(
-        "reading the rules of {}'s branch {}",
-        pull.repo, seen.base.branch
-    );
-    let path = format!(
-        "/repos/{}/rules/branches/{}",
-        pull.repo,
-        segment(seen.base.branch.as_str())
-    );
-    let listing = Listing {
-        repo: &pull.repo,
-        path: &path,
-        pages_max: RULE_PAGES_MAX,
-        doing: &doing,
-    };
-    let mut demands = Demands::default();
-    let rules = match client.list::<Vec<wire::Rule>>(&listing).await {
-        Err(failure) if is_not_in_plan(&failure) => Vec::new(),
-        read => read?,
-    };
-    for rule in rules {
-        add_rule(&mut demands, rule, &doing)?;
-    }
-    Ok(demands)
-}
-
-/// Rules of other types are GitHub's own to enforce: it refuses the merge.
-fn add_rule(demands: &mut Demands, rule: wire::Rule, doing: &str) -> Result<(), Failure> {
-    match rule.kind.as_str() {
-        "required_status_checks" => {
-            let wanted: wire::StatusChecksRule = parameters(rule, doing)?;
-            demands.up_to_date |= wanted.strict_required_status_checks_policy;
-            for check in wanted.required_status_checks {
-                add_check(demands, check.context, check.integration_id);
-            }
-        }
-        "pull_request" => {
-            let wanted: wire::PullRequestRule = parameters(rule, doing)?;
-            demands.approvals = demands
-                .approvals
-                .max(wanted.required_approving_review_count);
-        }
-        "merge_queue" => demands.merge_queue = true,
-        _other => {}
-    }
-    Ok(())
-}
-
-/// Whether the plan of a private repository has neither rulesets nor protection.
-pub(crate) fn is_not_in_plan(failure: &Failure) -> bool {
-    failure.class == FailureClass::Forbidden && failure.message.contains(NOT_IN_PLAN)
-}
-
-fn parameters<T: DeserializeOwned>(rule: wire::Rule, doing: &str) -> Result<T, Failure> {
-    let garbled = |error| {
-        failure(
-            FailureClass::Garbled,
-            &format!(
-                "{doing}: the rule `{}` could not be read: {error}",
-                rule.kind
-            ),
-        )
-    };
-    serde_json::from_value(rule.parameters).map_err(garbled)
-}
-
 async fn classic(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Demands, Failure> {
-    let doing = format!(
-        "reading the protection of {}'s branch {}",
-        pull.repo, seen.base.branch
-    );
-    let path = format!(
-        "/repos/{}/branches/{}/protection",
-        pull.repo,
-        segment(seen.base.branch.as_str())
-    );
+    let path = base::protection_path(&pull.repo, &seen.base.branch);
     if is_unprotected(client, (pull, seen), &path).await? {
         return Ok(Demands::default());
     }
-    let protection: wire::Protection = match client.get(&pull.repo, &path, &doing).await {
-        Err(failure)
-            if failure.class == FailureClass::NotFound
-                && failure.message.contains(NOT_PROTECTED) =>
-        {
-            client.unprotected().note(&path, None);
-            return Ok(Demands::default());
-        }
-        Err(failure) if is_not_in_plan(&failure) => return Ok(Demands::default()),
-        Err(failure)
-            if failure.class == FailureClass::NotFound
-                && failure.message.contains(NOT_ADMINISTRATED) =>
-        {
-            return Err(self::failure(
-                FailureClass::Forbidden,
-                &format!("{doing}: Must have admin rights to Repository."),
-            ));
-        }
-        read => read?,
-    };
-    let mut demands = Demands::default();
-    if let Some(wanted) = protection.required_status_checks {
-        demands.up_to_date = wanted.strict;
-        for check in wanted.checks {
-            add_check(&mut demands, check.context, check.app_id);
-        }
-        // The older list names the same checks without their App.
-        for context in wanted.contexts {
-            if !demands.checks.iter().any(|check| check.name == context) {
-                add_check(&mut demands, context, None);
-            }
-        }
-    }
-    demands.approvals = protection
-        .required_pull_request_reviews
-        .map_or(0, |reviews| reviews.required_approving_review_count);
-    Ok(demands)
+    let found = base::protection(client, &pull.repo, &seen.base.branch).await?;
+    Ok(found.map_or_else(Demands::default, |found| found.demands))
 }
 
 /// Whether a branch that had no classic protection still has none.
@@ -242,17 +123,6 @@ async fn listed(client: &Client, pull: &PullRef, seen: &Seen) -> Result<Listed, 
             Some(true) | None => Listed::Perhaps,
         },
     })
-}
-
-/// Adds a check once. GitHub writes "any App" as null or as -1.
-fn add_check(demands: &mut Demands, name: String, app: Option<i64>) {
-    let check = RequiredCheck {
-        name,
-        app: app.and_then(|id| u64::try_from(id).ok()),
-    };
-    if !demands.checks.contains(&check) {
-        demands.checks.push(check);
-    }
 }
 
 fn join(mut rules: Demands, classic: Demands) -> Demands {

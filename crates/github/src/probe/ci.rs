@@ -5,17 +5,15 @@ use base64::engine::general_purpose::STANDARD;
 use domain::doctor::{SeenChecks, Workflows};
 use domain::facts::Fact;
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{BranchName, RepoName};
+use domain::ids::{CommitSha, RepoName};
 
-use super::{Probe, fact, wire};
-use crate::client::{Listing, segment};
-use crate::wire::{CheckRuns, Statuses};
+use super::{fact, wire};
+use crate::client::{Client, Listing, segment};
+use crate::facts::checks;
+use crate::wire::{Workflow, Workflows as WorkflowPage};
 
 /// How many of the newest pull requests are read: a required check that is on none of them is not on the next.
 const PULLS: usize = 5;
-
-/// 1,000 check runs or statuses on one commit.
-const CHECK_PAGES_MAX: usize = 10;
 
 /// 500 workflows.
 const WORKFLOW_PAGES_MAX: usize = 5;
@@ -29,11 +27,11 @@ const JULES_LINK: &str = "jules.google.com/task/";
 type Recent = Result<Vec<wire::Pull>, Failure>;
 
 /// The newest pull requests.
-pub(super) async fn recent(probe: &Probe, repo: &RepoName) -> Recent {
+pub(super) async fn recent(client: &Client, repo: &RepoName) -> Recent {
     let doing = format!("listing the newest pull requests of {repo}");
     let path =
         format!("/repos/{repo}/pulls?state=all&sort=updated&direction=desc&per_page={PULLS}");
-    let mut pulls: Vec<wire::Pull> = probe.client.get(repo, &path, &doing).await?;
+    let mut pulls: Vec<wire::Pull> = client.get(repo, &path, &doing).await?;
     pulls.truncate(PULLS);
     Ok(pulls)
 }
@@ -55,11 +53,10 @@ pub(super) fn authors(recent: &Recent) -> Vec<String> {
     authors
 }
 
-/// What reported checks on the base and on the newest pull requests.
+/// What reported checks on the base and on the newest pull requests, as far as merging counts it.
 pub(super) async fn checks(
-    probe: &Probe,
-    repo: &RepoName,
-    base: &BranchName,
+    client: &Client,
+    (repo, base): (&RepoName, Option<&CommitSha>),
     recent: &Recent,
 ) -> Fact<SeenChecks> {
     let pulls = recent.as_ref().map(Vec::as_slice).unwrap_or_default();
@@ -67,11 +64,11 @@ pub(super) async fn checks(
         heads: pulls.len(),
         seen: Vec::new(),
     };
-    let heads = pulls.iter().map(|pull| pull.head.sha.clone());
-    for commit in std::iter::once(segment(base.as_str())).chain(heads) {
-        match of_commit(probe, repo, &commit).await {
+    let heads = pulls.iter().filter_map(|pull| pull.head.sha.parse().ok());
+    for commit in base.cloned().into_iter().chain(heads) {
+        match of_commit(client, (repo, &commit)).await {
             Ok(found) => seen.seen.extend(found),
-            // The head of a deleted fork, or a missing base, which has a finding of its own.
+            // The head of a deleted fork.
             Err(failure)
                 if matches!(
                     failure.class,
@@ -86,32 +83,18 @@ pub(super) async fn checks(
 }
 
 async fn of_commit(
-    probe: &Probe,
-    repo: &RepoName,
-    commit: &str,
+    client: &Client,
+    commit: (&RepoName, &CommitSha),
 ) -> Result<Vec<(String, Option<u64>)>, Failure> {
-    let doing = format!("looking for checks on a commit of {repo}");
-    let listing = |path: &str| (path.to_owned(), CHECK_PAGES_MAX);
-    let (runs, pages_max) = listing(&format!("/repos/{repo}/commits/{commit}/check-runs"));
-    let (statuses, _) = listing(&format!("/repos/{repo}/commits/{commit}/status"));
-    let of = |path| Listing {
-        repo,
-        path,
-        pages_max,
-        doing: &doing,
-    };
-    let mut seen = Vec::new();
-    for run in probe.client.list::<CheckRuns>(&of(&runs)).await? {
-        seen.push((run.name, run.app.map(|app| app.id)));
-    }
-    for status in probe.client.list::<Statuses>(&of(&statuses)).await? {
-        seen.push((status.context, None));
-    }
-    Ok(seen)
+    let doing = format!("looking for checks on a commit of {}", commit.0);
+    let runs = checks::runs(client, commit, &doing).await?;
+    let statuses = checks::statuses(client, commit, &doing).await?;
+    let all = runs.into_iter().chain(statuses);
+    Ok(all.map(|check| (check.name, check.app)).collect())
 }
 
 /// The workflows, and with a merge queue also whether any of their files speaks of it.
-pub(super) async fn workflows(probe: &Probe, repo: &RepoName, queued: bool) -> Fact<Workflows> {
+pub(super) async fn workflows(client: &Client, repo: &RepoName, queued: bool) -> Fact<Workflows> {
     let doing = format!("listing the workflows of {repo}");
     let listing = Listing {
         repo,
@@ -119,16 +102,14 @@ pub(super) async fn workflows(probe: &Probe, repo: &RepoName, queued: bool) -> F
         pages_max: WORKFLOW_PAGES_MAX,
         doing: &doing,
     };
-    let read = probe.client.list::<wire::Workflows>(&listing).await;
+    let is_active = |workflow: &&Workflow| workflow.state == "active";
+    let read = client.list::<WorkflowPage>(&listing).await;
     let active = match read {
-        Ok(all) => all
-            .iter()
-            .filter(|workflow| workflow.state == "active")
-            .count(),
+        Ok(all) => all.iter().filter(is_active).count(),
         Err(failure) => return fact(Err(failure), "Actions: read", true),
     };
     let merge_group = if queued {
-        speaks_of_queue(probe, repo).await.ok()
+        speaks_of_queue(client, repo).await.ok()
     } else {
         None
     };
@@ -138,10 +119,10 @@ pub(super) async fn workflows(probe: &Probe, repo: &RepoName, queued: bool) -> F
     })
 }
 
-async fn speaks_of_queue(probe: &Probe, repo: &RepoName) -> Result<bool, Failure> {
+async fn speaks_of_queue(client: &Client, repo: &RepoName) -> Result<bool, Failure> {
     let doing = format!("reading the workflow files of {repo}");
     let path = format!("/repos/{repo}/contents/.github/workflows");
-    let files: Vec<wire::Content> = match probe.client.get(repo, &path, &doing).await {
+    let files: Vec<wire::Content> = match client.get(repo, &path, &doing).await {
         Ok(files) => files,
         Err(failure) if failure.class == FailureClass::NotFound => return Ok(false),
         Err(failure) => return Err(failure),
@@ -153,7 +134,7 @@ async fn speaks_of_queue(probe: &Probe, repo: &RepoName) -> Result<bool, Failure
     for file in files {
         let name = file.path.rsplit('/').next().unwrap_or_default();
         let path = format!("/repos/{repo}/contents/.github/workflows/{}", segment(name));
-        let read: wire::Content = probe.client.get(repo, &path, &doing).await?;
+        let read: wire::Content = client.get(repo, &path, &doing).await?;
         if text(&read).contains("merge_group") {
             return Ok(true);
         }

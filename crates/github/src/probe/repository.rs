@@ -1,25 +1,26 @@
 //! One repository: whether it exists, the credential's permissions in it, and its settings.
 
-use domain::doctor::{May, Repository, RepositoryFacts};
+use domain::doctor::{May, Protection, Repository, RepositoryFacts, Rules};
 use domain::facts::Fact;
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{BranchName, RepoId, RepoName};
+use domain::ids::{BranchName, CommitSha, RepoId, RepoName};
 use domain::policy::MergeMethod;
 
-use super::{Probe, branch, ci, fact, hooks, wire};
-use crate::client::{Listing, branch_path};
+use super::{ci, fact, webhooks, wire};
+use crate::client::{Client, Listing, answered, branch_path};
+use crate::facts::base as demanded;
+use crate::wire::User;
 
 /// A thousand people with write access.
 const PEOPLE_PAGES_MAX: usize = 10;
 
 /// Reads everything.
 pub(super) async fn read(
-    probe: &Probe,
-    repo: &RepoName,
-    base: &BranchName,
+    client: &Client,
+    (repo, base): (&RepoName, &BranchName),
     missing: Vec<String>,
 ) -> RepositoryFacts {
-    let found = match itself(probe, repo).await {
+    let found = match itself(client, repo).await {
         Ok(Found::Here(found)) => found,
         Ok(Found::Elsewhere(there)) => {
             let (to, id) = there.map_or((None, None), |it| (Some(it.full_name), it.id));
@@ -36,18 +37,20 @@ pub(super) async fn read(
             };
         }
     };
-    let recent = ci::recent(probe, repo).await;
-    let (rules, protection) = tokio::join!(
-        branch::rules(probe, repo, base),
-        branch::protection(probe, repo, base)
+    let recent = ci::recent(client, repo).await;
+    let (rules, protection, head) = tokio::join!(
+        rules(client, repo, base),
+        demanded::protection(client, repo, base),
+        head(client, repo, base),
     );
     let queued = rules.known().is_some_and(|rules| rules.demands.merge_queue);
+    let commit = head.known().and_then(Option::as_ref);
     let (checks, workflows, reviewers, jules_label, hooks) = tokio::join!(
-        ci::checks(probe, repo, base, &recent),
-        ci::workflows(probe, repo, queued),
-        reviewers(probe, repo),
-        label(probe, repo),
-        hooks::of_repository(probe, repo),
+        ci::checks(client, (repo, commit), &recent),
+        ci::workflows(client, repo, queued),
+        reviewers(client, repo),
+        label(client, repo),
+        webhooks::of_repository(client, repo),
     );
     RepositoryFacts::Found(Box::new(Repository {
         id: found.id.map(RepoId),
@@ -58,12 +61,12 @@ pub(super) async fn read(
         }),
         missing,
         methods: methods(&found),
-        base: there(probe, repo, base).await,
+        base: is_there(head),
         checks,
         pulls: pulls(&recent),
         workflows,
         rules,
-        protection,
+        protection: fact(protection.map(shown), "Administration: read", true),
         reviewers,
         authors: ci::authors(&recent),
         jules_label,
@@ -77,16 +80,16 @@ enum Found {
     Nowhere,
 }
 
-async fn itself(probe: &Probe, repo: &RepoName) -> Result<Found, Failure> {
+async fn itself(client: &Client, repo: &RepoName) -> Result<Found, Failure> {
     let doing = format!("looking at {repo}");
     let path = format!("/repos/{repo}");
-    let (found, there) = match probe.client.look_at(repo, &path, &doing).await {
+    let (found, there) = match client.look_at(repo, &path, &doing).await {
         Ok(found) => found,
         Err(failure) if failure.class == FailureClass::NotFound => return Ok(Found::Nowhere),
         Err(failure) => return Err(failure),
     };
     if found.status.is_redirection() {
-        let there = there.and_then(|there| probe.read::<wire::Repository>(&there, &doing).ok());
+        let there = there.and_then(|there| answered::<wire::Repository>(&there, &doing).ok());
         return Ok(Found::Elsewhere(
             there.filter(|there| !there.full_name.is_empty()),
         ));
@@ -94,7 +97,7 @@ async fn itself(probe: &Probe, repo: &RepoName) -> Result<Found, Failure> {
     if matches!(found.status.as_u16(), 404 | 410) {
         return Ok(Found::Nowhere);
     }
-    let found: wire::Repository = probe.read(&found, &doing)?;
+    let found: wire::Repository = answered(&found, &doing)?;
     // Names are compared as GitHub does; another name means that the old one is only led on.
     if !found.full_name.is_empty() && !found.full_name.eq_ignore_ascii_case(&repo.to_string()) {
         return Ok(Found::Elsewhere(Some(found)));
@@ -113,16 +116,53 @@ fn methods(found: &wire::Repository) -> Option<Vec<MergeMethod>> {
     Some(allowed.map(|(method, _)| method).collect())
 }
 
-async fn there(probe: &Probe, repo: &RepoName, base: &BranchName) -> Fact<bool> {
+/// What rulesets demand, and which of them the credential may bypass.
+async fn rules(client: &Client, repo: &RepoName, base: &BranchName) -> Fact<Rules> {
+    let found = match demanded::rules(client, repo, base).await {
+        Ok(found) => found,
+        Err(failure) => return fact(Err(failure), "Metadata: read", false),
+    };
+    let doing = format!("reading the rules of {repo}'s branch {base}");
+    let mut bypassed = Vec::new();
+    for id in found.rulesets {
+        let path = format!("/repos/{repo}/rulesets/{id}");
+        // Rulesets of an organization may be unreadable here; then nothing is reported.
+        let read = client.get::<wire::Ruleset>(repo, &path, &doing).await;
+        bypassed.extend(read.ok().filter(wire::Ruleset::may_be_bypassed));
+    }
+    Fact::Known(Rules {
+        demands: found.demands,
+        methods: found.methods,
+        bypassed: bypassed.into_iter().map(|it| it.name).collect(),
+    })
+}
+
+fn shown(found: Option<demanded::BranchProtection>) -> Option<Protection> {
+    found.map(|found| Protection {
+        demands: found.demands,
+        admins_too: found.admins_too,
+    })
+}
+
+/// The newest commit of the base; none when there is no such branch.
+async fn head(client: &Client, repo: &RepoName, base: &BranchName) -> Fact<Option<CommitSha>> {
     let doing = format!("looking for {repo}'s branch {base}");
     let path = format!("/repos/{repo}/branches/{}", branch_path(base.as_str()));
-    match probe
-        .client
-        .get::<serde_json::Value>(repo, &path, &doing)
-        .await
-    {
-        Err(failure) if failure.class == FailureClass::NotFound => Fact::Known(false),
-        read => fact(read.map(|_| true), "Contents: read", false),
+    match client.get::<wire::Branch>(repo, &path, &doing).await {
+        Err(failure) if failure.class == FailureClass::NotFound => Fact::Known(None),
+        read => fact(
+            read.map(|found| Some(found.commit.sha)),
+            "Contents: read",
+            false,
+        ),
+    }
+}
+
+fn is_there(head: Fact<Option<CommitSha>>) -> Fact<bool> {
+    match head {
+        Fact::Known(head) => Fact::Known(head.is_some()),
+        Fact::Forbidden { permission } => Fact::Forbidden { permission },
+        Fact::Unknown { why } => Fact::Unknown { why },
     }
 }
 
@@ -132,7 +172,7 @@ fn pulls(recent: &Result<Vec<wire::Pull>, Failure>) -> Fact<()> {
 }
 
 /// People with write access; bots cannot be asked for a review.
-async fn reviewers(probe: &Probe, repo: &RepoName) -> Fact<Vec<String>> {
+async fn reviewers(client: &Client, repo: &RepoName) -> Fact<Vec<String>> {
     let doing = format!("listing who may write to {repo}");
     let listing = Listing {
         repo,
@@ -140,7 +180,7 @@ async fn reviewers(probe: &Probe, repo: &RepoName) -> Fact<Vec<String>> {
         pages_max: PEOPLE_PAGES_MAX,
         doing: &doing,
     };
-    let read = probe.client.list::<Vec<wire::User>>(&listing).await;
+    let read = client.list::<Vec<User>>(&listing).await;
     let people = read.map(|people| {
         let people = people.into_iter().filter(|person| person.kind != "Bot");
         people.map(|person| person.login).collect()
@@ -148,14 +188,10 @@ async fn reviewers(probe: &Probe, repo: &RepoName) -> Fact<Vec<String>> {
     fact(people, "Metadata: read", true)
 }
 
-async fn label(probe: &Probe, repo: &RepoName) -> Fact<bool> {
+async fn label(client: &Client, repo: &RepoName) -> Fact<bool> {
     let doing = format!("looking for the label `jules` in {repo}");
     let path = format!("/repos/{repo}/labels/jules");
-    match probe
-        .client
-        .get::<serde_json::Value>(repo, &path, &doing)
-        .await
-    {
+    match client.get::<serde_json::Value>(repo, &path, &doing).await {
         Err(failure) if failure.class == FailureClass::NotFound => Fact::Known(false),
         read => fact(read.map(|_| true), "Issues: read", false),
     }

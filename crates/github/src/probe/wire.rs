@@ -2,17 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use domain::ids::CommitSha;
 use serde::Deserialize;
-
-use crate::client::Page;
-
-/// A person, as GitHub shows them.
-#[derive(Debug, Deserialize)]
-pub(super) struct User {
-    pub(super) login: String,
-    #[serde(rename = "type", default)]
-    pub(super) kind: String,
-}
 
 /// `GET /app`.
 #[derive(Debug, Deserialize)]
@@ -60,7 +51,7 @@ pub(super) struct Pull {
     #[serde(default)]
     pub(super) body: Option<String>,
     #[serde(default)]
-    pub(super) user: Option<User>,
+    pub(super) user: Option<crate::wire::User>,
     pub(super) head: Head,
 }
 
@@ -68,32 +59,6 @@ pub(super) struct Pull {
 #[derive(Debug, Deserialize)]
 pub(super) struct Head {
     pub(super) sha: String,
-}
-
-/// A page of `GET /repos/{owner}/{repo}/actions/workflows`.
-#[derive(Debug, Deserialize)]
-pub(super) struct Workflows {
-    total_count: u64,
-    workflows: Vec<Workflow>,
-}
-
-/// One workflow.
-#[derive(Debug, Deserialize)]
-pub(super) struct Workflow {
-    #[serde(default)]
-    pub(super) state: String,
-}
-
-impl Page for Workflows {
-    type Item = Workflow;
-
-    fn total(&self) -> Option<u64> {
-        Some(self.total_count)
-    }
-
-    fn items(self) -> Vec<Workflow> {
-        self.workflows
-    }
 }
 
 /// One entry of a folder, or a file with its content.
@@ -106,105 +71,33 @@ pub(super) struct Content {
     pub(super) content: Option<String>,
 }
 
-/// One rule of a branch.
-#[derive(Debug, Deserialize)]
-pub(super) struct Rule {
-    #[serde(rename = "type")]
-    pub(super) kind: String,
-    #[serde(default)]
-    pub(super) ruleset_id: Option<u64>,
-    #[serde(default)]
-    pub(super) parameters: serde_json::Value,
-}
-
 /// `GET /repos/{owner}/{repo}/rulesets/{id}`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Ruleset {
     #[serde(default)]
     pub(super) name: String,
     #[serde(default)]
-    pub(super) current_user_can_bypass: Option<String>,
+    current_user_can_bypass: Option<String>,
 }
 
-/// Parameters of the rule `required_status_checks`.
+impl Ruleset {
+    /// Whether it stops no merge of the credential's.
+    pub(super) fn may_be_bypassed(&self) -> bool {
+        let may = self.current_user_can_bypass.as_deref();
+        matches!(may, Some("always" | "pull_requests_only" | "exempt"))
+    }
+}
+
+/// `GET /repos/{owner}/{repo}/branches/{branch}`.
 #[derive(Debug, Deserialize)]
-pub(super) struct ChecksRule {
-    pub(super) required_status_checks: Vec<RuleCheck>,
+pub(super) struct Branch {
+    pub(super) commit: Tip,
 }
 
-/// One check that a ruleset requires.
+/// The newest commit of a branch.
 #[derive(Debug, Deserialize)]
-pub(super) struct RuleCheck {
-    pub(super) context: String,
-    #[serde(default)]
-    pub(super) integration_id: Option<i64>,
-}
-
-/// Parameters of the rule `pull_request`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct PullRule {
-    pub(super) required_approving_review_count: u32,
-    pub(super) allowed_merge_methods: Option<Vec<String>>,
-}
-
-/// `GET /repos/{owner}/{repo}/branches/{branch}/protection`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Protection {
-    pub(super) required_status_checks: Option<ProtectionChecks>,
-    pub(super) required_pull_request_reviews: Option<ProtectionReviews>,
-    pub(super) enforce_admins: Option<Enabled>,
-}
-
-/// What classic protection requires of checks.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct ProtectionChecks {
-    pub(super) contexts: Vec<String>,
-    pub(super) checks: Vec<ProtectionCheck>,
-}
-
-/// One check that classic protection requires.
-#[derive(Debug, Deserialize)]
-pub(super) struct ProtectionCheck {
-    pub(super) context: String,
-    #[serde(default)]
-    pub(super) app_id: Option<i64>,
-}
-
-/// What classic protection requires of reviews.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct ProtectionReviews {
-    pub(super) required_approving_review_count: u32,
-}
-
-/// Something that is on or off.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Enabled {
-    pub(super) enabled: bool,
-}
-
-/// A webhook of a repository.
-#[derive(Debug, Deserialize)]
-pub(super) struct Hook {
-    pub(super) id: u64,
-    #[serde(default)]
-    pub(super) active: bool,
-    #[serde(default)]
-    pub(super) events: Vec<String>,
-    #[serde(default)]
-    pub(super) config: HookConfig,
-}
-
-/// Where a webhook posts to, and in which form.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct HookConfig {
-    pub(super) url: String,
-    pub(super) content_type: String,
+pub(super) struct Tip {
+    pub(super) sha: CommitSha,
 }
 
 /// One delivery of a webhook.

@@ -1,178 +1,63 @@
-//! A table of everything that is wrong, and how the door names it: always 4xx, always with the field.
+//! Refusals that the OpenAPI document cannot tell, each with its field.
+//! [`crate::matrix`] tries what every route, parameter and field of the document refuses.
 
-use axum::body::Body;
-use axum::http::{Method, Request};
+use axum::http::Method;
 use serde_json::json;
 
-use crate::world::{TOKEN, World, send};
+use crate::world::World;
 
-/// A body of `POST /jobs`, and the status, code and field of its refusal.
-const ORDERS: &[(&str, u16, &str, Option<&str>)] = &[
-    ("", 400, "bad_json", None),
-    ("   ", 400, "bad_json", None),
-    ("{", 400, "bad_json", None),
-    ("nonsense", 400, "bad_json", None),
-    ("null", 400, "bad_json", None),
-    (r#"["acme/shop",null,"x"]"#, 400, "bad_json", None),
-    (
-        r#"{"repo":"acme/shop","prompt":"x"} {}"#,
-        400,
-        "bad_json",
-        None,
-    ),
-    (
-        r#"{"repo":"acme/shop","prompt":"x",}"#,
-        400,
-        "bad_json",
-        None,
-    ),
-    ("{}", 422, "missing_field", Some("repo")),
-    (
-        r#"{"repo":"acme/shop"}"#,
-        422,
-        "missing_field",
-        Some("prompt"),
-    ),
-    (r#"{"repo":5,"prompt":"x"}"#, 422, "bad_field", Some("repo")),
-    (
-        r#"{"repo":"shop","prompt":"x"}"#,
-        422,
-        "bad_field",
-        Some("repo"),
-    ),
-    (
-        r#"{"repo":"a/../b","prompt":"x"}"#,
-        422,
-        "bad_field",
-        Some("repo"),
-    ),
-    (
-        r#"{"repo":"acme/shop","prompt":["x"]}"#,
-        422,
-        "bad_field",
-        Some("prompt"),
-    ),
-    (
-        r#"{"repo":"acme/shop","prompt":"x","branch":"a..b"}"#,
-        422,
-        "bad_field",
-        Some("branch"),
-    ),
-    (
-        r#"{"repo":"acme/shop","prompt":"x","agent":"Z AI"}"#,
-        422,
-        "bad_field",
-        Some("agent"),
-    ),
-    (
-        r#"{"repo":"acme/shop","prompt":"x","title":7}"#,
-        422,
-        "bad_field",
-        Some("title"),
-    ),
-    (
-        r#"{"repo":"acme/shop","prompt":"x","brunch":"y"}"#,
-        422,
-        "unknown_field",
-        Some("brunch"),
-    ),
+/// A body of `POST /jobs`, and the code and field of its refusal.
+const ORDERS: &[(&str, &str, &str)] = &[
     (
         r#"{"repo":"acme/shop","repo":"acme/shop","prompt":"x"}"#,
-        422,
         "doubled_field",
-        Some("repo"),
+        "repo",
     ),
     (
         r#"{"repo":"acme/none","prompt":"x"}"#,
-        422,
         "unknown_name",
-        Some("repo"),
+        "repo",
     ),
     (
         r#"{"repo":"acme/shop","prompt":"x","agent":"nobody"}"#,
-        422,
         "unknown_name",
-        Some("agent"),
+        "agent",
     ),
     (
         r#"{"repo":"acme/other","prompt":"x"}"#,
-        422,
         "branch_missing",
-        Some("branch"),
+        "branch",
     ),
     (
         r#"{"repo":"acme/shop","prompt":" \n "}"#,
-        422,
         "prompt_empty",
-        Some("prompt"),
+        "prompt",
     ),
 ];
 
-/// A verb with a body, and the status, code and field of its refusal.
-const VERBS: &[(&str, &str, u16, &str, Option<&str>)] = &[
-    ("say", "", 400, "bad_json", None),
-    ("say", "{}", 422, "missing_field", Some("message")),
-    ("say", r#"{"message":5}"#, 422, "bad_field", Some("message")),
-    (
-        "say",
-        r#"{"message":{"text":"x"}}"#,
-        422,
-        "unknown_field",
-        Some("text"),
-    ),
-    (
-        "say",
-        r#"{"message":"  "}"#,
-        422,
-        "message_empty",
-        Some("message"),
-    ),
-    (
-        "say",
-        r#"{"message":"x","force":true}"#,
-        422,
-        "unknown_field",
-        Some("force"),
-    ),
-    ("merge", r#"{"sha":"abc"}"#, 422, "bad_field", Some("sha")),
-    (
-        "merge",
-        r#"{"force":true}"#,
-        422,
-        "never_forced",
-        Some("force"),
-    ),
-    ("merge", "[]", 400, "bad_json", None),
-    (
-        "approve",
-        r#"{"plan":"x"}"#,
-        422,
-        "unknown_field",
-        Some("plan"),
-    ),
-    ("cancel", r#"{"by":5}"#, 422, "bad_field", Some("by")),
-    (
-        "retry",
-        r#"{"now":true}"#,
-        422,
-        "unknown_field",
-        Some("now"),
-    ),
+/// A body of `POST /jobs/{job}:say`, and the code and field of its refusal.
+const MESSAGES: &[(&str, &str, &str)] = &[
+    (r#"{"message":{"text":"x"}}"#, "unknown_field", "text"),
+    (r#"{"message":"  "}"#, "message_empty", "message"),
 ];
 
 #[tokio::test]
-async fn bad_orders_name_the_field() {
+async fn bad_orders_and_messages_name_the_field() {
     let world = World::new().await;
-    for (body, status, code, field) in ORDERS {
-        let answer = world.call(Method::POST, "/jobs", (&[], body)).await;
-        assert_eq!(answer.code(*status), *code, "{body}: {answer:?}");
-        assert_eq!(
-            answer.json()["field"].as_str(),
-            *field,
-            "{body}: {answer:?}"
-        );
+    let refuses = async |path: &str, (body, code, field): (&str, &str, &str)| {
+        let answer = world.call(Method::POST, path, (&[], body)).await;
+        assert_eq!(answer.code(422), code, "{body}: {answer:?}");
+        assert_eq!(answer.json()["field"], field, "{body}: {answer:?}");
+    };
+    for row in ORDERS {
+        refuses("/jobs", *row).await;
     }
     assert_eq!(world.get("/jobs").await.ok(200)["jobs"], json!([]));
+    let id = world.watched(|_| {}).await;
+    world.messages().await;
+    for row in MESSAGES {
+        refuses(&format!("/jobs/{id}:say"), *row).await;
+    }
     assert_eq!(world.messages().await, []);
 }
 
@@ -223,46 +108,6 @@ async fn texts_that_are_too_long_are_refused_however_they_are_escaped() {
         let answer = world.post(&say, &message(hidden(bytes))).await;
         assert!(answer.status.is_client_error(), "{answer:?}");
     }
-    let body = format!(r#"{{"message":"{}"}}"#, "x".repeat(1024 * 1024));
-    for path in ["/jobs", &say] {
-        let answer = world.call(Method::POST, path, (&[], &body)).await;
-        assert_eq!(answer.code(413), "too_large");
-    }
-}
-
-#[tokio::test]
-async fn bad_messages_and_other_orders_name_the_field() {
-    let world = World::new().await;
-    let id = world.watched(|_| {}).await;
-    for (verb, body, status, code, field) in VERBS {
-        let answer = world
-            .call(Method::POST, &format!("/jobs/{id}:{verb}"), (&[], body))
-            .await;
-        assert_eq!(answer.code(*status), *code, "{verb} {body}: {answer:?}");
-        assert_eq!(answer.json()["field"].as_str(), *field, "{verb} {body}");
-    }
-    let event = format!("/events/evt_{}/ack", "0".repeat(32));
-    for (path, body, status, code, field) in [
-        (
-            "/events/nothing/ack",
-            r#"{"agent":"zai"}"#,
-            400,
-            "bad_id",
-            "event_id",
-        ),
-        (
-            event.as_str(),
-            r#"{"agent":"Z"}"#,
-            422,
-            "bad_field",
-            "agent",
-        ),
-        (event.as_str(), "{}", 422, "missing_field", "agent"),
-    ] {
-        let answer = world.call(Method::POST, path, (&[], body)).await;
-        assert_eq!(answer.code(status), code, "{path} {body}");
-        assert_eq!(answer.json()["field"], field);
-    }
 }
 
 #[tokio::test]
@@ -270,19 +115,9 @@ async fn bad_parameters_are_named_with_their_value() {
     let world = World::new().await;
     for (query, field) in [
         ("limit=0", "limit"),
-        ("limit=201", "limit"),
-        ("limit=-1", "limit"),
-        ("limit=ten", "limit"),
-        ("limit=", "limit"),
-        ("limit=99999999999999999999", "limit"),
-        ("repo=shop", "repo"),
-        ("repo=", "repo"),
         ("repo=a/b/c", "repo"),
-        ("cursor=", "cursor"),
-        ("cursor=x", "cursor"),
         ("cursor=j1.1.x", "cursor"),
         ("cursor=e1.1.", "cursor"),
-        ("colour=red", "colour"),
     ] {
         let answer = world.get(&format!("/jobs?{query}")).await;
         assert_eq!(answer.code(400), "bad_parameter", "{query}");
@@ -297,22 +132,8 @@ async fn bad_parameters_are_named_with_their_value() {
 async fn names_that_nothing_has_are_not_found() {
     let world = World::new().await;
     let id = world.job("acme/shop").await;
-    let long = "x".repeat(3_000);
-    for name in [
-        "01j00000000000000000000000",
-        "123",
-        "no.such",
-        "%2e%2e%2f",
-        "%00",
-        "a%20b",
-        long.as_str(),
-    ] {
-        for rest in ["", "/why", "/events", "/artifacts"] {
-            let answer = world.get(&format!("/jobs/{name}{rest}")).await;
-            assert_eq!(answer.code(404), "no_such_job", "{name}{rest}");
-            assert!(answer.text.len() < 1_500, "{}", answer.text.len());
-        }
-        let answer = world.post(&format!("/jobs/{name}:retry"), &json!({})).await;
+    for name in ["01j00000000000000000000000", "123", "%2e%2e%2f"] {
+        let answer = world.get(&format!("/jobs/{name}")).await;
         assert_eq!(answer.code(404), "no_such_job", "{name}");
     }
     assert_eq!(world.get("/jobs/%ff").await.code(400), "bad_path");
@@ -324,9 +145,6 @@ async fn names_that_nothing_has_are_not_found() {
     let effect = "0".repeat(32);
     let answer = world.get(&format!("/jobs/{id}/effects/{effect}")).await;
     assert_eq!(answer.code(404), "no_such_effect");
-    let answer = world.get(&format!("/jobs/{id}/effects/x")).await;
-    assert_eq!(answer.code(400), "bad_id");
-    assert_eq!(answer.json()["field"], "effect_id");
 }
 
 #[tokio::test]
@@ -343,41 +161,4 @@ async fn methods_that_a_path_does_not_know_are_told_with_those_it_does() {
         assert_eq!(answer.code(405), "no_such_method", "{method} {path}");
         assert_eq!(answer.header("allow"), allowed, "{method} {path}");
     }
-}
-
-#[tokio::test]
-async fn bad_names_of_orders_are_refused() {
-    let world = World::new().await;
-    let order = json!({"repo": "acme/shop", "prompt": "x"}).to_string();
-    let long = "k".repeat(256);
-    for headers in [
-        vec![("idempotency-key", "")],
-        vec![("idempotency-key", "  ")],
-        vec![("idempotency-key", long.as_str())],
-        vec![("idempotency-key", "ä")],
-        vec![("idempotency-key", "a"), ("idempotency-key", "b")],
-    ] {
-        let answer = world.call(Method::POST, "/jobs", (&headers, &order)).await;
-        assert_eq!(answer.code(400), "bad_idempotency_key", "{headers:?}");
-        assert_eq!(answer.json()["field"], "idempotency-key");
-    }
-}
-
-#[tokio::test]
-async fn bytes_that_are_no_text_are_refused() {
-    let world = World::new().await;
-    let body: &[u8] = b"{\"repo\":\"acme/shop\",\"prompt\":\"\xff\xfe\"}";
-    let request = Request::post("/jobs")
-        .header("authorization", format!("Bearer {TOKEN}"))
-        .body(Body::from(body))
-        .unwrap();
-    let answer = send(&world.router, request).await;
-    assert_eq!(answer.code(400), "bad_json");
-    let deep = format!(
-        r#"{{"message":{}1{}}}"#,
-        "[".repeat(5_000),
-        "]".repeat(5_000)
-    );
-    let answer = world.call(Method::POST, "/jobs/1:say", (&[], &deep)).await;
-    assert!(answer.status.is_client_error(), "{answer:?}");
 }

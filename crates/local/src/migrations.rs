@@ -16,20 +16,10 @@ struct Step {
 }
 
 /// The steps; after step `n`, counted from 0, the schema version is `n + 1`.
-const MIGRATIONS: &[Step] = &[
-    Step {
-        sql: include_str!("migrations/0001_records_and_queues.sql"),
-        bodies: 1,
-    },
-    Step {
-        sql: include_str!("migrations/0002_forgetting.sql"),
-        bodies: 1,
-    },
-    Step {
-        sql: include_str!("migrations/0003_words.sql"),
-        bodies: 1,
-    },
-];
+const MIGRATIONS: &[Step] = &[Step {
+    sql: include_str!("migrations/0001_initial.sql"),
+    bodies: 1,
+}];
 
 // A new body schema without its migration step fails here.
 const _: () = assert!(
@@ -72,7 +62,11 @@ pub(crate) fn look(connection: &Connection) -> rusqlite::Result<Found> {
 
 /// Takes every step that is missing, each in its own transaction.
 pub(crate) fn apply(connection: &mut Connection) -> rusqlite::Result<()> {
-    for (version, step) in (1_i64..).zip(MIGRATIONS) {
+    apply_all(connection, MIGRATIONS)
+}
+
+fn apply_all(connection: &mut Connection, steps: &[Step]) -> rusqlite::Result<()> {
+    for (version, step) in (1_i64..).zip(steps) {
         apply_step(connection, version, step.sql)?;
     }
     Ok(())
@@ -91,11 +85,53 @@ fn apply_step(connection: &mut Connection, version: i64, step: &str) -> rusqlite
     transaction.commit()
 }
 
-/// Makes a file as the first schema had it, with one record.
 #[cfg(test)]
-pub(crate) fn first_schema(path: &std::path::Path) {
-    let mut connection = Connection::open(path).unwrap();
-    apply_step(&mut connection, 1, MIGRATIONS[0].sql).unwrap();
-    let record = "INSERT INTO records (pk, sk, version, body) VALUES ('P', 'S', 3, '{}')";
-    connection.execute(record, []).unwrap();
+mod tests {
+    use super::*;
+
+    const INITIAL: &str = include_str!("migrations/0001_initial.sql");
+
+    fn step(sql: &'static str) -> Step {
+        Step { sql, bodies: 1 }
+    }
+
+    fn version(connection: &Connection) -> i64 {
+        connection
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .unwrap()
+    }
+
+    #[test]
+    fn each_missing_step_is_taken_once_and_the_records_stay() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        apply(&mut connection).unwrap();
+        let record = "INSERT INTO records (pk, sk, version, body) VALUES ('a', 'b', 3, 'c')";
+        connection.execute(record, []).unwrap();
+        let next = [
+            step(INITIAL),
+            step("ALTER TABLE records ADD COLUMN next TEXT"),
+        ];
+        // A step that is taken again fails, since the column is there already.
+        for _ in 0..2 {
+            apply_all(&mut connection, &next).unwrap();
+            assert_eq!(version(&connection), 2);
+        }
+        let kept = "SELECT version FROM records WHERE pk = 'a' AND next IS NULL";
+        let kept: i64 = connection.query_row(kept, [], |row| row.get(0)).unwrap();
+        assert_eq!(kept, 3);
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_file_at_the_step_before() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let steps = [
+            step(INITIAL),
+            step("CREATE TABLE half (x); this is no statement"),
+        ];
+        assert!(apply_all(&mut connection, &steps).is_err());
+        assert_eq!(version(&connection), 1);
+        let half = "SELECT count(*) FROM sqlite_schema WHERE name = 'half'";
+        let half: i64 = connection.query_row(half, [], |row| row.get(0)).unwrap();
+        assert_eq!(half, 0);
+    }
 }

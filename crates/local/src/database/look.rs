@@ -96,4 +96,16 @@ mod tests {
         ));
         assert!(!path.exists());
     }
+    /// An empty file stands for one that lacks a step: what creates a database may be stopped before the first.
+    #[test]
+    fn a_file_that_lacks_a_step_is_not_read_before_it_is_brought_up_to_date() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gaffer.db");
+        std::fs::write(&path, "").unwrap();
+        let error = Database::open_to_read(&path).unwrap_err();
+        assert!(matches!(error, Error::Older { found: 0, .. }), "{error:?}");
+        assert!(error.to_string().contains("brings it up to date"));
+        drop(Database::open(&path).unwrap());
+        assert!(Database::open_to_read(&path).is_ok());
+    }
 }

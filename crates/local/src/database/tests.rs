@@ -138,23 +138,6 @@ fn a_folder_below_a_file_cannot_be_made() {
     ));
 }
 
-#[test]
-fn migrations_are_taken_once() {
-    let mut connection = Connection::open_in_memory().unwrap();
-    migrations::apply(&mut connection).unwrap();
-    connection
-        .execute(
-            "INSERT INTO records (pk, sk, version, body) VALUES ('a', 'b', 1, 'c')",
-            [],
-        )
-        .unwrap();
-    migrations::apply(&mut connection).unwrap();
-    let kept: i64 = connection
-        .query_row("SELECT count(*) FROM records", [], |row| row.get(0))
-        .unwrap();
-    assert_eq!(kept, 1);
-}
-
 /// Which of them is first is left to chance, so they start more than once.
 #[test]
 fn many_processes_may_start_on_one_new_file() {

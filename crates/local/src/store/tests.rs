@@ -7,7 +7,6 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Store, read};
 use crate::database::Database;
-use crate::migrations;
 
 fn record(pk: &str) -> Record {
     Record {
@@ -328,18 +327,4 @@ async fn what_may_be_forgotten_goes_the_oldest_first_and_nothing_else() {
     assert_eq!(store.forget(at(3), 2).await.unwrap(), 1);
     assert_eq!(store.forget(at(3), 2).await.unwrap(), 0);
     assert_eq!(left().await, ["4", "kept"]);
-}
-
-#[tokio::test]
-async fn a_file_of_the_first_schema_is_brought_up_to_date_and_is_not_read_before() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("gaffer.db");
-    migrations::first_schema(&path);
-    let told = Database::open_to_read(&path).unwrap_err().to_string();
-    assert!(told.contains("brings it up to date"), "{told}");
-    let store = Store::new(&Database::open(&path).unwrap());
-    let found = store.scan(None, 10).await.unwrap();
-    assert_eq!(found.len(), 1);
-    assert_eq!((found[0].version, found[0].forget), (3, None));
-    assert!(Database::open_to_read(&path).is_ok());
 }

@@ -79,7 +79,7 @@ fn a_newer_gaffer_wrote_the_database() {
     file.seek(SeekFrom::Start(60)).unwrap();
     file.write_all(&99_u32.to_be_bytes()).unwrap();
     expect![[r#"
-        error    store_newer  data folder DATA: the database DATA/gaffer.db has schema 99, this gaffer knows up to 3; upgrade gaffer (nothing was changed) | cause: a newer Gaffer wrote the database; this one does not know what it means and changes nothing | mend: run the newer gaffer again, or run `gaffer restore FILE --replace --data DATA` with a backup of before the upgrade
+        error    store_newer  data folder DATA: the database DATA/gaffer.db has schema 99, this gaffer knows up to 1; upgrade gaffer (nothing was changed) | cause: a newer Gaffer wrote the database; this one does not know what it means and changes nothing | mend: run the newer gaffer again, or run `gaffer restore FILE --replace --data DATA` with a backup of before the upgrade
     "#]].assert_eq(&clinic.ills(&[]));
     clinic.ok(&["restore", &backup, "--replace"]);
     assert_eq!(clinic.ills(&[]), "");
@@ -92,9 +92,9 @@ fn an_older_gaffer_wrote_the_database() {
     let path = clinic.world.data().join("gaffer.db");
     let mut file = OpenOptions::new().write(true).open(path).unwrap();
     file.seek(SeekFrom::Start(60)).unwrap();
-    file.write_all(&1_u32.to_be_bytes()).unwrap();
+    file.write_all(&0_u32.to_be_bytes()).unwrap();
     expect![[r#"
-        error    store_older  data folder DATA: the database DATA/gaffer.db has schema 1, and this gaffer reads 3; start `gaffer up` once, which brings it up to date (nothing was changed) | cause: an older Gaffer wrote the database, and what only looks at it does not bring it up to date | mend: start `gaffer up --data DATA` once: it brings the database up to date and keeps everything in it
+        error    store_older  data folder DATA: the database DATA/gaffer.db has schema 0, and this gaffer reads 1; start `gaffer up` once, which brings it up to date (nothing was changed) | cause: an older Gaffer wrote the database, and what only looks at it does not bring it up to date | mend: start `gaffer up --data DATA` once: it brings the database up to date and keeps everything in it
     "#]].assert_eq(&clinic.ills(&[]));
 }
 

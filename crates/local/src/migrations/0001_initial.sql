@@ -10,12 +10,18 @@ CREATE TABLE records (
     due_ns INTEGER,
     list_name TEXT,
     list_sort TEXT,
+    -- After when the record may be forgotten, in seconds since 1970. Most are kept.
+    forget_s INTEGER,
+    -- What the record is counted as in its list: an index answers how many there are of each.
+    list_word TEXT,
     PRIMARY KEY (pk, sk),
     CHECK ((list_name IS NULL) = (list_sort IS NULL))
 ) STRICT;
 
 CREATE INDEX records_due ON records (due_ns, pk, sk) WHERE due_ns IS NOT NULL;
 CREATE INDEX records_list ON records (list_name, list_sort, pk, sk) WHERE list_name IS NOT NULL;
+CREATE INDEX records_forget ON records (forget_s) WHERE forget_s IS NOT NULL;
+CREATE INDEX records_word ON records (list_name, list_word) WHERE list_name IS NOT NULL;
 
 -- AUTOINCREMENT, so that a receipt of a removed message can never name a later one.
 CREATE TABLE messages (

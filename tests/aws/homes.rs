@@ -42,8 +42,6 @@ fn key((pk, sk): (&str, &str)) -> Key {
 
 struct Player {
     dice: StdRng,
-    /// The partition that a version before left, with each record by itself; what its records belong to is never deleted.
-    older: Option<&'static str>,
 }
 
 impl Player {
@@ -93,10 +91,9 @@ impl Player {
             (Some(version), _) => Expect::Version(version),
             (None, _) => Expect::Absent,
         };
-        let stays = self.older == Some(&*key.pk) && key.sk == "META";
         match self.dice.random_range(0..6) {
-            0 if !stays => Write::Delete { key, expect },
-            0 | 1 => Write::Check { key, expect },
+            0 => Write::Delete { key, expect },
+            1 => Write::Check { key, expect },
             _ => Write::Put {
                 record: self.record(key),
                 expect,
@@ -183,44 +180,11 @@ async fn play(table: &Table, memory: &MemoryRecords, mut player: Player) {
     );
 }
 
-fn player(older: Option<&'static str>) -> Player {
-    let dice = StdRng::seed_from_u64(SEED);
-    Player { dice, older }
-}
-
 #[tokio::test]
 async fn a_table_is_as_a_store_in_memory_is() {
     let (table, memory) = (cloud::new_table().await, MemoryRecords::default());
-    play(&table, &memory, player(None)).await;
-}
-
-/// Also where a version before left each record as an item of its own.
-#[tokio::test]
-async fn so_is_a_table_that_a_version_before_left() {
-    let (table, memory) = (cloud::new_table().await, MemoryRecords::default());
-    let mut player = player(Some("JOB#1"));
-    let mut left = Vec::new();
-    // A message about an unreadable pull request exists without it.
-    let alone = ("PR#acme/shop#7", "OUT#f");
-    for at in [
-        ("JOB#1", "META"),
-        ("JOB#1", "FX#a"),
-        ("JOB#1", "OUT#c"),
-        alone,
-    ] {
-        let record = Record {
-            version: 1,
-            ..player.record(key(at))
-        };
-        let put = Write::Put {
-            record: record.clone(),
-            expect: Expect::Absent,
-        };
-        memory.commit(vec![put]).await.expect("a record");
-        left.push(record);
-    }
-    cloud::as_before(&table, "JOB#1", left).await;
-    play(&table, &memory, player).await;
+    let dice = StdRng::seed_from_u64(SEED);
+    play(&table, &memory, Player { dice }).await;
 }
 
 /// A query of due rows returns an unreadable item as well: it fails alone, when it is handled.

@@ -10,8 +10,6 @@ use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use axum::http::request::Builder;
 use domain::ids::JobId;
-use engine::keys;
-use engine::ports::Record;
 use lambda_runtime::{Context, LambdaEvent};
 use serde_json::{Value, json};
 use tests::cloud::{Asked, Gate, LAMBDA, Storm};
@@ -19,7 +17,6 @@ use tests::grants::granted;
 use tests::infra::template;
 use tests::world::{Demo, REPO, World};
 use tower::ServiceExt;
-use ulid::Ulid;
 
 /// Lambda's own calls with the function's role: reading the queue that is mapped to it, and its logs.
 ///
@@ -82,7 +79,6 @@ async fn begin_all(world: &World, job: &JobId) {
     for path in ["/healthz", "/status", "/jobs", "/metrics", &events] {
         ask(&api, Request::get(path), Body::empty()).await;
     }
-    leave_as_before(job, world).await;
     look_at(job, world).await;
     let order = json!({ "repo": REPO, "prompt": "Add a test" });
     let ordered = ask(&api, Request::post("/jobs"), Body::from(order.to_string())).await;
@@ -106,20 +102,6 @@ async fn look_at(job: &JobId, world: &World) {
     let path = format!("/jobs/{job}?fresh=1");
     let later = ask(&api::router(door), Request::get(path), Body::empty()).await;
     assert!(later["ask_again"].is_string(), "{later}");
-}
-
-/// Leaves a job with a wake-up to send as a version did that kept every record by itself: such a stack is upgraded with all that is in it.
-async fn leave_as_before(id: &JobId, world: &World) {
-    let work = json!({ "schema": 1, "it": { "look_at": "job", "id": id } });
-    let wake_up = Record {
-        key: keys::out(&keys::job_pk(id), &Ulid::generate()),
-        version: 1,
-        body: work.to_string(),
-        due: Some(world.desk.now()),
-        list: None,
-        forget: None,
-    };
-    world.as_before(&keys::job_pk(id), vec![wake_up]).await;
 }
 
 async fn ask(api: &Router, request: Builder, body: Body) -> Value {

@@ -3,7 +3,6 @@
 mod asked;
 mod delays;
 mod gate;
-mod older;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +32,6 @@ use gate::PATIENCE;
 
 pub use asked::Asked;
 pub use gate::{Gate, LAMBDA, Trouble};
-pub use older::as_before;
 
 /// Longest wait for a new table: real ones take ten seconds.
 const TABLE_WITHIN: Duration = Duration::from_secs(60);
@@ -223,11 +221,6 @@ impl Cloud {
             name,
             queue,
         }
-    }
-
-    /// Its table.
-    pub(crate) fn table(&self) -> &Table {
-        &self.table
     }
 
     /// Without a gate, as the checks at the end of a story see it.

@@ -23,8 +23,7 @@ pub struct Event {
     pub account: AccountName,
     /// Which of the job's sessions, from 1; 0 when a whole account is affected.
     pub attempt: u32,
-    /// Position among its job's events, from 1, in the order of recording; `None` for an account's events and in
-    /// records without one.
+    /// Position among its job's events, from 1, in the order of recording; `None` for an account's events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     /// When we saw it.

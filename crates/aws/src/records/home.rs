@@ -94,21 +94,11 @@ impl Home {
         }
     }
 
-    /// The same where small records of a version before are items of their own.
-    pub(super) fn beside_others(self) -> Self {
-        Self {
-            is_apart: true,
-            ..self
-        }
-    }
-
-    /// Decodes an item; `None` for one of a version that kept every record in its own item.
-    pub(super) fn of(item: &Item) -> Result<Option<Self>, RecordsError> {
+    /// Decodes the item of an aggregate.
+    pub(super) fn of(item: &Item) -> Result<Self, RecordsError> {
         let key = item::key_of(item);
-        let Some(kin) = item.get(KIN) else {
-            return Ok(None);
-        };
-        let kin = packed::unpack(kin).and_then(|kin| serde_json::from_str(&kin).ok());
+        let kin = item.get(KIN).and_then(packed::unpack);
+        let kin = kin.and_then(|kin| serde_json::from_str(&kin).ok());
         let Some(kin) = kin else {
             return Err(item::unreadable(&key));
         };
@@ -116,14 +106,14 @@ impl Home {
             true => Some(Own::of(&item::record(item)?)),
             false => None,
         };
-        Ok(Some(Self {
+        Ok(Self {
             own,
             kin,
             is_apart: item.contains_key(APART),
             writer: item::string(item, WRITER),
             before: item::string(item, BEFORE).unwrap_or_default(),
             key,
-        }))
+        })
     }
 
     /// The same item with this writer.

@@ -145,27 +145,24 @@ fn count(limit: usize) -> i32 {
 
 /// Reads a record; a small one comes from its aggregate's item.
 pub(super) async fn get(table: &Table, key: &Key) -> Result<Option<Record>, RecordsError> {
-    if let Some(home) = keys::home(key) {
+    if let Some(home) = home_of(key) {
         let found = home_at(table, &home).await?;
-        if let Some(home) = found.filter(|home| !home.is_apart || home.record(key).is_some()) {
-            return Ok(home.record(key));
+        let here = found.as_ref().and_then(|home| home.record(key));
+        let may_be_apart = home != *key && found.is_some_and(|home| home.is_apart);
+        if here.is_some() || !may_be_apart {
+            return Ok(here);
         }
-    }
-    if keys::is_home(key) {
-        let item = item(table, key).await?;
-        return match item.as_ref().map(Home::of).transpose()?.flatten() {
-            Some(home) => Ok(remembered(table, home).record(key)),
-            None => item.as_ref().map(item::record).transpose(),
-        };
     }
     let item = item(table, key).await?;
     item.as_ref().map(item::record).transpose()
 }
 
-/// Whether a missing aggregate still has outbox messages of its own, which an older version left for an unreadable pull request.
-pub(super) async fn has_messages(table: &Table, aggregate: &Key) -> Result<bool, RecordsError> {
-    let question = Question::partition(&aggregate.pk, keys::OUT, None);
-    Ok(!question.items(table, 1).await?.is_empty())
+/// The item that a record may be in, or is.
+pub(super) fn home_of(key: &Key) -> Option<Key> {
+    match keys::is_home(key) {
+        true => Some(key.clone()),
+        false => keys::home(key),
+    }
 }
 
 /// The item at a key, as of its last commit.
@@ -182,16 +179,14 @@ pub(super) async fn item(table: &Table, key: &Key) -> Result<Option<Item>, Recor
     Ok(answer.item)
 }
 
-/// The item of an aggregate as of its last commit; `None` where there is none, or one of a version with an item for each record.
+/// The item of an aggregate as of its last commit; `None` where there is none.
 async fn home_at(table: &Table, key: &Key) -> Result<Option<Home>, RecordsError> {
     let item = item(table, key).await?;
-    let home = item.as_ref().map(Home::of).transpose()?.flatten();
-    Ok(home.map(|home| remembered(table, home)))
-}
-
-fn remembered(table: &Table, home: Home) -> Home {
-    table.homes.keep(home.clone());
-    home
+    let home = item.as_ref().map(Home::of).transpose()?;
+    if let Some(home) = &home {
+        table.homes.keep(home.clone());
+    }
+    Ok(home)
 }
 
 /// The records of a partition, those that share an item among them.
@@ -207,7 +202,7 @@ pub(super) async fn partition(
         Shares::Some | Shares::All => home_at(table, &home_key(pk)).await?,
     };
     let mut found = BTreeMap::new();
-    let all_here = home.as_ref().is_some_and(|home| !home.is_apart);
+    let all_here = home.as_ref().is_none_or(|home| !home.is_apart);
     if !(all_here && shares(pk, prefix) == Shares::All) {
         let question = Question::partition(pk, prefix, after.clone());
         // One more than the page holds shows whether there is another page; an item may contribute only small records.
@@ -352,7 +347,7 @@ pub(super) async fn due(
 /// The row counts as it is where its item is no aggregate, is missing, unreadable or older than the index: its
 /// handler reads it again anyway.
 fn of_row(item: Option<&Item>, row: DueRow, until: Timestamp) -> Vec<DueRow> {
-    let Some(Ok(Some(home))) = item.map(Home::of) else {
+    let Some(Ok(home)) = item.map(Home::of) else {
         return vec![row];
     };
     let all = home.records().into_iter();
@@ -383,9 +378,10 @@ pub(super) async fn scan(
     let items = answer.items.unwrap_or_default();
     let mut records = Vec::with_capacity(items.len());
     for item in &items {
-        match Home::of(item)? {
-            Some(home) => records.extend(home.records()),
-            None => records.push(item::record(item)?),
+        if keys::is_home(&item::key_of(item)) {
+            records.extend(Home::of(item)?.records());
+        } else {
+            records.push(item::record(item)?);
         }
     }
     let last = items.last().map(item::key_of);

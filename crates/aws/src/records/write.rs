@@ -1,8 +1,8 @@
 //! Plans a commit: which items of the table it writes, depending on their contents.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
-use engine::keys;
 use engine::ports::{CommitError, Expect, Key, RecordsError, Write};
 use ulid::Ulid;
 
@@ -100,7 +100,7 @@ fn begins(write: &Write, home: &Key) -> bool {
 }
 
 async fn plan<'a>(table: &Table, items: &[&'a Write], tried: u32) -> Result<Plan<'a>, CommitError> {
-    let mut homes: BTreeMap<Key, Option<Becoming>> = BTreeMap::new();
+    let mut homes: BTreeMap<Key, Becoming> = BTreeMap::new();
     let mut parts = Vec::new();
     for item in items {
         let alone = |expect, base| Part::Record {
@@ -108,17 +108,17 @@ async fn plan<'a>(table: &Table, items: &[&'a Write], tried: u32) -> Result<Plan
             expect,
             base,
         };
-        let Some(key) = home_of(item.key()) else {
+        let Some(key) = read::home_of(item.key()) else {
             parts.push(alone(item.expect(), 0));
             continue;
         };
-        if !homes.contains_key(&key) {
-            let is_new = tried == 0 && begins(item, &key);
-            homes.insert(key.clone(), load(table, &key, is_new).await?);
-        }
-        let Some(Some(becoming)) = homes.get_mut(&key) else {
-            parts.push(alone(item.expect(), 0));
-            continue;
+        let becoming = match homes.entry(key) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let is_new = tried == 0 && begins(item, place.key());
+                let loaded = load(table, place.key(), is_new).await?;
+                place.insert(loaded)
+            }
         };
         match becoming.home.apply(item) {
             Verdict::Done { changed } => becoming.is_changed |= changed,
@@ -133,10 +133,7 @@ async fn plan<'a>(table: &Table, items: &[&'a Write], tried: u32) -> Result<Plan
                 parts.push(alone(expect, base));
             }
             Verdict::Refused => {
-                let remembered = homes.iter().filter(|(_, home)| {
-                    let home = home.as_ref();
-                    home.is_some_and(|home| home.is_remembered)
-                });
+                let remembered = homes.iter().filter(|(_, home)| home.is_remembered);
                 let remembered: Vec<&Key> = remembered.map(|(key, _)| key).collect();
                 remembered.iter().for_each(|key| table.homes.forget(key));
                 return Ok(match remembered.is_empty() {
@@ -149,7 +146,6 @@ async fn plan<'a>(table: &Table, items: &[&'a Write], tried: u32) -> Result<Plan
     parts.extend(
         homes
             .into_values()
-            .flatten()
             .map(|becoming| match becoming.is_changed {
                 true => Part::Home(becoming.home),
                 false => Part::Unchanged(becoming.home),
@@ -158,43 +154,25 @@ async fn plan<'a>(table: &Table, items: &[&'a Write], tried: u32) -> Result<Plan
     Ok(Plan::Parts(parts))
 }
 
-/// The item that a record may be in, or is.
-fn home_of(key: &Key) -> Option<Key> {
-    match keys::is_home(key) {
-        true => Some(key.clone()),
-        false => keys::home(key),
-    }
-}
-
-/// The item of an aggregate, from the cache, assumed new, or read; `None` for one with an item for each record.
-async fn load(table: &Table, key: &Key, is_new: bool) -> Result<Option<Becoming>, CommitError> {
+/// The item of an aggregate, from the cache, assumed new, or read.
+async fn load(table: &Table, key: &Key, is_new: bool) -> Result<Becoming, CommitError> {
     let unavailable = |error: RecordsError| CommitError::Unavailable(error.to_string());
     if let Some(home) = table.homes.get(key) {
-        return Ok(Some(Becoming::guessed(home)));
+        return Ok(Becoming::guessed(home));
     }
     let item = match is_new {
         true => None,
         false => read::item(table, key).await.map_err(unavailable)?,
     };
-    let read = |home| Becoming {
+    let home = match item {
+        Some(item) => Home::of(&item).map_err(unavailable)?,
+        None => Home::new(key.clone()),
+    };
+    Ok(Becoming {
         home,
         is_remembered: is_new,
         is_changed: false,
-    };
-    if let Some(item) = item {
-        return Ok(Home::of(&item).map_err(unavailable)?.map(read));
-    }
-    let becoming = read(Home::new(key.clone()));
-    let has_messages = read::has_messages(table, key).await.map_err(unavailable)?;
-    Ok(Some(match has_messages {
-        // The mark is written at once: records beside the item may outlive it.
-        true => Becoming {
-            home: becoming.home.beside_others(),
-            is_changed: true,
-            ..becoming
-        },
-        false => becoming,
-    }))
+    })
 }
 
 fn remember(table: &Table, parts: Vec<Part<'_>>, writer: Ulid) {

@@ -90,13 +90,10 @@ impl Desk {
         Ok(())
     }
 
-    /// The version of a job's count of events, and the count: of a job without one, what older versions recorded.
+    /// The version of a job's count of events, and the count.
     async fn event_count(&self, job: &JobId) -> Result<(Option<u64>, u64), Error> {
         let found = self.store.read::<u64>(&keys::event_count(job)).await?;
-        Ok(match found {
-            Some(found) => (Some(found.version), found.value),
-            None => (None, self.store.events(job).await?.len() as u64),
-        })
+        Ok(found.map_or((None, 0), |found| (Some(found.version), found.value)))
     }
 
     /// An occurrence is recorded once; its wake goes with it. Returns whether it is new.

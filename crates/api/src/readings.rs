@@ -146,11 +146,7 @@ fn shown(job_id: JobId, read: ReadArtifacts, page: u32) -> Artifacts {
         read_at: read.read_at,
         pull_urls: read.pull_urls.into_iter().map(short).collect(),
         patch_cut: read.patch_cut || read.further > 0,
-        // What older versions kept is one piece.
-        patch_bytes: match read.patch_bytes {
-            0 => patch.as_ref().map_or(0, |patch| patch.len() as u64),
-            bytes => bytes,
-        },
+        patch_bytes: read.patch_bytes,
         patch,
         truncated: read.patch_cut,
         next_page,

@@ -68,7 +68,6 @@ pub struct Account {
     /// The agent that receives account-wide errors; `None` sends them to a person.
     pub agent: Option<AgentName>,
     /// How often it is polled.
-    #[serde(default)]
     pub pace: Pace,
     /// How its polls go.
     pub health: Health,
@@ -82,7 +81,6 @@ pub struct Account {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub passed_over: BTreeMap<SessionId, u32>,
     /// Counters of its polls.
-    #[serde(default)]
     pub tally: Tally,
     /// The daily budget of its polls, and what they have spent.
     #[serde(default, skip_serializing_if = "Budget::is_empty")]

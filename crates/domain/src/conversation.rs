@@ -37,18 +37,17 @@ const TOLD_MAX: usize = 16;
 /// Maximum number of spans in a cursor: one of the last second, and one of what Jules's clock dates ahead of ours.
 const SPANS_MAX: usize = 2;
 
+/// Most messages that a whole cursor remembers by name: each of its spans may be as full as it gets.
+const NAMES_MAX: usize = TOLD_MAX * SPANS_MAX;
+
 /// How many digits a cursor's digest has.
 const DIGITS: usize = 16;
 
 /// How a cursor begins: another form gets another number.
 const FORM: &str = "m1";
 
-/// How one with spans begins: versions before did not know them.
-const SPANNED: &str = "m2";
-
 /// The same for cursors that also include plans and reasons of failures.
 const WHOLE: &str = "w1";
-const WHOLE_SPANNED: &str = "w2";
 
 /// A reader's position in a session's conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -71,13 +70,7 @@ impl Stand {
     }
 
     fn form(&self) -> &'static str {
-        let named = self.spans.is_empty() && self.told.len() <= TOLD_MAX;
-        match (self.whole, named) {
-            (false, true) => FORM,
-            (false, false) => SPANNED,
-            (true, true) => WHOLE,
-            (true, false) => WHOLE_SPANNED,
-        }
+        if self.whole { WHOLE } else { FORM }
     }
 }
 
@@ -296,16 +289,14 @@ impl FromStr for Cursor {
 
     fn from_str(text: &str) -> Result<Self, NoCursor> {
         let mut parts = text.split('.');
-        let form = parts.next();
-        let (names_max, spans_max) = match form {
-            Some(FORM | WHOLE) => (TOLD_MAX, 0),
-            Some(SPANNED | WHOLE_SPANNED) => (TOLD_MAX * SPANS_MAX, SPANS_MAX),
+        let whole = match parts.next() {
+            Some(FORM) => false,
+            Some(WHOLE) => true,
             Some(_) | None => return Err(NoCursor),
         };
-        let whole = matches!(form, Some(WHOLE | WHOLE_SPANNED));
         let session = match parts.next() {
             Some(session) => session,
-            None if spans_max == 0 && !whole => return Ok(Self(None)),
+            None if !whole => return Ok(Self(None)),
             None => return Err(NoCursor),
         };
         let session = session.parse().map_err(|_| NoCursor)?;
@@ -315,7 +306,7 @@ impl FromStr for Cursor {
             .ok_or(NoCursor)?;
         let through = Timestamp::from_nanosecond(through).map_err(|_| NoCursor)?;
         let (spans, told): (Vec<&str>, Vec<&str>) = parts.partition(|part| part.starts_with(SPAN));
-        if told.len() > names_max || spans.len() > spans_max {
+        if told.len() > NAMES_MAX || spans.len() > SPANS_MAX {
             return Err(NoCursor);
         }
         let spans = spans.into_iter().map(str::parse);

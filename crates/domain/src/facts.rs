@@ -229,7 +229,6 @@ pub struct Demands {
     /// How many commits of the base the head lacks; `None` when that was not requested.
     pub behind_by: Option<u64>,
     /// Why these may not be all: classic protection that could not be read.
-    #[serde(default)]
     pub unread: Option<Unread>,
 }
 

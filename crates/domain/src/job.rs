@@ -92,7 +92,6 @@ pub struct Job {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume: Option<Resume>,
     /// Its priority within its account.
-    #[serde(default)]
     pub priority: Priority,
     /// Terms of the request apart from its task.
     #[serde(default, skip_serializing_if = "Terms::are_none")]
@@ -106,7 +105,6 @@ pub struct Job {
     /// Sessions of earlier attempts: they read fine and take no orders.
     pub earlier: Vec<SessionId>,
     /// Why there is another session after the earlier ones; part of the new session's prompt.
-    #[serde(default)]
     pub again: Option<Again>,
     /// How often Gaffer itself asked its sessions to go on, over all attempts.
     #[serde(default, skip_serializing_if = "is_zero")]

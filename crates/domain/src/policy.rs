@@ -28,10 +28,8 @@ pub struct Source {
     /// Base branch of new jobs that name none; without one every job has to name its own.
     pub branch: Option<BranchName>,
     /// What Gaffer may do without asking.
-    #[serde(default)]
     pub policy: Policy,
     /// How long to wait for what.
-    #[serde(default)]
     pub timing: Timing,
 }
 

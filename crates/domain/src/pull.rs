@@ -49,7 +49,6 @@ pub struct Pull {
     /// The session that made it, read back and compared before anything was done.
     pub session: SessionId,
     /// The repository in which it was first read: the same number elsewhere is another pull request.
-    #[serde(default)]
     pub repo_id: Option<RepoId>,
     /// When Gaffer first saw it.
     pub since: Timestamp,
@@ -78,10 +77,8 @@ pub struct Pull {
     /// Repair messages to its session. Stored, so that flapping cannot reset them.
     pub repairs: Repairs,
     /// Merges of the present head that were decided and did not happen.
-    #[serde(default)]
     pub refused: Option<RefusedMerge>,
     /// Announcements about it. Stored, so that flapping cannot reset them.
-    #[serde(default)]
     pub alarms: Vec<Alarm>,
     /// The last judgement, for people who ask why.
     pub verdict: Option<Verdict>,
@@ -165,10 +162,8 @@ pub struct Repairs {
     /// How many messages of either kind were sent, over all heads.
     pub count: u32,
     /// Heads into which the base was merged.
-    #[serde(default)]
     pub updated: Vec<CommitSha>,
     /// How often that was done, over all heads.
-    #[serde(default)]
     pub updates: u32,
 }
 

@@ -26,8 +26,7 @@ pub struct Lease {
     pub generation: u64,
     /// The latest time of the chain's next tick; `None` while only the schedule ticks.
     pub next_at: Option<Timestamp>,
-    /// When the last tick was begun; unknown where an older version began it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// When the last tick was begun; none before the first.
     pub at: Option<Timestamp>,
 }
 
@@ -42,10 +41,8 @@ pub enum Call {
         /// The tick that left it.
         #[serde(rename = "gen")]
         generation: u64,
-        /// The version of the lease's row after it: while it is unchanged no other chain has begun. `None` in
-        /// messages without one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        version: Option<u64>,
+        /// The version of the lease's row after it: while it is unchanged no other chain has begun.
+        version: u64,
     },
 }
 
@@ -54,13 +51,9 @@ fn is_broken(next_at: Timestamp, now: Timestamp) -> bool {
     now > next_at + LATE || next_at > now + SCHEDULE_EVERY + LATE
 }
 
-/// The lease of the process that may tick now; `None` for a message of a replaced chain, for one that comes twice,
-/// and for the schedule while a chain lives.
-pub fn begin(lease: &Lease, call: Call, now: Timestamp) -> Option<Lease> {
-    let may = match call {
-        Call::Schedule => lease.next_at.is_none_or(|at| is_broken(at, now)),
-        Call::Next { generation, .. } => generation == lease.generation && lease.next_at.is_some(),
-    };
+/// The lease of a schedule that may tick now; `None` while a chain lives.
+pub fn begin(lease: &Lease, now: Timestamp) -> Option<Lease> {
+    let may = lease.next_at.is_none_or(|at| is_broken(at, now));
     may.then(|| continued(lease.generation, now))
 }
 
@@ -146,16 +139,9 @@ mod tests {
     use super::*;
     use crate::facts::fixture::at;
 
-    fn next(lease: &Lease) -> Call {
-        Call::Next {
-            generation: lease.generation,
-            version: None,
-        }
-    }
-
     /// A chain whose last tick ended at second 0, with something due at second 5.
     fn chain() -> Lease {
-        let begun = begin(&Lease::default(), Call::Schedule, at(0)).unwrap();
+        let begun = begin(&Lease::default(), at(0)).unwrap();
         let left = end(&begun, Next::Due(Some(at(5))), at(0));
         assert_eq!(left.wait, Some(TICK_EVERY));
         // The second 10 need not be written: until second 50 no other chain begins.
@@ -164,26 +150,15 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_comes_twice_ticks_once() {
-        let lease = chain();
-        let message = next(&lease);
-        let begun = begin(&lease, message, at(10)).unwrap();
-        assert_eq!(begin(&begun, message, at(10)), None);
-        assert_eq!(begin(&begun, message, at(21)), None);
-        assert!(begin(&begun, next(&begun), at(21)).is_some());
-    }
-
-    #[test]
     fn the_schedule_leaves_a_living_chain_alone_and_replaces_a_broken_one() {
         let lease = chain();
         // Nor does the schedule interrupt a tick that takes long.
-        assert_eq!(begin(&lease, Call::Schedule, at(50 + 15)), None);
-        let replaced = begin(&lease, Call::Schedule, at(50 + 16)).unwrap();
-        // The lost message turns up after all.
-        assert_eq!(begin(&replaced, next(&lease), at(67)), None);
+        assert_eq!(begin(&lease, at(50 + 15)), None);
+        let replaced = begin(&lease, at(50 + 16)).unwrap();
+        assert_eq!(replaced.generation, lease.generation + 1);
         // A clock that was an hour ahead began the chain.
         let ahead = continued(0, at(3600));
-        assert!(begin(&ahead, Call::Schedule, at(0)).is_some());
+        assert!(begin(&ahead, at(0)).is_some());
     }
 
     #[test]
@@ -196,15 +171,14 @@ mod tests {
         assert_eq!(wait(Some(50)), Some(TICK_EVERY));
         let rests = end(&lease, Next::Due(None), at(100)).lease.unwrap();
         assert_eq!(rests.next_at, None);
-        assert_eq!(begin(&rests, next(&rests), at(101)), None);
-        assert!(begin(&rests, Call::Schedule, at(101)).is_some());
+        assert!(begin(&rests, at(101)).is_some());
         assert!(is_soon(Some(at(159)), at(100)) && is_soon(Some(at(50)), at(100)));
         assert!(!is_soon(Some(at(160)), at(100)) && !is_soon(None, at(100)));
     }
 
     #[test]
     fn a_long_wait_is_written_down() {
-        let begun = begin(&Lease::default(), Call::Schedule, at(0)).unwrap();
+        let begun = begin(&Lease::default(), at(0)).unwrap();
         let left = end(&begun, Next::Due(Some(at(50))), at(2));
         assert_eq!(
             (left.lease, left.wait),
@@ -245,18 +219,13 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_written_as_their_messages_are() {
-        let calls = [
-            (None, r#"{"tick":"next","gen":7}"#),
-            (Some(9), r#"{"tick":"next","gen":7,"version":9}"#),
-        ];
-        for (version, written) in calls {
-            let call = Call::Next {
-                generation: 7,
-                version,
-            };
-            assert_eq!(serde_json::to_string(&call).unwrap(), written);
-            assert_eq!(serde_json::from_str::<Call>(written).unwrap(), call);
-        }
+    fn a_call_is_written_as_its_message_is() {
+        let written = r#"{"tick":"next","gen":7,"version":9}"#;
+        let call = Call::Next {
+            generation: 7,
+            version: 9,
+        };
+        assert_eq!(serde_json::to_string(&call).unwrap(), written);
+        assert_eq!(serde_json::from_str::<Call>(written).unwrap(), call);
     }
 }

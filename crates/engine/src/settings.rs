@@ -159,7 +159,6 @@ pub struct Budgets {
     /// The budgets.
     pub budgets: Vec<Budget>,
     /// What the process that recorded them had asked until then.
-    #[serde(default)]
     pub usage: Usage,
 }
 
@@ -174,11 +173,9 @@ pub struct ReadArtifacts {
     pub patch: Option<String>,
     /// Whether less than the whole patch is kept in all pieces.
     pub patch_cut: bool,
-    /// How long all pieces are, in bytes; 0 in what older versions kept.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    /// How long all pieces are, in bytes.
     pub patch_bytes: u64,
     /// How many further pieces are kept.
-    #[serde(default, skip_serializing_if = "is_none")]
     pub further: u32,
     /// The commit the patch applies to.
     pub base_commit: Option<String>,
@@ -186,14 +183,6 @@ pub struct ReadArtifacts {
     pub suggested_message: Option<String>,
     /// Why it could not be read, if so.
     pub failure: Option<String>,
-}
-
-fn is_zero(bytes: &u64) -> bool {
-    *bytes == 0
-}
-
-fn is_none(pieces: &u32) -> bool {
-    *pieces == 0
 }
 
 /// A further piece of a patch that was read.

@@ -111,10 +111,8 @@ pub struct AccountStatus {
     /// Tasks of the last 24 hours and allowed.
     pub today: (u64, u32),
     /// Counters of its polls.
-    #[serde(default)]
     pub tally: Tally,
     /// Requests to Jules of today's polls, where they are counted, and allowed.
-    #[serde(default)]
     pub requests: Option<(u64, u32)>,
 }
 

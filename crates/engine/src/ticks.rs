@@ -61,7 +61,7 @@ impl Ticks {
         };
         let call = Call::Next {
             generation: begun.value.generation,
-            version: Some(version),
+            version,
         };
         // A derived serializer of plain fields cannot fail; an empty body would be recorded as malformed.
         let body = serde_json::to_string(&call).unwrap_or_default();
@@ -109,7 +109,7 @@ impl Holder {
         let begun = self.turns.begin(held.unwrap_or(Call::Schedule)).await?;
         let mine = begun.as_ref().map(|begun| Call::Next {
             generation: begun.value.generation,
-            version: Some(begun.version),
+            version: begun.version,
         });
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = mine;
         match begun {
@@ -134,10 +134,10 @@ impl Turns {
             // The unchanged version proves all that a read would.
             Call::Next {
                 generation,
-                version: Some(version),
+                version,
             } => (tick::continued(generation, self.desk.now()), version),
-            Call::Next { version: None, .. } | Call::Schedule => {
-                let Some(begun) = self.begin_anew(call).await? else {
+            Call::Schedule => {
+                let Some(begun) = self.begin_anew().await? else {
                     return Ok(None);
                 };
                 begun
@@ -153,18 +153,14 @@ impl Turns {
     }
 
     /// The lease that would be begun, and the version of the one that it replaces.
-    async fn begin_anew(&self, call: Call) -> Result<Option<(Lease, u64)>, Error> {
+    async fn begin_anew(&self) -> Result<Option<(Lease, u64)>, Error> {
         let found = self.lease().await?;
-        let Some(begun) = tick::begin(&found.value, call, self.desk.now()) else {
+        let Some(begun) = tick::begin(&found.value, self.desk.now()) else {
             return Ok(None);
         };
-        if call == Call::Schedule {
-            let due = self.desk.store.records().next_due().await?;
-            if !tick::is_soon(due, self.desk.now()) {
-                return Ok(None);
-            }
-        }
-        Ok(Some((begun, found.version)))
+        let due = self.desk.store.records().next_due().await?;
+        let is_soon = tick::is_soon(due, self.desk.now());
+        Ok(is_soon.then_some((begun, found.version)))
     }
 
     /// The lease as of a moment ago: a begin with a stale one loses.

@@ -22,7 +22,6 @@ pub const STORED_EVERY: SignedDuration = SignedDuration::from_mins(10);
 
 /// Usage counters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Used {
     /// Halves of DynamoDB's read request units.
     pub read_halves: u64,

@@ -49,7 +49,6 @@ pub enum Work {
         /// When the wake-up came in.
         received_at: Timestamp,
         /// Its news; a hint when to read.
-        #[serde(default, skip_serializing_if = "News::is_change")]
         news: News,
     },
     /// A wake that is to be delivered.

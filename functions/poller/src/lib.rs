@@ -133,13 +133,13 @@ mod tests {
         assert_eq!(calls(&json!({"source": "aws.scheduler"})), [Call::Schedule]);
         assert_eq!(calls(&Value::Null), [Call::Schedule]);
         let batch = json!({"Records": [
-            {"messageId": "1", "body": r#"{"tick":"next","gen":7}"#},
+            {"messageId": "1", "body": r#"{"tick":"next","gen":7,"version":9}"#},
             {"messageId": "2", "body": "tick"},
             {"messageId": "3"},
         ]});
         let next = Call::Next {
             generation: 7,
-            version: None,
+            version: 9,
         };
         assert_eq!(calls(&batch), [next]);
         assert!(calls(&json!({"Records": []})).is_empty());

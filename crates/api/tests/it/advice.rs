@@ -71,6 +71,7 @@ async fn world(state: State) -> (World, JobId) {
                 .watched(|watch| {
                     watch.state = SessionState::Paused;
                     watch.announced.stuck_at = Some(since);
+                    watch.announced.stuck_told = 1;
                 })
                 .await
         }

@@ -3,15 +3,12 @@
 use anyhow::{Context, Result};
 use engine::ports::{SecretName, SecretsError};
 use engine::settings::MadeApp;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 
-use super::report::{is_refused, not_signed_in};
+use super::report::not_signed_in;
 use super::{Run, progress};
 use crate::error::Error;
 use crate::stdin;
-
-/// How a private key begins in PEM.
-const PEM: &str = "-----BEGIN";
 
 /// Longest private key, in bytes: one of 8,192 bits has about 6,400.
 const KEY_BYTES_MAX: u64 = 16 * 1024;
@@ -29,17 +26,6 @@ impl Run {
                 return Err(error.into());
             }
         }
-        // An older version kept it in the place of the credential, where another App's key may be: GitHub knows.
-        if let Ok(key) = self.data.secrets.read(&SecretName::GitHub).await
-            && key.expose_secret().trim_start().starts_with(PEM)
-            && self.fits(&made, &key).await?
-        {
-            self.data
-                .secrets
-                .write(&SecretName::App(made.id), &key)
-                .await?;
-            return Ok(made);
-        }
         let what = format!(
             "the App {} was made, and its key was lost before it could be kept",
             made.slug
@@ -49,19 +35,6 @@ impl Run {
             made.page
         );
         Err(Error::refused("key_lost", what, next).into())
-    }
-
-    /// Whether a key signs this App in.
-    async fn fits(&self, made: &MadeApp, key: &SecretString) -> Result<bool> {
-        match self
-            .maker
-            .installations((made.id, key), self.data.desk.now())
-            .await
-        {
-            Ok(_) => Ok(true),
-            Err(failure) if is_refused(&failure) => Ok(false),
-            Err(failure) => Err(not_signed_in(&failure).into()),
-        }
     }
 
     /// An App that was made by hand.

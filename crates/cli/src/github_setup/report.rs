@@ -45,7 +45,7 @@ pub(super) fn not_exchanged(failure: &Failure) -> Error {
 }
 
 /// Whether GitHub said that a key is not this App's, and not only that it cannot tell now.
-pub(super) fn is_refused(failure: &Failure) -> bool {
+fn is_refused(failure: &Failure) -> bool {
     match failure.class {
         FailureClass::Unauthorized | FailureClass::Forbidden | FailureClass::NotFound => true,
         FailureClass::Precondition

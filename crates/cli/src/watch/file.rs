@@ -42,7 +42,6 @@ struct Standing {
     /// Events whose command failed every time.
     given_up: u64,
     /// Events of kinds that this version does not know.
-    #[serde(default)]
     unknown_event: u64,
 }
 

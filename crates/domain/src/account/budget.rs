@@ -35,10 +35,8 @@ pub struct Spent {
     /// Requests of the last poll.
     pub last: u64,
     /// Whether an event already announced that no requests are left.
-    #[serde(default)]
     pub told: bool,
     /// Whether an event already announced that no money is left.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub told_money: bool,
 }
 
@@ -250,10 +248,6 @@ mod tests {
         assert_eq!(both.told(requests, evening).untold(evening), [money]);
         let told = both.told(money, evening).told(requests, evening);
         assert_eq!(told.with(1, evening).untold(evening), []);
-        // Records from when one budget existed count their announcement as one of the requests.
-        let old = r#"{"day": "2026-03-01T00:00:00Z", "requests": 3, "last": 1, "told": true}"#;
-        let old: Spent = serde_json::from_str(old).unwrap();
-        assert!(old.told && !old.told_money);
     }
 
     proptest! {

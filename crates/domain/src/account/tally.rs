@@ -9,7 +9,6 @@ use crate::failure::FailureClass;
 /// Counters over all polls so far, stored in the account's row, which polls write anyway.
 /// Where several instances of a function poll in turn, each goes on from the row, and a few polls stay uncounted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Tally {
     /// When the last one ended.
     pub last: Option<Timestamp>,

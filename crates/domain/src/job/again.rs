@@ -15,7 +15,6 @@ pub struct Again {
     /// How the one before ended; parts of it are text from outside.
     pub ended: String,
     /// The reason given with the request.
-    #[serde(default)]
     pub reason: Option<String>,
 }
 

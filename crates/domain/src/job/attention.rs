@@ -82,15 +82,10 @@ fn tell(
 }
 
 /// Adds text to an announced occurrence, in all its events.
-pub(super) fn amend(
-    step: &mut Step<Job>,
-    watch: &Watch,
-    told: &Told,
-    (what, audience): (Occurrence, Audience),
-) {
-    let first = told.shown.then(|| Telling {
+pub(super) fn amend(step: &mut Step<Job>, watch: &Watch, told: &Told, what: &Occurrence) {
+    let first = told.to.map(|to| Telling {
         event: told.event.clone(),
-        to: told.to.unwrap_or(audience),
+        to,
         at: told.at,
     });
     for telling in first.iter().chain(&told.later) {
@@ -203,7 +198,7 @@ fn joined(step: &mut Step<Job>, watch: &mut Watch, told: Told, said: Said) -> At
     let what = Occurrence::Question {
         text: Some(text.clone()),
     };
-    amend(step, watch, &told, (what, Audience::Agent));
+    amend(step, watch, &told, &what);
     let open = Attention::Question {
         event: told.event.clone(),
         since: told.at,
@@ -259,7 +254,7 @@ pub(super) fn plan(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_
             if told.lacked(waiting.at, answer)
                 || open && told.wordless && !told.answered(answer) =>
         {
-            completed_plan(step, watch, (told, waiting.plan), context)
+            completed_plan(step, watch, told, waiting.plan)
         }
         (_, Some(waiting)) => present(step, watch, Some(waiting.plan), context),
         (Some(told), None) if open && told.wordless && !told.answered(answer) => {
@@ -303,16 +298,11 @@ fn shown_again(
 }
 
 /// A plan whose steps came late joins the occurrence that was announced without them.
-fn completed_plan(
-    step: &mut Step<Job>,
-    watch: &mut Watch,
-    (told, plan): (Told, Plan),
-    context: &Context<'_>,
-) -> Attention {
+fn completed_plan(step: &mut Step<Job>, watch: &mut Watch, told: Told, plan: Plan) -> Attention {
     let what = Occurrence::PlanApproval {
         plan: Some(plan.clone()),
     };
-    amend(step, watch, &told, (what, audience(context.policy)));
+    amend(step, watch, &told, &what);
     let open = Attention::Plan {
         event: told.event.clone(),
         since: told.at,

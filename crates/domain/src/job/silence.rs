@@ -104,8 +104,7 @@ pub fn is_silent(watch: &Watch) -> bool {
 /// How often the present silence was announced.
 fn told_of_it(watch: &Watch) -> u32 {
     match watch.announced.stuck_at {
-        // Older versions announced it without counting.
-        Some(at) if at >= watch.progress_at => watch.announced.stuck_told.max(1),
+        Some(at) if at >= watch.progress_at => watch.announced.stuck_told,
         Some(_) | None => 0,
     }
 }

@@ -70,7 +70,6 @@ impl Topic {
 
 /// Announcements so far, by topic.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Tally {
     /// Questions.
     pub questions: u32,

@@ -38,7 +38,7 @@ pub(super) const NUDGE: &str = "nudge:";
 pub struct Asked<'a> {
     /// Whether it is a plan; else a question.
     pub is_plan: bool,
-    /// Whose turn it is; `None` in records without turns and for what asks no one.
+    /// Whose turn it is; `None` for what asks no one.
     pub turn: Option<&'a Turn>,
     /// When the next one has its turn.
     pub until: Option<Timestamp>,

@@ -187,7 +187,6 @@ pub struct Announced {
     /// The newest completion message known then.
     pub completed: Option<Mark>,
     /// Whether it was announced before its own word came.
-    #[serde(default)]
     pub completed_wordless: bool,
     /// The pull request it was announced with.
     pub completed_pull: Option<PullRef>,
@@ -242,8 +241,7 @@ pub struct Told {
     pub after: Option<Timestamp>,
     /// Time of the newest activity when it was announced; as long as nothing newer comes, nothing new was asked.
     pub through: Option<Timestamp>,
-    /// Its first receiver; `None` in records without one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Its first receiver; `None` while it has none.
     pub to: Option<Audience>,
     /// Later receivers, each with an event of its own, at most once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

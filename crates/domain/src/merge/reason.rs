@@ -30,7 +30,6 @@ pub enum Reason {
         /// The source's limit.
         cap: u32,
         /// When the oldest of the day's merges no longer counts.
-        #[serde(default)]
         until: Option<Timestamp>,
     },
     /// Its session may still push.

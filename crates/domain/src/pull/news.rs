@@ -43,11 +43,6 @@ pub enum News {
 }
 
 impl News {
-    /// Whether it is what every wake-up of an older version was.
-    pub fn is_change(&self) -> bool {
-        *self == Self::Changed
-    }
-
     /// Whether it is about the pull request itself, and not only about its checks.
     pub fn is_of_the_pull(self) -> bool {
         match self {
@@ -67,7 +62,7 @@ pub struct Hearsay {
 }
 
 impl Hearsay {
-    /// Whether it is empty, as in records without it.
+    /// Whether it is empty.
     pub(super) fn is_nothing(&self) -> bool {
         *self == Self::default()
     }

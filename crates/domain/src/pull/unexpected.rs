@@ -45,7 +45,6 @@ pub struct Unexpected {
     /// How many such heads there were so far.
     pub count: u32,
     /// Whether no head was accepted since.
-    #[serde(default)]
     pub is_open: bool,
 }
 

@@ -51,6 +51,5 @@ pub struct Wakeup {
     /// When the delivery was received.
     pub received_at: Timestamp,
     /// Its news about checks; only a hint when to read.
-    #[serde(default)]
     pub news: News,
 }

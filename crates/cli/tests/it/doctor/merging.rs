@@ -151,7 +151,7 @@ fn the_merge_method_is_not_allowed() {
 #[test]
 fn merging_asks_for_no_check() {
     let clinic = Clinic::new();
-    // No command sets it so; an older record may have it.
+    // No command sets it so; an edited export that is imported may have it.
     clinic.change_source(|source| {
         source.policy.merge = MergePolicy::OnGreen;
         source.policy.min_checks = 0;

@@ -133,9 +133,6 @@ fn the_key_of_an_older_app_is_not_taken_for_a_newer_ones() {
     died_making(&world, 7);
     let told = world.refused(&setup);
     assert_eq!((told.exit, told.code.as_str()), (1, "key_lost"), "{told:?}");
-    // The same of the App whose key it is: an older version kept it there before it said so.
-    died_making(&world, APP_ID);
-    assert_eq!(world.json(&setup)["in_use"], true);
 }
 
 #[test]

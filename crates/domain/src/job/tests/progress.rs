@@ -64,7 +64,10 @@ fn whatever_is_open_about_a_session_makes_its_progress_matter() {
             });
         }),
         ("spoken to", |watch| watch.unconfirmed_since = Some(at(0))),
-        ("silent", |watch| watch.announced.stuck_at = Some(at(60))),
+        ("silent", |watch| {
+            watch.announced.stuck_at = Some(at(60));
+            watch.announced.stuck_told = 1;
+        }),
         ("missing", |watch| watch.missing_since = Some(at(0))),
     ];
     for (name, edit) in edits {

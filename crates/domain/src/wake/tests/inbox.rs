@@ -199,15 +199,6 @@ fn the_next_way_begins_where_the_one_before_ends() {
 }
 
 #[test]
-fn records_of_the_first_version_go_by_http() {
-    let mut old = serde_json::to_value(wake()).unwrap();
-    let fields = old.as_object_mut().unwrap();
-    assert!(!fields.contains_key("channel") && !fields.contains_key("then"));
-    let read: Wake = serde_json::from_value(old).unwrap();
-    assert_eq!(read, wake());
-}
-
-#[test]
 fn an_answer_ends_what_somebody_has_and_leaves_what_nobody_has_got() {
     let sending = wake().begin(at(0)).unwrap();
     let accepted = sending.tried(&TryOutcome::Accepted, at(1));

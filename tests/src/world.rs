@@ -17,7 +17,6 @@ mod mortal;
 mod moving;
 mod places;
 mod reaper;
-mod redo;
 mod restore;
 mod scenes;
 mod time;

@@ -1,7 +1,6 @@
-//! What the stage `deployed` needs: the functions of this version and of the next, and services that run them.
+//! What the stage `deployed` needs: the functions, and services that run them.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -15,23 +14,17 @@ use crate::tools::python;
 /// The binaries of the functions.
 const BINARIES: [&str; 4] = ["poller", "dispatcher", "webhook", "api"];
 
-/// What makes of this version one that does not exist yet: it stores one field more.
-const NEXT: [&str; 2] = ["--features", "engine/next-shape"];
-
 /// Everything that the stories of the deployed functions run on. It runs until this is dropped.
 pub(crate) struct Set {
     services: MiniStack,
-    this: PathBuf,
-    next: PathBuf,
+    functions: PathBuf,
     cargo_lambda: PathBuf,
 }
 
-/// Builds the functions twice, as the tests build them, and starts the services.
+/// Builds the functions as the tests build them, and starts the services.
 pub(crate) fn set(root: &Path) -> Result<Set> {
-    let folder = root.join("target/deployed");
     Ok(Set {
-        this: built(root, &[], &folder.join("this"))?,
-        next: built(root, &NEXT, &folder.join("next"))?,
+        functions: built(root)?,
         cargo_lambda: python::cargo_lambda(root)?,
         services: MiniStack::start(root)?,
     })
@@ -43,8 +36,7 @@ impl Set {
         let services = self.services.environment().into_iter();
         let services = services.map(|(name, value)| (name, value.into()));
         let ours = [
-            ("GAFFER_FUNCTIONS", &self.this),
-            ("GAFFER_NEXT_FUNCTIONS", &self.next),
+            ("GAFFER_FUNCTIONS", &self.functions),
             ("GAFFER_CARGO_LAMBDA", &self.cargo_lambda),
         ];
         let ours = ours.map(|(name, path)| (name, path.clone().into_os_string()));
@@ -52,8 +44,8 @@ impl Set {
     }
 }
 
-/// Builds the functions and puts their binaries into a folder, where the next build does not write over them.
-fn built(root: &Path, features: &[&str], folder: &Path) -> Result<PathBuf> {
+/// Builds the functions, and returns the folder with their binaries.
+fn built(root: &Path) -> Result<PathBuf> {
     let mut command = Command::new("cargo");
     forget_outer_package(&mut command);
     // Built as a part of the workspace and beside a test: with features of its own, all dependencies would be
@@ -64,13 +56,11 @@ fn built(root: &Path, features: &[&str], folder: &Path) -> Result<PathBuf> {
         command.args(["--bin", binary]);
     }
     let output = command
-        .args(features)
         .current_dir(root)
         .stderr(Stdio::inherit())
         .output()
         .context("starting `cargo build`")?;
     ensure!(output.status.success(), "the functions do not build");
-    fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
     let said = String::from_utf8_lossy(&output.stdout);
     let binaries: Vec<PathBuf> = said.lines().filter_map(binary).collect();
     ensure!(
@@ -79,12 +69,8 @@ fn built(root: &Path, features: &[&str], folder: &Path) -> Result<PathBuf> {
         binaries.len(),
         BINARIES.len()
     );
-    for binary in binaries {
-        let name = binary.file_name().context("naming a function")?;
-        let copy = folder.join(name);
-        fs::copy(&binary, &copy).with_context(|| format!("copying {}", binary.display()))?;
-    }
-    Ok(folder.to_owned())
+    let folder = binaries.first().and_then(|binary| binary.parent());
+    Ok(folder.context("finding the functions")?.to_owned())
 }
 
 /// The binary in one of cargo's messages.

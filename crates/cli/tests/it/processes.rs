@@ -5,7 +5,6 @@ mod hostile;
 mod idle;
 mod monitor;
 mod starting;
-mod upgrade;
 mod watching;
 
 use std::io::{BufRead, BufReader, Read, Write};

@@ -36,10 +36,6 @@ impl<T> Versioned<T> {
 struct Body<T> {
     schema: u32,
     it: T,
-    /// A field of a future version, in the build that tests upgrades.
-    #[cfg(feature = "next-shape")]
-    #[serde(default)]
-    next: Option<u32>,
 }
 
 /// What of a body every version can read.
@@ -54,8 +50,6 @@ pub(crate) fn encode<T: Serialize>(value: &T) -> String {
     let mut body = serde_json::to_value(Body {
         schema: BODY_SCHEMA,
         it: value,
-        #[cfg(feature = "next-shape")]
-        next: Some(1),
     })
     .unwrap_or_default();
     leave_out_nothings(&mut body);

@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    /// Stored texts stay readable: this one was written by the first version that deflated.
+    /// Stored texts stay readable: this one must be read whatever else changes.
     #[test]
     fn a_body_that_was_stored_once_is_still_read() {
         let text = r#"{"it":{"account":"default","attempt":1,"branch":"main","created_at":"2026-03-01T09:00:00Z","earlier":[],"id":"01kjma0fm00000000000000000","installation":"tests","origin":"created","phase":{"phase":"creating","refusals":0,"since":"2026-03-01T09:00:01Z"},"priority":5,"prompt":"merge this","repo":"acme/shop","title":"merge this"},"schema":1}"#;

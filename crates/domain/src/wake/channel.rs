@@ -17,7 +17,7 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// Whether it is the way that records of the first version went.
+    /// Whether it is the usual way, which records leave out.
     pub(super) fn is_http(&self) -> bool {
         *self == Self::Http
     }

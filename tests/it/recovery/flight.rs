@@ -140,7 +140,7 @@ async fn a_record_of_a_newer_version_is_refused_and_not_written() {
 /// Evidence is kept for people and exports. Only the engine makes it, so no sample shows its form.
 #[tokio::test]
 async fn what_a_merge_was_judged_by_has_these_fields() {
-    let world = Box::pin(story::everything()).await;
+    let world = story::one_merged().await;
     let mut fields = BTreeSet::new();
     for record in world.ledger.everything().await {
         if kind_of(&record.key) == Kind::Evidence {

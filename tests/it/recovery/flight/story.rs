@@ -89,6 +89,14 @@ pub(super) fn setup() -> Setup {
     }
 }
 
+/// Merges one job and does nothing else.
+pub(super) async fn one_merged() -> World {
+    let world = World::with(setup()).await;
+    let job = world.submit("merge this").await;
+    until(&world, &job, "merged").await;
+    world
+}
+
 /// Plays it.
 pub(super) async fn everything() -> World {
     let world = World::with(setup()).await;

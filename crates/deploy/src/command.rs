@@ -138,7 +138,7 @@ pub fn main() -> ExitCode {
             eprintln!("error: {error}");
             match error {
                 Error::Odd { .. } => ExitCode::from(USAGE),
-                Error::Aws { .. } | Error::Stopped { .. } | Error::Binary(_) => ExitCode::FAILURE,
+                Error::Aws { .. } | Error::Stopped { .. } => ExitCode::FAILURE,
             }
         }
     }

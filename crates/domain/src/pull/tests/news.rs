@@ -211,18 +211,6 @@ fn a_head_that_was_only_seen_takes_the_place_of_the_one_that_was_judged() {
 }
 
 #[test]
-fn only_what_older_versions_did_not_know_is_stored_of_it() {
-    for news in ALL {
-        assert_eq!(news.is_change(), news == News::Changed);
-    }
-    let stored = |world: &World| serde_json::to_value(&world.pull).unwrap();
-    let mut world = World::green();
-    assert_eq!(stored(&world).get("hearsay"), None);
-    world.pull.hearsay.at = Some(at(1));
-    assert!(stored(&world).get("hearsay").is_some());
-}
-
-#[test]
 fn the_end_of_a_suite_is_a_reason_to_look_when_nothing_else_runs() {
     for (running, looks) in [(None, true), (Some(0), true), (Some(1), false)] {
         let mut world = World::only_seen();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tests::cloud::{Gate, Storm, Trouble};
 use tests::world::{Demo, MINUTE};
 
-/// What is to be done once, however often it was tried: creates, merges, approvals, messages, sessions put away, branches deleted.
+/// Actions that must happen once, however often they were tried: creates, merges, approvals, messages, archives, deleted branches.
 const ONCE: [u64; 6] = [4, 4, 1, 3, 4, 4];
 
 /// What each job has to say, in this order.

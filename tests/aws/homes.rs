@@ -116,7 +116,7 @@ fn begin() -> Timestamp {
     Timestamp::constant(1_800_000_000, 0)
 }
 
-/// Everything that a store says of what is in it.
+/// Everything that a store returns about its contents.
 async fn told(store: &dyn Records) -> (Vec<Record>, Vec<(Timestamp, Key)>, Option<Timestamp>) {
     let mut records = Vec::new();
     for pk in ["JOB#1", "PR#acme/shop#7", "RATE#slots#default"] {
@@ -156,7 +156,7 @@ async fn told(store: &dyn Records) -> (Vec<Record>, Vec<(Timestamp, Key)>, Optio
     (records, due, store.next_due().await.expect("a store"))
 }
 
-/// Does the same to a table and to a store in memory, and compares all that they tell.
+/// Applies the same operations to a table and to a store in memory, and compares their answers.
 async fn play(table: &Table, memory: &MemoryRecords, mut player: Player) {
     let (mut written, mut refused) = (0, 0);
     for at in 0..COMMITS {

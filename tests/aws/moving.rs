@@ -16,7 +16,7 @@ async fn a_story_half_told_on_sqlite_is_finished_by_the_functions_and_goes_home(
             world.state(&job).await == "asking"
         })
         .await;
-    // The answer is wished for, and not given yet, when the state moves.
+    // The answer is decided but not sent when the state moves.
     world.say(&job, "PostgreSQL", "answer").await.expect("said");
     assert_eq!(world.move_to_aws().await, 1);
     world

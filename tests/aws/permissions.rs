@@ -82,7 +82,7 @@ async fn begin_all(world: &World, job: &JobId) {
     look_at(job, world).await;
     let order = json!({ "repo": REPO, "prompt": "Add a test" });
     let ordered = ask(&api, Request::post("/jobs"), Body::from(order.to_string())).await;
-    // There is something to come back for.
+    // Leaves a due row for the next tick.
     let poller = poller::Function::of(&world.place("poller").await)
         .await
         .expect("a poller");

@@ -1,4 +1,4 @@
-//! What the adapters count, beside what was asked of them.
+//! The adapters' counters, compared with the requests.
 
 use std::sync::Arc;
 

@@ -84,7 +84,7 @@ async fn an_order_that_fails_for_good_is_told() {
     );
     assert_eq!(world.sandbox.counters().messages, 0);
 
-    // Said again, it gets through, and the story goes on.
+    // Sent again, it gets through, and the story continues.
     let said = world.say(&job, "PostgreSQL", "answer-2").await;
     said.expect("an order");
     world
@@ -181,7 +181,7 @@ async fn a_session_whose_attempt_was_called_off_before_it_was_heard_of_is_put_aw
         .await;
     assert_eq!(world.state(&job).await, "starting");
     tried_again(&world, &job).await;
-    // Sooner than any look at all that is listed.
+    // Sooner than any sweep of the list.
     world.pass(MINUTE * 10).await;
     assert_eq!(put_away(&world, (&job, 1)), [true]);
     assert_eq!(put_away(&world, (&job, 2)), [false]);
@@ -310,7 +310,7 @@ async fn an_adoption_whose_first_try_got_nowhere_is_decided_again() {
     assert_eq!(jobs(&world).await, [new]);
 }
 
-/// Every job that there is.
+/// Every job.
 async fn jobs(world: &World) -> Vec<JobId> {
     let all = world
         .desk

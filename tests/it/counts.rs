@@ -37,7 +37,7 @@ struct Noting {
     jobs: AtomicUsize,
     /// Events that were read.
     events: AtomicUsize,
-    /// How often something was counted.
+    /// The value of a counter.
     counts: AtomicUsize,
     /// Pages of lists that were asked for.
     pages: AtomicUsize,
@@ -380,14 +380,14 @@ async fn events_are_counted_to_the_last_and_read_once() {
         let (_, read, _) = records.take();
         (counts["question question"], read)
     };
-    // They have just been seen: more may come to stand among them.
+    // They have just been seen: more may come to be among them.
     assert_eq!(counted().await, (600, 600));
     assert_eq!(counted().await, (600, 600));
     clock.advance(SignedDuration::from_mins(10));
     put_events(&desk, &job, &question, 7).await;
     assert_eq!(counted().await, (607, 607));
     assert_eq!(counted().await, (607, 7));
-    // A clock that was ahead while they were counted, and is set right: those seen since stand before that place.
+    // A clock that was ahead while they were counted, and is set right: those seen since are before that place.
     clock.advance(SignedDuration::from_hours(1));
     put_events(&desk, &job, &question, 100).await;
     clock.advance(SignedDuration::from_mins(10));

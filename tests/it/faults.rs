@@ -1,4 +1,4 @@
-//! Answers that never come: whatever was cut off before or after its effect, the effect happens once.
+//! Answers that never come: an action that was cut off before or after its effect happens once.
 
 use domain::effect::{Action, Effect};
 use domain::ids::JobId;
@@ -340,7 +340,7 @@ async fn quickly_repaired() -> World {
     world_of(with_ci(ci(vec![check])), source).await
 }
 
-/// The session finishes, is asked to fix a check, and finishes again: both are heard before its job is over.
+/// The session finishes, is asked to fix a check, and finishes again: both are announced before its job is over.
 async fn finishes_twice(world: &World) {
     let job = world.submit("whatever").await;
     merged(world, &job).await;
@@ -508,7 +508,7 @@ async fn a_draft_marked_ready_and_a_branch_brought_up_to_date_survive_lost_answe
     }
 }
 
-/// Wishes for something on the first pull request, as a decision would.
+/// Saves an effect on the first pull request, like a decision.
 async fn wish(world: &World, action: Action) {
     let pk = keys::pull_pk(&format!("{REPO}#1").parse().expect("a pull request"));
     let effect = Effect::new(action, world.desk.now());

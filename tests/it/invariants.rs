@@ -203,7 +203,7 @@ async fn lost_messages_change_nothing() {
     let mut answered = false;
     for round in 0..9_000 {
         world.clock.advance(SECOND);
-        // What five of seven ticks send is lost: received, and never heard of again.
+        // The messages of five of seven ticks are lost: received, and never handled.
         if round % 7 < 5 {
             world.sandbox.advance();
             world.poller.tick().await.expect("a tick");

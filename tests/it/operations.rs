@@ -98,7 +98,7 @@ async fn how_news_of_a_repository_arrives_is_told() {
     assert_eq!(status.last_tick, tally.last);
 
     assert_eq!(status.overdue_since, None);
-    // Nothing is left to do, and a poll is missed all the same.
+    // Nothing is left to do, but a poll is overdue.
     world.clock.advance(NOTHING_GAP + MINUTE);
     let late = world.desk.status().await.expect("a status").overdue_since;
     assert!(
@@ -117,7 +117,7 @@ async fn how_news_of_a_repository_arrives_is_told() {
     assert_eq!(status.feeds[0].health, FeedHealth::Silent { last });
 }
 
-/// Counts as much each time as it was told to.
+/// A meter that returns a fixed usage each time.
 struct Fixed(Used);
 
 impl Meter for Fixed {
@@ -162,7 +162,7 @@ async fn what_is_used_is_stored_now_and_then_and_nothing_is_lost() {
         stored.version
     );
     let total = stored.value.total();
-    // Each stored what it had counted by its last tenth minute, that one included.
+    // Each stored its counters up to its last tenth minute, that one included.
     let invocations = total.invocations;
     assert_eq!(invocations, 2 * minutes);
     assert_eq!(total.read_halves, 3 * invocations);

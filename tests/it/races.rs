@@ -37,7 +37,7 @@ async fn play(world: &World, job: &JobId) {
             world.state(job).await == "merged"
         })
         .await;
-    // Whatever a death has hidden comes back within the queue's visibility.
+    // Messages that a death has hidden come back within the queue's visibility timeout.
     world.pass(MINUTE * 25).await;
 }
 
@@ -224,7 +224,7 @@ async fn webhooks_that_are_doubled_reordered_late_or_lost_change_nothing() {
     }
 }
 
-/// Posts a body to the webhook's door as GitHub would, under a new id each time.
+/// Posts a body to the webhook endpoint like GitHub, under a new id each time.
 async fn post(world: &World, body: &str, id: usize) -> u16 {
     let client = reqwest::Client::builder()
         .no_proxy()
@@ -299,7 +299,7 @@ async fn a_start_that_somebody_else_comes_before_counts_once_in_the_day() {
     let world = begin(false).await;
     let (job, desk) = (world.submit("ask me").await, world.desk.clone());
     let id = job.clone();
-    // Its slot is taken ahead, and then the job is no longer as it was when its turn came.
+    // Its slot is taken first, and then the job has changed since its turn came.
     let touch = async move {
         let found = desk.must_job(&id).await.expect("a job");
         let list = keys::jobs_of("queued", &found.value.account);

@@ -1,4 +1,4 @@
-//! What outlives a process, a disk and a version: backups that are put back, and records that another version wrote.
+//! Data that outlives a process, a disk and a version: restored backups, and records that another version wrote.
 
 mod flight;
 mod forgetting;

@@ -20,7 +20,7 @@ const PLAYED: usize = 900;
 /// How long a message that was received stays hidden: it is always acknowledged before.
 const HIDDEN: SignedDuration = SignedDuration::from_secs(360);
 
-/// What becomes of one message.
+/// The fate of one message.
 #[derive(Debug, Clone, Copy)]
 enum Fate {
     Once,
@@ -236,14 +236,14 @@ async fn a_process_beside_the_functions_ticks_only_when_they_do_not() {
     stage.one(Call::Schedule).await;
     assert_eq!(stage.ticked.len(), 1);
     assert_eq!(ticks(&stage, 65).await, 0);
-    // The chain broke, and the process goes on in its place.
+    // The chain broke, and the process continues in its place.
     assert!(ticks(&stage, 60).await > 0);
     stage.one(Call::Schedule).await;
     for call in stage.received().await {
         stage.one(call).await;
     }
     assert_eq!(stage.ticked.len(), 1);
-    // It is gone, and what it held lapses.
+    // It died, and its lease lapses.
     stage.world.clock.advance(SECOND * 66);
     stage.one(Call::Schedule).await;
     assert_eq!(stage.ticked.len(), 2);

@@ -21,7 +21,7 @@ fn list(text: &str) -> Vec<Value> {
     serde_json::from_str(text).expect("the fixture is a JSON list")
 }
 
-/// What the webhook's door does with a request; the name of the event is given along, as GitHub does, and never asked for.
+/// The webhook's answer to a request; the request contains the name of the event like GitHub's, which is never read.
 fn receive(raw: &[u8], signature: Option<&str>, _event: &str) -> Result<Vec<Wakeup>, Rejected> {
     verify(&[SecretString::from(SECRET)], signature, raw)?;
     Ok(match classify(raw, Timestamp::UNIX_EPOCH) {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use engine::ports::Clock;
 use jiff::{SignedDuration, Timestamp};
 
-/// Tells the time it was set to.
+/// Returns the time that was set.
 #[derive(Debug)]
 pub struct FakeClock {
     now: Mutex<Timestamp>,

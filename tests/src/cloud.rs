@@ -36,7 +36,7 @@ pub use gate::{Gate, LAMBDA, Trouble};
 /// Longest wait for a new table: real ones take ten seconds.
 const TABLE_WITHIN: Duration = Duration::from_secs(60);
 
-/// How often a parameter is changed anew where the store does not answer: an emulator beside other tests may be slow once.
+/// Maximum attempts to change a parameter where the store does not answer: an emulator beside other tests may be slow once.
 const CHANGE_TRIES_MAX: u32 = 5;
 
 /// What every client of the tests is made of.
@@ -81,7 +81,7 @@ pub async fn new_stack() -> String {
 
 /// An empty table and an empty queue whose calls are counted.
 pub async fn metered(counters: aws::Counters) -> (Table, SqsQueue) {
-    /// Looks at nothing.
+    /// Observes nothing.
     #[derive(Debug)]
     struct Nobody;
     impl Intercept for Nobody {
@@ -261,7 +261,7 @@ impl Cloud {
         }
     }
 
-    /// What a deployment would tell a function, with a queue of ticks of its own.
+    /// A function's settings as in a deployment, with a queue of ticks of its own.
     pub(crate) async fn place(&self, who: &str, bases: (&str, &str)) -> Place {
         let ticks = queue_of(&self.config).await;
         let told = BTreeMap::from([
@@ -278,7 +278,7 @@ impl Cloud {
         Place::new(self.config(who), settings.expect("settings"))
     }
 
-    /// What a resource is called in every deployment, whatever its name is in this world; a parameter by its place below the stack's.
+    /// The name of a resource in every deployment, whatever its name is in this world; a parameter by its place below the stack's.
     pub(crate) fn resource(&self, name: &str) -> String {
         let own = [
             (self.queue.0.as_str(), "work"),
@@ -308,7 +308,7 @@ impl Cloud {
     }
 }
 
-/// Settings for clients that go through a gate. They try as often as ours always do, but wait less between.
+/// Settings for clients that go through a gate. They retry as often as ours always do, but wait less between.
 pub fn through(gate: &Gate, config: &SdkConfig, who: &str) -> SdkConfig {
     let credentials = Credentials::new(who, "test", None, None, "tests");
     let retries = RetryConfig::standard().with_max_attempts(ATTEMPTS_MAX);

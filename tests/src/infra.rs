@@ -20,13 +20,13 @@ pub fn properties(template: &Value, resource: &str) -> Value {
     found.clone()
 }
 
-/// A text that has to be there.
+/// A required text.
 pub fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     let found = value[name].as_str();
     found.unwrap_or_else(|| panic!("{name} is no text: {value:?}"))
 }
 
-/// The items of a list that has to be there.
+/// The items of a required list.
 pub fn items<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     let found = value[name].as_sequence();
     found.unwrap_or_else(|| panic!("{name} is no list: {value:?}"))

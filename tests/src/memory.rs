@@ -30,7 +30,7 @@ impl MemoryRecords {
     }
 }
 
-/// The first of the records past the limit tells that there is another page; a limit of 0 is taken as 1.
+/// The first record past the limit shows that there is another page; a limit of 0 counts as 1.
 fn page(mut records: Vec<Record>, limit: usize, token: impl Fn(&Record) -> PageToken) -> Page {
     let limit = limit.max(1);
     let more = records.len() > limit;

@@ -33,7 +33,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// One that answers so many reads of single sessions after each [`Reader::take_reads`], and throttles the others.
+    /// One that answers a given number of reads of single sessions after each [`Reader::take_reads`], and throttles the others.
     pub fn throttling_after(answers: usize) -> Self {
         Self {
             answers: Some(answers),
@@ -49,7 +49,7 @@ impl Reader {
         }
     }
 
-    /// One whose reads of single sessions take so long.
+    /// One whose reads of single sessions take a given time.
     pub fn taking(clock: Arc<FakeClock>, time: SignedDuration) -> Self {
         Self {
             slow: Some((clock, time)),
@@ -57,7 +57,7 @@ impl Reader {
         }
     }
 
-    /// Every session did something then.
+    /// Every session made progress then.
     pub fn works(&self, at: Timestamp) {
         *self.worked.lock().unwrap_or_else(PoisonError::into_inner) = Some(at);
     }

@@ -154,7 +154,7 @@ fn again<T: DeserializeOwned + Serialize>(it: &Value) -> Result<Value, serde_jso
     serde_json::to_value(serde_json::from_value::<T>(it.clone())?)
 }
 
-/// What stands beneath an aggregate, by how its sort key begins.
+/// The records of an aggregate, by the prefix of their sort key.
 const BELOW: [(&str, Kind); 16] = [
     (keys::EFFECT, Kind::Effect),
     (keys::EVENT, Kind::Event),

@@ -101,7 +101,7 @@ pub struct Setup {
     pub github_app: Option<u64>,
     /// The folder of the database, for stories about its file; without one it is in memory.
     pub folder: Option<PathBuf>,
-    /// What goes wrong between functions and AWS. With one, the world is over AWS wherever others are.
+    /// Faults between functions and AWS. With one, the world is over AWS wherever others are.
     pub storm: Option<Storm>,
 }
 
@@ -174,7 +174,7 @@ pub struct World {
     pub ledger: Arc<Ledger>,
     /// When the process dies.
     pub fate: Fate,
-    /// What the webhook's door does; it never dies.
+    /// The webhook's function; it never dies.
     pub postbox: Fate,
     work: Work,
     messages: Arc<dyn Ripening>,

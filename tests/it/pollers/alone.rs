@@ -166,7 +166,7 @@ impl Alone {
         }
     }
 
-    /// The session does something now, and ticks go on until its log was read.
+    /// The session makes progress now, and ticks go on until its log was read.
     async fn works(&self) -> Timestamp {
         let (at, before) = (self.clock.now(), self.reader.logs());
         self.reader.works(at);
@@ -188,7 +188,7 @@ async fn progress_is_remembered_and_written_after_a_while() {
     let before = progress(&alone.desk).await;
     let mut seen = alone.works().await;
     let written = alone.clock.now() + PROGRESS_KEPT;
-    // It goes on, and is not silent for long.
+    // It makes progress, and is not silent for long.
     for minutes in [12, 24] {
         alone
             .until(BEGIN + SignedDuration::from_mins(minutes))
@@ -255,7 +255,7 @@ async fn progress_that_is_given_up_is_read_again_at_once() {
     alone.tick().await;
     assert_eq!(alone.reader.logs(), logs + 1, "once");
     assert_eq!(progress(&alone.desk).await, changed);
-    // It is written with what comes next, which is that nothing comes.
+    // It is written with the next step, which is silence.
     alone
         .until(seen + Timing::default().stuck_after * 3 / 2)
         .await;

@@ -5,7 +5,7 @@ use engine::ports::Queue;
 
 use super::*;
 
-/// How often slots are to be given away once a job is cancelled, while so many others wait for one.
+/// How often slots are offered once a job is cancelled, with this many jobs waiting.
 async fn calls(waiting: usize) -> usize {
     let clock = Arc::new(FakeClock::at(BEGIN));
     let queue = Arc::new(MemoryQueue::new(clock.clone()));

@@ -1,4 +1,4 @@
-//! What a poller that ticks alone takes as it was a moment ago, and for how long.
+//! The caches of a poller that ticks alone, and their lifetimes.
 
 use domain::policy::Source;
 use engine::desk::Unit;
@@ -37,7 +37,7 @@ impl Counted {
         self.clock.advance(SignedDuration::from_secs(10));
     }
 
-    /// How often a record is read by itself in each of so many ticks.
+    /// How often a record is read individually in each of some ticks.
     async fn reads(&self, of: &Key, ticks: usize) -> Vec<usize> {
         let mut reads = Vec::new();
         self.rows.take_gets(of);
@@ -64,7 +64,7 @@ impl Counted {
     }
 }
 
-/// Rules by which the only session is silent after so long.
+/// Rules by which the only session is silent after this time.
 fn rules(stuck_after: SignedDuration) -> Source {
     Source {
         repo: "acme/shop".parse().expect("a repository"),
@@ -176,7 +176,7 @@ async fn what_was_asked_counts_also_when_somebody_else_writes_the_account() {
 #[tokio::test]
 async fn an_account_that_comes_to_rest_is_written_at_once() {
     let counted = Counted::begin().await;
-    // It rests for less than a minute, so that the next poll is soon all the same.
+    // It rests for less than a minute, so that the next poll still comes soon.
     change(&counted, |account| {
         account.pace.idle = SignedDuration::from_secs(30);
     })

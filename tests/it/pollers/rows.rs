@@ -26,7 +26,7 @@ impl Rows {
         self.jobs.swap(0, Ordering::Relaxed)
     }
 
-    /// How often a record was read by itself since the last call.
+    /// How often a record was read individually since the last call.
     pub(super) fn take_gets(&self, of: &Key) -> usize {
         let gets = std::mem::take(&mut *self.gets.lock().expect("nobody panics"));
         gets.iter().filter(|key| *key == of).count()

@@ -60,7 +60,7 @@ impl Listed {
         }
     }
 
-    /// Polls, and answers how often the job was read by itself.
+    /// Polls, and returns how often the job was read individually.
     async fn tick(&self) -> usize {
         let tick = self.poller.tick_until(Timestamp::MAX, Others::None).await;
         assert_eq!(tick.expect("a tick").polled, 1);

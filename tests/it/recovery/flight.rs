@@ -109,7 +109,7 @@ async fn a_record_of_a_newer_version_is_refused_and_not_written() {
     let key = keys::job(&jobs.asking);
     let records = world.desk.store.records();
     let mut newer = records.get(&key).await.expect("a store").expect("a job");
-    // The rest of it means something else, or nothing that is known here.
+    // The rest of it has another meaning, or none that is known here.
     let mut body = body_of(&newer);
     body["schema"] = json!(BODY_SCHEMA + 1);
     newer.body = body.to_string();

@@ -85,7 +85,7 @@ fn whatever_is_stored_means_the_same_when_it_is_read() {
     }
 }
 
-/// Records are stored without what is not there.
+/// Records are stored without absent values.
 #[test]
 fn what_is_not_there_may_be_left_out() {
     for (kind, it) in values() {

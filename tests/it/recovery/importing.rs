@@ -1,4 +1,4 @@
-//! What an import begins over, and what it must not overwrite.
+//! Stores that an import accepts, and records that it must not overwrite.
 
 use engine::import::{self, ImportError, Importing};
 use engine::keys;

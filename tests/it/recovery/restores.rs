@@ -1,4 +1,4 @@
-//! Stories of a store that was put back from an old backup while the world went on.
+//! Stories of a store that was restored from an old backup while the world went on.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ impl Stage {
         .await
     }
 
-    /// Backs the store up and answers the file.
+    /// Backs the store up and returns the file.
     fn back_up(&mut self) -> PathBuf {
         self.backups += 1;
         let file = self
@@ -91,7 +91,7 @@ impl Stage {
     }
 }
 
-/// What was done to the world, reads and repeated wakes left out.
+/// Actions on the world, without reads and repeated wakes.
 fn done(counters: Counters) -> [u64; 8] {
     [
         counters.creates,
@@ -158,7 +158,7 @@ async fn a_backup_of_any_moment_put_back_after_the_end_does_nothing_once_more() 
 
 #[tokio::test]
 async fn a_backup_put_back_midway_goes_on_from_there() {
-    // Backed up so many seconds after the start, put back so many seconds later.
+    // Seconds from the start to the backup, and from there to the restore.
     for (at, later) in [
         (0, 4),
         (0, 12),

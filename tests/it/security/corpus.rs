@@ -19,7 +19,7 @@ const NAMES: [(&str, &str); 5] = [
     ("{huge-marks}", ""),
 ];
 
-/// The corpus as it is sent.
+/// The corpus as sent.
 pub(super) fn hostile() -> Vec<String> {
     let entries = TEXTS.split("\n%%\n").skip(1);
     entries
@@ -106,7 +106,7 @@ impl Pen {
         }
     }
 
-    /// The next text, as far as it may stand in the name of a branch.
+    /// The next text, as far as it is valid in the name of a branch.
     pub(super) fn branch(&self) -> String {
         let odd = |c: char| c.is_control() || c.is_whitespace() || "~^:?*[\\".contains(c);
         let legal: String = self.text().chars().filter(|c| !odd(*c)).take(100).collect();

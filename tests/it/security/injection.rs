@@ -12,7 +12,7 @@ use tests::world::{
 
 use super::corpus::{PLAIN, Pen};
 
-/// How often the stories are told with the corpus; each time every place gets another text.
+/// How often the stories run with the corpus; each time every place gets another text.
 const ROUNDS: usize = 6;
 
 /// Entries between two rounds: no divisor of their number, so that a place sees new ones.
@@ -43,7 +43,7 @@ fn unknown_activity(pen: &Pen) -> Step {
     }
 }
 
-/// A plan, work, a question, a pull request, a push, and what comes after a message.
+/// A plan, work, a question, a pull request, a push, and the steps after a message.
 fn talkative(pen: &Pen) -> Story {
     let after = SECOND * 2;
     let told = story(
@@ -113,7 +113,7 @@ fn stories(pen: &Pen) -> Vec<Story> {
     ]
 }
 
-/// What was there before: sessions and pull requests of others.
+/// Initial sessions and pull requests of others.
 fn foreign(pen: &Pen) -> Vec<Foreign> {
     let session = |state: &str| {
         Foreign::Session(ForeignSession {
@@ -148,7 +148,7 @@ fn played(pen: &Pen) -> Scenario {
     }
 }
 
-/// Pull requests of strangers, and what they say of ours.
+/// Pull requests of strangers, and their comments on ours.
 async fn strangers(world: &World, pen: &Pen) {
     for fork in [None, Some("somebody/shop".to_owned())] {
         let pull = NewPull {
@@ -176,7 +176,7 @@ async fn chatter(world: &World, number: u64, pen: &Pen) {
     world.edit_pull(number, &edit).await;
 }
 
-/// Tells the stories with one pen, always in the same virtual time.
+/// Runs the stories with one pen, always in the same virtual time.
 async fn told(pen: &Pen) -> (World, Vec<JobId>) {
     let world = World::with(Setup {
         scenario: played(pen),
@@ -247,7 +247,7 @@ async fn no_text_changes_a_decision() {
     plain_world.finish().await;
 }
 
-/// What was passed on to sessions and agents has nothing in it that is not seen, and its size is bounded.
+/// Text passed on to sessions and agents contains nothing invisible, and its size is bounded.
 fn passed_on_safely(world: &World) {
     let sessions = world.sandbox.jules().sessions();
     let told: Vec<String> = sessions.into_iter().flat_map(|it| it.messages).collect();

@@ -145,7 +145,7 @@ async fn only_ours_was_served(world: &World, job: &JobId) {
     world.finish().await;
 }
 
-/// The pull requests that something is stored about.
+/// The pull requests with stored records.
 async fn tracked(world: &World) -> Vec<String> {
     let records = world.ledger.everything().await.into_iter();
     let pulls = records

@@ -35,7 +35,7 @@ fn stranger(branch: &str, fork: Option<&str>) -> ForeignPull {
     }
 }
 
-/// A job of ours whose pull request is green while its session goes on working, and two pull requests of others: 1, 2, and ours is 3.
+/// A job of ours whose pull request is green while its session still works, and two pull requests of others: 1, 2, and ours is 3.
 async fn busy_world() -> World {
     let steps = vec![
         open_pull(),
@@ -117,7 +117,7 @@ async fn decided_alike(app: Option<u64>) {
         stormy.pass(SECOND).await;
         quiet.pass(SECOND).await;
     }
-    // All of them are GitHub's own and signed: they came in, and were looked into.
+    // All of them are GitHub's own and signed: they are accepted and handled.
     assert_eq!(accepted, letters.len());
     let calls = |world: &World| world.sandbox.counters().github_calls;
     assert!(calls(&stormy) > calls(&quiet) + 100);

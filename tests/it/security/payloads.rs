@@ -56,7 +56,7 @@ pub(super) struct Target {
     pub(super) head_repo: &'static str,
 }
 
-/// The payload as it would look for another pull request.
+/// The payload for another pull request.
 pub(super) fn aimed(payload: &Value, target: &Target) -> Value {
     let mut payload = payload.clone();
     turn(&mut payload, target);
@@ -114,7 +114,7 @@ fn sender(app: Option<u64>) -> Value {
 /// An App that is said to be Jules's. No payload is believed about it, so any number serves.
 pub(super) const JULES_APP: u64 = 842_251;
 
-/// Names and commits of the example become ours, wherever they stand.
+/// Replaces names and commits of the example with ours everywhere.
 fn turn(value: &mut Value, target: &Target) {
     let is_commit = |text: &str| text.len() == 40 && text.bytes().all(|b| b.is_ascii_hexdigit());
     match value {

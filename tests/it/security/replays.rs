@@ -13,7 +13,7 @@ use tests::world::{
 /// How often every delivery comes again.
 const TIMES: usize = 100;
 
-/// Orders in which deliveries come again while their story is told.
+/// Orders in which deliveries are repeated during their story.
 const SEEDS: [u64; 3] = [1, 2, 3];
 
 /// Longer than the story takes.
@@ -71,7 +71,7 @@ async fn a_story_that_is_over_hears_nothing_of_its_deliveries_a_hundred_times_ov
         differences(&before, &world.decisions().await),
         Vec::<String>::new()
     );
-    // The account's own polls are all that was written meanwhile, and now and then that webhooks came at all.
+    // Only the account's own polls wrote meanwhile, and now and then the time of the last webhook.
     let touched = world.written_since(written);
     let (feeds, touched): (Vec<_>, Vec<_>) = touched
         .into_iter()
@@ -97,7 +97,7 @@ async fn a_story_under_way_goes_its_way_whatever_of_it_comes_again_and_too_early
         let end = world.clock.now() + STORY;
         let order = shuffled(&deliveries, seed);
         let mut next = order.iter().cycle();
-        // Some of them tell of what has not happened yet.
+        // Some of them report events that have not happened yet.
         while world.clock.now() < end {
             for delivery in next.by_ref().take(3) {
                 again(&postman, delivery, &format!("new-{seed}")).await;

@@ -1,4 +1,4 @@
-//! Several accounts: each with its own key, its own budget and its own trouble.
+//! Several accounts: each with its own key, its own budget and its own errors.
 
 use domain::governor::Limits;
 use domain::ids::JobId;

@@ -1,4 +1,4 @@
-//! How old facts about a pull request are, and what has them read afresh: other settings of its source, and orders about its job.
+//! The age of facts about a pull request, and what causes a fresh reading: changed settings of its source, and orders about its job.
 
 use domain::ids::JobId;
 use domain::policy::{PlanApproval, Source};

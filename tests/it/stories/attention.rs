@@ -68,7 +68,7 @@ fn bytes(value: &Value) -> usize {
     value.to_string().len()
 }
 
-/// Our tools as a model sees them: what they answer is for programs.
+/// Our tools as a model sees them, without the schemas of answers, which are for programs.
 fn our_tools() -> usize {
     let listed = include_str!("../../../crates/client/src/mcp/tests/tools.json");
     let listed: Vec<Value> = serde_json::from_str(listed).expect("a list of tools");
@@ -212,7 +212,7 @@ async fn compared(demo: &Demo, every: SignedDuration) -> (Read, Read) {
     (ours, theirs)
 }
 
-/// Plays a demo, of which Gaffer has to take at most such a part of what asking takes.
+/// Plays a demo, in which Gaffer may need at most this part of the bytes that polling needs.
 async fn at_most(part: usize, told: &str, (demo, every): (Demo, SignedDuration)) -> String {
     let (ours, theirs) = compared(&demo, every).await;
     let merged = demo.jobs.len();

@@ -1,4 +1,4 @@
-//! What watching may spend in a day: requests to Jules, and money. As they run short polls become rarer, and a person hears of it once.
+//! The daily budgets of watching: requests to Jules, and money. As they run short polls become rarer, and a person is informed once.
 
 use domain::account::{Account, Budget, Spent, day_of};
 use domain::event::Audience;
@@ -11,7 +11,7 @@ use tests::world::{
     MINUTE, SECOND, Setup, World, from_work, hour, on_green, progress, scenario, story,
 };
 
-/// A world with one job that works for so long before it opens its pull request.
+/// A world with one job that works for a given time before it opens its pull request.
 async fn working_for(time: SignedDuration) -> (World, domain::ids::JobId) {
     let steps = vec![progress(SECOND, "Working"), progress(time, "Still working")];
     let mut source = on_green();

@@ -1,4 +1,4 @@
-//! What becomes of the pull request of a job that is cancelled.
+//! The pull request of a cancelled job.
 
 use domain::ids::JobId;
 use domain::policy::MergePolicy;

@@ -17,14 +17,14 @@ use local::{DATABASE_FILE, Database, LocalQueue};
 use serde_json::{Value, json};
 use tests::world::{MINUTE, Moment as Death, REPO, Setup, World, asking, hour, on_green, scenario};
 
-/// How much later than by a right clock a job may be merged: a poll and a look at its pull request.
+/// How much later than by a right clock a job may be merged: a poll and a reading of its pull request.
 const LATER: SignedDuration = SignedDuration::from_mins(3);
 
 /// The same where the log showed an answer while the clock was wrong, older than the message: as long as for an
 /// answer that the log does not show.
 const UNCONFIRMED: SignedDuration = SignedDuration::from_mins(11);
 
-/// Longest that any stage of these jobs takes by itself.
+/// Longest duration of any stage of these jobs.
 const WITHIN: SignedDuration = SignedDuration::from_mins(40);
 
 /// When the clock is set right.
@@ -38,7 +38,7 @@ enum Moment {
     Asking,
     /// The answer is on its way.
     Answered,
-    /// The pull request is there.
+    /// The pull request exists.
     Reviewed,
 }
 
@@ -60,7 +60,7 @@ async fn has_pull(world: &World, job: &JobId) -> bool {
     })
 }
 
-/// Goes on until a moment has come, by a clock that may be wrong.
+/// Continues until a moment, by a clock that may be wrong.
 async fn until(world: &World, job: &JobId, moment: Moment) {
     if matches!(moment, Moment::Never | Moment::Created) {
         return;
@@ -159,7 +159,7 @@ async fn a_process_that_starts_after_the_clock_was_set_right_sets_its_store_righ
     world.finish().await;
 }
 
-/// What limits or delays work and is due by itself at no time, by what it is.
+/// Records that limit or delay work and have no due time of their own, by kind.
 fn undue() -> Vec<(&'static str, Key)> {
     let repo = REPO.parse().expect("a repository");
     let account = "default".parse().expect("a name");
@@ -222,7 +222,7 @@ async fn stored(world: &World, key: &Key) -> Record {
     found.expect("a store").expect("a record")
 }
 
-/// Whether something was done at a time that has not come.
+/// Whether any action has a future time.
 async fn is_ahead(world: &World) -> bool {
     let newest = world.desk.store.newest().await.expect("a store");
     newest > Some(world.desk.now())

@@ -63,7 +63,7 @@ async fn submit_for_agent(world: &World, prompt: String) -> JobId {
     world.desk.create_job(order).await.expect("a job").id
 }
 
-/// Ticks and works as the loops of one process do, until something holds; virtual time passes meanwhile.
+/// Ticks and works like the loops of one process, until a condition holds; virtual time passes meanwhile.
 async fn until(
     world: &World,
     (dispatcher, deliveries): (&Dispatcher, &Deliveries),

@@ -2,7 +2,7 @@
 
 use tests::world::{Demo, RED, REPO, World};
 
-/// What must be the same with and without webhooks.
+/// Results that must be the same with and without webhooks.
 #[derive(Debug, PartialEq)]
 struct End {
     events: Vec<Vec<String>>,
@@ -43,7 +43,7 @@ async fn play(webhooks: bool) -> End {
     }
 }
 
-/// The head that was merged is the last one, and what it was judged by is kept.
+/// The merged head is the last one, and its evidence is kept.
 async fn every_merge_was_judged(world: &World) {
     for number in world.sandbox.github().pulls(REPO) {
         let pull = world.pull(number);

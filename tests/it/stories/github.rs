@@ -37,13 +37,13 @@ async fn merges(world: &World, job: &JobId, within: jiff::SignedDuration) {
     assert_eq!(world.sandbox.counters().merges, 1);
 }
 
-/// How many events tell of trouble with GitHub.
+/// The number of events about GitHub.
 async fn told(world: &World) -> usize {
     let events = world.all_events().await;
     events.iter().filter(|it| *it == "error/github").count()
 }
 
-/// Codes of what `gaffer status` says of GitHub.
+/// Codes in the GitHub part of `gaffer status`.
 async fn status(world: &World) -> Vec<String> {
     let status = world.desk.status().await.expect("a status");
     let trouble = status.github.trouble.into_iter();

@@ -1,4 +1,4 @@
-//! Wake-ups that tell of checks: a pull request is read when there is something to decide, and merged all the same when they stop coming.
+//! Webhooks about checks: a pull request is read when a decision is possible, and still merged when they stop coming.
 
 use sandbox::github::{CheckSetup, Outcome};
 use sandbox::{Scenario, Service, WebhookFaults};
@@ -48,7 +48,7 @@ async fn merges(world: &World) {
     world.finish().await;
 }
 
-/// How often something of the pull request was read anew.
+/// How often a part of the pull request was read anew.
 fn read_anew(world: &World, what: &str) -> usize {
     let reads = world.requests(Service::GitHub, "GET", what);
     reads.iter().filter(|it| it.status == 200).count()

@@ -114,7 +114,7 @@ async fn of_a_job_the_next_is_had_when_the_one_before_is_over() {
         .await;
     let first = take(&world).await;
     assert_eq!(first.len(), 1);
-    // Not through our door: that would end the wake.
+    // Not through our API: that would end the wake.
     world.say_upstream(&job, "Yes").await;
     world
         .until(MINUTE * 5, "another", async |world| {
@@ -286,7 +286,7 @@ async fn what_waits_for_an_earlier_one_is_held_as_long_as_it_has_to() {
             let why = ("exit code 1", Back::AsPlanned);
             let back = world.desk.give_back((&agent, &event, attempt), why).await;
             if back.expect("a lease").is_settled() {
-                // Then the others are there still.
+                // Then the others still exist.
                 assert_eq!(
                     empty(&world).await[&job.to_string()],
                     ["question", "completed"]
@@ -298,7 +298,7 @@ async fn what_waits_for_an_earlier_one_is_held_as_long_as_it_has_to() {
     panic!("the first one never ended");
 }
 
-/// Two questions of one job in the inbox, of which the first was given up.
+/// Two questions of one job in the inbox, the first of which was given up.
 async fn with_the_first_given_up() -> (World, JobId, [EventId; 2]) {
     let world = going(&[Channel::Inbox], 500, vec![asking()]).await;
     let job = world.submit("ask").await;
@@ -359,7 +359,7 @@ async fn a_lease_that_lapsed_behind_a_wake_that_was_sent_once_more_is_over() {
 async fn a_list_that_lags_lets_no_wake_overtake_an_earlier_one() {
     let (world, _, [first, second]) = with_the_first_given_up().await;
     world.ledger.let_lists_lag();
-    // The list shows for a while that only the second one is there.
+    // The list shows only the second one for a while.
     assert_eq!(take(&world).await[0].event.id, second);
     let agent = world.agent();
     let untried = ("not now", Back::Untried);

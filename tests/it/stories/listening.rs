@@ -75,7 +75,7 @@ async fn a_session_that_may_have_heard_of_its_checks_is_listened_to_before_its_f
     let told = async |world: &World| world.sandbox.counters().messages == 1;
     world.until(MINUTE * 30, "told", told).await;
     let red = head(&world);
-    // The process died, and Jules does not tell whether the words arrived, while the fix is pushed and its checks pass.
+    // The process died, and Jules does not show whether the message arrived, while the fix is pushed and its checks pass.
     let unheard = ["/sessions?", "/activities"].map(silent);
     for fault in &unheard {
         world.sandbox.faults().add(fault.clone());

@@ -465,7 +465,7 @@ async fn it_is_merged_by_the_method_and_under_the_title_that_were_asked_for() {
     let github = world.sandbox.github();
     let tip = github.branch(REPO, "main").expect("a tip");
     assert_eq!(github.message(&tip).as_deref(), Some("Add the search box"));
-    // A merge commit takes the head as it is; a squash would not.
+    // A merge commit contains the head itself; a squash would not.
     assert_eq!(github.branch_exists(REPO, &pull.head_ref), Some(true));
     world.finish().await;
 }

@@ -1,4 +1,4 @@
-//! Pausing, for all or for a source, and only observing: reading goes on, writing stops, and afterwards everything goes on.
+//! Pausing, for all or for a source, and only observing: reading continues, writing stops, and afterwards everything resumes.
 
 use tests::world::{MINUTE, SECOND, Setup, World, asking, hour, on_green, scenario};
 

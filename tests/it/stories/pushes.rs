@@ -26,7 +26,7 @@ async fn asks_after(time: SignedDuration) -> (World, JobId) {
     (world, job)
 }
 
-/// Pushes a session to the door as Jules shows it, but in this state.
+/// Pushes a session to the API as Jules shows it, but in this state.
 async fn push(world: &World, job: &JobId, state: &str) {
     let session = world.session(job).await.id;
     let body = json!({ "name": format!("sessions/{session}"), "id": session, "state": state });
@@ -74,7 +74,7 @@ async fn doubled_pushes_are_one_event_and_few_readings() {
     }
     handle(&world).await;
     assert_eq!(asked(&world) - before, 2);
-    // The others wait until it may have changed, and are then one more look.
+    // The others wait until it may have changed, and then cause one more read.
     world.clock.advance(SECOND * 5);
     handle(&world).await;
     assert_eq!(asked(&world) - before, 4);
@@ -121,7 +121,7 @@ async fn what_is_pushed_is_polled_ten_times_less_often_and_nothing_is_missed() {
     );
 }
 
-/// An account in trouble keeps its own pace, whatever is pushed.
+/// An account with errors keeps its own pace, whatever is pushed.
 #[tokio::test]
 async fn pushes_do_not_press_an_account_in_trouble() {
     let (world, job) = asks_after(MINUTE * 20).await;

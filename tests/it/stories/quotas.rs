@@ -121,7 +121,7 @@ async fn submit_at(world: &World, prompt: &str, priority: u8) -> JobId {
     world.desk.create_job(order).await.expect("a job").id
 }
 
-/// One job holds the only slot while others come: the last of them after a wait. Answers in which order the others started.
+/// One job holds the only slot while others come, the last of them after a wait. Returns the order in which the others started.
 async fn started_after(wait: SignedDuration) -> Vec<String> {
     let scenario = scenario(vec![asking("first", "Which database?")]);
     let world = world_of(Scenario {

@@ -22,7 +22,7 @@ async fn world_of(scenario: sandbox::Scenario) -> World {
     .await
 }
 
-/// Asks for something while the dispatcher works. It is not stopped in the middle of anything.
+/// Runs a request while the dispatcher works, which is never stopped in the middle.
 async fn read<T>(world: &World, asked: impl Future<Output = Result<Option<T>, Error>>) -> T {
     let is_there = Cell::new(false);
     let asked = async {

@@ -59,7 +59,7 @@ fn asks(world: &World) -> usize {
     world.requests(Service::GitHub, "POST", "/attempts").len()
 }
 
-/// Three jobs whose pull requests are opened and checked while the door answers with an error, for an hour; then it works again.
+/// Three jobs whose pull requests are opened and checked while the API answers with an error, for an hour; then it works again.
 async fn an_hour_without_a_door(world: &World) -> Vec<JobId> {
     let postbox = &world.postbox;
     postbox.kill_at(postbox.count(), Moment::Before);

@@ -1,4 +1,4 @@
-//! What sessions do that no list of states promises: late, lost, repeated, unknown, and gone.
+//! Behaviour of sessions beyond their states: late, lost, repeated, unknown, and deleted.
 
 use jiff::SignedDuration;
 use sandbox::jules::{FieldMask, Switches};

@@ -42,7 +42,7 @@ async fn world_of(repos: usize, merge: MergePolicy) -> World {
     world
 }
 
-/// What was asked of GitHub for each merge since so many requests: those that count, and those that nothing had changed for.
+/// Requests to GitHub for each merge since a given request: those that count, and unmodified ones.
 fn requests_per_merge(world: &World, since: usize) -> (usize, usize) {
     let requests: Vec<Logged> = world.sandbox.requests();
     let github = requests.iter().skip(since);
@@ -52,7 +52,7 @@ fn requests_per_merge(world: &World, since: usize) -> (usize, usize) {
     (counted.len().div_ceil(merges), free.len().div_ceil(merges))
 }
 
-/// Lets all jobs merge, and answers how long that took from the first merge to the last.
+/// Lets all jobs merge, and returns the time from the first merge to the last.
 async fn merged(world: &World, jobs: &[JobId]) -> SignedDuration {
     let first = async |world: &World| world.sandbox.counters().merges > 0;
     world.until(MINUTE * 10, "a merge", first).await;

@@ -60,7 +60,7 @@ fn ids(world: &World) -> Vec<String> {
         .collect()
 }
 
-/// Seconds between the tries.
+/// Seconds between the attempts.
 fn gaps(world: &World) -> Vec<i64> {
     received(world)
         .windows(2)
@@ -287,7 +287,7 @@ async fn no_wake_of_a_job_overtakes_an_earlier_one() {
             world.events(&job).await.len() == 1
         })
         .await;
-    // Not through our door: that would end the wake.
+    // Not through our API: that would end the wake.
     world.say_upstream(&job, "Yes").await;
     world
         .until(MINUTE * 5, "another", async |world| {

@@ -12,13 +12,13 @@ use super::Finding;
 enum Allowed {
     /// These and no others.
     Only(&'static [&'static str]),
-    /// Whatever it needs: nothing depends on it.
+    /// Anything: nothing depends on it.
     Anything,
 }
 
 use Allowed::{Anything, Only};
 
-/// What a function that only wires may use: the core and the adapters, never another door.
+/// Dependencies of a function that only wires: the core and the adapters, never another API.
 const DOOR: Allowed = Only(&[
     "agents", "api", "aws", "client", "domain", "engine", "github", "jules", "lambda", "local",
 ]);
@@ -33,15 +33,15 @@ const ARROWS: [(&str, Allowed); 25] = [
     ("github", Only(&["domain", "engine"])),
     ("jules", Only(&["domain", "engine"])),
     ("local", Only(&["domain", "engine"])),
-    // What the functions share: it reads their environment and opens what they work on.
+    // Shared by the functions: it reads their environment and opens their stores.
     ("lambda", Only(&["aws", "domain", "engine"])),
-    // It puts the functions where they run and knows none of them: what they are told, they read themselves.
+    // It deploys the functions and depends on none of them: they read their settings themselves.
     ("deploy", Only(&["aws", "engine"])),
     // It knows files only.
     // The wire types carry the domain's ids.
     ("client", Only(&["domain"])),
     ("scaffold", Only(&["domain"])),
-    // `github` for the verification of webhooks only: the raw bytes are checked at this door.
+    // `github` only for the verification of webhooks: the raw bytes are checked here.
     ("api", Only(&["client", "domain", "engine", "github"])),
     // It wires the roles to the adapters of one machine.
     (
@@ -58,7 +58,7 @@ const ARROWS: [(&str, Allowed); 25] = [
         Only(&["agents", "client", "domain", "engine", "sandbox", "server"]),
     ),
     ("bench", Anything),
-    // It stands beside our functions and is none of them.
+    // It is compared with our functions and is none of them.
     ("hello-function", Only(&[])),
     ("cli", Anything),
     ("tests", Anything),
@@ -79,14 +79,14 @@ pub(super) struct Package {
     pub(super) manifest: String,
     /// The manifest itself, to find lines in.
     pub(super) text: String,
-    /// What it is built from; what only its tests use is left out.
+    /// Its dependencies, without those of its tests.
     pub(super) dependencies: Vec<Dependency>,
 }
 
 /// One dependency, under the name of its package.
 #[derive(Clone, Deserialize)]
 pub(super) struct Dependency {
-    /// The name of the package, whatever it is called here.
+    /// The name of the package, also where it is renamed here.
     pub(super) name: String,
     /// `dev`, `build`, or nothing for a usual one.
     kind: Option<String>,

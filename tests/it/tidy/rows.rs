@@ -1,4 +1,4 @@
-//! docs/rows.md leads from each row of the feature list to a test that there is.
+//! docs/rows.md names an existing test for each row of the feature list.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ fn tests<'a>(cells: &[&'a str]) -> Vec<(&'a str, &'a str)> {
         .collect()
 }
 
-/// The tests of a line that are not there.
+/// The missing tests of a line.
 fn unknown((number, cells): &Line<'_>, files: &[File]) -> Vec<Finding> {
     let is_missing = |(test, path): &(&str, &str)| {
         let head = format!("fn {test}(");

@@ -1,4 +1,4 @@
-//! The list of stories that are told on AWS too names only stories that there are: a name that is none would tell nothing, and pass.
+//! The list of stories that also run on AWS names only existing ones: an unknown name would run nothing, and pass.
 
 use super::Finding;
 use super::tree::File;

@@ -58,7 +58,7 @@ pub(super) fn confined(path: &str, text: &str) -> Vec<Finding> {
     strangers.flat_map(|hand| hand.grips(path, &code)).collect()
 }
 
-/// Each hand is defined where the rule above looks for it; otherwise that rule guards nothing.
+/// Each writing type is defined where the rule above expects it; otherwise that rule guards nothing.
 pub(super) fn watched(files: &[File]) -> Vec<Finding> {
     let lost = HANDS.iter().filter(|hand| {
         let definition = format!("pub struct {}", hand.name);

@@ -68,7 +68,7 @@ impl Delays {
         Ok(())
     }
 
-    /// Sends what has waited long enough.
+    /// Sends messages whose delay is over.
     async fn forward(&self) -> Result<(), QueueError> {
         loop {
             let ripe = self.waiting.receive(BATCH, VISIBILITY).await?;
@@ -115,7 +115,7 @@ impl Queue for Delays {
         self.take_out(&real).await
     }
 
-    /// A message that is shown again later counts its receives anew.
+    /// A message that becomes visible again later counts its receives anew.
     async fn release(&self, receipt: &Receipt, delay: SignedDuration) -> Result<(), QueueError> {
         let (real, body) = parts(receipt);
         if delay > SignedDuration::ZERO {

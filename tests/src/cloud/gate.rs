@@ -21,7 +21,7 @@ use super::asked::{Asked, asked, signer};
 /// Signs what Lambda itself asks for, on behalf of a function. That its queue shows a message again is its own business.
 pub const LAMBDA: &str = "lambda";
 
-/// What goes wrong with one call in so many.
+/// A fault of one call in a given number.
 const ONE_IN: u32 = 12;
 
 /// The parameter store, which is seldom asked, stalls one call in so many.
@@ -46,7 +46,7 @@ pub enum Trouble {
     CutBefore,
     /// It was done, and the connection is cut before the answer.
     CutAfter,
-    /// No answer before the client's patience ends. Only the parameter store does this, whose callers have something else to go by.
+    /// No answer within the client's time limit. Only the parameter store does this, whose callers have a cached value.
     Stalled,
 }
 
@@ -61,7 +61,7 @@ impl Trouble {
     ];
 }
 
-/// A call as it came.
+/// A raw call.
 struct Call {
     headers: HeaderMap,
     body: Bytes,
@@ -239,5 +239,5 @@ fn cut() -> Response {
     Body::from_stream(broken).into_response()
 }
 
-/// How long a client of the gate waits, so that what stalls is given up soon.
+/// Time limit of the gate's clients, so that a stalled call is given up soon.
 pub(super) const PATIENCE: Duration = Duration::from_millis(500);

@@ -8,13 +8,13 @@ use engine::ports::{DeadLetters, Queue};
 use engine::work::Work;
 use jiff::SignedDuration;
 
-/// How often a message may be received before it is given up.
+/// Maximum receives of a message before it is given up.
 const RECEIVES_MAX: u32 = 5;
 
 /// How long a received message is hidden here; none waits for it.
 const VISIBILITY: SignedDuration = SignedDuration::from_secs(30);
 
-/// Lies, is shown, is put back to work by one of two, is dropped; and what is malformed stays.
+/// A dead letter waits, is shown, is put back to work by one of two callers, is dropped; a malformed one stays.
 pub async fn dead_letters_are_put_back_to_work_once(
     queue: Arc<dyn Queue>,
     dead: Arc<dyn DeadLetters>,
@@ -85,7 +85,7 @@ async fn one_of_two_redrives(dead: &dyn DeadLetters, id: &str) {
     assert_eq!(one.len() + other.len(), 1, "{one:?} {other:?}");
 }
 
-/// Receives everything so often that it is given up.
+/// Receives everything until it is given up.
 async fn give_up(queue: &dyn Queue) {
     for _ in 0..=RECEIVES_MAX {
         for delivery in queue.receive(10, VISIBILITY).await.unwrap() {

@@ -1,4 +1,4 @@
-//! Several pollers over one store: whatever a store is, no account is polled twice in an interval.
+//! Several pollers over one store: on every store no account is polled twice in an interval.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

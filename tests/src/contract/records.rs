@@ -103,7 +103,7 @@ pub async fn a_record_is_read_as_it_was_written(store: Arc<dyn Records>) {
         ..written
     };
     assert_eq!(found, now);
-    // What it no longer has is gone.
+    // A removed value is absent.
     (now.due, now.list, now.forget) = (None, None, None);
     commit_one(&*store, put(now.clone(), Expect::Version(1)))
         .await

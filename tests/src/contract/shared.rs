@@ -35,7 +35,7 @@ fn key_out(key: &Key) -> Key {
     }
 }
 
-/// Bodies are JSON everywhere but in the contract; one that is as long as may be stays as it is.
+/// Bodies are JSON everywhere but in the contract; one of maximum length stays unchanged.
 fn record_in(record: Record) -> Record {
     let json = serde_json::to_string(&record.body).unwrap();
     Record {
@@ -64,7 +64,7 @@ fn page_out(page: Page) -> Page {
     }
 }
 
-/// Where a list goes on names a record; where a partition does is the store's own matter.
+/// A list's page token names a record; a partition's is the store's own matter.
 fn place(token: PageToken, called: fn(&Key) -> Key) -> PageToken {
     match token.place() {
         Ok((sort, key)) => PageToken::after(&sort, &called(&key)),

@@ -1,4 +1,4 @@
-//! How a world's processes come to be: a desk for each, and adapters with the secrets that it may read.
+//! Creation of a world's processes: a desk for each, and adapters with the secrets that it may read.
 
 use std::sync::{Arc, Mutex};
 
@@ -30,7 +30,7 @@ pub(super) struct Birth<'a> {
 }
 
 impl Birth<'_> {
-    /// The desk of a process over its ground.
+    /// The desk of a process over its store.
     pub(super) fn desk(&self, ground: Ground, fate: &Fate, ledger: Arc<Ledger>) -> Desk {
         let queue = MortalQueue {
             queue: ground.queue,
@@ -61,7 +61,7 @@ impl Birth<'_> {
         Functions::new(crews.collect(), ticks, storm.is_some())
     }
 
-    /// The webhook's door, and what serves it; none in a world without webhooks.
+    /// The webhook endpoint, and its server; `None` in a world without webhooks.
     pub(super) async fn door(
         &self,
         cloud: Option<&Cloud>,

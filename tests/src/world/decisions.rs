@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::World;
 
-/// Fields that tell how often and how long something was looked at, and not what was decided.
+/// Fields about how often and when something was read, and not about decisions.
 const LOOKS: [&str; 6] = [
     "read_at",
     "list",
@@ -17,7 +17,7 @@ const LOOKS: [&str; 6] = [
 ];
 
 impl World {
-    /// Everything that was decided and done: calls that write, what is stored, what agents got, what sessions were told.
+    /// All decisions and actions: writing calls, stored records, agents' wakes, and messages to sessions.
     pub async fn decisions(&self) -> Value {
         let here = self.sandbox.addr().to_string();
         let records: Map<String, Value> = self
@@ -25,9 +25,9 @@ impl World {
             .everything()
             .await
             .into_iter()
-            // What is left of GitHub's budgets tells how often it was asked.
+            // GitHub's budgets depend on the number of requests.
             .filter(|record| record.key != keys::budgets())
-            // When webhooks came is about them, and not about what was decided.
+            // The times of webhooks are no decisions.
             .filter(|record| record.key.sk != keys::FEED)
             .map(|record| {
                 // Every world has another port.
@@ -72,7 +72,7 @@ impl World {
     }
 }
 
-/// Times and looks differ between stories that are decided alike.
+/// Times and readings differ between stories with the same decisions.
 fn without_looks(value: &mut Value) {
     match value {
         Value::String(text) if text.parse::<jiff::Timestamp>().is_ok() => {
@@ -122,7 +122,7 @@ fn compare(path: &str, (one, other): (&Value, &Value), found: &mut Vec<String>) 
     }
 }
 
-/// Takes out of both stories the texts that were swapped: those which carry `mark` in the plain one. What is left has to be the same.
+/// Removes the swapped texts from both stories: those with `mark` in the plain one. The rest has to be the same.
 pub fn without_texts(plain: &mut Value, other: &mut Value, mark: &str) {
     const TEXT: &str = "a text";
     match (plain, other) {
@@ -140,7 +140,7 @@ pub fn without_texts(plain: &mut Value, other: &mut Value, mark: &str) {
             .zip(b)
             .for_each(|(a, b)| without_texts(a, b, mark)),
         (Value::Object(a), Value::Object(b)) => {
-            // Where a text stands whole is told of those that were cut, which hangs on their lengths.
+            // Only cut texts have an address of the full text, which depends on their lengths.
             for told in ["whole", "payload_ref"] {
                 a.remove(told);
                 b.remove(told);

@@ -117,7 +117,7 @@ impl Demo {
     }
 }
 
-/// Waits that leave time for what goes wrong in between, and no more.
+/// Waits that leave just enough time for the faults in between.
 fn brisk() -> Timing {
     Timing {
         stuck_after: MINUTE * 4,

@@ -8,14 +8,14 @@ use tower::ServiceExt;
 
 use super::World;
 
-/// What opens the door.
+/// The token of the API.
 const TOKEN: &str = "gaf_token_of_the_world";
 
 /// Longest answer, in bytes.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 impl World {
-    /// Sends an order to the door; answers its status and its body.
+    /// Sends an order to the API; returns the status and the body.
     pub async fn post(&self, path: &str, body: &Value) -> (u16, Value) {
         let door = DoorState::new(self.desk.clone(), vec![TOKEN.into()]);
         let request = Request::builder()

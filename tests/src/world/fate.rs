@@ -13,7 +13,7 @@ pub enum Moment {
     After,
 }
 
-/// What became of an act.
+/// The outcome of an act.
 pub(super) enum Acted<T> {
     /// It was answered.
     Answered(T),
@@ -38,7 +38,7 @@ struct Inner {
     hook: Option<Hook>,
 }
 
-/// Something that happens right before an act.
+/// A hook that runs right before an act.
 struct Hook {
     act: &'static str,
     then: Pin<Box<dyn Future<Output = ()> + Send>>,
@@ -60,7 +60,7 @@ impl Fate {
         self.inner().kill = Some((act, moment));
     }
 
-    /// Does something right before the next act of this name.
+    /// Runs a hook right before the next act of this name.
     pub fn before_next(&self, act: &'static str, then: impl Future<Output = ()> + Send + 'static) {
         let then = Box::pin(then);
         self.inner().hook = Some(Hook { act, then });

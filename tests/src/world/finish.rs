@@ -1,4 +1,4 @@
-//! What must hold at the end of every story: nothing unfinished without a due, nothing dead, and nothing left to decide.
+//! Conditions at the end of every story: nothing unfinished without a due time, nothing dead, and nothing left to decide.
 
 use domain::account::Account;
 use domain::effect::Effect;
@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use super::World;
 use crate::records::kind_of;
 
-/// Whether a record still has something before it, and so needs a due.
+/// Whether a record is unfinished, and so needs a due time.
 fn is_unfinished(record: &Record) -> bool {
     let Key { pk, sk } = &record.key;
     if sk.starts_with(keys::OUT) {
@@ -43,7 +43,7 @@ fn it<T: DeserializeOwned>(record: &Record) -> T {
 }
 
 impl World {
-    /// Ends a story: checks what must hold at the end of every one.
+    /// Ends a story: checks the conditions at the end of every one.
     pub async fn finish(&self) {
         Box::pin(self.step()).await;
         let before = self.ledger.written().len();

@@ -16,7 +16,7 @@ use super::fate::Fate;
 /// What an invocation may take, in milliseconds of the machine's time.
 const LIMIT_MS: u128 = 90_000;
 
-/// A poller and a dispatcher that live and die together, as far as their memory goes.
+/// A poller and a dispatcher that share one memory, and so live and die together.
 pub(super) struct Crew {
     pub(super) poller: poller::Function,
     pub(super) dispatcher: dispatcher::Function,
@@ -31,7 +31,7 @@ pub(super) struct Functions {
     /// Messages of the queue of ticks wait by the world's clock, which is not that of SQS.
     ticks: LocalQueue,
     scheduled: Mutex<Option<Timestamp>>,
-    /// Whether invocations may fail: what they were about comes again.
+    /// Whether invocations may fail: their messages come again.
     may_fail: bool,
 }
 
@@ -84,7 +84,7 @@ impl Functions {
         counts.into_iter().sum()
     }
 
-    /// Whether an invocation may have failed: its process is dead, or something is wrong with AWS.
+    /// Whether an invocation may have failed: its process is dead, or AWS has a fault.
     fn forgiven(&self, outcome: Result<(), Error>, crew: &Crew) -> Result<(), Error> {
         match outcome {
             Err(_) if self.may_fail || crew.fate.is_dead() => Ok(()),

@@ -59,7 +59,7 @@ impl Ledger {
             .clone()
     }
 
-    /// Every body that was ever put, also of rows that are gone, with its key.
+    /// Every body that was ever put, also of deleted rows, with its key.
     pub fn bodies(&self) -> Vec<(Key, String)> {
         self.bodies
             .lock()
@@ -67,7 +67,7 @@ impl Ledger {
             .clone()
     }
 
-    /// From now on every list shows what it should have shown some answers before, as an index does that is behind its table.
+    /// From now on every list shows its state of some answers before, like an index that lags behind its table.
     pub fn let_lists_lag(&self) {
         *self.lagging.lock().unwrap_or_else(PoisonError::into_inner) = Some(BTreeMap::new());
     }

@@ -29,7 +29,7 @@ impl World {
         self.try_submit(prompt, terms).await.expect("a job")
     }
 
-    /// Tries to hand over a piece of work in [`REPO`] under terms.
+    /// Tries to create a job in [`REPO`] under terms.
     pub async fn try_submit(&self, prompt: &str, terms: Terms) -> Result<JobId, desk::Error> {
         let job = self.desk.create_job(order(REPO, prompt, terms)).await?;
         Ok(job.id)
@@ -44,7 +44,7 @@ impl World {
         }
     }
 
-    /// Says something to a job's session.
+    /// Sends a message to a job's session.
     pub async fn say(&self, job: &JobId, text: &str, cause: &str) -> Result<(), desk::Error> {
         self.desk.say(&self.named(job), text, cause).await.map(drop)
     }
@@ -57,7 +57,7 @@ impl World {
             .expect("an approval");
     }
 
-    /// Says so, and how it is to be merged.
+    /// Approves it, with a merge style.
     pub async fn approve_merge_as(
         &self,
         job: &JobId,

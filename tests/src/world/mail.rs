@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{REPO, WEBHOOK_SECRET, World};
 
-/// Posts deliveries to a world's door over one connection.
+/// Posts deliveries to a world's webhook endpoint over one connection.
 pub struct Postman {
     client: reqwest::Client,
     url: String,

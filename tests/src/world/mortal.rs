@@ -18,7 +18,7 @@ use jiff::Timestamp;
 
 use super::fate::{Acted, Fate};
 
-/// Wraps whatever writes outside.
+/// Wraps all writing adapters.
 pub(super) struct Mortal<T: ?Sized> {
     real: Arc<T>,
     fate: Fate,

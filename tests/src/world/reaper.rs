@@ -51,7 +51,7 @@ fn dice(of: &Mutex<StdRng>) -> MutexGuard<'_, StdRng> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A queue of ticks that is as bad as SQS may be, and worse: what is sent comes twice, the second time late, or not at all.
+/// A queue of ticks that is as bad as SQS may be, and worse: a message comes twice, the second time late, or not at all.
 pub(super) struct Careless {
     pub(super) queue: LocalQueue,
     pub(super) dice: Mutex<StdRng>,

@@ -1,4 +1,4 @@
-//! A world whose store is backed up, and put back from a backup while everything outside stays as it became.
+//! A world whose store is backed up and restored while everything outside stays in its new state.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::ledger::{Ledger, MortalQueue};
 use super::{Work, World};
 
 impl World {
-    /// Writes a backup as `gaffer backup` does, while everything goes on.
+    /// Writes a backup like `gaffer backup`, while everything keeps running.
     pub fn back_up(&self, to: &Path) {
         let folder = self.folder.as_ref().expect("a world on disk");
         let now = self.desk.now();

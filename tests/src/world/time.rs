@@ -14,7 +14,7 @@ const STEP: SignedDuration = SignedDuration::from_secs(1);
 const LOOK_EVERY: SignedDuration = SignedDuration::from_secs(10);
 
 impl World {
-    /// Lets virtual time pass; whatever becomes due happens at its second, and the seconds between are skipped.
+    /// Lets virtual time pass; due work happens at its second, and the seconds between are skipped.
     pub async fn pass(&self, time: SignedDuration) {
         let until = self.clock.now() + time;
         while self.clock.now() < until {
@@ -44,7 +44,7 @@ impl World {
         whole.max(soon)
     }
 
-    /// Lets time pass until something holds; panics after `within`.
+    /// Lets time pass until a condition holds; panics after `within`.
     pub async fn until(
         &self,
         within: SignedDuration,

@@ -45,7 +45,7 @@ impl Vault {
         self.note(path);
     }
 
-    /// What was put, or removed, since the last time.
+    /// The paths put or removed since the last call.
     pub(super) fn changes(&self) -> Vec<(SecretName, Option<SecretString>)> {
         let changed = std::mem::take(&mut *self.changed());
         let changes = changed.into_iter().map(|path| {

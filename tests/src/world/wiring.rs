@@ -1,4 +1,4 @@
-//! How the real adapters and the webhook's door are wired to the sandbox.
+//! Wires the real adapters and the webhook endpoint to the sandbox.
 
 use std::sync::Arc;
 
@@ -36,7 +36,8 @@ pub(super) fn adapters(
     (eyes, hands)
 }
 
-/// The webhook door on a socket of its own, a process apart, and GitHub told about it. A function's is behind a function URL.
+/// The webhook endpoint on a socket of its own, a process apart, with GitHub's hook pointing at it. A function's is behind a function
+/// URL.
 pub(super) async fn open_door(
     (sandbox, is_function): (&Sandbox, bool),
     queue: Arc<dyn Queue>,

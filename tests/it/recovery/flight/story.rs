@@ -172,7 +172,7 @@ async fn hold(world: &World, asking: &JobId, merged: &JobId) {
     adopt_and_die(world).await;
 }
 
-/// What a story does not write by itself.
+/// Records that a story does not write by itself.
 async fn put_settings(world: &World) {
     let since = BEGIN - hour(3);
     let installation = Installation {

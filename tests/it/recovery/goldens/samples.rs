@@ -36,7 +36,7 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    /// Every sample. What a merge was judged by is none of them: only the engine can make it, and a story does.
+    /// Every sample, except evidence of merges: only the engine can make it, and a story does.
     pub(super) fn all() -> Self {
         let mut samples = Self::default();
         settings::put(&mut samples);

@@ -1,4 +1,4 @@
-//! The words that stand for the variants of stored enums: a closed match over each, so that a new variant cannot do without a golden.
+//! The words of the variants of stored enums: a closed match over each, so that a new variant needs a golden.
 
 use std::collections::BTreeSet;
 

@@ -64,7 +64,7 @@ fn put_in_its_place(world: &World) {
     assert_eq!(github.open_pull(now, REPO, lookalike), 1);
 }
 
-/// Nothing is known of the pull request yet that could tell it from one of the repository that is meant; the name's number is.
+/// No reading of the pull request distinguishes it yet from one of the right repository; only the name's number does.
 #[tokio::test]
 async fn a_session_that_works_in_another_repository_of_the_same_name_merges_nothing() {
     let (world, first) = in_review(false).await;

@@ -1,4 +1,4 @@
-//! GitHub's limits: work is put off to the very time, merges go first, and nothing is merged twice or given up.
+//! GitHub's limits: work is postponed to the exact time, merges go first, and nothing is merged twice or given up.
 
 use sandbox::github::DEFAULT_TOKEN;
 use sandbox::{Fault, FaultKind, Service};

@@ -1,4 +1,4 @@
-//! Counting what stands in a list.
+//! Counting the members of a list.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

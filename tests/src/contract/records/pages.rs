@@ -187,7 +187,7 @@ pub async fn the_members_of_a_list_come_in_its_order(store: Arc<dyn Records>) {
 }
 
 pub async fn a_list_is_read_page_by_page(store: Arc<dyn Records>) {
-    // Three records stand at each place: a page may end between them.
+    // Three records share each place: a page may end between them.
     for at in 0..30 {
         put_new(
             &*store,

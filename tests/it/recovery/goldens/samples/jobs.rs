@@ -1,4 +1,4 @@
-//! Samples of jobs and of what belongs to one.
+//! Samples of jobs and of their records.
 
 use domain::conversation::{Message, Role};
 use domain::event::Audience;
@@ -253,7 +253,7 @@ fn told(who: Answerer) -> Told {
     }
 }
 
-/// A session of which everything is known that can be.
+/// A session with every field set.
 fn full(who: Answerer) -> Watch {
     let told = told(who);
     Watch {

@@ -1,4 +1,4 @@
-//! Samples of what people set, of accounts and sources, and of what is counted for them.
+//! Samples of settings, of accounts and sources, and of their counters.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Wakes agents over HTTP, signed after Standard Webhooks 1.0, and connects to nothing inside the network that the
-//! configuration does not name.
+//! Wakes agents over HTTP, signed after Standard Webhooks 1.0, and connects to nothing inside the network that the configuration does not
+//! name.
 //!
 //! Retries are decided elsewhere: one call is one attempt.
 

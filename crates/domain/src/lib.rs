@@ -1,7 +1,6 @@
 //! Decides what to do next about jobs, pull requests, accounts and wakes.
 //!
-//! Nothing here waits, reads a clock, draws a random number, logs or talks to anyone: every function depends on its
-//! arguments alone.
+//! Nothing here waits, reads a clock, draws a random number, logs or talks to anyone: every function depends on its arguments alone.
 //! Modules are in the best order for reading.
 
 pub mod ids;

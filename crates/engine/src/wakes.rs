@@ -28,7 +28,7 @@ impl Desk {
             let found = self.must_wake(agent, event).await?;
             let next = found.value.acknowledged(self.now());
             if next == found.value {
-                // Whoever said it first may have died before the next one was told.
+                // An earlier call may have crashed before it called the next one.
                 self.nudge_next_wake(&next).await?;
                 return Ok(Some(()));
             }

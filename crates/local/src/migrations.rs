@@ -7,8 +7,7 @@ const APPLICATION_ID: i64 = 0x4761_6672;
 
 /// One step: its statements, and the newest schema of bodies that records may have after it.
 ///
-/// An older gaffer must refuse a file that a newer one has used. So bodies get a new schema only together with a
-/// step,
+/// An older gaffer must refuse a file that a newer one has used. So bodies get a new schema only together with a step,
 /// which may be empty: the file then has a version that the older one does not know.
 struct Step {
     sql: &'static str,

@@ -41,11 +41,9 @@ impl LocalQueue {
         }
     }
 
-    /// Resolves when a message was sent or released through this queue or a clone of it since the last time this
-    /// resolved.
+    /// Resolves when a message was sent or released through this queue or a clone of it since the last time this resolved.
     ///
-    /// Meant for one waiting loop. It does not notice messages of other processes: also check [`Self::next_visible`]
-    /// from time to time.
+    /// Meant for one waiting loop. It does not notice messages of other processes: also check [`Self::next_visible`] from time to time.
     pub async fn changed(&self) {
         self.changed.notified().await;
     }

@@ -1,4 +1,4 @@
-//! Stored records as files, one record a line: what is stored now, and what it has to mean to whoever reads it.
+//! Stored records as files, one record a line: what is stored now, and what it means to readers.
 
 mod samples;
 mod words;

@@ -46,8 +46,7 @@ pub(crate) struct SetupArgs {
     #[arg(long, value_name = "NAME", value_parser = value::app_name)]
     pub(crate) name: Option<String>,
 
-    /// Where GitHub sends webhooks: the public address of `gaffer up` with /github/webhook. Without one, the App gets
-    /// no webhooks.
+    /// Where GitHub sends webhooks: the public address of `gaffer up` with /github/webhook. Without one, the App gets no webhooks.
     #[arg(long, value_name = "URL", value_parser = value::base)]
     pub(crate) webhook_url: Option<Url>,
 

@@ -88,7 +88,7 @@ async fn mark(staged: &Staged, made_at: Timestamp) -> Result<u64> {
         .context("marking what may have been done since the backup")
 }
 
-/// Refuses an unreadable file: a missing one was named wrongly, whoever owns the folder.
+/// Refuses a missing or unreadable file as a usage error, whatever the state of the data folder.
 fn refuse_unreadable(file: &Path) -> Result<(), Error> {
     let opened = File::open(file).and_then(|file| file.metadata());
     let why = match opened {

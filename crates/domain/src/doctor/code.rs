@@ -19,7 +19,7 @@ pub struct Row {
 
 macro_rules! codes {
     ($($name:ident, $code:literal, $severity:ident, $cause:literal, $mend:literal;)+) => {
-        /// Everything that the doctor can find.
+        /// All findings of the doctor.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
             $(#[doc = $cause] $name,)+

@@ -179,8 +179,7 @@ fn stuck_unless_asked(step: &mut Step<Job>, watch: &mut Watch, context: &Context
 
 /// The newest pull request that a session has made in a repository; the known one unless there is a newer one.
 ///
-/// Outputs have been seen to vanish from later answers, and their order is not guaranteed, so the highest number
-/// counts.
+/// Outputs have been seen to vanish from later answers, and their order is not guaranteed, so the highest number counts.
 pub(crate) fn newest_pull<'a>(
     known: Option<&'a PullRef>,
     shown: &'a [PullRef],

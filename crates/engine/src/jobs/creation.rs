@@ -35,8 +35,7 @@ impl Desk {
         Ok(step.aggregate)
     }
 
-    /// Creates a job under a name, once: the same name with the same order returns the same job, however often it
-    /// comes.
+    /// Creates a job under a name, once: the same name with the same order returns the same job, however often it comes.
     pub async fn create_job_once(
         &self,
         order: Order,

@@ -13,7 +13,7 @@ use crate::keys;
 use crate::store::decode;
 
 impl Poller {
-    /// The rules of a job's source as they are in this poll.
+    /// The present rules of a job's source, read once a poll.
     pub(super) async fn rules_in_poll(
         &self,
         job: &Job,

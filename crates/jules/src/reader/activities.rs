@@ -20,8 +20,8 @@ const ACTIVITY_PAGE_SIZE: u32 = 30;
 /// How much earlier than requested the read begins, since the filter is strict and two activities may share one instant.
 const OVERLAP: SignedDuration = SignedDuration::from_secs(1);
 
-/// All activities since shortly before `after`, so that one with the same timestamp as the last one is not missed;
-/// the caller has some of them already.
+/// All activities since shortly before `after`, so that one with the same timestamp as the last one is not missed; the caller has some of
+/// them already.
 pub(super) async fn all(
     client: &Client,
     account: &AccountName,

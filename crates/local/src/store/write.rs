@@ -24,8 +24,7 @@ pub(super) fn commit(connection: &mut Connection, items: &[Write]) -> Result<(),
     for item in items {
         write(&transaction, item)?;
     }
-    // Until here a failure rolls everything back. A failed commit may already be in the log, to be found after a
-    // crash.
+    // Until here a failure rolls everything back. A failed commit may already be in the log, to be found after a crash.
     transaction
         .commit()
         .map_err(|error| CommitError::Unknown(error.to_string()))

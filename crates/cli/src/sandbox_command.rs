@@ -58,8 +58,9 @@ pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
         sandbox.agent_url("NAME"),
         sandbox.control_base()
     ));
+    let stop = crate::up::told_to_stop();
     render::announcement(&answer, args.json).context("writing the answer")?;
-    crate::up::told_to_stop().await?;
+    stop.await?;
     sandbox.stop().await;
     Ok(())
 }

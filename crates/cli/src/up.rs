@@ -69,8 +69,9 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
     let nothing_yet = hint(&base.desk).await?;
     let running = server::start_on(socket, base, settings).await?;
     let notes: Vec<String> = elsewhere.into_iter().chain(nothing_yet).collect();
+    let stop = told_to_stop();
     announce(&running, (&place, &notes), args.json)?;
-    told_to_stop().await?;
+    stop.await?;
     running.stop().await;
     Ok(())
 }
@@ -118,12 +119,17 @@ fn announce(running: &Running, (place, notes): (&str, &[String]), as_json: bool)
     render::announcement(&answer, as_json).context("writing the answer")
 }
 
-/// Resolves on SIGINT or SIGTERM.
-pub(crate) async fn told_to_stop() -> Result<()> {
-    let mut terminate = signal(SignalKind::terminate()).context("listening for SIGTERM")?;
-    tokio::select! {
-        outcome = tokio::signal::ctrl_c() => outcome.context("listening for SIGINT"),
-        _ = terminate.recv() => Ok(()),
+/// Resolves on SIGINT or SIGTERM. It listens from the call on, not from the first poll: a process that has announced
+/// itself must end in order.
+pub(crate) fn told_to_stop() -> impl Future<Output = Result<()>> {
+    let terminate = signal(SignalKind::terminate()).context("listening for SIGTERM");
+    let interrupt = signal(SignalKind::interrupt()).context("listening for SIGINT");
+    async move {
+        let (mut terminate, mut interrupt) = (terminate?, interrupt?);
+        tokio::select! {
+            _ = interrupt.recv() => Ok(()),
+            _ = terminate.recv() => Ok(()),
+        }
     }
 }
 

@@ -70,12 +70,11 @@ pub(crate) async fn run(args: WatchArgs, here: &Here) -> Result<()> {
         as_json: args.json,
         undone: Mutex::default(),
     });
+    let mut told = std::pin::pin!(told_to_end());
     let mut takers = JoinSet::new();
     for _ in 0..args.at_once {
         takers.spawn(watcher.clone().take_until(stopped.clone()));
     }
-    let told = told_to_end();
-    let mut told = std::pin::pin!(told);
     let mut failed = Ok(());
     loop {
         tokio::select! {
@@ -107,15 +106,20 @@ pub(crate) async fn run(args: WatchArgs, here: &Here) -> Result<()> {
 }
 
 /// Resolves when the process is to stop, or when its terminal is closed: the command must not go on alone.
-async fn told_to_end() -> Result<()> {
-    if !std::io::stdin().is_terminal() {
-        // `nohup` wants it to go on, and has taken the terminal away.
-        return told_to_stop().await;
-    }
-    let mut closed = signal(SignalKind::hangup()).context("listening for SIGHUP")?;
-    tokio::select! {
-        told = told_to_stop() => told,
-        _ = closed.recv() => Ok(()),
+fn told_to_end() -> impl Future<Output = Result<()>> {
+    let told = told_to_stop();
+    // `nohup` wants it to go on, and has taken the terminal away.
+    let is_attached = std::io::stdin().is_terminal();
+    let closed = is_attached.then(|| signal(SignalKind::hangup()).context("listening for SIGHUP"));
+    async move {
+        let Some(closed) = closed else {
+            return told.await;
+        };
+        let mut closed = closed?;
+        tokio::select! {
+            told = told => told,
+            _ = closed.recv() => Ok(()),
+        }
     }
 }
 

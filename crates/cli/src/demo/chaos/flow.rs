@@ -21,7 +21,7 @@ const CRAWL: SignedDuration = SignedDuration::from_millis(10);
 /// How far it moves while nothing is being done.
 const STRIDE: SignedDuration = SignedDuration::from_millis(500);
 
-/// Lets time pass: in small steps while anything is being done or nobody is there, in large ones otherwise.
+/// Lets time pass: in small steps while work is in progress or no process runs, in large ones otherwise.
 pub(super) async fn flow(
     time: Arc<SharedTime>,
     sandbox: Arc<Sandbox>,

@@ -79,7 +79,8 @@ pub(crate) enum Place {
     Before,
     /// Its call was answered and the outcome is not saved.
     After,
-    /// The world was read about its unknown outcome and what was found is not saved. A wake has nothing to read: its held try has lapsed and the next is not saved.
+    /// The world was read about its unknown outcome, and the finding is not saved. For a wake: its attempt's lease has lapsed, and the
+    /// next is not saved.
     Settling,
 }
 

@@ -1,4 +1,4 @@
-//! What lasts for a while: a key that is refused until it is put right, and answers that come later than anybody waits for them.
+//! Faults that last for a while: a key that is refused until it is restored, and answers that come after every client's time limit.
 
 use jiff::{SignedDuration, Timestamp};
 use rand::RngExt;
@@ -14,7 +14,7 @@ pub(super) const KINDS: [&str; 4] = ["jules 401", "github 401", "jules timeout",
 /// How long the child waits for an answer, in real time: long for a sandbox beside it, and short for a test.
 pub(super) const PATIENCE: SignedDuration = SignedDuration::from_millis(400);
 
-/// How late an answer is that nobody waits for any more, in milliseconds of real time.
+/// Delay of an answer beyond every client's time limit, in milliseconds of real time.
 pub(super) const TOO_LATE: u64 = 600;
 
 /// A key is refused from some second within so many on.

@@ -67,7 +67,7 @@ pub(super) fn pulls(sandbox: &Sandbox) -> Vec<PullView> {
     numbers.into_iter().filter_map(view).collect()
 }
 
-/// Whether a pull request says that it needs somebody.
+/// Whether a pull request says that it needs a person.
 fn asks(pull: &PullView) -> bool {
     let labelled = pull.labels.iter().any(|label| label == BLOCKED_LABEL);
     labelled && !pull.comments.is_empty()

@@ -1,4 +1,5 @@
-//! The child's queue, as bad as a queue may be: messages are lost, doubled and late, and each worker takes one at a time so that copies race.
+//! The child's queue, with every allowed fault: messages are lost, doubled and late, and each worker takes one at a time so that copies
+//! race.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

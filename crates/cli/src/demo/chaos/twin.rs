@@ -16,7 +16,8 @@ use super::time::SharedTime;
 /// When the lists began to show both; nothing as long as they hide them.
 pub(super) type Shown = Arc<OnceLock<Timestamp>>;
 
-/// Loses the answer of the job's first create, and of the second one too if the dice say so: then only the search for its marker tells of either.
+/// Loses the answer of the job's first create, and of the second one too if the dice say so: then only the search for its marker finds
+/// either.
 pub(super) fn beget(sandbox: &Sandbox, dice: &mut StdRng) {
     let lost = dice.random_range(1..=2);
     let fault = Fault::new(Service::Jules, "/sessions", FaultKind::CutAfterEffect);
@@ -33,7 +34,7 @@ pub(super) async fn show(sandbox: Arc<Sandbox>, time: Arc<SharedTime>, shown: Sh
         look.tick().await;
     }
     sandbox.jules().unlist(None);
-    // Nobody else sets it.
+    // It is set only here.
     let _ = shown.set(time.now());
     Ok(())
 }

@@ -134,7 +134,7 @@ impl Witness<'_> {
         self.sessions(job).into_iter().filter_map(kept).collect()
     }
 
-    /// Messages, approvals and creates that came twice, and what was done to a session that nobody keeps.
+    /// Messages, approvals and creates that came twice, and writes to a session that no job keeps.
     fn sessions_of(&self, job: &str, kept: &[Kept], wrong: &mut Vec<String>) {
         let mut first: BTreeMap<u32, Timestamp> = BTreeMap::new();
         for session in self.sessions(job) {
@@ -232,7 +232,8 @@ impl Witness<'_> {
 
     /// Occurrences of a kept session that were not announced, or under more than one id.
     ///
-    /// A session that finishes, is spoken to and finishes again while nobody can look has finished once; its last word has to be announced in any case.
+    /// A session that finishes, gets a message and finishes again between two reads has finished once; its last completion must be
+    /// announced in any case.
     fn wakes_of(&self, job: &str, kept: &Kept) -> Vec<String> {
         let announced = self.announced(job);
         let told = |kind: &str| announced.get(kind).map_or(0, BTreeMap::len);

@@ -1,6 +1,7 @@
 //! GitHub's logs of webhook deliveries: the App's own, or that of each webhook of a repository that points at Gaffer.
 //!
-//! Source: GitHub, REST API, "Repository webhooks" and "GitHub App webhooks": the newest come first, pages follow the `Link` header.
+//! Source: GitHub, REST API, "Repository webhooks" and "GitHub App webhooks": the newest come first, pages follow the
+//! `Link` header.
 
 use async_trait::async_trait;
 use domain::doctor::DOOR_PATH;

@@ -11,11 +11,7 @@ mod scenes;
 mod stage;
 mod upgrade;
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::path::Path;
-
-use deploy::{Binaries, Function};
+use deploy::Binaries;
 use stage::{Stage, folder};
 
 /// One stack for all acts: what is deployed is what the next act begins with.
@@ -23,20 +19,10 @@ use stage::{Stage, folder};
 async fn from_nothing_to_merged_to_the_next_version_and_back_to_nothing() {
     let built = folder("GAFFER_FUNCTIONS");
     let next = tempfile::tempdir().expect("a folder");
-    lengthened(&built, next.path());
+    upgrade::lengthened(&built, next.path());
     let stage = Stage::set(Binaries::Ready(built)).await;
     scenes::a_job_is_asked_about_and_merged_once(&stage).await;
     let next = Binaries::Ready(next.path().to_owned());
     upgrade::ten_jobs_outlive_the_next_version(&stage, next).await;
     upgrade::taken_down_it_leaves_what_was_to_be_kept(&stage).await;
-}
-
-/// Writes the functions as another version: a program runs the same with something behind its end.
-fn lengthened(built: &Path, to: &Path) {
-    for function in Function::ALL {
-        let (from, to) = (built.join(function.short()), to.join(function.short()));
-        fs::copy(from, &to).expect("a copy");
-        let mut program = OpenOptions::new().append(true).open(to).expect("a program");
-        program.write_all(b"next").expect("a longer program");
-    }
 }

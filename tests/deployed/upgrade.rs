@@ -2,6 +2,9 @@
 //! The tests `recovery` read what another version stores.
 
 use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
 
 use aws_sdk_lambda::Client as Lambda;
 use client::wire::JobView;
@@ -13,6 +16,16 @@ use crate::stage::{STACK, Stage};
 
 /// How many jobs are in flight.
 const JOBS: usize = 10;
+
+/// Writes the functions as another version: a program runs the same with something behind its end.
+pub(crate) fn lengthened(built: &Path, to: &Path) {
+    for function in Function::ALL {
+        let (from, to) = (built.join(function.short()), to.join(function.short()));
+        fs::copy(from, &to).expect("a copy");
+        let mut program = OpenOptions::new().append(true).open(to).expect("a program");
+        program.write_all(b"next").expect("a longer program");
+    }
+}
 
 /// Jobs begun by one version are answered under it, while the next is deployed, under a mixture of both, under the
 /// next, and after the rollback; all are merged, each once.

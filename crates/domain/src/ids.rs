@@ -10,6 +10,7 @@ use crate::redact::redact;
 pub use naming::{BEGINNING_CHARS_MIN, Beginning, JobName};
 pub use repository::{Identity, RepoId, RepoName};
 
+mod delivery;
 mod naming;
 mod repository;
 
@@ -105,6 +106,10 @@ fn is_hex(value: &str) -> bool {
         .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
 
+fn is_short_hex(value: &str, digits: usize) -> bool {
+    value.len() == digits && is_hex(value)
+}
+
 fn is_job(value: &str) -> bool {
     // A first character beyond 7 would not fit into the 128 bits.
     value.len() == 26
@@ -128,6 +133,14 @@ fn is_branch(value: &str) -> bool {
 text_id!(
     /// One piece of work, kept over retries: a ULID in lower case.
     JobId, "job id", "26 characters, a ULID in lower case", is_job
+);
+text_id!(
+    /// One delivery: 12 hex digits of the hash of what triggered it, or a ULID in lower case.
+    DeliveryId, "delivery id", "12 hex digits, or a ULID in lower case", |v| is_short_hex(v, 12) || is_job(v)
+);
+text_id!(
+    /// One execution of a phase of a delivery.
+    RunId, "run id", "8 hex digits", |v| is_short_hex(v, 8)
 );
 text_id!(
     /// Jules's own id of a session: an unsigned 64-bit decimal in practice, kept as text because it exceeds an `i64` and a float.

@@ -31,6 +31,8 @@ pub mod merge;
 
 pub mod pull;
 
+pub mod delivery;
+
 pub mod advice;
 
 pub mod account;

@@ -1,0 +1,120 @@
+//! A delivery and what came in → its next state.
+
+use jiff::Timestamp;
+
+use super::commands;
+use super::due::due;
+use super::history;
+use super::legal::{Asker, TransitionError, legal, may};
+use super::moves::Moving;
+use super::progress::progress;
+use super::sights;
+use super::{Actor, Command, Delivery, Fault, Input, Rules, RunStatus};
+use crate::ids::digest;
+use crate::step::Step;
+
+/// Digits of a command's digest.
+const DIGEST_DIGITS: usize = 16;
+
+/// Most digests that are kept: as many as there can be spans, and most commands begin one.
+const TAKEN_MAX: usize = history::SPANS_MAX;
+
+/// Decides what an input means. A command that was taken before, and whatever is seen of a delivery that is over,
+/// changes nothing. `rules` are the delivery's own, for an agent that can or cannot be woken ([`Rules::with_agent`]).
+///
+/// # Errors
+/// When a command is not legal now, or what it says is odd.
+pub fn apply(
+    delivery: &Delivery,
+    input: &Input,
+    now: Timestamp,
+    rules: &Rules,
+) -> Result<Step<Delivery>, TransitionError> {
+    let mut moving = Moving {
+        delivery: delivery.clone(),
+        rules,
+        now,
+        is_ordered: matches!(input, Input::Command(_)),
+    };
+    match input {
+        Input::Command(command) => {
+            if delivery.taken.contains(&mark(&command.id)) {
+                return Ok(stay(delivery, now));
+            }
+            take(&mut moving, command)?;
+            progress(&mut moving);
+        }
+        Input::Job(_)
+        | Input::Review(_)
+        | Input::Pull(..)
+        | Input::Issue(_)
+        | Input::Child(..)
+        | Input::Provider(..)
+        | Input::CalledOff(_)
+        | Input::Deadline => {
+            if delivery.is_terminal() {
+                return Ok(stay(delivery, now));
+            }
+            sights::see(&mut moving, input);
+            let seen = moving.delivery.clone();
+            sights::decide(&mut moving, input);
+            progress(&mut moving);
+            let has_moved = moving.delivery.phase_runs.len() > seen.phase_runs.len();
+            if has_moved && !moving.delivery.is_terminal() && history::is_full(delivery) {
+                moving.delivery = seen;
+                end_full(&mut moving);
+            }
+        }
+    }
+    Ok(step(delivery, moving.delivery, now))
+}
+
+fn stay(delivery: &Delivery, now: Timestamp) -> Step<Delivery> {
+    let mut step = Step::stay(delivery.clone());
+    step.due = due(delivery, now);
+    step
+}
+
+fn step(before: &Delivery, mut after: Delivery, now: Timestamp) -> Step<Delivery> {
+    if after != *before {
+        after.version = before.version.saturating_add(1);
+        after.updated_at = now.max(before.updated_at);
+    }
+    let due = due(&after, now);
+    Step {
+        due,
+        ..Step::stay(after)
+    }
+}
+
+fn mark(id: &str) -> String {
+    let mut mark = digest(&format!("command:{id}"));
+    mark.truncate(DIGEST_DIGITS);
+    mark
+}
+
+fn take(moving: &mut Moving<'_>, command: &Command) -> Result<(), TransitionError> {
+    let asker = Asker::of(&moving.delivery, &command.by, moving.rules);
+    let refused = may(&moving.delivery, command.act.kind(), &asker)
+        .and_then(|()| commands::carry_out(moving, command));
+    if let Err((code, sentence)) = refused {
+        return Err(TransitionError {
+            code,
+            sentence,
+            legal: legal(&moving.delivery, &command.by, moving.rules),
+        });
+    }
+    let taken = &mut moving.delivery.taken;
+    taken.push(mark(&command.id));
+    let surplus = taken.len().saturating_sub(TAKEN_MAX);
+    taken.drain(..surplus);
+    Ok(())
+}
+
+/// There is room for nothing but its end.
+fn end_full(moving: &mut Moving<'_>) {
+    if moving.delivery.run_status != RunStatus::Failed {
+        let text = "too much has happened to this delivery";
+        moving.fail(Fault::HistoryFull, text, &Actor::System);
+    }
+}

@@ -1,0 +1,315 @@
+//! What commands do. Whether they are legal was asked before.
+
+use super::create::{CHILDREN_MAX, check_refs};
+use super::history::Actor;
+use super::moves::Moving;
+use super::refs;
+use super::run::{Analysis, Mode, Performer, Run, RunResult};
+use super::text::{self, FEEDBACK_CHARS_MAX, Refused, TARGETS_MAX, What};
+use super::{
+    Act, Approved, Child, ChildState, Command, Edit, Fault, Part, Phase, Plan, PlanBy, Review,
+    RunStatus, Verdict, Work,
+};
+use crate::ids::{CommitSha, DeliveryId, JobId, RunId};
+use crate::job::AGAIN_CHARS_MAX;
+use crate::redact::presentable;
+
+/// Does what a command says.
+///
+/// # Errors
+/// When what it says is odd; then nothing may be kept of what was changed.
+pub(super) fn carry_out(moving: &mut Moving<'_>, command: &Command) -> Result<(), Refused> {
+    let by = &command.by;
+    match &command.act {
+        Act::Start => moving.run(Phase::Plan, by),
+        Act::Approve { head } => approve(moving, head.as_ref(), by)?,
+        Act::Reject { reason } => reject(moving, reason, by)?,
+        Act::Retry { reason } => retry(moving, reason.as_deref(), by)?,
+        Act::Cancel => moving.fail(Fault::Canceled, "", by),
+        Act::Verdict(review) => verdict(moving, review, by)?,
+        Act::Plan {
+            content,
+            target_files,
+        } => plan(moving, (content, target_files), by)?,
+        Act::Split { children } => split(moving, children, by)?,
+        Act::Merge { head } => merge(moving, head.as_ref(), by)?,
+        Act::Edit(changes) => edit(moving, changes)?,
+        Act::Collect { job } => collect(moving, job)?,
+        Act::Analyse {
+            run,
+            text,
+            suggestion,
+        } => analyse(moving, (run.as_ref(), text, suggestion.as_deref()), by)?,
+    }
+    Ok(())
+}
+
+/// Refuses what was decided about a head that is not the present one.
+fn same_head(wanted: Option<&CommitSha>, head: Option<&CommitSha>) -> Result<(), Refused> {
+    match (wanted, head) {
+        (Some(wanted), Some(head)) if wanted != head => Err((
+            "head_moved",
+            format!("the head is {head}, not {wanted}: look at it again"),
+        )),
+        (Some(_), None) => Err((
+            "head_moved",
+            "no head is known now: look at it again".to_owned(),
+        )),
+        (Some(_), Some(_)) | (None, _) => Ok(()),
+    }
+}
+
+fn approve(moving: &mut Moving<'_>, head: Option<&CommitSha>, by: &Actor) -> Result<(), Refused> {
+    let delivery = &moving.delivery;
+    let reviewed = delivery.phase == Phase::Review;
+    let present = if reviewed {
+        delivery.review.head.clone()
+    } else {
+        delivery.head().cloned()
+    };
+    same_head(head, present.as_ref())?;
+    if reviewed {
+        let_go_on(moving, present, by);
+    }
+    moving.go_on(by);
+    Ok(())
+}
+
+/// The approval of a reviewed head is also the word that its merge waits for.
+pub(super) fn let_go_on(moving: &mut Moving<'_>, head: Option<CommitSha>, by: &Actor) {
+    moving.delivery.review.approved = head.map(|head| Approved {
+        head,
+        by: by.clone(),
+        at: moving.now,
+    });
+}
+
+fn reject(moving: &mut Moving<'_>, reason: &str, by: &Actor) -> Result<(), Refused> {
+    let reason = text::checked(What::Reason, reason)?;
+    match moving.delivery.phase {
+        Phase::Review => moving.send_back(Phase::Implement, Some(&reason), by),
+        // What was made is given up, and another session begins with its plan.
+        Phase::Implement => {
+            moving.delivery.feedback = Some(reason);
+            moving.another_attempt();
+            moving.pend(Phase::Plan, by);
+        }
+        Phase::Plan
+        | Phase::Intake
+        | Phase::Verify
+        | Phase::Deploy
+        | Phase::Observe
+        | Phase::Close => reject_plan(moving, &reason, by),
+    }
+    Ok(())
+}
+
+fn reject_plan(moving: &mut Moving<'_>, reason: &str, by: &Actor) {
+    let seen = moving.delivery.job_seen().map(|job| job.work.clone());
+    match moving.rules.plan_by {
+        PlanBy::Jules => moving.send_back(Phase::Plan, Some(reason), by),
+        PlanBy::Agent | PlanBy::Human => {
+            moving.delivery.feedback = Some(reason.to_owned());
+            moving.pend(Phase::Plan, by);
+        }
+    }
+    if let Some(Work::Planned(plan)) = seen {
+        moving.delivery.task.rejected_plan = Some(plan);
+    }
+}
+
+fn retry(moving: &mut Moving<'_>, reason: Option<&str>, by: &Actor) -> Result<(), Refused> {
+    let reason = text::optional(What::Reason, reason)?;
+    let failed = moving.delivery.error.as_ref().map(|error| error.code);
+    let phase = moving.delivery.phase;
+    match phase {
+        // What was closed or is gone has to be made anew.
+        Phase::Review | Phase::Verify if failed.is_some_and(Fault::ends_session) => {
+            moving.send_back(Phase::Implement, reason.as_deref(), by);
+        }
+        Phase::Plan if moving.rules.plan_by != PlanBy::Jules => moving.pend(phase, by),
+        Phase::Plan if !moving.delivery.children.is_empty() => moving.pend(phase, by),
+        Phase::Plan | Phase::Implement => moving.send_back(phase, reason.as_deref(), by),
+        Phase::Verify | Phase::Review => {
+            moving.delivery.task.forgiven = moving.delivery.head().cloned();
+            moving.pend(phase, by);
+        }
+        Phase::Intake | Phase::Deploy | Phase::Observe | Phase::Close => moving.pend(phase, by),
+    }
+    Ok(())
+}
+
+fn verdict(moving: &mut Moving<'_>, review: &Review, by: &Actor) -> Result<(), Refused> {
+    let summary = text::optional(What::Summary, review.summary.as_deref())?;
+    let feedback = match review.verdict {
+        Verdict::NotPass => {
+            let feedback = review.feedback.as_deref().unwrap_or_default();
+            Some(text::checked(What::Feedback, feedback)?)
+        }
+        Verdict::Pass => text::optional(What::Feedback, review.feedback.as_deref())?,
+    };
+    same_head(Some(&review.head), moving.delivery.head())?;
+    moving.delivery.feedback = feedback.or(moving.delivery.feedback.take());
+    moving.judge(review.verdict, &review.head, (by, summary.as_deref()));
+    // A person who reviews is the person who is awaited.
+    if review.verdict == Verdict::Pass && by.is_person() {
+        let_go_on(moving, Some(review.head.clone()), by);
+        moving.go_on(by);
+    }
+    Ok(())
+}
+
+fn plan(
+    moving: &mut Moving<'_>,
+    (content, files): (&str, &[String]),
+    by: &Actor,
+) -> Result<(), Refused> {
+    let content = text::checked(What::Plan, content)?;
+    let (most, longest) = TARGETS_MAX;
+    let is_odd = |file: &String| {
+        let length = file.trim().chars().count();
+        length == 0 || length > longest || file.contains(char::is_control)
+    };
+    if files.len() > most || files.iter().any(is_odd) {
+        let sentence =
+            format!("`target_files` are at most {most} paths of 1 to {longest} visible characters");
+        return Err(("odd_target_files", sentence));
+    }
+    for file in files {
+        text::no_secret("target_files", file)?;
+    }
+    moving.delivery.plan = Some(Plan {
+        content,
+        generated_at: moving.now,
+        model: None,
+        cwd: None,
+        target_files: files.to_vec(),
+    });
+    moving.succeed(by, None);
+    Ok(())
+}
+
+fn split(moving: &mut Moving<'_>, parts: &[Part], by: &Actor) -> Result<(), Refused> {
+    if parts.is_empty() || parts.len() > CHILDREN_MAX {
+        let sentence = format!(
+            "a delivery is split into 1 to {CHILDREN_MAX} parts, not {}",
+            parts.len()
+        );
+        return Err(("odd_number_of_children", sentence));
+    }
+    let id = moving.delivery.id.clone();
+    let child = |(place, part): (usize, &Part)| {
+        Ok(Child {
+            id: DeliveryId::of_child(&id, place),
+            summary: text::checked(What::Summary, &part.summary)?,
+            acceptance_criteria: text::criteria(&part.acceptance_criteria)?,
+            state: ChildState::Open,
+        })
+    };
+    let children: Result<Vec<Child>, Refused> = parts.iter().enumerate().map(child).collect();
+    let children = children?;
+    let bytes = serde_json::to_string(&children).map_or(usize::MAX, |text| text.len());
+    if bytes > CHILDREN_BYTES_MAX {
+        let sentence =
+            format!("the parts have {bytes} bytes together, at most {CHILDREN_BYTES_MAX}");
+        return Err(("children_too_long", sentence));
+    }
+    moving.delivery.children = children;
+    match moving.delivery.run_status {
+        RunStatus::Running => {}
+        RunStatus::Blocked => moving.ask(RunStatus::Running),
+        RunStatus::Pending | RunStatus::Succeeded | RunStatus::Failed => {
+            moving.run(Phase::Plan, by);
+        }
+    }
+    Ok(())
+}
+
+/// Longest text of all parts together, in bytes as JSON: they are kept in the record of their parent.
+const CHILDREN_BYTES_MAX: usize = 12_000;
+
+fn merge(moving: &mut Moving<'_>, head: Option<&CommitSha>, by: &Actor) -> Result<(), Refused> {
+    let present = moving.delivery.head().cloned();
+    same_head(head, present.as_ref())?;
+    let_go_on(moving, present, by);
+    Ok(())
+}
+
+fn edit(moving: &mut Moving<'_>, changes: &Edit) -> Result<(), Refused> {
+    let summary = changes.summary.as_deref();
+    let summary = summary.map(|text| text::checked(What::Summary, text));
+    let summary = summary.transpose()?;
+    let criteria = changes.acceptance_criteria.as_deref();
+    let criteria = criteria.map(text::criteria).transpose()?;
+    check_refs(&changes.refs)?;
+    let delivery = &mut moving.delivery;
+    if let Some(summary) = summary {
+        delivery.summary = summary;
+    }
+    if let Some(criteria) = criteria {
+        delivery.acceptance_criteria = criteria;
+    }
+    if let Some(priority) = changes.priority {
+        delivery.priority = priority;
+    }
+    for reference in &changes.refs {
+        refs::add(&mut delivery.refs, reference.clone());
+    }
+    Ok(())
+}
+
+fn collect(moving: &mut Moving<'_>, job: &JobId) -> Result<(), Refused> {
+    let delivery = &mut moving.delivery;
+    if delivery
+        .runs
+        .iter()
+        .any(|run| run.job.as_ref() == Some(job))
+    {
+        let sentence = format!("job {job} belongs to the delivery already");
+        return Err(("collected_already", sentence));
+    }
+    delivery.runs.push(Run {
+        id: RunId::of(&delivery.id, delivery.runs.len()),
+        mode: Mode::Execution,
+        performer: Performer::Jules,
+        status: RunResult::Success,
+        job: Some(job.clone()),
+        attempt: delivery.attempt,
+        head: None,
+        created_at: moving.now,
+        ended_at: Some(moving.now),
+        summary: None,
+        error: None,
+        analysis: None,
+    });
+    Ok(())
+}
+
+fn analyse(
+    moving: &mut Moving<'_>,
+    (run, text, suggestion): (Option<&RunId>, &str, Option<&str>),
+    by: &Actor,
+) -> Result<(), Refused> {
+    let text = text::checked(What::Analysis, text)?;
+    let suggestion = text::optional(What::Analysis, suggestion)?;
+    let runs = moving.delivery.runs.iter_mut().rev();
+    let mut runs = runs.filter(|it| it.status == RunResult::Failed);
+    let found = runs.find(|it| run.is_none_or(|run| it.id == *run));
+    let Some(found) = found else {
+        return Err((
+            "no_such_run",
+            "no failed run of the delivery has that id".to_owned(),
+        ));
+    };
+    found.analysis = Some(Analysis {
+        by: by.clone(),
+        text,
+        suggestion,
+    });
+    Ok(())
+}
+
+/// A reason as another session is told it.
+pub(super) fn as_reason(text: &str) -> String {
+    presentable(text, FEEDBACK_CHARS_MAX.min(AGAIN_CHARS_MAX) - 1)
+}

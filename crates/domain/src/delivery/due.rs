@@ -1,0 +1,88 @@
+//! When a delivery looks again although nobody tells it anything: a lost message is found so.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::history;
+use super::{Delivery, Observe, Phase, PlanBy, ReviewBy, RunStatus, Work};
+use crate::when::plus;
+
+/// How often it looks while something is under way.
+pub const LOOK_RUNNING: SignedDuration = SignedDuration::from_mins(10);
+
+/// How often it looks while a person is awaited.
+pub const LOOK_WAITING: SignedDuration = SignedDuration::from_hours(1);
+
+/// How long the agent has for a review, before a person is awaited.
+pub const AGENT_REVIEWS_FOR: SignedDuration = SignedDuration::from_hours(8);
+
+/// How long a pull request or a new head may be late after its session was finished: outputs are linked late, and a
+/// head is seen with the next reading.
+pub const RESULT_WAIT: SignedDuration = SignedDuration::from_mins(5);
+
+/// How long it still looks after it was closed, so that what is wanted then is done although a process died.
+const LOOKS_CLOSED_FOR: SignedDuration = SignedDuration::from_hours(1);
+
+/// When it looks again at the latest; none once it is over.
+pub fn due(delivery: &Delivery, now: Timestamp) -> Option<Timestamp> {
+    let since = history::since(delivery);
+    if delivery.is_terminal() {
+        let is_recent = now < plus(since, LOOKS_CLOSED_FOR);
+        return is_recent.then(|| plus(now, LOOK_RUNNING));
+    }
+    let wait = if awaits_person(delivery) {
+        LOOK_WAITING
+    } else {
+        LOOK_RUNNING
+    };
+    // A deadline that has passed was decided about.
+    let deadline = deadline(delivery, since).filter(|at| *at > now);
+    let usual = plus(now, wait);
+    Some(deadline.map_or(usual, |at| at.min(usual)))
+}
+
+/// Whether nothing moves before a person acts.
+pub(super) fn awaits_person(delivery: &Delivery) -> bool {
+    let is_running = delivery.run_status == RunStatus::Running;
+    let reviewer = delivery.review.asked.as_ref().map(|asked| asked.by);
+    let is_theirs = match delivery.phase {
+        Phase::Plan => delivery.rules.plan_by == PlanBy::Human && delivery.children.is_empty(),
+        Phase::Review => reviewer == Some(ReviewBy::Human),
+        Phase::Intake
+        | Phase::Implement
+        | Phase::Verify
+        | Phase::Deploy
+        | Phase::Observe
+        | Phase::Close => false,
+    };
+    delivery.run_status == RunStatus::Failed
+        || delivery.awaits_start()
+        || delivery.awaits_approval()
+        || (is_running && is_theirs)
+}
+
+/// When something is decided only because time has passed.
+fn deadline(delivery: &Delivery, since: Timestamp) -> Option<Timestamp> {
+    if delivery.run_status != RunStatus::Running {
+        return None;
+    }
+    match delivery.phase {
+        Phase::Implement => match delivery.job_seen().map(|job| &job.work)? {
+            Work::Resting(rests) => {
+                let from = rests.map_or(since, |rests| rests.max(since));
+                Some(plus(from, RESULT_WAIT))
+            }
+            Work::Ended(_) => Some(plus(since, RESULT_WAIT)),
+            Work::Waiting | Work::Working | Work::Asking | Work::Planned(_) => None,
+        },
+        Phase::Review => {
+            let asked = delivery.review.asked.as_ref();
+            let asked = asked.filter(|asked| asked.by == ReviewBy::Agent)?;
+            Some(plus(asked.at, AGENT_REVIEWS_FOR))
+        }
+        Phase::Observe => match delivery.rules.observe {
+            Observe::Soak(time) => Some(plus(since, time)),
+            Observe::None => None,
+        },
+        Phase::Intake | Phase::Plan | Phase::Verify | Phase::Deploy | Phase::Close => None,
+    }
+}

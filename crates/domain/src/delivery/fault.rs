@@ -1,0 +1,92 @@
+//! Why a phase of a delivery failed.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a phase failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failed {
+    /// For programs.
+    pub code: Fault,
+    /// For people.
+    pub text: String,
+}
+
+/// Why a phase failed, for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fault {
+    /// Somebody called it off.
+    Canceled,
+    /// Its job was called off.
+    JobCanceled,
+    /// Its session failed.
+    SessionFailed,
+    /// Its session is gone.
+    SessionLost,
+    /// Jules would not create its session.
+    SessionRefused,
+    /// Its session was finished without a pull request.
+    NoPullRequest,
+    /// Its session was finished without anything new after it was sent back.
+    NoNewCommit,
+    /// Its pull request was closed without a merge.
+    PullClosed,
+    /// Checks failed, and its session is not asked to repair them any more.
+    ChecksFailed,
+    /// Its review sent it back too often.
+    RoundsUsedUp,
+    /// Its review failed.
+    ReviewFailed,
+    /// What its review said cannot be understood.
+    MalformedReview,
+    /// It could not be deployed.
+    DeployFailed,
+    /// What was deployed is not well.
+    ObserveFailed,
+    /// Too much has happened to it.
+    HistoryFull,
+}
+
+impl Fault {
+    /// Whether no session can go on from there: another attempt has to be made.
+    pub(crate) fn ends_session(self) -> bool {
+        match self {
+            Self::Canceled
+            | Self::JobCanceled
+            | Self::SessionFailed
+            | Self::SessionLost
+            | Self::SessionRefused
+            | Self::PullClosed => true,
+            Self::NoPullRequest
+            | Self::NoNewCommit
+            | Self::ChecksFailed
+            | Self::RoundsUsedUp
+            | Self::ReviewFailed
+            | Self::MalformedReview
+            | Self::DeployFailed
+            | Self::ObserveFailed
+            | Self::HistoryFull => false,
+        }
+    }
+
+    /// In one word, as it travels.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Canceled => "canceled",
+            Self::JobCanceled => "job_canceled",
+            Self::SessionFailed => "session_failed",
+            Self::SessionLost => "session_lost",
+            Self::SessionRefused => "session_refused",
+            Self::NoPullRequest => "no_pull_request",
+            Self::NoNewCommit => "no_new_commit",
+            Self::PullClosed => "pull_closed",
+            Self::ChecksFailed => "checks_failed",
+            Self::RoundsUsedUp => "rounds_used_up",
+            Self::ReviewFailed => "review_failed",
+            Self::MalformedReview => "malformed_review",
+            Self::DeployFailed => "deploy_failed",
+            Self::ObserveFailed => "observe_failed",
+            Self::HistoryFull => "history_full",
+        }
+    }
+}

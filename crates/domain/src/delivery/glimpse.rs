@@ -1,0 +1,348 @@
+//! What a delivery can see of its job and its pull request: only when this changes does it have to look again.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::Plan;
+use crate::event::ErrorCause;
+use crate::facts::PullState;
+use crate::ids::{CommitSha, JobId, PlanId, PullRef, SessionId};
+use crate::job::{self, Attention, How, Job, Order, Phase, Watch, What};
+use crate::merge::{Judgement, Reason, SessionRest, Thing};
+use crate::policy::Timing;
+use crate::pull::{Pull, PullPhase};
+
+/// What can be seen of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobGlimpse {
+    /// Which.
+    pub job: JobId,
+    /// Its attempt.
+    pub attempt: u32,
+    /// What its session does.
+    pub work: Work,
+    /// Its pull request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull: Option<PullRef>,
+    /// When the last message to its session was ordered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told_at: Option<Timestamp>,
+    /// Whether its plan was approved, and not by us: on Jules's own page.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub approved_elsewhere: bool,
+}
+
+/// What a session does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Work {
+    /// It does not exist yet.
+    Waiting,
+    /// It works.
+    Working,
+    /// It asked something.
+    Asking,
+    /// Its plan waits for an approval.
+    Planned(PlanId),
+    /// It has nothing more to do, since a time if that is known.
+    Resting(Option<Timestamp>),
+    /// Its job is over.
+    Ended(JobEnd),
+}
+
+/// How a job ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobEnd {
+    /// Its pull request was merged.
+    Merged,
+    /// Its pull request was closed.
+    PullClosed,
+    /// Its session was finished, and nothing more came.
+    Completed,
+    /// Its session failed.
+    Failed(String),
+    /// Its session is gone.
+    Lost,
+    /// Jules would not create its session.
+    Refused(String),
+    /// It was called off.
+    Canceled(String),
+}
+
+/// What was seen of a job, with its plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobSight {
+    /// What can be seen of it.
+    pub glimpse: JobGlimpse,
+    /// The plan that waits.
+    pub plan: Option<Plan>,
+}
+
+/// What can be seen of a pull request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PullGlimpse {
+    /// Which.
+    pub pull: PullRef,
+    /// Its head.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<CommitSha>,
+    /// The reviewed head from which the present one differs by a merge of the base only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_work_as: Option<CommitSha>,
+    /// How far the checks of its head are.
+    pub checks: Checks,
+    /// Who approved this head on GitHub and may write to the repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved_by: Option<String>,
+    /// How it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<PullEnd>,
+}
+
+/// How far the checks of a head are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Checks {
+    /// They have not been read, or could not be.
+    Unknown,
+    /// None has appeared, and it is early.
+    Awaited,
+    /// None has appeared, and it is late.
+    Missing,
+    /// Some run.
+    Running,
+    /// All have passed.
+    Passed,
+    /// Some failed, and the session is asked to repair them.
+    Failed,
+    /// Some failed, and nobody is asked to repair them any more.
+    GivenUp,
+}
+
+/// How a pull request ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PullEnd {
+    /// It was merged.
+    Merged {
+        /// The commit on the base branch.
+        commit: Option<CommitSha>,
+        /// The person who merged it; none if Gaffer did.
+        by: Option<String>,
+    },
+    /// It was closed for good.
+    Closed {
+        /// Who closed it, if that is known.
+        by: Option<String>,
+    },
+}
+
+impl Checks {
+    /// Whether a reviewer may be called: nothing runs, and nothing failed.
+    pub fn are_settled(self) -> bool {
+        match self {
+            Self::Passed | Self::Missing => true,
+            Self::Unknown | Self::Awaited | Self::Running | Self::Failed | Self::GivenUp => false,
+        }
+    }
+
+    /// Whether checks of the head have appeared.
+    pub fn have_appeared(self) -> bool {
+        match self {
+            Self::Running | Self::Passed | Self::Failed | Self::GivenUp => true,
+            Self::Unknown | Self::Awaited | Self::Missing => false,
+        }
+    }
+}
+
+impl JobGlimpse {
+    /// What can be seen of a job.
+    pub fn of(job: &Job, timing: &Timing, now: Timestamp) -> Self {
+        let given = job.last_given(Order::Say).map(|given| given.at);
+        let (work, approved_elsewhere) = match &job.phase {
+            Phase::Queued { .. } | Phase::Creating { .. } => (Work::Waiting, false),
+            Phase::Watching(watch) => (watched(job, watch, (timing, now)), elsewhere(watch)),
+            Phase::Ended(ending) => (Work::Ended(ended(&ending.how)), false),
+        };
+        Self {
+            job: job.id.clone(),
+            attempt: job.attempt,
+            work,
+            pull: job.pull().cloned(),
+            told_at: given,
+            approved_elsewhere,
+        }
+    }
+}
+
+impl JobSight {
+    /// What was seen of a job, with the plan that waits.
+    pub fn of(job: &Job, timing: &Timing, now: Timestamp) -> Self {
+        let waiting = match &job.phase {
+            Phase::Watching(watch) => watch.talk.plan.as_ref(),
+            Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => None,
+        };
+        Self {
+            glimpse: JobGlimpse::of(job, timing, now),
+            plan: waiting.map(|waiting| Plan::of_steps(&waiting.plan, waiting.at)),
+        }
+    }
+}
+
+fn watched(job: &Job, watch: &Watch, (timing, now): (&Timing, Timestamp)) -> Work {
+    if let Some(plan) = plan_that_waits(watch) {
+        return Work::Planned(plan.clone());
+    }
+    let since = watch.announced.completed_at;
+    match job::waits_for(job, None, None).what {
+        What::Question => Work::Asking,
+        What::Result => Work::Resting(since),
+        // An answer or an approval is on its way: the session goes on.
+        What::Answered | What::Nudged => Work::Working,
+        What::Plan
+        | What::Slot
+        | What::Session
+        | What::Work
+        | What::Silence
+        | What::Paused
+        | What::UnknownState
+        | What::Reading
+        | What::Checks
+        | What::Repair
+        | What::Review
+        | What::Approval
+        | What::Blocked
+        | What::Merge
+        | What::Ended => rest(job, &watch.session, (timing, now), since),
+    }
+}
+
+fn rest(
+    job: &Job,
+    session: &SessionId,
+    (timing, now): (&Timing, Timestamp),
+    since: Option<Timestamp>,
+) -> Work {
+    match job::rest(job, session, timing, now) {
+        SessionRest::Resting => Work::Resting(since),
+        SessionRest::Working | SessionRest::Failed | SessionRest::CalledOff => Work::Working,
+    }
+}
+
+/// The plan that waits for an approval that was not ordered yet, and on which the session does not work already.
+fn plan_that_waits(watch: &Watch) -> Option<&PlanId> {
+    let shown = match &watch.attention {
+        Attention::Plan { plan, .. } => plan.as_ref().map(|plan| &plan.id),
+        Attention::None
+        | Attention::Expecting { .. }
+        | Attention::Question { .. }
+        | Attention::Answered { .. } => None,
+    };
+    let waiting = watch.talk.plan.as_ref().filter(|plan| !plan.worked_on);
+    let done = watch.talk.completed.as_ref().map(|done| done.at);
+    let waiting = waiting.filter(|plan| done.is_none_or(|done| done < plan.at));
+    let plan = shown.or(waiting.map(|waiting| &waiting.plan.id))?;
+    (watch.pull.is_none() && watch.announced.approved_plan.as_ref() != Some(plan)).then_some(plan)
+}
+
+/// Whether a plan was approved that we did not approve.
+fn elsewhere(watch: &Watch) -> bool {
+    watch.talk.plan_approved_at.is_some()
+        && watch.talk.plan.is_none()
+        && watch.announced.approved_plan.is_none()
+}
+
+fn ended(how: &How) -> JobEnd {
+    match how {
+        How::Merged { .. } => JobEnd::Merged,
+        How::PullClosed => JobEnd::PullClosed,
+        How::Completed => JobEnd::Completed,
+        How::Failed { reason } => JobEnd::Failed(super::text::short(reason, 200)),
+        How::Lost => JobEnd::Lost,
+        How::Refused { reason } => JobEnd::Refused(super::text::short(reason, 200)),
+        How::Cancelled { by } => JobEnd::Canceled(by.clone()),
+    }
+}
+
+impl PullGlimpse {
+    /// What can be seen of a pull request in its record. Who merged or approved it, and whether a head only merged the
+    /// base in, is not in there: the caller adds it.
+    pub fn of(pull: &Pull) -> Self {
+        let end = match &pull.phase {
+            PullPhase::Open | PullPhase::Merging { .. } | PullPhase::Closed { .. } => None,
+            PullPhase::Settled { state, .. } => match state {
+                PullState::Open => None,
+                PullState::Closed => Some(PullEnd::Closed { by: None }),
+                PullState::Merged { commit } => Some(PullEnd::Merged {
+                    commit: commit.clone(),
+                    by: None,
+                }),
+            },
+        };
+        let settled = match &pull.phase {
+            PullPhase::Settled { sha, .. } => Some(sha),
+            PullPhase::Open | PullPhase::Merging { .. } | PullPhase::Closed { .. } => None,
+        };
+        let head = settled.or(pull.head.as_ref().map(|head| &head.sha));
+        Self {
+            pull: pull.pull.clone(),
+            head: head.cloned(),
+            same_work_as: None,
+            checks: checks(pull),
+            approved_by: None,
+            end,
+        }
+    }
+}
+
+/// How far the checks of the present head are, by the last judgement of it.
+fn checks(pull: &Pull) -> Checks {
+    let of_head = |sha: &CommitSha| pull.head.as_ref().is_some_and(|head| head.sha == *sha);
+    let Some(verdict) = pull.verdict.as_ref().filter(|it| of_head(&it.sha)) else {
+        return Checks::Unknown;
+    };
+    let reasons: &[Reason] = match &verdict.judgement {
+        Judgement::Merge { .. } => &[],
+        // It is only a conflict when nothing else stands in the way.
+        Judgement::Conflict { .. } => &[],
+        Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => reasons,
+    };
+    let has = |is: fn(&Reason) -> bool| reasons.iter().any(is);
+    let is_given_up = pull
+        .alarms
+        .iter()
+        .any(|alarm| alarm.sha == verdict.sha && alarm.cause == ErrorCause::CiFailed);
+    if has(|it| matches!(it, Reason::ChecksFailed { .. })) {
+        return if is_given_up {
+            Checks::GivenUp
+        } else {
+            Checks::Failed
+        };
+    }
+    if has(|it| {
+        matches!(
+            it,
+            Reason::ChecksPending { .. } | Reason::ActionRequired { .. }
+        )
+    }) {
+        return Checks::Running;
+    }
+    if has(is_unread) {
+        return Checks::Unknown;
+    }
+    if has(|it| matches!(it, Reason::CiNeverStarted { .. })) {
+        return Checks::Missing;
+    }
+    if has(|it| matches!(it, Reason::NoChecksYet { .. })) {
+        return Checks::Awaited;
+    }
+    Checks::Passed
+}
+
+/// Whether a judgement was made without the checks.
+fn is_unread(reason: &Reason) -> bool {
+    let is_checks = |what: &Thing| *what == Thing::Checks;
+    matches!(reason, Reason::NotOurs)
+        || matches!(reason, Reason::Unknown { what, .. } | Reason::Forbidden { what, .. } if is_checks(what))
+}

@@ -1,0 +1,132 @@
+//! The history of a delivery: one span for each phase and status it was in, with who brought it there.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::run::RUNS_MAX;
+use super::{Delivery, Executor, Phase, RunStatus, Verdict};
+use crate::fence::clip;
+
+/// Most spans of one delivery.
+pub const SPANS_MAX: usize = 200;
+
+/// Spans that are kept back for the end of a delivery whose history is full. One decision opens fewer than half of
+/// them.
+const SPANS_KEPT_BACK: usize = 16;
+
+/// The history is full when the whole record has so many bytes, without its plan: the store takes no more than 64 KB.
+const RECORD_BYTES_MAX: usize = 48 * 1024;
+
+/// Longest name of an actor, in characters.
+const NAME_CHARS_MAX: usize = 80;
+
+/// A time in one phase and one status.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseRun {
+    /// The phase.
+    pub phase: Phase,
+    /// Its status.
+    pub run_status: RunStatus,
+    /// What the review came to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+    /// Who began it.
+    pub actor: Actor,
+}
+
+impl PhaseRun {
+    /// What executes the phase.
+    pub fn executor(&self) -> Executor {
+        self.phase.executor()
+    }
+}
+
+/// Who did something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Actor {
+    /// Gaffer, by its rules.
+    System,
+    /// An agent.
+    Agent(String),
+    /// A person.
+    Person(String),
+}
+
+impl Actor {
+    /// A person by name.
+    pub fn person(name: &str) -> Self {
+        Self::Person(clip(name, NAME_CHARS_MAX))
+    }
+
+    /// An agent by name.
+    pub fn agent(name: &str) -> Self {
+        Self::Agent(clip(name, NAME_CHARS_MAX))
+    }
+
+    /// Whether it is a person.
+    pub fn is_person(&self) -> bool {
+        match self {
+            Self::Person(_) => true,
+            Self::System | Self::Agent(_) => false,
+        }
+    }
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::System => f.write_str("system"),
+            Self::Agent(name) => write!(f, "agent {name}"),
+            Self::Person(name) => write!(f, "person {name}"),
+        }
+    }
+}
+
+/// Ends the open span and opens the next one.
+pub(super) fn turn(delivery: &mut Delivery, actor: &Actor, now: Timestamp) {
+    end(delivery, now);
+    delivery.phase_runs.push(PhaseRun {
+        phase: delivery.phase,
+        run_status: delivery.run_status,
+        verdict: delivery.verdict,
+        started_at: now,
+        ended_at: None,
+        actor: actor.clone(),
+    });
+}
+
+/// Ends the open span, if one is open.
+fn end(delivery: &mut Delivery, now: Timestamp) {
+    if let Some(open) = delivery.phase_runs.last_mut() {
+        // A clock that was set back ends no span before it began.
+        open.ended_at.get_or_insert(now.max(open.started_at));
+    }
+}
+
+/// Since when the delivery is where it is.
+pub(super) fn since(delivery: &Delivery) -> Timestamp {
+    let open = delivery.phase_runs.last();
+    open.map_or(delivery.created_at, |open| open.started_at)
+}
+
+/// Whether there is no room for more than the end of the delivery.
+pub(super) fn is_full(delivery: &Delivery) -> bool {
+    delivery.phase_runs.len() + SPANS_KEPT_BACK > SPANS_MAX
+        || delivery.runs.len() >= RUNS_MAX
+        || record_bytes(delivery) > RECORD_BYTES_MAX
+}
+
+/// How many bytes the record has without its plan, which is a record of its own.
+fn record_bytes(delivery: &Delivery) -> usize {
+    let plan = delivery.plan.as_ref().map_or(0, |plan| plan.content.len());
+    let whole = serde_json::to_string(delivery).map_or(usize::MAX, |text| text.len());
+    whole.saturating_sub(plan)
+}

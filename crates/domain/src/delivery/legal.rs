@@ -1,0 +1,222 @@
+//! Which commands a delivery takes now. One function refuses them and lists them, so that no surface offers what is
+//! refused.
+
+use super::history;
+use super::run::{RUNS_MAX, Run, RunResult};
+use super::text::Refused;
+use super::{
+    Actor, CheckpointsBy, CommandKind, Delivery, Phase, PlanBy, ReviewBy, Rules, RunStatus,
+    Verdict, Work,
+};
+
+/// Why a command is refused. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{sentence}")]
+pub struct TransitionError {
+    /// For programs, for example `not_succeeded`.
+    pub code: &'static str,
+    /// For people: what is the case, in words of no surface.
+    pub sentence: String,
+    /// What whoever asked may do now.
+    pub legal: Vec<CommandKind>,
+}
+
+/// The commands that a delivery takes now from somebody.
+pub fn legal(delivery: &Delivery, by: &Actor, rules: &Rules) -> Vec<CommandKind> {
+    let asker = Asker::of(delivery, by, rules);
+    let is_legal = |kind: &CommandKind| may(delivery, *kind, &asker).is_ok();
+    CommandKind::ALL.into_iter().filter(is_legal).collect()
+}
+
+/// Who wants something of a delivery, and by which rules.
+pub(super) struct Asker<'a> {
+    by: &'a Actor,
+    rules: &'a Rules,
+    /// Whether the delivery has room for nothing but its end.
+    is_full: bool,
+}
+
+impl<'a> Asker<'a> {
+    pub(super) fn of(delivery: &Delivery, by: &'a Actor, rules: &'a Rules) -> Self {
+        let is_full = history::is_full(delivery);
+        Self { by, rules, is_full }
+    }
+}
+
+/// Refuses a command that a delivery does not take now.
+pub(super) fn may(
+    delivery: &Delivery,
+    kind: CommandKind,
+    asker: &Asker<'_>,
+) -> Result<(), Refused> {
+    let (phase, status) = (delivery.phase, delivery.run_status);
+    let (by, rules) = (asker.by, asker.rules);
+    if delivery.is_terminal() {
+        return refuse("closed", "the delivery is closed");
+    }
+    if kind != CommandKind::Cancel && asker.is_full {
+        return refuse(
+            "history_full",
+            "too much has happened to the delivery: close its issue, and create another one",
+        );
+    }
+    match kind {
+        CommandKind::Start if delivery.awaits_start() => people(delivery, by, rules),
+        CommandKind::Start => not_here("not_awaiting_start", "start", (phase, status)),
+        CommandKind::Approve if delivery.awaits_approval() => people(delivery, by, rules),
+        CommandKind::Approve => not_here("nothing_to_approve", "approve", (phase, status)),
+        CommandKind::Reject if is_rejectable(delivery) => people(delivery, by, rules),
+        CommandKind::Reject => not_here("nothing_to_reject", "reject", (phase, status)),
+        CommandKind::Retry if status == RunStatus::Failed => retry(delivery, by, rules),
+        CommandKind::Retry => not_here("not_failed", "retry", (phase, status)),
+        CommandKind::Cancel if status.is_under_way() => Ok(()),
+        CommandKind::Cancel => not_here("not_running", "cancel", (phase, status)),
+        CommandKind::Verdict => verdict(delivery, by, rules),
+        CommandKind::Plan => plan(delivery, by, rules),
+        CommandKind::Split => split(delivery),
+        CommandKind::Merge => merge(delivery),
+        CommandKind::Edit => Ok(()),
+        CommandKind::Collect if delivery.runs.len() < RUNS_MAX => Ok(()),
+        CommandKind::Collect => refuse("history_full", "the delivery has no room for more runs"),
+        CommandKind::Analyse if status == RunStatus::Failed => analyse(delivery),
+        CommandKind::Analyse => not_here("not_failed", "analyse", (phase, status)),
+    }
+}
+
+fn refuse(code: &'static str, sentence: &str) -> Result<(), Refused> {
+    Err((code, sentence.to_owned()))
+}
+
+fn not_here(
+    code: &'static str,
+    what: &str,
+    (phase, status): (Phase, RunStatus),
+) -> Result<(), Refused> {
+    let sentence = format!("there is nothing to {what}: the delivery is at {phase}, {status}");
+    Err((code, sentence))
+}
+
+/// At checkpoints people are awaited, unless the source lets agents act there, too.
+fn people(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> {
+    let is_open = match rules.checkpoints_by {
+        CheckpointsBy::Anyone => true,
+        CheckpointsBy::People => by.is_person(),
+    };
+    if is_open || !delivery.checkpoints.has(delivery.phase) {
+        return Ok(());
+    }
+    refuse("people_only", "a person is awaited at this checkpoint")
+}
+
+fn is_rejectable(delivery: &Delivery) -> bool {
+    let is_rejected = match delivery.phase {
+        Phase::Plan | Phase::Implement => true,
+        Phase::Review => delivery.verdict == Some(Verdict::NotPass),
+        Phase::Intake | Phase::Verify | Phase::Deploy | Phase::Observe | Phase::Close => false,
+    };
+    is_rejected && delivery.run_status == RunStatus::Succeeded
+}
+
+/// A person may ask for more sessions than the source allows.
+fn retry(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> {
+    let has_ended = |job: &super::JobGlimpse| matches!(job.work, Work::Ended(_));
+    let ends = |failed: &super::Failed| failed.code.ends_session();
+    let is_over =
+        delivery.job_seen().is_some_and(has_ended) || delivery.error.as_ref().is_some_and(ends);
+    if is_over && delivery.attempt >= rules.attempts && !by.is_person() {
+        let sentence = format!(
+            "the delivery has used its {} attempts: only a person may ask for another one",
+            rules.attempts
+        );
+        return Err(("attempts_used_up", sentence));
+    }
+    Ok(())
+}
+
+fn analyse(delivery: &Delivery) -> Result<(), Refused> {
+    let has_failed = |run: &Run| run.status == RunResult::Failed;
+    if delivery.runs.iter().any(has_failed) {
+        return Ok(());
+    }
+    refuse("no_such_run", "no run of the delivery has failed")
+}
+
+fn verdict(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> {
+    let at = (delivery.phase, delivery.run_status);
+    if at != (Phase::Review, RunStatus::Running) {
+        return not_here("not_in_review", "review", at);
+    }
+    let asked = delivery.review.asked.as_ref().map(|asked| asked.by);
+    match asked.unwrap_or(rules.reviewer()) {
+        ReviewBy::Agent => {}
+        ReviewBy::Human if by.is_person() => {}
+        ReviewBy::Human => match rules.checkpoints_by {
+            CheckpointsBy::Anyone => {}
+            CheckpointsBy::People => {
+                return refuse("people_only", "a person is awaited to review this");
+            }
+        },
+        ReviewBy::Jules => {
+            return refuse("reviewed_by_jules", "a session of Jules reviews this");
+        }
+        ReviewBy::Nobody => return refuse("not_reviewed", "nobody reviews in this source"),
+    }
+    match delivery.head() {
+        Some(_) => Ok(()),
+        None => refuse("not_read_yet", "the pull request has not been read yet"),
+    }
+}
+
+fn plan(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> {
+    let at = (delivery.phase, delivery.run_status);
+    if at != (Phase::Plan, RunStatus::Running) {
+        return not_here("not_planning", "plan", at);
+    }
+    if !delivery.children.is_empty() {
+        return refuse(
+            "split_already",
+            "the delivery was split: its parts are planned",
+        );
+    }
+    match rules.plan_by {
+        PlanBy::Jules => refuse("planned_by_jules", "the session of Jules plans this"),
+        PlanBy::Human if !by.is_person() => {
+            refuse("people_only", "a person is awaited to plan this")
+        }
+        PlanBy::Agent | PlanBy::Human => Ok(()),
+    }
+}
+
+fn split(delivery: &Delivery) -> Result<(), Refused> {
+    let at = (delivery.phase, delivery.run_status);
+    let is_open = match delivery.run_status {
+        RunStatus::Pending | RunStatus::Running | RunStatus::Succeeded => true,
+        RunStatus::Blocked => true,
+        RunStatus::Failed => false,
+    };
+    if delivery.phase != Phase::Plan || !is_open {
+        return not_here("not_planning", "split", at);
+    }
+    if delivery.parent.is_some() {
+        return refuse("part_already", "the delivery is a part of another one");
+    }
+    if !delivery.children.is_empty() {
+        return refuse("split_already", "the delivery was split already");
+    }
+    Ok(())
+}
+
+fn merge(delivery: &Delivery) -> Result<(), Refused> {
+    let at = (delivery.phase, delivery.run_status);
+    let is_open = match delivery.run_status {
+        RunStatus::Pending | RunStatus::Running => true,
+        RunStatus::Succeeded | RunStatus::Failed | RunStatus::Blocked => false,
+    };
+    if delivery.phase != Phase::Verify || !is_open {
+        return not_here("not_in_verify", "merge", at);
+    }
+    match delivery.head() {
+        Some(_) => Ok(()),
+        None => refuse("not_read_yet", "the pull request has not been read yet"),
+    }
+}

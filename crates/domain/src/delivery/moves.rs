@@ -1,0 +1,299 @@
+//! How a delivery moves: every change of phase or status goes through here, so that each is a span with an actor, and
+//! each execution a run.
+
+use jiff::Timestamp;
+
+use super::history::{self, Actor};
+use super::refs;
+use super::run::{Mode, Performer, Run, RunResult, SUMMARY_CHARS_MAX};
+use super::text::short;
+use super::{
+    CANCELED, Closed, Delivery, Failed, Fault, Message, Phase, PlanBy, ReviewBy, Reviewing, Rules,
+    RunStatus, Task, Verdict, Work,
+};
+use crate::ids::{CommitSha, JobId, RunId};
+use crate::job;
+
+/// Longest error of a phase, in characters.
+const ERROR_CHARS_MAX: usize = 300;
+
+/// A delivery on the way to its next state.
+pub(super) struct Moving<'a> {
+    pub(super) delivery: Delivery,
+    pub(super) rules: &'a Rules,
+    pub(super) now: Timestamp,
+    /// Whether somebody ordered it: then what the system does next is shown as pending first.
+    pub(super) is_ordered: bool,
+}
+
+impl Moving<'_> {
+    pub(super) fn at(&self) -> (Phase, RunStatus) {
+        (self.delivery.phase, self.delivery.run_status)
+    }
+
+    /// Goes to a phase and a status. Only a review that succeeded has a verdict, only a failed phase an error.
+    fn turn(&mut self, (phase, status): (Phase, RunStatus), by: &Actor) {
+        let is_reviewed = (phase, status) == (Phase::Review, RunStatus::Succeeded);
+        let delivery = &mut self.delivery;
+        (delivery.phase, delivery.run_status) = (phase, status);
+        delivery.verdict = delivery.verdict.filter(|_| is_reviewed);
+        if status != RunStatus::Failed {
+            delivery.error = None;
+        }
+        history::turn(delivery, by, self.now);
+    }
+
+    /// Enters a phase: what an agent executes runs from here on, what the system does is pending.
+    pub(super) fn enter(&mut self, phase: Phase, by: &Actor) {
+        match phase {
+            Phase::Plan | Phase::Implement | Phase::Review => self.run(phase, by),
+            Phase::Verify | Phase::Deploy | Phase::Observe => {
+                self.turn((phase, RunStatus::Pending), by);
+            }
+            Phase::Intake | Phase::Close => self.turn((phase, RunStatus::Succeeded), by),
+        }
+    }
+
+    /// A phase is to be executed once more; an agent's begins in the same moment.
+    pub(super) fn pend(&mut self, phase: Phase, by: &Actor) {
+        self.turn((phase, RunStatus::Pending), by);
+    }
+
+    /// An execution of a phase begins.
+    pub(super) fn run(&mut self, phase: Phase, by: &Actor) {
+        self.end_run(RunResult::Failed, Some("what it was about has changed"));
+        self.turn((phase, RunStatus::Running), by);
+        if phase == Phase::Plan {
+            self.delivery.started = true;
+        }
+        let by_jules = self.rules.plan_by == PlanBy::Jules;
+        let is_split = !self.delivery.children.is_empty();
+        let planned_here = phase == Phase::Plan && by_jules && !is_split;
+        if planned_here || phase == Phase::Implement {
+            self.want_session();
+        }
+        if phase == Phase::Review {
+            self.delivery.review = Reviewing::default();
+        }
+        self.begin_run(phase);
+    }
+
+    fn begin_run(&mut self, phase: Phase) {
+        let Some(mode) = Mode::of(phase) else {
+            return;
+        };
+        let performer = self.performer(phase);
+        let delivery = &mut self.delivery;
+        let by_task = performer == Performer::Jules && phase != Phase::Review;
+        delivery.runs.push(Run {
+            id: RunId::of(&delivery.id, delivery.runs.len()),
+            mode,
+            performer,
+            status: RunResult::Running,
+            job: delivery.task.job.clone().filter(|_| by_task),
+            attempt: delivery.attempt,
+            head: None,
+            created_at: self.now,
+            ended_at: None,
+            summary: None,
+            error: None,
+            analysis: None,
+        });
+    }
+
+    pub(super) fn performer(&self, phase: Phase) -> Performer {
+        match phase {
+            Phase::Plan => match self.rules.plan_by {
+                PlanBy::Jules => Performer::Jules,
+                PlanBy::Agent => Performer::Agent,
+                PlanBy::Human => Performer::Human,
+            },
+            Phase::Implement => Performer::Jules,
+            Phase::Review => performer_of(self.rules.reviewer()),
+            Phase::Intake | Phase::Verify | Phase::Deploy | Phase::Observe | Phase::Close => {
+                Performer::System
+            }
+        }
+    }
+
+    /// The run that is under way.
+    pub(super) fn open_run(&mut self) -> Option<&mut Run> {
+        let last = self.delivery.runs.iter_mut().rev();
+        let mut phases = last.filter(|run| run.mode != Mode::Execution);
+        phases.next().filter(|run| run.status == RunResult::Running)
+    }
+
+    fn end_run(&mut self, status: RunResult, note: Option<&str>) {
+        let now = self.now;
+        if let Some(run) = self.open_run() {
+            run.status = status;
+            run.ended_at = Some(now.max(run.created_at));
+            let note = note.map(|note| short(note, SUMMARY_CHARS_MAX - 1));
+            match status {
+                RunResult::Failed => run.error = note,
+                RunResult::Success | RunResult::Running => run.summary = note,
+            }
+        }
+    }
+
+    /// A question came up, or was answered.
+    pub(super) fn ask(&mut self, status: RunStatus) {
+        let phase = self.delivery.phase;
+        self.turn((phase, status), &Actor::System);
+    }
+
+    /// The phase came to a good end.
+    pub(super) fn succeed(&mut self, by: &Actor, note: Option<&str>) {
+        self.end_run(RunResult::Success, note);
+        let phase = self.delivery.phase;
+        self.turn((phase, RunStatus::Succeeded), by);
+    }
+
+    /// The phase came to a good end, and something has come of it.
+    pub(super) fn made(&mut self, head: &CommitSha) {
+        if let Some(run) = self.open_run() {
+            run.head = Some(head.clone());
+        }
+        if let Some(pull) = self.delivery.task.pull.clone() {
+            refs::add(&mut self.delivery.refs, refs::output(&pull));
+        }
+        self.succeed(&Actor::System, None);
+    }
+
+    /// The phase came to a bad end, and waits for a retry.
+    pub(super) fn fail(&mut self, code: Fault, text: &str, by: &Actor) {
+        let text = if code == Fault::Canceled {
+            CANCELED.to_owned()
+        } else {
+            short(text, ERROR_CHARS_MAX)
+        };
+        self.end_run(RunResult::Failed, Some(&text));
+        let phase = self.delivery.phase;
+        self.turn((phase, RunStatus::Failed), by);
+        self.delivery.error = Some(Failed { code, text });
+    }
+
+    /// The review came to a verdict about a head.
+    pub(super) fn judge(&mut self, verdict: Verdict, head: &CommitSha, by: (&Actor, Option<&str>)) {
+        let (actor, note) = by;
+        self.delivery.review.head = Some(head.clone());
+        if let Some(run) = self.open_run() {
+            run.head = Some(head.clone());
+        }
+        self.delivery.verdict = Some(verdict);
+        self.succeed(actor, note);
+    }
+
+    /// Goes on from a phase that succeeded.
+    pub(super) fn go_on(&mut self, by: &Actor) {
+        let phase = self.delivery.phase;
+        if phase == self.delivery.endpoint.phase() {
+            self.close(Closed::Finished, by);
+        } else {
+            self.enter(phase.next(), by);
+        }
+    }
+
+    /// Its pull request is merged, wherever the delivery was.
+    pub(super) fn verified(&mut self, by: &Actor) {
+        self.end_run(RunResult::Success, Some("merged"));
+        self.turn((Phase::Verify, RunStatus::Succeeded), by);
+    }
+
+    /// It is over.
+    pub(super) fn close(&mut self, how: Closed, by: &Actor) {
+        let (status, note) = match how {
+            Closed::IssueClosed => (RunResult::Failed, "the issue was closed"),
+            Closed::CalledOff => (
+                RunResult::Failed,
+                "the delivery it is a part of was called off",
+            ),
+            Closed::Finished | Closed::PartsClosed => (RunResult::Success, "closed"),
+        };
+        self.end_run(status, Some(note));
+        self.delivery.closed = Some(how);
+        self.delivery.trouble = None;
+        self.turn((Phase::Close, RunStatus::Succeeded), by);
+    }
+
+    /// Sends the work back to a phase with what has to change: a message to the session, or another attempt where the
+    /// session is over.
+    pub(super) fn send_back(&mut self, phase: Phase, feedback: Option<&str>, by: &Actor) {
+        let delivery = &mut self.delivery;
+        if let Some(feedback) = feedback {
+            delivery.feedback = Some(feedback.to_owned());
+        }
+        delivery.task.sent_back = delivery.head().cloned();
+        if self.listens() {
+            self.tell(feedback);
+        } else {
+            self.another_attempt();
+        }
+        self.pend(phase, by);
+    }
+
+    /// A message to the session begins another round.
+    fn tell(&mut self, feedback: Option<&str>) {
+        let task = &mut self.delivery.task;
+        task.round = task.round.saturating_add(1);
+        task.message = Some(Message {
+            round: task.round,
+            text: feedback.unwrap_or_default().to_owned(),
+            at: self.now,
+        });
+    }
+
+    /// Whether the session still takes messages, as far as was seen.
+    fn listens(&self) -> bool {
+        let failed = self.delivery.error.as_ref().map(|error| error.code);
+        let work = self.delivery.job_seen().map(|job| &job.work);
+        let is_over = matches!(work, Some(Work::Ended(_)));
+        !is_over && !failed.is_some_and(Fault::ends_session)
+    }
+
+    /// Another session works on it from here on: another attempt of the same job, or once that has had its attempts
+    /// another job.
+    pub(super) fn another_attempt(&mut self) {
+        let delivery = &mut self.delivery;
+        if delivery.task.job.is_none() {
+            return;
+        }
+        // Of a job that was never seen nobody knows whether it came to be.
+        let goes_on = delivery.job_seen().is_some() && delivery.task.attempt < job::ATTEMPTS_MAX;
+        delivery.attempt = delivery.attempt.saturating_add(1);
+        let earlier = delivery.task.pull.take();
+        let job = delivery.task.job.take();
+        delivery.task = Task {
+            job: job.filter(|_| goes_on),
+            attempt: if goes_on {
+                delivery.task.attempt.saturating_add(1)
+            } else {
+                1
+            },
+            round: delivery.task.round,
+            earlier_pull: earlier.or(delivery.task.earlier_pull.take()),
+            ..Task::default()
+        };
+        delivery.review = Reviewing::default();
+    }
+
+    /// Draws the id of the job, unless there is one.
+    fn want_session(&mut self) {
+        let now = self.now;
+        let delivery = &mut self.delivery;
+        if delivery.task.job.is_none() {
+            let purpose = format!("work:{}", delivery.attempt);
+            delivery.task.job = Some(JobId::of_delivery(&delivery.id, &purpose, now));
+            delivery.task.attempt = 1;
+        }
+    }
+}
+
+pub(super) fn performer_of(reviewer: ReviewBy) -> Performer {
+    match reviewer {
+        ReviewBy::Agent => Performer::Agent,
+        ReviewBy::Human => Performer::Human,
+        ReviewBy::Jules => Performer::Jules,
+        ReviewBy::Nobody => Performer::Nobody,
+    }
+}

@@ -1,0 +1,311 @@
+//! What a delivery does by itself: it goes on from what it has seen, step by step, until nothing more follows.
+
+use jiff::Timestamp;
+
+use super::due::RESULT_WAIT;
+use super::history::{self, Actor};
+use super::moves::Moving;
+use super::reviewing::{checks_failed, head_moved, reviewed, reviewing};
+use super::sights::closer;
+use super::{
+    Checks, ChildState, Closed, Deploy, Fault, JobEnd, Observe, Phase, PlanBy, PullEnd, RunStatus,
+    Work,
+};
+use crate::when::plus;
+
+/// More steps than any chain of decisions has: each goes to another phase or status.
+const STEPS_MAX: usize = 16;
+
+/// Goes on as far as is known.
+pub(super) fn progress(moving: &mut Moving<'_>) {
+    for _ in 0..STEPS_MAX {
+        if moving.delivery.is_terminal() || !step(moving) {
+            return;
+        }
+    }
+}
+
+/// One step; answers whether there was one to take.
+fn step(moving: &mut Moving<'_>) -> bool {
+    if ended_outside(moving) {
+        return true;
+    }
+    match moving.at() {
+        (_, RunStatus::Failed) => false,
+        (Phase::Intake | Phase::Close, status) => leave(moving, status),
+        (phase @ (Phase::Plan | Phase::Implement | Phase::Review), RunStatus::Pending) => {
+            let goes_on = !moving.delivery.awaits_start();
+            if goes_on {
+                moving.run(phase, &Actor::System);
+            }
+            goes_on
+        }
+        (_, RunStatus::Running | RunStatus::Blocked) if asks(moving) => true,
+        (_, RunStatus::Blocked) => false,
+        (Phase::Plan, RunStatus::Running) => planning(moving),
+        (Phase::Implement, RunStatus::Running) => implementing(moving),
+        (Phase::Review, RunStatus::Running) => reviewing(moving),
+        (Phase::Plan, RunStatus::Succeeded) => planned(moving),
+        (Phase::Review, RunStatus::Succeeded) => reviewed(moving),
+        (Phase::Implement, RunStatus::Succeeded) => goes_on(moving),
+        (Phase::Verify, RunStatus::Pending | RunStatus::Running) => verifying(moving),
+        (Phase::Deploy, RunStatus::Pending) => deploying(moving),
+        (Phase::Observe, RunStatus::Pending) => observing(moving),
+        (Phase::Deploy | Phase::Observe, RunStatus::Running) => false,
+        (Phase::Verify | Phase::Deploy | Phase::Observe, RunStatus::Succeeded) => goes_on(moving),
+    }
+}
+
+/// Intake and close are nothing but done.
+fn leave(moving: &mut Moving<'_>, status: RunStatus) -> bool {
+    match (moving.delivery.phase, status) {
+        (Phase::Intake, RunStatus::Succeeded) => moving.pend(Phase::Plan, &Actor::System),
+        (phase, _) => moving.enter(phase, &Actor::System),
+    }
+    true
+}
+
+pub(super) fn goes_on(moving: &mut Moving<'_>) -> bool {
+    let waits = moving.delivery.awaits_approval();
+    if !waits {
+        moving.go_on(&Actor::System);
+    }
+    !waits
+}
+
+/// People merge, close and call off by hand.
+fn ended_outside(moving: &mut Moving<'_>) -> bool {
+    let delivery = &moving.delivery;
+    let (phase, status) = moving.at();
+    if !delivery.children.is_empty() {
+        let is_closed = |state: ChildState| state == ChildState::Closed;
+        let all = delivery.children.iter().all(|it| is_closed(it.state));
+        if all {
+            moving.close(Closed::PartsClosed, &Actor::System);
+        }
+        return all;
+    }
+    let end = delivery.pull_seen().and_then(|pull| pull.end.clone());
+    match end {
+        Some(PullEnd::Merged { by, .. }) if !is_verified(phase, status) => {
+            let by = by.map_or(Actor::System, |by| Actor::person(&by));
+            merged(moving, &by);
+            true
+        }
+        Some(PullEnd::Closed { by }) if is_before_merge(phase) && status != RunStatus::Failed => {
+            let text = "the pull request was closed without a merge";
+            moving.fail(Fault::PullClosed, text, &closer(by.as_deref()));
+            true
+        }
+        Some(PullEnd::Merged { .. } | PullEnd::Closed { .. }) | None => false,
+    }
+}
+
+/// Whether the merge of its pull request is behind it.
+fn is_verified(phase: Phase, status: RunStatus) -> bool {
+    phase > Phase::Verify || (phase, status) == (Phase::Verify, RunStatus::Succeeded)
+}
+
+fn is_before_merge(phase: Phase) -> bool {
+    match phase {
+        Phase::Plan | Phase::Implement | Phase::Review | Phase::Verify => true,
+        Phase::Intake | Phase::Deploy | Phase::Observe | Phase::Close => false,
+    }
+}
+
+/// Its pull request is merged, at whatever phase: verify is done, and it goes on to its endpoint.
+fn merged(moving: &mut Moving<'_>, by: &Actor) {
+    moving.delivery.trouble = None;
+    if !moving.delivery.endpoint.merges() {
+        return moving.close(Closed::Finished, by);
+    }
+    moving.verified(by);
+}
+
+/// A question blocks whatever is under way, and its answer lets it go on.
+fn asks(moving: &mut Moving<'_>) -> bool {
+    if moving.delivery.phase > Phase::Verify || !moving.delivery.children.is_empty() {
+        return unblock(moving, moving.delivery.run_status == RunStatus::Blocked);
+    }
+    let work = moving.delivery.job_seen().map(|job| job.work.clone());
+    let is_asking = work == Some(Work::Asking);
+    let is_answered = work.is_some() && !is_asking;
+    let blocked = moving.delivery.run_status == RunStatus::Blocked;
+    if is_asking && !blocked {
+        moving.ask(RunStatus::Blocked);
+        return true;
+    }
+    unblock(moving, blocked && is_answered)
+}
+
+fn unblock(moving: &mut Moving<'_>, is_over: bool) -> bool {
+    if is_over {
+        moving.ask(RunStatus::Running);
+    }
+    is_over
+}
+
+/// Why a job that ended cannot go on; none where its pull request tells more.
+fn fault(end: &JobEnd) -> Option<(Fault, String)> {
+    let told = |fault, text: &str| Some((fault, text.to_owned()));
+    match end {
+        JobEnd::Merged | JobEnd::PullClosed | JobEnd::Completed => None,
+        JobEnd::Failed(why) => told(Fault::SessionFailed, &format!("the session failed: {why}")),
+        JobEnd::Lost => told(Fault::SessionLost, "the session is gone"),
+        JobEnd::Refused(why) => {
+            let text = format!("Jules would not create the session: {why}");
+            told(Fault::SessionRefused, &text)
+        }
+        JobEnd::Canceled(by) => told(Fault::JobCanceled, &format!("{by} called the job off")),
+    }
+}
+
+/// Fails the phase if its session cannot go on.
+pub(super) fn session_failed(moving: &mut Moving<'_>) -> bool {
+    let found = match moving.delivery.job_seen().map(|job| &job.work) {
+        Some(Work::Ended(end)) => fault(end),
+        Some(Work::Waiting | Work::Working | Work::Asking) => None,
+        Some(Work::Planned(_) | Work::Resting(_)) | None => None,
+    };
+    if let Some((code, text)) = &found {
+        moving.fail(*code, text, &Actor::System);
+    }
+    found.is_some()
+}
+
+fn planning(moving: &mut Moving<'_>) -> bool {
+    if !moving.delivery.children.is_empty() || moving.rules.plan_by != PlanBy::Jules {
+        return false;
+    }
+    if session_failed(moving) {
+        return true;
+    }
+    let Some(job) = moving.delivery.job_seen().cloned() else {
+        return false;
+    };
+    let rejected = moving.delivery.task.rejected_plan.clone();
+    let is_told = moving.delivery.task.message.is_some();
+    let has_plan = match &job.work {
+        Work::Planned(plan) => rejected.as_ref() != Some(plan),
+        // It went on without waiting for an approval, or somebody gave one on Jules's own page.
+        Work::Working => job.approved_elsewhere && !is_told,
+        Work::Resting(since) => !is_stale(moving, *since),
+        Work::Ended(_) => true,
+        Work::Waiting | Work::Asking => false,
+    };
+    if has_plan {
+        moving.succeed(&Actor::System, None);
+    }
+    has_plan
+}
+
+/// Whether what a session did is older than the last message to it.
+fn is_stale(moving: &Moving<'_>, since: Option<Timestamp>) -> bool {
+    let message = moving.delivery.task.message.as_ref();
+    message.is_some_and(|message| since.is_none_or(|since| since <= message.at))
+}
+
+fn planned(moving: &mut Moving<'_>) -> bool {
+    let is_asked = moving.delivery.awaits_approval();
+    let elsewhere = moving
+        .delivery
+        .job_seen()
+        .is_some_and(|job| job.approved_elsewhere);
+    if is_asked && elsewhere && moving.rules.plan_by == PlanBy::Jules {
+        // Who may approve there is a person of the account.
+        moving.go_on(&Actor::person("somebody on Jules's page"));
+        return true;
+    }
+    goes_on(moving)
+}
+
+fn implementing(moving: &mut Moving<'_>) -> bool {
+    if session_failed(moving) {
+        return true;
+    }
+    let since = match moving.delivery.job_seen().map(|job| &job.work) {
+        Some(Work::Resting(since)) => *since,
+        Some(Work::Ended(JobEnd::Completed)) => None,
+        // How it ended is told by its pull request.
+        Some(Work::Ended(_)) => return false,
+        Some(Work::Waiting | Work::Working | Work::Asking | Work::Planned(_)) | None => {
+            return false;
+        }
+    };
+    let sent_back = moving.delivery.task.sent_back.clone();
+    let head = moving.delivery.head().cloned();
+    if let Some(head) = head.filter(|head| sent_back.as_ref() != Some(head)) {
+        moving.made(&head);
+        return true;
+    }
+    without_result(moving, since)
+}
+
+/// The session rests, and nothing new is there: that may only be late.
+fn without_result(moving: &mut Moving<'_>, since: Option<Timestamp>) -> bool {
+    let began = history::since(&moving.delivery);
+    let waits_from = since.map_or(began, |since| since.max(began));
+    let is_ended = matches!(
+        moving.delivery.job_seen().map(|job| &job.work),
+        Some(Work::Ended(JobEnd::Completed))
+    );
+    let is_late = moving.now >= plus(waits_from, RESULT_WAIT);
+    if !is_late || (!is_ended && is_stale(moving, since)) {
+        return false;
+    }
+    let (code, text) = if moving.delivery.task.pull.is_none() {
+        let text = "the session was finished without a pull request";
+        (Fault::NoPullRequest, text)
+    } else if moving.delivery.head().is_none() {
+        return false;
+    } else {
+        let text = "the session was finished without anything new";
+        (Fault::NoNewCommit, text)
+    };
+    moving.fail(code, text, &Actor::System);
+    true
+}
+
+fn verifying(moving: &mut Moving<'_>) -> bool {
+    if head_moved(moving) || session_failed(moving) || checks_failed(moving) {
+        return true;
+    }
+    let checks = moving.delivery.pull_seen().map(|pull| pull.checks);
+    let begins = !moving.is_ordered
+        && moving.delivery.run_status == RunStatus::Pending
+        && checks.is_some_and(Checks::have_appeared);
+    if begins {
+        moving.run(Phase::Verify, &Actor::System);
+    }
+    begins
+}
+
+fn deploying(moving: &mut Moving<'_>) -> bool {
+    match moving.rules.deploy {
+        Deploy::None => {
+            moving.run(Phase::Deploy, &Actor::System);
+            moving.succeed(&Actor::System, Some("nothing was deployed"));
+            true
+        }
+        Deploy::Workflow { .. } | Deploy::Deployment { .. } => false,
+    }
+}
+
+fn observing(moving: &mut Moving<'_>) -> bool {
+    moving.run(Phase::Observe, &Actor::System);
+    match moving.rules.observe {
+        Observe::None => moving.succeed(&Actor::System, Some("nothing was observed")),
+        Observe::Soak(_) => {}
+    }
+    true
+}
+
+/// Whether a deployed change has to be observed for longer.
+pub(super) fn is_soaking(moving: &Moving<'_>) -> bool {
+    match moving.rules.observe {
+        Observe::Soak(time) if moving.delivery.phase == Phase::Observe => {
+            moving.now < plus(history::since(&moving.delivery), time)
+        }
+        Observe::Soak(_) | Observe::None => false,
+    }
+}

@@ -1,0 +1,174 @@
+//! Why a delivery is where it is, as far as its own record tells: a code for programs and a sentence for people.
+//! What its job and its pull request wait for is told by them.
+
+use super::due::awaits_person;
+use super::{
+    ChildState, Closed, Delivery, Deploy, IssueTrouble, Phase, PlanBy, ReviewBy, RunStatus, Work,
+};
+use crate::job::Who;
+
+/// One reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    /// For programs.
+    pub code: &'static str,
+    /// For people.
+    pub sentence: String,
+}
+
+fn reason(code: &'static str, sentence: impl Into<String>) -> Reason {
+    Reason {
+        code,
+        sentence: sentence.into(),
+    }
+}
+
+/// Who is waited for.
+pub fn waits_for(delivery: &Delivery) -> Who {
+    if delivery.is_terminal() {
+        return Who::Nobody;
+    }
+    if awaits_person(delivery) {
+        return Who::Person;
+    }
+    if delivery.run_status == RunStatus::Blocked {
+        return Who::Agent;
+    }
+    match delivery.phase {
+        Phase::Plan => match delivery.rules.plan_by {
+            PlanBy::Jules => Who::Jules,
+            PlanBy::Agent => Who::Agent,
+            PlanBy::Human => Who::Person,
+        },
+        Phase::Implement => Who::Jules,
+        Phase::Review => match delivery.review.asked.as_ref().map(|asked| asked.by) {
+            Some(ReviewBy::Agent) => Who::Agent,
+            Some(ReviewBy::Human) => Who::Person,
+            Some(ReviewBy::Jules) => Who::Jules,
+            Some(ReviewBy::Nobody) | None => Who::GitHub,
+        },
+        Phase::Verify | Phase::Deploy => Who::GitHub,
+        Phase::Intake | Phase::Observe | Phase::Close => Who::Gaffer,
+    }
+}
+
+/// Why it is where it is, the decisive reason first.
+pub fn reasons(delivery: &Delivery) -> Vec<Reason> {
+    let mut found = vec![first(delivery)];
+    match &delivery.trouble {
+        Some(IssueTrouble::Closed { .. }) if !delivery.is_terminal() => found.push(reason(
+            "issue_closed",
+            "Its issue is closed; its pull request is read before that means anything.",
+        )),
+        Some(IssueTrouble::Unreadable(why)) => found.push(reason(
+            "issue_unreadable",
+            format!("Its issue cannot be read, so nothing is decided by it: {why}"),
+        )),
+        Some(IssueTrouble::Closed { .. }) | None => {}
+    }
+    let failed = delivery.children.iter();
+    let failed = failed.filter(|child| child.state == ChildState::Failed);
+    found.extend(failed.map(|child| {
+        let sentence = format!("Its part {} failed: {}", child.id, child.summary);
+        reason("part_failed", sentence)
+    }));
+    found
+}
+
+fn first(delivery: &Delivery) -> Reason {
+    let phase = delivery.phase;
+    if delivery.awaits_start() {
+        return reason("awaits_start", "A person is awaited to start it.");
+    }
+    if delivery.awaits_approval() {
+        let sentence = format!("The phase {phase} is done, and a person is awaited to approve it.");
+        return reason("awaits_approval", sentence);
+    }
+    if let Some(error) = &delivery.error {
+        let sentence = format!("The phase {phase} failed: {}", error.text);
+        return reason(error.code.word(), sentence);
+    }
+    if delivery.run_status == RunStatus::Blocked {
+        return reason("blocked", "A question of its session is open.");
+    }
+    match phase {
+        Phase::Intake => reason("taken_in", "It was taken in."),
+        Phase::Plan => planning(delivery),
+        Phase::Implement => implementing(delivery),
+        Phase::Review => reviewing(delivery),
+        Phase::Verify => verifying(delivery),
+        Phase::Deploy => match &delivery.rules.deploy {
+            Deploy::None => reason("deploying", "Nothing is deployed."),
+            Deploy::Workflow { file, .. } => {
+                reason("deploying", format!("The run of `{file}` is awaited."))
+            }
+            Deploy::Deployment { environment } => {
+                let sentence = format!("A deployment to `{environment}` is awaited.");
+                reason("deploying", sentence)
+            }
+        },
+        Phase::Observe => {
+            let sentence = format!("What was deployed is observed: {}.", delivery.rules.observe);
+            reason("observing", sentence)
+        }
+        Phase::Close => closed(delivery),
+    }
+}
+
+fn planning(delivery: &Delivery) -> Reason {
+    if !delivery.children.is_empty() {
+        let open = delivery.children.iter();
+        let open = open.filter(|child| child.state != ChildState::Closed);
+        let (open, all) = (open.count(), delivery.children.len());
+        let sentence = format!("It was split into {all} parts, of which {open} are open.");
+        return reason("parts_open", sentence);
+    }
+    match delivery.rules.plan_by {
+        PlanBy::Jules => reason("planning", "Its session makes a plan."),
+        PlanBy::Agent => reason("awaits_plan", "The agent is awaited to send a plan."),
+        PlanBy::Human => reason("awaits_plan", "A person is awaited to send a plan."),
+    }
+}
+
+fn implementing(delivery: &Delivery) -> Reason {
+    match delivery.job_seen().map(|job| &job.work) {
+        Some(Work::Resting(_) | Work::Ended(_)) => {
+            let sentence = "Its session is finished; what came of it is awaited.";
+            reason("awaits_result", sentence)
+        }
+        Some(Work::Waiting | Work::Working | Work::Asking | Work::Planned(_)) | None => {
+            reason("implementing", "Its session works on the change.")
+        }
+    }
+}
+
+fn reviewing(delivery: &Delivery) -> Reason {
+    match delivery.review.asked.as_ref().map(|asked| asked.by) {
+        Some(ReviewBy::Agent) => reason("reviewing", "The agent is awaited to review it."),
+        Some(ReviewBy::Human) => reason("reviewing", "A person is awaited to review it."),
+        Some(ReviewBy::Jules) => reason("reviewing", "A session of Jules reviews it."),
+        Some(ReviewBy::Nobody) | None => reason(
+            "not_settled",
+            "Its session and the checks of its head have to come to rest before it is reviewed.",
+        ),
+    }
+}
+
+fn verifying(delivery: &Delivery) -> Reason {
+    match delivery.run_status {
+        RunStatus::Pending => reason("awaits_checks", "Checks of its pull request are awaited."),
+        RunStatus::Running | RunStatus::Succeeded | RunStatus::Failed | RunStatus::Blocked => {
+            reason("verifying", "The merge of its pull request is awaited.")
+        }
+    }
+}
+
+fn closed(delivery: &Delivery) -> Reason {
+    let sentence = match delivery.closed {
+        Some(Closed::Finished) | None => "It is closed: it came to its end.",
+        Some(Closed::PartsClosed) => "It is closed, since all its parts are.",
+        Some(Closed::IssueClosed) => "It is closed, since its issue was closed.",
+        Some(Closed::CalledOff) => "It is closed, since what it is a part of was called off.",
+    };
+    reason("closed", sentence)
+}

@@ -1,0 +1,151 @@
+//! The review of a delivery: when somebody is asked, and what follows from a verdict.
+
+use super::commands::let_go_on;
+use super::due::AGENT_REVIEWS_FOR;
+use super::history::Actor;
+use super::moves::Moving;
+use super::progress::{goes_on, session_failed};
+use super::{Asked, Checks, Fault, Phase, ReviewBy, Verdict, Work};
+use crate::ids::JobId;
+use crate::when::plus;
+
+/// Fails the phase if checks of the head failed and nobody is asked to repair them any more.
+pub(super) fn checks_failed(moving: &mut Moving<'_>) -> bool {
+    let given_up = moving
+        .delivery
+        .pull_seen()
+        .is_some_and(|pull| pull.checks == Checks::GivenUp);
+    let head = moving.delivery.head();
+    let is_forgiven = head.is_some() && head == moving.delivery.task.forgiven.as_ref();
+    let fails = given_up && !is_forgiven;
+    if fails {
+        let text = "checks of the pull request failed";
+        moving.fail(Fault::ChecksFailed, text, &Actor::System);
+    }
+    fails
+}
+
+pub(super) fn reviewing(moving: &mut Moving<'_>) -> bool {
+    if session_failed(moving) || checks_failed(moving) {
+        return true;
+    }
+    let Some(pull) = moving.delivery.pull_seen().cloned() else {
+        return false;
+    };
+    let Some(head) = pull.head else {
+        return false;
+    };
+    let reviewer = moving.rules.reviewer();
+    if reviewer == ReviewBy::Nobody {
+        let note = Some("nobody reviews in this source");
+        moving.judge(Verdict::Pass, &head, (&Actor::System, note));
+        return true;
+    }
+    if let (ReviewBy::Human, Some(by)) = (reviewer, &pull.approved_by) {
+        let (by, note) = (Actor::person(by), Some("approved on GitHub"));
+        moving.judge(Verdict::Pass, &head, (&by, note));
+        let_go_on(moving, Some(head), &by);
+        moving.go_on(&by);
+        return true;
+    }
+    let asked = moving.delivery.review.asked.clone();
+    let asked = asked.filter(|asked| asked.head == head);
+    let late = asked.as_ref().filter(|asked| {
+        asked.by == ReviewBy::Agent && moving.now >= plus(asked.at, AGENT_REVIEWS_FOR)
+    });
+    if late.is_some() {
+        moving.ask_review(ReviewBy::Human, &head);
+        return true;
+    }
+    let is_called = asked.is_some();
+    if !is_called && is_resting(moving) && pull.checks.are_settled() {
+        moving.ask_review(reviewer, &head);
+        return true;
+    }
+    if !is_called {
+        moving.delivery.review.asked = None;
+    }
+    false
+}
+
+/// Whether the session will not push by itself.
+fn is_resting(moving: &Moving<'_>) -> bool {
+    match moving.delivery.job_seen().map(|job| &job.work) {
+        Some(Work::Resting(_) | Work::Ended(_)) => true,
+        Some(Work::Waiting | Work::Working | Work::Asking | Work::Planned(_)) | None => false,
+    }
+}
+
+/// A verdict belongs to its head: a later one is reviewed again, unless it only merged the base in.
+pub(super) fn head_moved(moving: &mut Moving<'_>) -> bool {
+    let reviewed = moving.delivery.review.head.clone();
+    let pull = moving.delivery.pull_seen();
+    let Some(head) = pull.and_then(|pull| pull.head.clone()) else {
+        return false;
+    };
+    if reviewed.as_ref() == Some(&head) {
+        return false;
+    }
+    let is_same_work =
+        pull.is_some_and(|pull| pull.same_work_as.is_some() && pull.same_work_as == reviewed);
+    if is_same_work || moving.rules.reviewer() == ReviewBy::Nobody {
+        moving.delivery.review.head = Some(head);
+        return false;
+    }
+    moving.run(Phase::Review, &Actor::System);
+    true
+}
+
+pub(super) fn reviewed(moving: &mut Moving<'_>) -> bool {
+    match moving.delivery.verdict {
+        Some(Verdict::Pass) => head_moved(moving) || goes_on(moving),
+        Some(Verdict::NotPass) => {
+            not_passed(moving);
+            true
+        }
+        // A review without a verdict is none.
+        None => {
+            moving.run(Phase::Review, &Actor::System);
+            true
+        }
+    }
+}
+
+/// It goes back by itself, a few times.
+fn not_passed(moving: &mut Moving<'_>) {
+    if moving.delivery.review_round >= moving.rules.review_rounds {
+        let text = format!(
+            "the review sent it back more than {} times",
+            moving.rules.review_rounds
+        );
+        return moving.fail(Fault::RoundsUsedUp, &text, &Actor::System);
+    }
+    moving.delivery.review_round = moving.delivery.review_round.saturating_add(1);
+    let feedback = moving.delivery.feedback.clone();
+    moving.send_back(Phase::Implement, feedback.as_deref(), &Actor::System);
+}
+
+impl Moving<'_> {
+    /// Somebody is asked to review a head.
+    fn ask_review(&mut self, by: ReviewBy, head: &crate::ids::CommitSha) {
+        let now = self.now;
+        let performer = super::moves::performer_of(by);
+        if let Some(run) = self.open_run() {
+            run.performer = performer;
+            run.head = Some(head.clone());
+        }
+        let delivery = &self.delivery;
+        let purpose = format!("review:{}:{head}", delivery.runs.len());
+        let job = JobId::of_delivery(&delivery.id, &purpose, now);
+        let job = (by == ReviewBy::Jules).then_some(job);
+        if let Some(run) = self.open_run() {
+            run.job.clone_from(&job);
+        }
+        self.delivery.review.asked = Some(Asked {
+            head: head.clone(),
+            at: now,
+            by,
+            job,
+        });
+    }
+}

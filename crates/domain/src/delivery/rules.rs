@@ -1,0 +1,414 @@
+//! The settings of a source for its deliveries, copied to each delivery when it is created: later edits change none.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+
+use super::{Checkpoints, Endpoint};
+use crate::ids::BranchName;
+
+/// Most rounds and attempts that a source may allow: beyond them a person looks anyway.
+pub const ROUNDS_MAX: u32 = 20;
+
+/// Longest name of a label, a workflow file or an environment, in characters.
+const NAME_CHARS_MAX: usize = 100;
+
+/// Jules starts a task by itself for an issue with this label.
+const LABEL_OF_JULES: &str = "jules";
+
+/// Settings of a source for its deliveries.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Rules {
+    /// Issues with this label become deliveries; none without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<IntakeLabel>,
+    /// The last phase before a delivery closes.
+    pub endpoint: Endpoint,
+    /// The phases after which a person is awaited.
+    pub checkpoints: Checkpoints,
+    /// Who may act at checkpoints.
+    pub checkpoints_by: CheckpointsBy,
+    /// Who plans.
+    pub plan_by: PlanBy,
+    /// Who reviews; the source's agent, or a person where there is none, if nothing was set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review_by: Option<ReviewBy>,
+    /// How often a change may be sent back by its review.
+    pub review_rounds: u32,
+    /// How many sessions may work on one delivery, without a person who asks for more.
+    pub attempts: u32,
+    /// How the merged change is deployed.
+    pub deploy: Deploy,
+    /// How the deployed change is observed.
+    pub observe: Observe,
+    /// Whether the issue is told how far its delivery is.
+    pub comment: bool,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            label: None,
+            endpoint: Endpoint::default(),
+            checkpoints: Checkpoints::default(),
+            checkpoints_by: CheckpointsBy::People,
+            plan_by: PlanBy::Jules,
+            review_by: None,
+            review_rounds: 3,
+            attempts: 3,
+            deploy: Deploy::None,
+            observe: Observe::None,
+            comment: true,
+        }
+    }
+}
+
+impl Rules {
+    /// The rules while an agent can or cannot be woken. Without one, a person reviews in its place.
+    pub fn with_agent(&self, can_be_woken: bool) -> Cow<'_, Self> {
+        match self.review_by {
+            Some(ReviewBy::Agent) if !can_be_woken => Cow::Owned(Self {
+                review_by: Some(ReviewBy::Human),
+                ..self.clone()
+            }),
+            None if can_be_woken => Cow::Owned(Self {
+                review_by: Some(ReviewBy::Agent),
+                ..self.clone()
+            }),
+            None | Some(_) => Cow::Borrowed(self),
+        }
+    }
+
+    /// Who reviews.
+    pub fn reviewer(&self) -> ReviewBy {
+        self.review_by.unwrap_or(ReviewBy::Human)
+    }
+
+    /// What is odd about them, if anything is.
+    ///
+    /// # Errors
+    /// With a sentence for whoever set them.
+    pub fn check(&self) -> Result<(), OddRules> {
+        if self.review_rounds > ROUNDS_MAX {
+            return Err(OddRules::Rounds);
+        }
+        if self.attempts == 0 || self.attempts > ROUNDS_MAX {
+            return Err(OddRules::Attempts);
+        }
+        Ok(())
+    }
+}
+
+/// Why settings are refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum OddRules {
+    /// The label starts Jules by itself.
+    #[error(
+        "the label `jules` starts Jules by itself, so each issue would cost a second task: choose another one"
+    )]
+    LabelOfJules,
+    /// It is no label.
+    #[error("a label has 1 to {NAME_CHARS_MAX} visible characters")]
+    Label,
+    /// Too many rounds of review.
+    #[error("review rounds are a number from 0 to {ROUNDS_MAX}")]
+    Rounds,
+    /// No attempt, or too many.
+    #[error("attempts are a number from 1 to {ROUNDS_MAX}")]
+    Attempts,
+    /// It is no way to deploy.
+    #[error("deploy is `none`, `workflow:FILE@BRANCH` or `deployment:ENVIRONMENT`")]
+    Deploy,
+    /// It is no way to observe.
+    #[error("observe is `none` or `soak:TIME`, for example `soak:30m`, and at most a week")]
+    Observe,
+}
+
+/// The label of issues that become deliveries.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct IntakeLabel(String);
+
+impl IntakeLabel {
+    /// As it was given.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether an issue with these labels is taken. Case does not count, as on GitHub.
+    pub fn is_among(&self, labels: &[String]) -> bool {
+        labels
+            .iter()
+            .any(|label| label.eq_ignore_ascii_case(&self.0))
+    }
+}
+
+impl FromStr for IntakeLabel {
+    type Err = OddRules;
+
+    fn from_str(label: &str) -> Result<Self, OddRules> {
+        let label = label.trim();
+        if label.eq_ignore_ascii_case(LABEL_OF_JULES) {
+            return Err(OddRules::LabelOfJules);
+        }
+        named(label).ok_or(OddRules::Label).map(Self)
+    }
+}
+
+impl TryFrom<String> for IntakeLabel {
+    type Error = OddRules;
+
+    fn try_from(label: String) -> Result<Self, OddRules> {
+        label.parse()
+    }
+}
+
+impl From<IntakeLabel> for String {
+    fn from(label: IntakeLabel) -> Self {
+        label.0
+    }
+}
+
+fn named(name: &str) -> Option<String> {
+    let fits = !name.is_empty() && name.chars().count() <= NAME_CHARS_MAX;
+    (fits && !name.contains(char::is_control)).then(|| name.to_owned())
+}
+
+/// Who may act at checkpoints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckpointsBy {
+    /// Only people.
+    People,
+    /// Agents too.
+    Anyone,
+}
+
+/// Who plans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanBy {
+    /// The session that will implement it.
+    Jules,
+    /// The agent sends it.
+    Agent,
+    /// A person sends it.
+    Human,
+}
+
+/// Who reviews.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReviewBy {
+    /// The agent is woken, and after a while a person is awaited.
+    Agent,
+    /// A person.
+    Human,
+    /// A second session of Jules.
+    Jules,
+    /// Nobody: every change passes.
+    Nobody,
+}
+
+/// How a merged change is deployed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Deploy {
+    /// Nothing is deployed.
+    None,
+    /// A workflow is dispatched and its run awaited.
+    Workflow {
+        /// Its file below `.github/workflows`.
+        file: String,
+        /// The branch on which it runs.
+        branch: BranchName,
+    },
+    /// Somebody else deploys: the status of a deployment of the merge commit is awaited.
+    Deployment {
+        /// To which environment.
+        environment: String,
+    },
+}
+
+/// How a deployed change is observed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Observe {
+    /// Not at all.
+    None,
+    /// No check of the merge commit may fail for this long.
+    Soak(SignedDuration),
+}
+
+/// Longest time that a change is observed.
+const SOAK_MAX: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+impl FromStr for Deploy {
+    type Err = OddRules;
+
+    fn from_str(text: &str) -> Result<Self, OddRules> {
+        if text == "none" {
+            return Ok(Self::None);
+        }
+        if let Some(environment) = text.strip_prefix("deployment:") {
+            let environment = named(environment).ok_or(OddRules::Deploy)?;
+            return Ok(Self::Deployment { environment });
+        }
+        let workflow = text.strip_prefix("workflow:");
+        let (file, branch) = workflow
+            .and_then(|workflow| workflow.split_once('@'))
+            .ok_or(OddRules::Deploy)?;
+        let is_file = [".yml", ".yaml"].iter().any(|end| file.ends_with(end));
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        let file = named(file)
+            .filter(|file| is_file && file.chars().all(is_plain))
+            .ok_or(OddRules::Deploy)?;
+        let branch = branch.parse().map_err(|_| OddRules::Deploy)?;
+        Ok(Self::Workflow { file, branch })
+    }
+}
+
+impl fmt::Display for Deploy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Workflow { file, branch } => write!(f, "workflow:{file}@{branch}"),
+            Self::Deployment { environment } => write!(f, "deployment:{environment}"),
+        }
+    }
+}
+
+impl TryFrom<String> for Deploy {
+    type Error = OddRules;
+
+    fn try_from(text: String) -> Result<Self, OddRules> {
+        text.parse()
+    }
+}
+
+impl From<Deploy> for String {
+    fn from(deploy: Deploy) -> Self {
+        deploy.to_string()
+    }
+}
+
+impl FromStr for Observe {
+    type Err = OddRules;
+
+    fn from_str(text: &str) -> Result<Self, OddRules> {
+        if text == "none" {
+            return Ok(Self::None);
+        }
+        let time = text.strip_prefix("soak:").ok_or(OddRules::Observe)?;
+        let time: SignedDuration = time.parse().map_err(|_| OddRules::Observe)?;
+        let fits = time > SignedDuration::ZERO && time <= SOAK_MAX;
+        fits.then_some(Self::Soak(time)).ok_or(OddRules::Observe)
+    }
+}
+
+impl fmt::Display for Observe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Soak(time) => write!(f, "soak:{time:#}"),
+        }
+    }
+}
+
+impl TryFrom<String> for Observe {
+    type Error = OddRules;
+
+    fn try_from(text: String) -> Result<Self, OddRules> {
+        text.parse()
+    }
+}
+
+impl From<Observe> for String {
+    fn from(observe: Observe) -> Self {
+        observe.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn defaults_are_safe_and_a_source_without_settings_takes_nothing_in() {
+        let rules: Rules = serde_json::from_str("{}").unwrap();
+        assert_eq!(rules, Rules::default());
+        expect![[r#"{"endpoint":"deploy","checkpoints":["plan","implement","review"],"checkpoints_by":"people","plan_by":"jules","review_rounds":3,"attempts":3,"deploy":"none","observe":"none","comment":true}"#]]
+            .assert_eq(&serde_json::to_string(&rules).unwrap());
+    }
+
+    #[test]
+    fn the_agent_reviews_where_there_is_one_else_a_person() {
+        let unset = Rules::default();
+        assert_eq!(unset.with_agent(true).reviewer(), ReviewBy::Agent);
+        assert_eq!(unset.with_agent(false).reviewer(), ReviewBy::Human);
+        for by in [ReviewBy::Human, ReviewBy::Jules, ReviewBy::Nobody] {
+            let rules = Rules {
+                review_by: Some(by),
+                ..Rules::default()
+            };
+            assert_eq!(rules.with_agent(true).reviewer(), by);
+            assert_eq!(rules.with_agent(false).reviewer(), by);
+        }
+    }
+
+    #[test]
+    fn odd_settings_are_refused() {
+        for label in ["jules", "JULES", " Jules "] {
+            assert_eq!(label.parse::<IntakeLabel>(), Err(OddRules::LabelOfJules));
+        }
+        for label in ["", "  ", "a\nb", &"x".repeat(101)] {
+            assert_eq!(label.parse::<IntakeLabel>(), Err(OddRules::Label));
+        }
+        for wrong in [
+            "",
+            "None",
+            "workflow:",
+            "workflow:a.yml",
+            "workflow:a.sh@main",
+            "workflow:../a.yml@main",
+            "workflow:a.yml@",
+            "deployment:",
+            "deployment:a\nb",
+        ] {
+            assert_eq!(wrong.parse::<Deploy>(), Err(OddRules::Deploy), "{wrong}");
+        }
+        for wrong in ["", "soak:", "soak:30", "soak:0s", "soak:-5m", "soak:200h"] {
+            assert_eq!(wrong.parse::<Observe>(), Err(OddRules::Observe), "{wrong}");
+        }
+        let check = |review_rounds, attempts| {
+            let rules = Rules {
+                review_rounds,
+                attempts,
+                ..Rules::default()
+            };
+            rules.check()
+        };
+        assert_eq!(check(0, 1), Ok(()));
+        assert_eq!(check(21, 1), Err(OddRules::Rounds));
+        assert_eq!(check(3, 0), Err(OddRules::Attempts));
+    }
+
+    #[test]
+    fn ways_to_deploy_and_observe_are_written_as_they_are_read() {
+        for text in ["none", "workflow:deploy.yml@main", "deployment:production"] {
+            assert_eq!(text.parse::<Deploy>().unwrap().to_string(), text);
+        }
+        for text in ["none", "soak:30m"] {
+            assert_eq!(text.parse::<Observe>().unwrap().to_string(), text);
+        }
+        let label: IntakeLabel = "Gaffer".parse().unwrap();
+        assert!(label.is_among(&["bug".to_owned(), "gaffer".to_owned()]));
+        assert!(!label.is_among(&["bug".to_owned()]));
+    }
+}

@@ -1,0 +1,175 @@
+//! One execution of a phase, and the plan that one of them made.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::{Executor, Phase};
+use crate::ids::{CommitSha, JobId, RunId};
+
+/// Most runs of one delivery: with everything else that is known of it, its record has to stay under the store's 64 KB.
+pub const RUNS_MAX: usize = 40;
+
+/// Longest summary of a run, in characters.
+pub const SUMMARY_CHARS_MAX: usize = 200;
+
+/// One execution of a phase.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// Ours.
+    pub id: RunId,
+    /// What was executed.
+    pub mode: Mode,
+    /// Who did it.
+    pub performer: Performer,
+    /// How far it is.
+    pub status: RunResult,
+    /// Its job, if a session does it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<JobId>,
+    /// Which attempt of the delivery it belongs to, from 1.
+    pub attempt: u32,
+    /// The head that it made or was about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<CommitSha>,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+    /// What it came to, at most 200 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What an agent or a person found out about a failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub analysis: Option<Analysis>,
+}
+
+impl Run {
+    /// What executed it.
+    pub fn executor(&self) -> Executor {
+        match self.mode {
+            Mode::Plan | Mode::Implement | Mode::Review | Mode::Execution => Executor::Agent,
+            Mode::Verify | Mode::Deploy | Mode::Observe => Executor::System,
+        }
+    }
+
+    /// How long it took; none while it runs.
+    pub fn duration(&self) -> Option<SignedDuration> {
+        self.ended_at.map(|end| end.duration_since(self.created_at))
+    }
+}
+
+/// What a run executes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// The phase of that name.
+    Plan,
+    /// The phase of that name.
+    Implement,
+    /// The phase of that name.
+    Review,
+    /// The phase of that name.
+    Verify,
+    /// The phase of that name.
+    Deploy,
+    /// The phase of that name.
+    Observe,
+    /// A session that was begun elsewhere and collected.
+    Execution,
+}
+
+impl Mode {
+    /// The mode of a phase's runs; intake and close have none.
+    pub(super) fn of(phase: Phase) -> Option<Self> {
+        match phase {
+            Phase::Plan => Some(Self::Plan),
+            Phase::Implement => Some(Self::Implement),
+            Phase::Review => Some(Self::Review),
+            Phase::Verify => Some(Self::Verify),
+            Phase::Deploy => Some(Self::Deploy),
+            Phase::Observe => Some(Self::Observe),
+            Phase::Intake | Phase::Close => None,
+        }
+    }
+}
+
+/// Who does what a run executes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Performer {
+    /// A session of Jules.
+    Jules,
+    /// The agent.
+    Agent,
+    /// A person in the agent's place.
+    Human,
+    /// Nobody: it was let through.
+    Nobody,
+    /// Fixed rules.
+    System,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunResult {
+    /// It runs.
+    Running,
+    /// It came to a good end.
+    Success,
+    /// It came to a bad end.
+    Failed,
+}
+
+/// What was found out about a failure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Analysis {
+    /// Who found it out.
+    pub by: super::Actor,
+    /// What.
+    pub text: String,
+    /// What to do about it; offered as the reason of a retry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
+}
+
+/// The plan of a delivery.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The plan itself; text from outside.
+    pub content: String,
+    /// When it was made.
+    pub generated_at: Timestamp,
+    /// Which model made it: not known of Jules.
+    pub model: Option<String>,
+    /// In which folder: not known of Jules.
+    pub cwd: Option<String>,
+    /// The files that it wants to change, if whoever planned named them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub target_files: Vec<String>,
+}
+
+impl Plan {
+    /// Jules's plan as text, one numbered step after the other.
+    pub fn of_steps(plan: &crate::session::Plan, at: Timestamp) -> Self {
+        let step = |(place, step): (usize, &crate::session::PlanStep)| {
+            let text = format!("{}. {}", place.saturating_add(1), step.title.trim());
+            match step.description.trim() {
+                "" => text,
+                more => format!("{text}\n{more}"),
+            }
+        };
+        let steps: Vec<String> = plan.steps.iter().enumerate().map(step).collect();
+        Self {
+            content: super::text::stored_plan(&steps.join("\n")),
+            generated_at: at,
+            model: None,
+            cwd: None,
+            target_files: Vec::new(),
+        }
+    }
+}

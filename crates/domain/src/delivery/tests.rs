@@ -1,0 +1,208 @@
+//! Deliveries, decision by decision.
+
+mod adhoc;
+mod endings;
+mod performers;
+mod stories;
+mod wanted;
+
+use super::*;
+use crate::facts::fixture::{at, sha};
+use crate::ids::RunId;
+
+/// Who acts in these stories.
+pub(crate) fn kim() -> Actor {
+    Actor::person("kim")
+}
+
+pub(crate) fn issue() -> IssueRef {
+    "acme/shop#12".parse().unwrap()
+}
+
+pub(crate) fn pull_ref() -> PullRef {
+    "acme/shop#31".parse().unwrap()
+}
+
+pub(crate) fn new_delivery() -> NewDelivery {
+    let issue = issue();
+    NewDelivery {
+        id: DeliveryId::of_issue(&issue.repo, issue.number),
+        seq: 1,
+        kind: DeliveryKind::Issue,
+        repo: issue.repo.clone(),
+        issue: Some(issue),
+        summary: "GitHub Issue #12: Add search".to_owned(),
+        description: Some("Add a search box.".to_owned()),
+        acceptance_criteria: vec!["finds by name".to_owned()],
+        refs: Vec::new(),
+        priority: Priority::default(),
+        parent: None,
+        by: Actor::System,
+    }
+}
+
+/// Checkpoints, endpoint and reviewer in words.
+pub(crate) fn rules(checkpoints: &[Phase], endpoint: &str, review_by: ReviewBy) -> Rules {
+    Rules {
+        checkpoints: Checkpoints::at(checkpoints).unwrap(),
+        endpoint: endpoint.parse().unwrap(),
+        review_by: Some(review_by),
+        ..Rules::default()
+    }
+}
+
+pub(crate) fn command(id: &str, by: Actor, act: Act) -> Input {
+    Input::Command(Command {
+        id: id.to_owned(),
+        by,
+        act,
+    })
+}
+
+pub(crate) fn verdict(verdict: Verdict, head: char) -> Act {
+    Act::Verdict(Review {
+        verdict,
+        head: sha(head),
+        summary: Some("Looked at it".to_owned()),
+        feedback: (verdict == Verdict::NotPass).then(|| "Test the cart.".to_owned()),
+    })
+}
+
+/// What is seen of the present job.
+pub(crate) fn job(delivery: &Delivery, work: Work, pull: Option<PullRef>) -> Input {
+    let task = &delivery.task;
+    let glimpse = JobGlimpse {
+        job: task.job.clone().unwrap_or_else(|| JobId::of(ulid::Ulid(1))),
+        attempt: task.attempt,
+        work,
+        pull,
+        told_at: None,
+        approved_elsewhere: false,
+    };
+    Input::Job(Box::new(JobSight {
+        glimpse,
+        plan: None,
+    }))
+}
+
+pub(crate) fn pull(head: char, checks: Checks) -> PullGlimpse {
+    PullGlimpse {
+        pull: pull_ref(),
+        head: Some(sha(head)),
+        same_work_as: None,
+        checks,
+        approved_by: None,
+        end: None,
+    }
+}
+
+pub(crate) fn merged(by: Option<&str>) -> PullGlimpse {
+    PullGlimpse {
+        end: Some(PullEnd::Merged {
+            commit: Some(sha('f')),
+            by: by.map(str::to_owned),
+        }),
+        ..pull('a', Checks::Passed)
+    }
+}
+
+/// Where a delivery is, in a few words.
+pub(crate) fn place(delivery: &Delivery) -> String {
+    let verdict = delivery.verdict.map_or("", Verdict::word);
+    let text = format!("{}/{} {verdict}", delivery.phase, delivery.run_status);
+    text.trim().to_owned()
+}
+
+/// A delivery and the clock.
+pub(crate) struct World {
+    pub(crate) delivery: Delivery,
+    pub(crate) rules: Rules,
+    pub(crate) second: i64,
+    commands: u32,
+}
+
+impl World {
+    pub(crate) fn new(rules: Rules) -> Self {
+        let delivery = create(&new_delivery(), &rules, at(0)).unwrap().aggregate;
+        Self {
+            delivery,
+            rules,
+            second: 0,
+            commands: 0,
+        }
+    }
+
+    /// Applies an input, and once more: the second time nothing may follow.
+    pub(crate) fn take(&mut self, input: &Input) -> Result<String, TransitionError> {
+        self.second += 1;
+        let now = at(self.second);
+        let step = apply(&self.delivery, input, now, &self.rules)?;
+        assert_eq!(step.due, due(&step.aggregate, now));
+        let again = apply(&step.aggregate, input, now, &self.rules).unwrap();
+        assert_eq!(again.aggregate, step.aggregate);
+        self.delivery = step.aggregate;
+        Ok(place(&self.delivery))
+    }
+
+    pub(crate) fn sees(&mut self, work: Work, pull: Option<PullRef>) -> String {
+        let input = job(&self.delivery, work, pull);
+        self.take(&input).unwrap()
+    }
+
+    pub(crate) fn reads(&mut self, glimpse: PullGlimpse) -> String {
+        let read_at = at(self.second + 1);
+        self.take(&Input::Pull(Box::new(glimpse), read_at)).unwrap()
+    }
+
+    pub(crate) fn orders(&mut self, by: Actor, act: Act) -> Result<String, &'static str> {
+        self.commands += 1;
+        let input = command(&format!("c{}", self.commands), by, act);
+        self.take(&input).map_err(|refused| refused.code)
+    }
+
+    pub(crate) fn kim(&mut self, act: Act) -> String {
+        self.orders(kim(), act).unwrap()
+    }
+
+    pub(crate) fn resting(&self) -> Work {
+        Work::Resting(Some(at(self.second + 1)))
+    }
+
+    /// The spans so far.
+    pub(crate) fn history(&self) -> Vec<String> {
+        let span = |span: &PhaseRun| {
+            let verdict = span
+                .verdict
+                .map_or(String::new(), |it| format!(" {}", it.word()));
+            format!(
+                "{}/{}{verdict} by {}",
+                span.phase, span.run_status, span.actor
+            )
+        };
+        self.delivery.phase_runs.iter().map(span).collect()
+    }
+
+    /// To a review that was asked for, of head `a`.
+    pub(crate) fn in_review(rules: Rules) -> Self {
+        let mut world = Self::new(rules);
+        if world.delivery.awaits_start() {
+            world.kim(Act::Start);
+        }
+        world.sees(Work::Planned("p1".parse().unwrap()), None);
+        if world.delivery.phase == Phase::Plan {
+            world.kim(Act::Approve { head: None });
+        }
+        world.reviewable()
+    }
+
+    /// The session has made head `a`, and its checks passed.
+    fn reviewable(mut self) -> Self {
+        let resting = self.resting();
+        self.sees(resting, Some(pull_ref()));
+        self.reads(pull('a', Checks::Passed));
+        if self.delivery.phase == Phase::Implement {
+            self.kim(Act::Approve { head: None });
+        }
+        self
+    }
+}

@@ -1,0 +1,149 @@
+//! Jobs that belong to no delivery, shown as deliveries, and what can be seen of jobs and pull requests.
+
+use super::*;
+use crate::job::tests::{creating, queued, watched_job};
+use crate::job::{self, Job};
+use crate::policy::Timing;
+use crate::pull::{Pull, PullPhase, Seen as SeenHead, Verdict as Judged, track};
+
+fn shown(job: &Job, pull: Option<&Pull>) -> String {
+    let delivery = of_job(job, pull, &Timing::default(), at(10));
+    assert_eq!(delivery.id.as_str(), job.id.as_str());
+    assert_eq!((delivery.kind, delivery.version), (DeliveryKind::Adhoc, 0));
+    place(&delivery)
+}
+
+fn ended(how: job::How) -> Job {
+    let mut job = watched_job();
+    job.phase = job::Phase::Ended(job::Ending {
+        at: at(5),
+        session: None,
+        pull: Some(pull_ref()),
+        how,
+        plan_unreviewed: false,
+    });
+    job
+}
+
+#[test]
+fn a_bare_job_is_shown_where_it_is() {
+    assert_eq!(shown(&queued(), None), "implement/pending");
+    assert_eq!(shown(&creating(), None), "implement/pending");
+    assert_eq!(shown(&watched_job(), None), "implement/running");
+    let merged = ended(job::How::Merged { sha: sha('a') });
+    assert_eq!(shown(&merged, None), "close/succeeded");
+    assert_eq!(shown(&ended(job::How::Completed), None), "close/succeeded");
+    assert_eq!(shown(&ended(job::How::PullClosed), None), "verify/failed");
+    assert_eq!(shown(&ended(job::How::Lost), None), "implement/failed");
+    let cancelled = ended(job::How::Cancelled {
+        by: "kim".to_owned(),
+    });
+    let delivery = of_job(&cancelled, None, &Timing::default(), at(10));
+    assert_eq!(delivery.error.unwrap().text, CANCELED);
+}
+
+fn tracked() -> Pull {
+    let job = watched_job();
+    let session = job.session().unwrap().clone();
+    let mut pull = track(pull_ref(), job.id, session, at(0));
+    pull.head = Some(SeenHead {
+        sha: sha('a'),
+        since: at(0),
+    });
+    pull
+}
+
+fn judged(head: char, reasons: Vec<crate::merge::Reason>) -> Pull {
+    let mut pull = tracked();
+    pull.verdict = Some(Judged {
+        at: at(1),
+        sha: sha(head),
+        judgement: crate::merge::Judgement::Refuse { reasons },
+    });
+    pull
+}
+
+#[test]
+fn checks_are_seen_by_the_last_judgement_of_the_present_head() {
+    use crate::merge::Reason;
+    let names = || vec!["build".to_owned()];
+    let failed = || {
+        vec![Reason::ChecksFailed {
+            names: names(),
+            others_pending: false,
+        }]
+    };
+    let checks = |pull: &Pull| PullGlimpse::of(pull).checks;
+    assert_eq!(checks(&tracked()), Checks::Unknown);
+    assert_eq!(checks(&judged('b', Vec::new())), Checks::Unknown);
+    assert_eq!(
+        checks(&judged('a', vec![Reason::NeedsApproval])),
+        Checks::Passed
+    );
+    let running = vec![
+        Reason::NeedsApproval,
+        Reason::ChecksPending { names: names() },
+    ];
+    assert_eq!(checks(&judged('a', running)), Checks::Running);
+    let awaited = vec![Reason::NoChecksYet { until: at(9) }];
+    assert_eq!(checks(&judged('a', awaited)), Checks::Awaited);
+    let mut pull = judged('a', failed());
+    assert_eq!(checks(&pull), Checks::Failed);
+    pull.alarms.push(crate::pull::Alarm {
+        cause: crate::event::ErrorCause::CiFailed,
+        sha: sha('a'),
+    });
+    assert_eq!(checks(&pull), Checks::GivenUp);
+    let what = crate::merge::Thing::Checks;
+    let unread = vec![Reason::Unknown {
+        what,
+        why: "502".to_owned(),
+    }];
+    assert_eq!(checks(&judged('a', unread)), Checks::Unknown);
+}
+
+#[test]
+fn a_settled_pull_request_is_seen_as_ended() {
+    let mut pull = tracked();
+    assert_eq!(PullGlimpse::of(&pull).end, None);
+    pull.phase = PullPhase::Settled {
+        state: crate::facts::PullState::Closed,
+        sha: sha('b'),
+        at: at(5),
+    };
+    let glimpse = PullGlimpse::of(&pull);
+    assert_eq!(glimpse.head, Some(sha('b')));
+    assert_eq!(glimpse.end, Some(PullEnd::Closed { by: None }));
+}
+
+#[test]
+fn what_a_session_does_is_seen_in_its_job() {
+    let work = |job: &Job| JobGlimpse::of(job, &Timing::default(), at(10)).work;
+    assert_eq!(work(&queued()), Work::Waiting);
+    let mut job = watched_job();
+    assert_eq!(work(&job), Work::Working);
+    let job::Phase::Watching(watch) = &mut job.phase else {
+        panic!("watched");
+    };
+    let plan = crate::session::Plan {
+        id: "p1".parse().unwrap(),
+        steps: vec![crate::session::PlanStep {
+            title: "Look".to_owned(),
+            description: "At the cart".to_owned(),
+        }],
+    };
+    watch.talk.plan = Some(job::PendingPlan {
+        at: at(5),
+        plan,
+        cut: false,
+        worked_on: false,
+    });
+    assert_eq!(work(&job), Work::Planned("p1".parse().unwrap()));
+    let sight = JobSight::of(&job, &Timing::default(), at(10));
+    assert_eq!(sight.plan.unwrap().content, "1. Look\nAt the cart");
+    let job::Phase::Watching(watch) = &mut job.phase else {
+        panic!("watched");
+    };
+    watch.announced.approved_plan = Some("p1".parse().unwrap());
+    assert_eq!(work(&job), Work::Working);
+}

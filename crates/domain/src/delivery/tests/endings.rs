@@ -1,0 +1,328 @@
+//! Failures, retries, and what people do by hand.
+
+use super::*;
+
+fn closed_pull() -> PullGlimpse {
+    PullGlimpse {
+        end: Some(PullEnd::Closed {
+            by: Some("eve".to_owned()),
+        }),
+        ..pull('a', Checks::Passed)
+    }
+}
+
+fn issue_read(second: i64, state: IssueState) -> Input {
+    Input::Issue(IssueSight {
+        read_at: at(second),
+        state,
+    })
+}
+
+fn fault(world: &World) -> Fault {
+    world.delivery.error.as_ref().unwrap().code
+}
+
+#[test]
+fn a_session_without_a_result_fails_after_a_while() {
+    let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
+    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    let resting = world.resting();
+    assert_eq!(world.sees(resting, None), "implement/running");
+    let due = due(&world.delivery, at(world.second)).unwrap();
+    assert!(due < at(world.second + 301));
+    world.second += 300;
+    assert_eq!(world.take(&Input::Deadline).unwrap(), "implement/failed");
+    assert_eq!(fault(&world), Fault::NoPullRequest);
+    // The session is there still: it is asked to go on, and costs no other task.
+    assert_eq!(
+        world.kim(Act::Retry {
+            reason: Some("Open it".to_owned())
+        }),
+        "implement/running"
+    );
+    assert_eq!((world.delivery.attempt, world.delivery.task.round), (1, 1));
+    world.second += 900;
+    let before = Work::Resting(Some(at(100)));
+    assert_eq!(world.sees(before, None), "implement/running");
+    let resting = world.resting();
+    world.sees(resting, Some(pull_ref()));
+    assert_eq!(world.reads(pull('a', Checks::Passed)), "review/running");
+}
+
+#[test]
+fn a_round_without_anything_new_fails() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    world
+        .orders(Actor::agent("zai"), verdict(Verdict::NotPass, 'a'))
+        .unwrap();
+    world.sees(Work::Working, Some(pull_ref()));
+    let resting = world.resting();
+    world.sees(resting, Some(pull_ref()));
+    world.second += 300;
+    assert_eq!(world.take(&Input::Deadline).unwrap(), "implement/failed");
+    assert_eq!(fault(&world), Fault::NoNewCommit);
+}
+
+#[test]
+fn an_ended_session_is_followed_by_another() {
+    let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
+    let job = world.delivery.task.job.clone();
+    for (attempt, end) in [
+        JobEnd::Failed("no disk".to_owned()),
+        JobEnd::Lost,
+        JobEnd::Canceled("eve".to_owned()),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!(world.sees(Work::Ended(end), None), "plan/failed");
+        let zai = Actor::agent("zai");
+        let allowed = world.orders(zai, Act::Retry { reason: None });
+        if attempt < 2 {
+            assert_eq!(allowed, Ok("plan/running".to_owned()));
+            assert_eq!(world.delivery.task.job, job);
+        } else {
+            assert_eq!(allowed, Err("attempts_used_up"));
+        }
+    }
+    // A person may ask for more, and that is another job.
+    assert_eq!(world.kim(Act::Retry { reason: None }), "plan/running");
+    assert_ne!(world.delivery.task.job, job);
+    assert_eq!(
+        (world.delivery.attempt, world.delivery.task.attempt),
+        (4, 1)
+    );
+}
+
+#[test]
+fn what_was_called_off_is_begun_anew() {
+    let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
+    let unseen = world.delivery.task.job.clone();
+    world.kim(Act::Cancel);
+    assert_eq!(world.delivery.runs[0].status, RunResult::Failed);
+    world.kim(Act::Retry { reason: None });
+    assert_ne!(world.delivery.task.job, unseen);
+    let mut reviewed = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    reviewed.kim(Act::Cancel);
+    assert_eq!(place(&reviewed.delivery), "review/failed");
+    // Its session is put away, so there is nothing that could still be merged.
+    assert_eq!(
+        reviewed.kim(Act::Retry { reason: None }),
+        "implement/running"
+    );
+    assert_eq!(reviewed.delivery.task.attempt, 2);
+}
+
+#[test]
+fn a_pull_request_merged_by_hand_goes_on_to_the_endpoint_from_everywhere() {
+    for (endpoint, last) in [
+        ("verify", "verify/succeeded by person eve"),
+        ("review", "implement/running by person kim"),
+    ] {
+        let mut world = World::new(rules(
+            &[Phase::Plan, Phase::Implement],
+            endpoint,
+            ReviewBy::Agent,
+        ));
+        world.kim(Act::Start);
+        world.sees(Work::Planned("p1".parse().unwrap()), None);
+        world.kim(Act::Approve { head: None });
+        world.sees(Work::Working, Some(pull_ref()));
+        assert_eq!(world.reads(merged(Some("eve"))), "close/succeeded");
+        let history = world.history();
+        assert_eq!(history[history.len() - 2], last);
+        let by = if endpoint == "verify" {
+            "system"
+        } else {
+            "person eve"
+        };
+        assert_eq!(history.last().unwrap(), &format!("close/succeeded by {by}"));
+    }
+}
+
+#[test]
+fn a_pull_request_closed_by_hand_fails_its_phase_and_is_made_anew() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    assert_eq!(world.reads(closed_pull()), "review/failed");
+    assert_eq!(fault(&world), Fault::PullClosed);
+    assert_eq!(
+        world.history().last().unwrap(),
+        "review/failed by person eve"
+    );
+    assert_eq!(world.kim(Act::Retry { reason: None }), "implement/running");
+    // What is read of the closed one says nothing about the next attempt.
+    assert_eq!(world.reads(closed_pull()), "implement/running");
+    let newer: PullRef = "acme/shop#32".parse().unwrap();
+    let resting = world.resting();
+    world.sees(resting, Some(newer.clone()));
+    let glimpse = PullGlimpse {
+        pull: newer,
+        ..pull('b', Checks::Passed)
+    };
+    assert_eq!(world.reads(glimpse), "review/running");
+    assert_eq!(world.delivery.task.earlier_pull, Some(pull_ref()));
+}
+
+#[test]
+fn a_closed_issue_closes_its_delivery_once_its_pull_request_was_read() {
+    let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
+    let closed = || IssueState::Closed(Some("eve".to_owned()));
+    let early = issue_read(10, closed());
+    assert_eq!(world.take(&early).unwrap(), "close/succeeded");
+    assert_eq!(world.delivery.closed, Some(Closed::IssueClosed));
+
+    let mut open = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    assert_eq!(
+        open.take(&issue_read(100, closed())).unwrap(),
+        "review/running"
+    );
+    let reasons: Vec<&str> = reasons(&open.delivery).iter().map(|it| it.code).collect();
+    assert_eq!(reasons, ["reviewing", "issue_closed"]);
+    // Read before the issue was.
+    assert_eq!(open.reads(pull('a', Checks::Passed)), "review/running");
+    open.second = 200;
+    assert_eq!(open.reads(pull('a', Checks::Passed)), "close/succeeded");
+    assert_eq!(
+        open.history().last().unwrap(),
+        "close/succeeded by person eve"
+    );
+
+    let mut merging = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    merging.take(&issue_read(100, closed())).unwrap();
+    merging.second = 200;
+    merging.reads(merged(Some("eve")));
+    assert_eq!(merging.delivery.closed, Some(Closed::Finished));
+}
+
+/// X1: what cannot be read closes nothing.
+#[test]
+fn an_issue_that_cannot_be_read_closes_nothing() {
+    let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
+    let gone = issue_read(10, IssueState::Unreadable("404".to_owned()));
+    assert_eq!(world.take(&gone).unwrap(), "plan/running");
+    assert_eq!(reasons(&world.delivery)[1].code, "issue_unreadable");
+    assert_eq!(
+        world.take(&issue_read(20, IssueState::Open)).unwrap(),
+        "plan/running"
+    );
+    assert_eq!(world.delivery.trouble, None);
+}
+
+#[test]
+fn a_reopened_issue_is_as_if_it_had_never_been_closed() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    world
+        .take(&issue_read(100, IssueState::Closed(None)))
+        .unwrap();
+    world.take(&issue_read(150, IssueState::Open)).unwrap();
+    world.second = 200;
+    assert_eq!(world.reads(pull('a', Checks::Passed)), "review/running");
+}
+
+#[test]
+fn parts_close_their_parent() {
+    let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
+    let part = |n: u32| Part {
+        summary: format!("Part {n}"),
+        acceptance_criteria: Vec::new(),
+    };
+    assert_eq!(
+        world.kim(Act::Split {
+            children: vec![part(1), part(2)]
+        }),
+        "plan/running"
+    );
+    assert_eq!(world.delivery.task.job, None);
+    let ids: Vec<DeliveryId> = world
+        .delivery
+        .children
+        .iter()
+        .map(|it| it.id.clone())
+        .collect();
+    let take = |world: &mut World, id: &DeliveryId, state| {
+        world.take(&Input::Child(id.clone(), state)).unwrap()
+    };
+    take(&mut world, &ids[0], ChildState::Failed);
+    assert_eq!(reasons(&world.delivery)[1].code, "part_failed");
+    take(&mut world, &ids[0], ChildState::Closed);
+    assert_eq!(take(&mut world, &ids[0], ChildState::Open), "plan/running");
+    assert_eq!(
+        take(&mut world, &ids[1], ChildState::Closed),
+        "close/succeeded"
+    );
+    assert_eq!(world.delivery.closed, Some(Closed::PartsClosed));
+}
+
+#[test]
+fn history_is_bounded_and_still_ends() {
+    let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
+    let mut n = 0;
+    while world.delivery.run_status != RunStatus::Failed {
+        let work = if n % 2 == 0 {
+            Work::Asking
+        } else {
+            Work::Working
+        };
+        world.sees(work, None);
+        n += 1;
+        assert!(n < 2 * SPANS_MAX);
+    }
+    assert_eq!(fault(&world), Fault::HistoryFull);
+    assert_eq!(
+        world.orders(kim(), Act::Retry { reason: None }),
+        Err("history_full")
+    );
+    assert_eq!(legal(&world.delivery, &kim(), &world.rules), []);
+    let read_at = world.second + 10;
+    let closed = issue_read(read_at, IssueState::Closed(None));
+    assert_eq!(world.take(&closed).unwrap(), "close/succeeded");
+    assert!(world.delivery.phase_runs.len() <= SPANS_MAX);
+    let text = serde_json::to_string(&world.delivery).unwrap();
+    assert!(text.len() < 64 * 1024, "{}", text.len());
+}
+
+/// A delivery whose every text is as long as it may be.
+fn largest() -> NewDelivery {
+    let reference = |n: usize| Ref {
+        role: RefRole::Trigger,
+        kind: RefType::GithubIssue,
+        label: format!("{n:0>width$}", width = LABEL_BYTES_MAX),
+        url: crate::page::Page::told(&format!("https://example.com/{}", "x".repeat(180))),
+    };
+    NewDelivery {
+        summary: "\u{1F980}".repeat(TITLE_CHARS_MAX),
+        description: Some("x".repeat(DESCRIPTION_BYTES_MAX - 2)),
+        acceptance_criteria: vec!["y".repeat(CRITERION_CHARS_MAX); CRITERIA_MAX],
+        refs: (0..REFS_MAX - 1).map(reference).collect(),
+        ..new_delivery()
+    }
+}
+
+#[test]
+fn the_largest_delivery_has_room_for_a_history_and_fits_into_a_record() {
+    let own = rules(&[], "verify", ReviewBy::Agent);
+    let mut world = World::new(own.clone());
+    world.delivery = create(&largest(), &own, at(0)).unwrap().aggregate;
+    let mut asked = 0;
+    while world.delivery.run_status != RunStatus::Failed {
+        world.sees(Work::Asking, None);
+        if world.delivery.run_status != RunStatus::Failed {
+            world.sees(Work::Working, None);
+        }
+        asked += 1;
+    }
+    assert!(asked > 20, "{asked}");
+    let text = serde_json::to_string(&world.delivery).unwrap();
+    assert!(text.len() < 64 * 1024, "{}", text.len());
+    let mut split = World::new(own.clone());
+    split.delivery = create(&largest(), &own, at(0)).unwrap().aggregate;
+    let part = Part {
+        summary: "z".repeat(TITLE_CHARS_MAX),
+        acceptance_criteria: vec!["y".repeat(CRITERION_CHARS_MAX)],
+    };
+    split.kim(Act::Split {
+        children: vec![part; CHILDREN_MAX],
+    });
+    let text = serde_json::to_string(&split.delivery).unwrap();
+    assert!(text.len() < 64 * 1024, "{}", text.len());
+}

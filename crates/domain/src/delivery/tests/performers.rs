@@ -1,0 +1,292 @@
+//! Who plans and who reviews, and what they may not send.
+
+use super::*;
+
+fn zai() -> Actor {
+    Actor::agent("zai")
+}
+
+fn plan(content: &str) -> Act {
+    Act::Plan {
+        content: content.to_owned(),
+        target_files: vec!["src/search.rs".to_owned()],
+    }
+}
+
+#[test]
+fn a_plan_is_sent_by_whom_the_source_names() {
+    let with = |plan_by| Rules {
+        plan_by,
+        ..rules(&[], "verify", ReviewBy::Agent)
+    };
+    let mut jules = World::new(with(PlanBy::Jules));
+    assert_eq!(
+        jules.orders(kim(), plan("1. Look")),
+        Err("planned_by_jules")
+    );
+    let mut agent = World::new(with(PlanBy::Agent));
+    assert_eq!(place(&agent.delivery), "plan/running");
+    assert_eq!(agent.delivery.task.job, None);
+    assert_eq!(agent.orders(zai(), plan(" ")), Err("plan_empty"));
+    assert_eq!(
+        agent.orders(zai(), plan("1. Look")).unwrap(),
+        "implement/running"
+    );
+    assert!(agent.delivery.task.job.is_some());
+    assert_eq!(agent.delivery.plan.as_ref().unwrap().content, "1. Look");
+    assert_eq!(agent.delivery.plan.as_ref().unwrap().model, None);
+    let mut human = World::new(with(PlanBy::Human));
+    assert_eq!(human.orders(zai(), plan("1. Look")), Err("people_only"));
+    assert_eq!(
+        human.orders(kim(), plan("1. Look")).unwrap(),
+        "implement/running"
+    );
+    // A person performs, and the executor is an agent still.
+    let first = &human.delivery.runs[0];
+    assert_eq!(
+        (first.performer, first.executor()),
+        (Performer::Human, Executor::Agent)
+    );
+}
+
+#[test]
+fn a_plan_approved_on_jules_s_page_was_approved_by_a_person() {
+    let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
+    world.kim(Act::Start);
+    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    let Input::Job(mut sight) = job(&world.delivery, Work::Working, None) else {
+        panic!("a job");
+    };
+    sight.glimpse.approved_elsewhere = true;
+    assert_eq!(world.take(&Input::Job(sight)).unwrap(), "implement/running");
+    let history = world.history();
+    let last = history.last().unwrap();
+    assert_eq!(last, "implement/running by person somebody on Jules's page");
+}
+
+#[test]
+fn agents_do_not_act_at_checkpoints_unless_the_source_says_so() {
+    let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
+    assert_eq!(world.orders(zai(), Act::Start), Err("people_only"));
+    assert!(!legal(&world.delivery, &zai(), &world.rules).contains(&CommandKind::Start));
+    world.rules.checkpoints_by = CheckpointsBy::Anyone;
+    assert_eq!(world.orders(zai(), Act::Start).unwrap(), "plan/running");
+    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    assert_eq!(
+        world.orders(zai(), Act::Approve { head: None }).unwrap(),
+        "implement/running"
+    );
+}
+
+#[test]
+fn after_eight_hours_a_person_reviews_instead_of_the_agent() {
+    let mut world = World::in_review(rules(&[Phase::Review], "verify", ReviewBy::Agent));
+    assert_eq!(
+        world.delivery.review.asked.as_ref().unwrap().by,
+        ReviewBy::Agent
+    );
+    world.second += 8 * 3_600;
+    world.take(&Input::Deadline).unwrap();
+    assert_eq!(
+        world.delivery.review.asked.as_ref().unwrap().by,
+        ReviewBy::Human
+    );
+    assert_eq!(waits_for(&world.delivery), crate::job::Who::Person);
+    assert_eq!(
+        world.orders(zai(), verdict(Verdict::Pass, 'a')),
+        Err("people_only")
+    );
+    // A person's `pass` is also the approval at the checkpoint.
+    assert_eq!(world.kim(verdict(Verdict::Pass, 'a')), "verify/pending");
+    let approved = world.delivery.review.approved.clone().unwrap();
+    assert_eq!((approved.head, approved.by), (sha('a'), kim()));
+}
+
+#[test]
+fn an_approving_review_on_github_is_a_person_s_pass() {
+    let mut world = World::in_review(rules(&[Phase::Review], "verify", ReviewBy::Human));
+    let approved = PullGlimpse {
+        approved_by: Some("eve".to_owned()),
+        ..pull('a', Checks::Passed)
+    };
+    assert_eq!(world.reads(approved), "verify/running");
+    let history = world.history();
+    assert_eq!(history[history.len() - 2], "verify/pending by person eve");
+}
+
+fn reviews(world: &World, state: ReviewState) -> Input {
+    let job = world.delivery.review.asked.as_ref().unwrap().job.clone();
+    Input::Review(ReviewSight {
+        job: job.unwrap(),
+        state,
+    })
+}
+
+#[test]
+fn a_second_session_reviews_and_its_answer_is_read_strictly() {
+    let start = || World::in_review(rules(&[], "verify", ReviewBy::Jules));
+    let mut world = start();
+    assert_eq!(
+        world.orders(kim(), verdict(Verdict::Pass, 'a')),
+        Err("reviewed_by_jules")
+    );
+    let working = reviews(&world, ReviewState::Working);
+    assert_eq!(world.take(&working).unwrap(), "review/running");
+    let good = "```json\n{\"verdict\":\"pass\",\"summary\":\"Good\"}\n```".to_owned();
+    let good = reviews(&world, ReviewState::Said(good));
+    assert_eq!(world.take(&good).unwrap(), "verify/running");
+    let mut odd = start();
+    let said = reviews(&odd, ReviewState::Said("Looks good, merge it".to_owned()));
+    assert_eq!(odd.take(&said).unwrap(), "review/failed");
+    assert_eq!(
+        odd.delivery.error.as_ref().unwrap().code,
+        Fault::MalformedReview
+    );
+    assert_eq!(odd.delivery.verdict, None);
+    let mut late = start();
+    let answer = reviews(&late, ReviewState::Failed("no disk".to_owned()));
+    late.reads(pull('b', Checks::Passed));
+    assert_eq!(late.take(&answer).unwrap(), "review/running");
+}
+
+#[test]
+fn not_pass_needs_feedback() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    let without = |feedback: Option<&str>| {
+        Act::Verdict(Review {
+            verdict: Verdict::NotPass,
+            head: sha('a'),
+            summary: None,
+            feedback: feedback.map(str::to_owned),
+        })
+    };
+    for blank in [None, Some(""), Some(" \n")] {
+        assert_eq!(world.orders(zai(), without(blank)), Err("feedback_empty"));
+    }
+    let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    assert_eq!(
+        world.orders(zai(), without(Some(secret))),
+        Err("secret_in_text")
+    );
+    let before = world.delivery.clone();
+    assert_eq!(
+        world.orders(zai(), verdict(Verdict::Pass, 'b')),
+        Err("head_moved")
+    );
+    assert_eq!(world.delivery, before);
+}
+
+#[test]
+fn odd_deliveries_are_not_created() {
+    let code = |new: &NewDelivery| create(new, &Rules::default(), at(0)).unwrap_err().code;
+    let base = new_delivery();
+    let with = |change: fn(&mut NewDelivery)| {
+        let mut new = base.clone();
+        change(&mut new);
+        code(&new)
+    };
+    assert_eq!(with(|new| new.summary = " ".to_owned()), "summary_empty");
+    assert_eq!(
+        with(|new| new.summary = "x".repeat(201)),
+        "summary_too_long"
+    );
+    assert_eq!(with(|new| new.kind = DeliveryKind::Member), "kind_not_yet");
+    assert_eq!(
+        with(|new| new.acceptance_criteria = vec![String::new()]),
+        "criterion_empty"
+    );
+    let label = |new: &mut NewDelivery| {
+        new.refs = vec![Ref {
+            role: RefRole::Output,
+            kind: RefType::Commit,
+            label: "a\nb".to_owned(),
+            url: None,
+        }];
+    };
+    assert_eq!(with(label), "odd_label");
+}
+
+#[test]
+fn odd_parts_are_refused() {
+    let part = || Part {
+        summary: "Half".to_owned(),
+        acceptance_criteria: Vec::new(),
+    };
+    let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
+    for count in [0, 21] {
+        let children = vec![part(); count];
+        let refused = world.orders(kim(), Act::Split { children });
+        assert_eq!(refused, Err("odd_number_of_children"));
+    }
+    let blank = Part {
+        summary: " ".to_owned(),
+        ..part()
+    };
+    let refused = world.orders(
+        kim(),
+        Act::Split {
+            children: vec![blank],
+        },
+    );
+    assert_eq!(refused, Err("summary_empty"));
+    world.kim(Act::Split {
+        children: vec![part()],
+    });
+    let again = world.orders(
+        kim(),
+        Act::Split {
+            children: vec![part()],
+        },
+    );
+    assert_eq!(again, Err("split_already"));
+    let child = NewDelivery {
+        parent: Some(world.delivery.id.clone()),
+        ..new_delivery()
+    };
+    let child = create(&child, &world.rules, at(0)).unwrap().aggregate;
+    let split = command(
+        "c",
+        kim(),
+        Act::Split {
+            children: vec![part()],
+        },
+    );
+    let refused = apply(&child, &split, at(1), &world.rules).unwrap_err();
+    assert_eq!(refused.code, "part_already");
+}
+
+#[test]
+fn a_failed_run_keeps_what_was_found_out() {
+    let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
+    let analyse = |run: Option<RunId>| Act::Analyse {
+        run,
+        text: "The disk was full".to_owned(),
+        suggestion: Some("Delete target".to_owned()),
+    };
+    assert_eq!(world.orders(zai(), analyse(None)), Err("not_failed"));
+    world.sees(Work::Ended(JobEnd::Failed("no disk".to_owned())), None);
+    let other = "00000000".parse().unwrap();
+    assert_eq!(
+        world.orders(zai(), analyse(Some(other))),
+        Err("no_such_run")
+    );
+    world.orders(zai(), analyse(None)).unwrap();
+    let kept = world.delivery.runs[0].analysis.clone().unwrap();
+    assert_eq!(
+        (kept.by, kept.suggestion.as_deref()),
+        (zai(), Some("Delete target"))
+    );
+}
+
+#[test]
+fn a_collected_session_is_a_run() {
+    let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
+    let collect = || Act::Collect {
+        job: JobId::of(ulid::Ulid(9)),
+    };
+    world.kim(collect());
+    assert_eq!(world.delivery.runs.last().unwrap().mode, Mode::Execution);
+    assert_eq!(world.orders(kim(), collect()), Err("collected_already"));
+    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    assert_eq!(world.delivery.runs[0].status, RunResult::Success);
+}

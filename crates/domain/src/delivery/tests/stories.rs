@@ -1,0 +1,342 @@
+//! Deliveries from an issue to their close.
+
+use expect_test::expect;
+
+use super::*;
+
+fn ordinary() -> Rules {
+    rules(&[Phase::Plan], "verify", ReviewBy::Nobody)
+}
+
+#[test]
+fn an_issue_with_one_checkpoint_is_delivered() {
+    let mut world = World::new(ordinary());
+    assert_eq!(place(&world.delivery), "plan/pending");
+    assert_eq!(world.delivery.task.job, None);
+    assert_eq!(world.kim(Act::Start), "plan/running");
+    assert_eq!(world.sees(Work::Waiting, None), "plan/running");
+    assert_eq!(
+        world.sees(Work::Planned("p1".parse().unwrap()), None),
+        "plan/succeeded"
+    );
+    assert_eq!(world.kim(Act::Approve { head: None }), "implement/running");
+    assert_eq!(world.sees(Work::Working, None), "implement/running");
+    let resting = world.resting();
+    assert_eq!(world.sees(resting, Some(pull_ref())), "implement/running");
+    assert_eq!(world.reads(pull('a', Checks::Unknown)), "verify/pending");
+    assert_eq!(gate(&world.delivery, &sha('a')), None);
+    assert_eq!(world.reads(pull('a', Checks::Running)), "verify/running");
+    assert_eq!(world.reads(merged(None)), "close/succeeded");
+    expect![[r#"
+        intake/succeeded by system
+        plan/pending by system
+        plan/running by person kim
+        plan/succeeded by system
+        implement/running by person kim
+        implement/succeeded by system
+        review/running by system
+        review/succeeded pass by system
+        verify/pending by system
+        verify/running by system
+        verify/succeeded by system
+        close/succeeded by system"#]]
+    .assert_eq(&world.history().join("\n"));
+    let labels: Vec<&str> = world
+        .delivery
+        .refs
+        .iter()
+        .map(|it| it.label.as_str())
+        .collect();
+    assert_eq!(labels, ["#12", "#31"]);
+    let performers: Vec<Performer> = world
+        .delivery
+        .runs
+        .iter()
+        .map(|run| run.performer)
+        .collect();
+    assert_eq!(
+        performers,
+        [
+            Performer::Jules,
+            Performer::Jules,
+            Performer::Nobody,
+            Performer::System
+        ]
+    );
+    assert!(
+        world
+            .delivery
+            .runs
+            .iter()
+            .all(|run| run.status == RunResult::Success)
+    );
+}
+
+/// X3: without a checkpoint nothing waits for a person.
+#[test]
+fn without_checkpoints_a_delivery_begins_by_itself() {
+    let world = World::new(rules(&[], "verify", ReviewBy::Agent));
+    assert_eq!(place(&world.delivery), "plan/running");
+    assert!(world.delivery.task.job.is_some());
+    let open = World::new(rules(&[Phase::Review], "verify", ReviewBy::Agent));
+    assert_eq!(place(&open.delivery), "plan/running");
+}
+
+/// X2: an issue that is seen twice is one delivery.
+#[test]
+fn the_same_trigger_has_the_same_id() {
+    let world = World::new(ordinary());
+    let mut again = new_delivery();
+    again.summary = "Edited since".to_owned();
+    assert_eq!(again.id, world.delivery.id);
+    assert!(is_same_trigger(&world.delivery, &again));
+    again.issue = Some("acme/shop#13".parse().unwrap());
+    assert!(!is_same_trigger(&world.delivery, &again));
+}
+
+/// X4: what runs is not rejected.
+#[test]
+fn nothing_is_rejected_while_it_runs() {
+    let mut world = World::new(ordinary());
+    world.kim(Act::Start);
+    let reject = || Act::Reject {
+        reason: "No".to_owned(),
+    };
+    assert_eq!(world.orders(kim(), reject()), Err("nothing_to_reject"));
+    world.sees(Work::Asking, None);
+    assert_eq!(place(&world.delivery), "plan/blocked");
+    assert_eq!(world.orders(kim(), reject()), Err("nothing_to_reject"));
+}
+
+/// X5: a verdict is stored, and `not_pass` goes back by itself, a few times.
+#[test]
+fn a_change_that_does_not_pass_goes_back_a_few_times() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    let session = world.delivery.task.job.clone();
+    for (round, head) in ['a', 'b', 'c'].into_iter().enumerate() {
+        let next = char::from_u32(u32::from(head) + 1).unwrap();
+        let answer = world.orders(Actor::agent("zai"), verdict(Verdict::NotPass, head));
+        assert_eq!(answer, Ok("implement/running".to_owned()));
+        assert_eq!(world.delivery.review_round as usize, round + 1);
+        assert_eq!(world.delivery.feedback.as_deref(), Some("Test the cart."));
+        // The session has not taken the message up yet.
+        let before = Work::Resting(Some(at(world.second - 1)));
+        assert_eq!(world.sees(before, Some(pull_ref())), "implement/running");
+        world.sees(Work::Working, Some(pull_ref()));
+        let resting = world.resting();
+        world.sees(resting, Some(pull_ref()));
+        assert_eq!(world.reads(pull(head, Checks::Passed)), "implement/running");
+        assert_eq!(world.reads(pull(next, Checks::Passed)), "review/running");
+    }
+    let answer = world.orders(Actor::agent("zai"), verdict(Verdict::NotPass, 'd'));
+    assert_eq!(answer, Ok("review/failed".to_owned()));
+    assert_eq!(
+        world.delivery.error.as_ref().unwrap().code,
+        Fault::RoundsUsedUp
+    );
+    assert_eq!(world.delivery.verdict, None);
+    // It was one session, and so one task, all along.
+    assert_eq!(
+        (world.delivery.attempt, &world.delivery.task.job),
+        (1, &session)
+    );
+    assert_eq!(world.kim(Act::Retry { reason: None }), "review/running");
+    let answer = world.orders(Actor::agent("zai"), verdict(Verdict::Pass, 'd'));
+    assert_eq!(answer, Ok("verify/pending".to_owned()));
+}
+
+/// X6: without checks nothing is verified.
+#[test]
+fn verify_waits_for_checks_and_for_the_merge() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    world
+        .orders(Actor::agent("zai"), verdict(Verdict::Pass, 'a'))
+        .unwrap();
+    for checks in [Checks::Unknown, Checks::Awaited, Checks::Missing] {
+        assert_eq!(world.reads(pull('a', checks)), "verify/pending");
+    }
+    assert_eq!(world.reads(pull('a', Checks::Running)), "verify/running");
+    assert_eq!(world.reads(pull('a', Checks::Passed)), "verify/running");
+    assert_eq!(world.reads(merged(None)), "close/succeeded");
+}
+
+#[test]
+fn a_question_blocks_and_its_answer_lets_it_go_on() {
+    let mut world = World::new(ordinary());
+    world.kim(Act::Start);
+    assert_eq!(world.sees(Work::Asking, None), "plan/blocked");
+    assert_eq!(world.sees(Work::Asking, None), "plan/blocked");
+    assert_eq!(world.sees(Work::Working, None), "plan/running");
+    let running = world.delivery.runs.len();
+    assert_eq!(running, 1);
+    world.sees(Work::Asking, None);
+    assert_eq!(world.kim(Act::Cancel), "plan/failed");
+    let error = world.delivery.error.clone().unwrap();
+    assert_eq!(
+        (error.code, error.text.as_str()),
+        (Fault::Canceled, "Canceled by user")
+    );
+}
+
+#[test]
+fn a_rejected_plan_is_made_again_by_the_same_session() {
+    let mut world = World::new(ordinary());
+    world.kim(Act::Start);
+    let plan = |id: &str| Work::Planned(id.parse().unwrap());
+    world.sees(plan("p1"), None);
+    let reject = Act::Reject {
+        reason: "Smaller, please".to_owned(),
+    };
+    assert_eq!(world.kim(reject), "plan/running");
+    assert_eq!(
+        world.delivery.task.message.as_ref().unwrap().text,
+        "Smaller, please"
+    );
+    assert_eq!(world.sees(plan("p1"), None), "plan/running");
+    assert_eq!(world.sees(plan("p2"), None), "plan/succeeded");
+    assert_eq!(world.delivery.attempt, 1);
+}
+
+#[test]
+fn a_rejected_change_is_made_again_from_its_plan_by_another_session() {
+    let mut world = World::new(rules(&[Phase::Implement], "verify", ReviewBy::Agent));
+    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    let resting = world.resting();
+    world.sees(resting, Some(pull_ref()));
+    assert_eq!(
+        world.reads(pull('a', Checks::Passed)),
+        "implement/succeeded"
+    );
+    let job = world.delivery.task.job.clone();
+    let reject = Act::Reject {
+        reason: "Another way".to_owned(),
+    };
+    assert_eq!(world.kim(reject), "plan/running");
+    let task = world.delivery.task.clone();
+    assert_eq!((&task.job, task.attempt, task.pull), (&job, 2, None));
+    assert_eq!(task.earlier_pull, Some(pull_ref()));
+    assert_eq!(world.delivery.attempt, 2);
+}
+
+#[test]
+fn a_head_pushed_after_its_review_is_reviewed_and_a_merge_of_the_base_is_not() {
+    let mut world = World::in_review(rules(&[Phase::Review], "verify", ReviewBy::Agent));
+    let zai = || Actor::agent("zai");
+    assert_eq!(
+        world.orders(zai(), verdict(Verdict::Pass, 'a')).unwrap(),
+        "review/succeeded pass"
+    );
+    assert_eq!(world.reads(pull('b', Checks::Passed)), "review/running");
+    assert_eq!(
+        world.orders(zai(), verdict(Verdict::Pass, 'a')),
+        Err("head_moved")
+    );
+    world.orders(zai(), verdict(Verdict::Pass, 'b')).unwrap();
+    let stale = Act::Approve {
+        head: Some(sha('a')),
+    };
+    assert_eq!(world.orders(kim(), stale), Err("head_moved"));
+    assert_eq!(
+        world.kim(Act::Approve {
+            head: Some(sha('b'))
+        }),
+        "verify/pending"
+    );
+    assert_eq!(gate(&world.delivery, &sha('b')), None);
+    assert_eq!(gate(&world.delivery, &sha('c')), Some(Gate::OtherHead));
+    let updated = PullGlimpse {
+        same_work_as: Some(sha('b')),
+        ..pull('c', Checks::Running)
+    };
+    assert_eq!(world.reads(updated), "verify/running");
+    assert_eq!(gate(&world.delivery, &sha('c')), None);
+    assert_eq!(world.reads(pull('d', Checks::Passed)), "review/running");
+    let waits = gate(&world.delivery, &sha('d')).unwrap();
+    assert_eq!(waits.code(), "delivery_not_in_verify");
+}
+
+#[test]
+fn a_red_head_wakes_no_reviewer() {
+    let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
+    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    let resting = world.resting();
+    world.sees(resting.clone(), Some(pull_ref()));
+    for checks in [
+        Checks::Unknown,
+        Checks::Awaited,
+        Checks::Running,
+        Checks::Failed,
+    ] {
+        assert_eq!(world.reads(pull('a', checks)), "review/running");
+        assert_eq!(world.delivery.review.asked, None);
+    }
+    world.sees(Work::Working, Some(pull_ref()));
+    world.reads(pull('b', Checks::Passed));
+    assert_eq!(world.delivery.review.asked, None);
+    world.sees(world.resting(), Some(pull_ref()));
+    assert_eq!(world.delivery.review.asked.as_ref().unwrap().head, sha('b'));
+    // Without any checks it is called as well.
+    world.reads(pull('c', Checks::Missing));
+    assert_eq!(world.delivery.review.asked.as_ref().unwrap().head, sha('c'));
+    assert_eq!(world.reads(pull('c', Checks::GivenUp)), "review/failed");
+    assert_eq!(world.kim(Act::Retry { reason: None }), "review/running");
+    assert_eq!(world.reads(pull('c', Checks::GivenUp)), "review/running");
+    world.reads(pull('c', Checks::Running));
+    assert_eq!(world.reads(pull('c', Checks::GivenUp)), "review/failed");
+}
+
+#[test]
+fn deploy_and_observe_are_awaited() {
+    let mut world = World::in_review(Rules {
+        deploy: "workflow:deploy.yml@main".parse().unwrap(),
+        observe: "soak:30m".parse().unwrap(),
+        ..rules(&[], "observe", ReviewBy::Nobody)
+    });
+    assert_eq!(world.reads(merged(None)), "deploy/pending");
+    let says = |phase, report| Input::Provider(phase, report);
+    let take = |world: &mut World, input| world.take(&input).unwrap();
+    assert_eq!(
+        take(&mut world, says(Phase::Observe, ProviderReport::Good)),
+        "deploy/pending"
+    );
+    assert_eq!(
+        take(&mut world, says(Phase::Deploy, ProviderReport::Nothing)),
+        "deploy/pending"
+    );
+    assert_eq!(
+        take(&mut world, says(Phase::Deploy, ProviderReport::Running)),
+        "deploy/running"
+    );
+    let bad = ProviderReport::Bad("no disk".to_owned());
+    assert_eq!(take(&mut world, says(Phase::Deploy, bad)), "deploy/failed");
+    // The issue was closed by the merge, which ends nothing.
+    let closed = IssueSight {
+        read_at: at(1_000),
+        state: IssueState::Closed(None),
+    };
+    assert_eq!(take(&mut world, Input::Issue(closed)), "deploy/failed");
+    assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
+    assert_eq!(
+        take(&mut world, says(Phase::Deploy, ProviderReport::Good)),
+        "observe/running"
+    );
+    assert_eq!(
+        take(&mut world, says(Phase::Observe, ProviderReport::Good)),
+        "observe/running"
+    );
+    world.second += 1_800;
+    assert_eq!(take(&mut world, Input::Deadline), "observe/running");
+    assert_eq!(
+        take(&mut world, says(Phase::Observe, ProviderReport::Good)),
+        "close/succeeded"
+    );
+}
+
+#[test]
+fn nothing_is_deployed_where_nothing_is_set_and_that_is_said() {
+    let mut world = World::in_review(rules(&[], "observe", ReviewBy::Nobody));
+    assert_eq!(world.reads(merged(None)), "close/succeeded");
+    let notes = world.delivery.runs.iter().rev().take(2);
+    let notes: Vec<&str> = notes.filter_map(|run| run.summary.as_deref()).collect();
+    assert_eq!(notes, ["nothing was observed", "nothing was deployed"]);
+}

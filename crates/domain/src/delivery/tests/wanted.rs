@@ -1,0 +1,267 @@
+//! What deliveries want of others.
+
+use super::*;
+
+/// What is wanted, in a few words.
+fn label(want: &Want) -> String {
+    match want {
+        Want::CreateJob { purpose, .. } => match purpose {
+            Purpose::Work => "create job".to_owned(),
+            Purpose::Review { .. } => "create job that reviews".to_owned(),
+        },
+        Want::RetryJob {
+            attempt,
+            start_over,
+            ..
+        } => {
+            let how = if *start_over { "start over" } else { "retry" };
+            format!("{how}: attempt {attempt}")
+        }
+        Want::ApprovePlan { plan, by, .. } => format!("approve {plan} by {by}"),
+        Want::Say { text, cause, .. } => {
+            let round = cause.rsplit(':').next().unwrap_or_default();
+            format!("say {round}: {}", text.as_deref().unwrap_or("go on"))
+        }
+        Want::CancelJob { by, .. } => format!("cancel job by {by}"),
+        Want::LeaveJob { .. } => "leave job".to_owned(),
+        Want::ApprovePull { by, .. } => format!("approve pull by {by}"),
+        Want::AskReviewer { person, .. } => {
+            let whom = if *person { "a person" } else { "the agent" };
+            format!("ask {whom}")
+        }
+        Want::ReadPull { .. } => "read pull".to_owned(),
+        Want::ClosePull { pull, newer } => format!("close {pull} for {newer}"),
+        Want::CreateChild { child } => format!("create part {}", child.summary),
+        Want::CallOffChild { by, .. } => format!("call off part by {by}"),
+        Want::DispatchWorkflow { file, branch, .. } => format!("dispatch {file} on {branch}"),
+        Want::AskProvider { phase } => format!("ask about {phase}"),
+        Want::TellFailed { phase, .. } => format!("tell that {phase} failed"),
+        Want::CloseIssue { issue } => format!("close {issue}"),
+    }
+}
+
+/// What is wanted while the job is as it was last seen.
+fn wanted(world: &World) -> Vec<String> {
+    wanted_at(&world.delivery, &seen(world))
+}
+
+fn wanted_at(delivery: &Delivery, sight: &Sight) -> Vec<String> {
+    wants(delivery, sight).iter().map(label).collect()
+}
+
+fn seen(world: &World) -> Sight {
+    Sight {
+        job: world.delivery.seen.job.clone(),
+        issue_open: true,
+        ..Sight::default()
+    }
+}
+
+fn none() -> Vec<String> {
+    Vec::new()
+}
+
+#[test]
+fn an_ordinary_delivery_wants_one_thing_after_the_other() {
+    let mut world = World::new(rules(
+        &[Phase::Plan, Phase::Review],
+        "verify",
+        ReviewBy::Agent,
+    ));
+    assert_eq!(wanted(&world), none());
+    world.kim(Act::Start);
+    assert_eq!(wanted(&world), ["create job"]);
+    world.sees(Work::Waiting, None);
+    assert_eq!(wanted(&world), none());
+    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    assert_eq!(wanted(&world), none());
+    world.kim(Act::Approve { head: None });
+    assert_eq!(wanted(&world), ["approve p1 by person kim"]);
+    let resting = world.resting();
+    world.sees(resting, Some(pull_ref()));
+    world.reads(pull('a', Checks::Passed));
+    assert_eq!(wanted(&world), ["ask the agent"]);
+    world
+        .orders(Actor::agent("zai"), verdict(Verdict::Pass, 'a'))
+        .unwrap();
+    assert_eq!(wanted(&world), none());
+    world.kim(Act::Approve { head: None });
+    assert_eq!(wanted(&world), ["approve pull by person kim"]);
+    let mut approved = seen(&world);
+    approved.approved = Some(sha('a'));
+    assert_eq!(wanted_at(&world.delivery, &approved), none());
+    world.reads(merged(None));
+    assert_eq!(wanted(&world), ["close acme/shop#12"]);
+    let closed = Sight {
+        issue_open: false,
+        ..seen(&world)
+    };
+    assert_eq!(wanted_at(&world.delivery, &closed), none());
+}
+
+#[test]
+fn feedback_is_said_once_to_the_same_session() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    world
+        .orders(Actor::agent("zai"), verdict(Verdict::NotPass, 'a'))
+        .unwrap();
+    assert_eq!(wanted(&world), ["say 1: Test the cart."]);
+    let mut told = seen(&world);
+    told.job.as_mut().unwrap().told_at = Some(at(world.second));
+    assert_eq!(wanted_at(&world.delivery, &told), none());
+}
+
+#[test]
+fn another_attempt_is_wanted_until_it_is_there() {
+    let mut world = World::in_review(rules(&[Phase::Implement], "verify", ReviewBy::Agent));
+    world.delivery.phase = Phase::Implement;
+    world.delivery.run_status = RunStatus::Succeeded;
+    let reject = Act::Reject {
+        reason: "Another way".to_owned(),
+    };
+    world.kim(reject);
+    assert_eq!(wanted(&world), ["start over: attempt 2"]);
+    let mut over = seen(&world);
+    over.job.as_mut().unwrap().work = Work::Ended(JobEnd::Completed);
+    assert_eq!(wanted_at(&world.delivery, &over), ["retry: attempt 2"]);
+    let newer: PullRef = "acme/shop#32".parse().unwrap();
+    world.sees(Work::Working, Some(newer));
+    let mut older = seen(&world);
+    older.earlier_pull_open = true;
+    assert_eq!(
+        wanted_at(&world.delivery, &older),
+        ["close acme/shop#31 for acme/shop#32"]
+    );
+}
+
+#[test]
+fn what_is_called_off_calls_its_job_off() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    world.kim(Act::Cancel);
+    assert_eq!(wanted(&world), ["cancel job by person kim"]);
+    let mut over = seen(&world);
+    over.job.as_mut().unwrap().work = Work::Ended(JobEnd::Canceled("kim".to_owned()));
+    assert_eq!(wanted_at(&world.delivery, &over), none());
+    let mut closed = World::new(rules(&[], "verify", ReviewBy::Agent));
+    closed.sees(Work::Working, None);
+    let state = IssueState::Closed(Some("eve".to_owned()));
+    closed
+        .take(&Input::Issue(IssueSight {
+            read_at: at(9),
+            state,
+        }))
+        .unwrap();
+    assert_eq!(wanted(&closed), ["cancel job by person eve"]);
+}
+
+#[test]
+fn an_endpoint_before_the_merge_leaves_everything_as_it_is() {
+    let mut world = World::in_review(rules(&[], "review", ReviewBy::Agent));
+    world
+        .orders(Actor::agent("zai"), verdict(Verdict::Pass, 'a'))
+        .unwrap();
+    assert_eq!(place(&world.delivery), "close/succeeded");
+    assert_eq!(wanted(&world), ["leave job", "close acme/shop#12"]);
+}
+
+#[test]
+fn parts_are_created_and_called_off() {
+    let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
+    world.sees(Work::Working, None);
+    let part = |name: &str| Part {
+        summary: name.to_owned(),
+        acceptance_criteria: Vec::new(),
+    };
+    world.kim(Act::Split {
+        children: vec![part("one"), part("two")],
+    });
+    assert_eq!(
+        wanted(&world),
+        ["cancel job by system", "create part one", "create part two"]
+    );
+    let ids: Vec<DeliveryId> = world
+        .delivery
+        .children
+        .iter()
+        .map(|it| it.id.clone())
+        .collect();
+    let mut sight = Sight {
+        children_open: vec![ids[0].clone()],
+        ..seen(&world)
+    };
+    assert_eq!(
+        wanted_at(&world.delivery, &sight),
+        ["cancel job by system", "create part two"]
+    );
+    world.kim(Act::Cancel);
+    sight.job = None;
+    assert_eq!(
+        wanted_at(&world.delivery, &sight),
+        ["call off part by person kim"]
+    );
+}
+
+#[test]
+fn failures_and_closed_issues_are_looked_into() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Jules));
+    assert_eq!(wanted(&world), ["create job that reviews"]);
+    let exists = Sight {
+        review_job: true,
+        ..seen(&world)
+    };
+    assert_eq!(wanted_at(&world.delivery, &exists), none());
+    let mut canceled = World::in_review(rules(&[], "verify", ReviewBy::Jules));
+    canceled.kim(Act::Cancel);
+    let open = Sight {
+        review_job: true,
+        review_job_open: true,
+        ..seen(&canceled)
+    };
+    assert_eq!(
+        wanted_at(&canceled.delivery, &open),
+        ["cancel job by person kim", "cancel job by person kim"]
+    );
+    let state = IssueState::Closed(None);
+    world
+        .take(&Input::Issue(IssueSight {
+            read_at: at(900),
+            state,
+        }))
+        .unwrap();
+    assert_eq!(wanted(&world), ["create job that reviews", "read pull"]);
+    world.reads(pull('a', Checks::GivenUp));
+    assert_eq!(wanted(&world), ["read pull", "tell that review failed"]);
+    let mut deploys = World::in_review(Rules {
+        deploy: "workflow:deploy.yml@main".parse().unwrap(),
+        ..rules(&[], "deploy", ReviewBy::Nobody)
+    });
+    deploys.reads(merged(None));
+    assert_eq!(
+        wanted(&deploys),
+        ["dispatch deploy.yml on main", "ask about deploy"]
+    );
+}
+
+#[test]
+fn it_looks_again_sooner_while_something_runs_and_no_more_once_it_is_over() {
+    let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
+    let wait = |world: &World| {
+        let now = at(world.second);
+        due(&world.delivery, now).map(|due| due.duration_since(now).as_mins())
+    };
+    assert_eq!(wait(&world), Some(60));
+    world.kim(Act::Start);
+    assert_eq!(wait(&world), Some(10));
+    world.kim(Act::Cancel);
+    assert_eq!(wait(&world), Some(60));
+    let state = IssueState::Closed(None);
+    world
+        .take(&Input::Issue(IssueSight {
+            read_at: at(9),
+            state,
+        }))
+        .unwrap();
+    assert_eq!(wait(&world), Some(10));
+    world.second += 3_600;
+    assert_eq!(wait(&world), None);
+}

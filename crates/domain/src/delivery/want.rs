@@ -1,0 +1,160 @@
+//! The things that a delivery can want of others.
+
+use super::{Actor, Child, IssueRef, JobGlimpse, Phase};
+use crate::ids::{BranchName, CommitSha, DeliveryId, JobId, PlanId, PullRef};
+
+/// What is the case while something is wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sight {
+    /// Its job, of whatever attempt; none while there is none.
+    pub job: Option<JobGlimpse>,
+    /// Whether the job that reviews exists.
+    pub review_job: bool,
+    /// Whether it exists and is not over.
+    pub review_job_open: bool,
+    /// The head of its pull request that is approved for merging.
+    pub approved: Option<CommitSha>,
+    /// Whether the pull request of the attempt before is open.
+    pub earlier_pull_open: bool,
+    /// Its parts that exist and are not over.
+    pub children_open: Vec<DeliveryId>,
+    /// Its parts that exist and are over.
+    pub children_over: Vec<DeliveryId>,
+    /// Whether its issue is open.
+    pub issue_open: bool,
+}
+
+/// One thing that a delivery wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Want {
+    /// A job is to be created under this id.
+    CreateJob {
+        /// The id.
+        job: JobId,
+        /// What for.
+        purpose: Purpose,
+    },
+    /// The job is to have another session.
+    RetryJob {
+        /// The job.
+        job: JobId,
+        /// The attempt that is wanted.
+        attempt: u32,
+        /// Why.
+        reason: Option<String>,
+        /// Whether its present session has to be ended first.
+        start_over: bool,
+    },
+    /// A plan is to be approved.
+    ApprovePlan {
+        /// The job.
+        job: JobId,
+        /// The plan.
+        plan: PlanId,
+        /// In whose name.
+        by: Actor,
+    },
+    /// Something is to be said to the session.
+    Say {
+        /// The job.
+        job: JobId,
+        /// What somebody wants changed; without it, to go on.
+        text: Option<String>,
+        /// What identifies the message.
+        cause: String,
+    },
+    /// The job is to be called off.
+    CancelJob {
+        /// The job.
+        job: JobId,
+        /// In whose name.
+        by: Actor,
+    },
+    /// The job is to be followed no longer, and nothing of it touched.
+    LeaveJob {
+        /// The job.
+        job: JobId,
+    },
+    /// The head is to be approved for merging.
+    ApprovePull {
+        /// The pull request.
+        pull: PullRef,
+        /// The head.
+        head: CommitSha,
+        /// In whose name.
+        by: Actor,
+    },
+    /// A reviewer is to be asked for a verdict.
+    AskReviewer {
+        /// The pull request.
+        pull: PullRef,
+        /// The head.
+        head: CommitSha,
+        /// Whether a person is asked instead of the agent.
+        person: bool,
+    },
+    /// The pull request is to be read now.
+    ReadPull {
+        /// The pull request.
+        pull: PullRef,
+    },
+    /// The pull request of the attempt before is to be closed, with a pointer to the newer one.
+    ClosePull {
+        /// The older one.
+        pull: PullRef,
+        /// The newer one.
+        newer: PullRef,
+    },
+    /// A part is to be created.
+    CreateChild {
+        /// The part.
+        child: Box<Child>,
+    },
+    /// A part is to be called off.
+    CallOffChild {
+        /// The part.
+        id: DeliveryId,
+        /// In whose name.
+        by: Actor,
+    },
+    /// A workflow is to be dispatched.
+    DispatchWorkflow {
+        /// Its file.
+        file: String,
+        /// The branch.
+        branch: BranchName,
+        /// What identifies the dispatch.
+        cause: String,
+    },
+    /// Whatever deploys or observes is to be asked how it goes.
+    AskProvider {
+        /// The phase.
+        phase: Phase,
+    },
+    /// Somebody is to be told that the phase failed.
+    TellFailed {
+        /// The phase.
+        phase: Phase,
+        /// What identifies the failure.
+        cause: String,
+    },
+    /// The issue is to be closed.
+    CloseIssue {
+        /// The issue.
+        issue: IssueRef,
+    },
+}
+
+/// What a job is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Purpose {
+    /// It plans and implements.
+    Work,
+    /// It reviews a head.
+    Review {
+        /// The pull request.
+        pull: PullRef,
+        /// The head.
+        head: CommitSha,
+    },
+}

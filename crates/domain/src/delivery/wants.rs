@@ -1,0 +1,274 @@
+//! What a delivery wants of others. It is computed at every look and carried out by the functions that orders use:
+//! ids, causes and conditions make it harmless to want a thing twice.
+
+use super::want::{Purpose, Sight, Want};
+use super::{
+    Actor, Child, ChildState, Closed, Delivery, Deploy, Fault, IssueTrouble, JobGlimpse, Phase,
+    PlanBy, ReviewBy, RunStatus, Work,
+};
+use crate::ids::DeliveryId;
+
+/// What a delivery wants now.
+pub fn wants(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
+    let mut wants = Vec::new();
+    if let Some(by) = called_off(delivery) {
+        wants.extend(cancel_job(delivery, sight, &by));
+        wants.extend(cancel_review(delivery, sight, &by));
+        wants.extend(call_off_children(delivery, sight, &by));
+    } else if delivery.is_terminal() {
+        wants.extend(leave_job(delivery, sight));
+    } else {
+        wants.extend(session(delivery, sight));
+        wants.extend(children(delivery, sight));
+        wants.extend(review(delivery, sight));
+        wants.extend(provider(delivery));
+    }
+    wants.extend(pull(delivery, sight));
+    wants.extend(failed(delivery));
+    let is_done = matches!(
+        delivery.closed,
+        Some(Closed::Finished | Closed::PartsClosed)
+    );
+    let issue = delivery
+        .issue
+        .as_ref()
+        .filter(|_| is_done && sight.issue_open);
+    wants.extend(issue.cloned().map(|issue| Want::CloseIssue { issue }));
+    wants
+}
+
+/// Who called it off, if somebody did.
+fn called_off(delivery: &Delivery) -> Option<Actor> {
+    let is_closed = matches!(
+        delivery.closed,
+        Some(Closed::IssueClosed | Closed::CalledOff)
+    );
+    let canceled = delivery.error.as_ref();
+    let is_canceled = canceled.is_some_and(|error| error.code == Fault::Canceled);
+    let last = delivery.phase_runs.last();
+    last.filter(|_| is_closed || is_canceled)
+        .map(|span| span.actor.clone())
+}
+
+/// The job, if it exists and is not over.
+fn live<'a>(delivery: &Delivery, sight: &'a Sight) -> Option<&'a JobGlimpse> {
+    let is_ours = |job: &&JobGlimpse| Some(&job.job) == delivery.task.job.as_ref();
+    let job = sight.job.as_ref().filter(is_ours)?;
+    match job.work {
+        Work::Ended(_) => None,
+        Work::Waiting | Work::Working | Work::Asking => Some(job),
+        Work::Planned(_) | Work::Resting(_) => Some(job),
+    }
+}
+
+fn cancel_job(delivery: &Delivery, sight: &Sight, by: &Actor) -> Option<Want> {
+    live(delivery, sight).map(|job| Want::CancelJob {
+        job: job.job.clone(),
+        by: by.clone(),
+    })
+}
+
+fn cancel_review(delivery: &Delivery, sight: &Sight, by: &Actor) -> Option<Want> {
+    let asked = delivery.review.asked.as_ref();
+    let job = asked.and_then(|asked| asked.job.clone());
+    job.filter(|_| sight.review_job_open)
+        .map(|job| Want::CancelJob {
+            job,
+            by: by.clone(),
+        })
+}
+
+/// An endpoint before the merge touches neither pull request nor session.
+fn leave_job(delivery: &Delivery, sight: &Sight) -> Option<Want> {
+    let is_left = delivery.closed == Some(Closed::Finished) && !delivery.endpoint.merges();
+    let job = live(delivery, sight).filter(|_| is_left)?;
+    Some(Want::LeaveJob {
+        job: job.job.clone(),
+    })
+}
+
+fn session(delivery: &Delivery, sight: &Sight) -> Option<Want> {
+    let task = &delivery.task;
+    let job = task.job.clone()?;
+    if !delivery.children.is_empty() {
+        return cancel_job(delivery, sight, &Actor::System);
+    }
+    let by_jules = delivery.rules.plan_by == PlanBy::Jules;
+    let is_running = delivery.run_status.is_under_way();
+    let works = match delivery.phase {
+        Phase::Plan => by_jules && is_running,
+        Phase::Implement => is_running,
+        Phase::Intake
+        | Phase::Review
+        | Phase::Verify
+        | Phase::Deploy
+        | Phase::Observe
+        | Phase::Close => false,
+    };
+    let seen = sight.job.as_ref().filter(|seen| seen.job == job);
+    let Some(seen) = seen else {
+        let purpose = Purpose::Work;
+        return works.then_some(Want::CreateJob { job, purpose });
+    };
+    if seen.attempt < task.attempt {
+        let start_over = live(delivery, sight).is_some();
+        if works {
+            return Some(Want::RetryJob {
+                job,
+                attempt: task.attempt,
+                reason: delivery.feedback.as_deref().map(super::commands::as_reason),
+                start_over,
+            });
+        }
+        // What it works on was given up, and the next plan is not there yet.
+        let given_up = start_over && delivery.phase == Phase::Plan;
+        return given_up.then_some(Want::CancelJob {
+            job,
+            by: Actor::System,
+        });
+    }
+    live(delivery, sight)?;
+    say(delivery, seen).or_else(|| approve_plan(delivery, seen))
+}
+
+/// The last message, until it was said.
+fn say(delivery: &Delivery, seen: &JobGlimpse) -> Option<Want> {
+    let is_working = matches!(delivery.phase, Phase::Plan | Phase::Implement);
+    let is_open = is_working && delivery.run_status.is_under_way();
+    let message = delivery.task.message.as_ref().filter(|_| is_open)?;
+    let is_said = seen.told_at.is_some_and(|told| told >= message.at);
+    let is_waiting = seen.work == Work::Waiting;
+    let text = Some(message.text.clone()).filter(|text| !text.is_empty());
+    (!is_said && !is_waiting).then(|| Want::Say {
+        job: seen.job.clone(),
+        text,
+        cause: format!("delivery:{}:{}", delivery.id, message.round),
+    })
+}
+
+/// Behind its plan phase, a delivery approves whatever plan its session makes.
+fn approve_plan(delivery: &Delivery, seen: &JobGlimpse) -> Option<Want> {
+    let Work::Planned(plan) = &seen.work else {
+        return None;
+    };
+    let is_approved = delivery.phase > Phase::Plan && delivery.run_status != RunStatus::Failed;
+    let spans = delivery.phase_runs.iter().rev();
+    let mut begun = spans.filter(|span| span.phase == Phase::Implement);
+    let by = begun
+        .next()
+        .map_or(Actor::System, |span| span.actor.clone());
+    is_approved.then(|| Want::ApprovePlan {
+        job: seen.job.clone(),
+        plan: plan.clone(),
+        by,
+    })
+}
+
+fn review(delivery: &Delivery, sight: &Sight) -> Option<Want> {
+    let is_open = (delivery.phase, delivery.run_status) == (Phase::Review, RunStatus::Running);
+    let asked = delivery.review.asked.as_ref().filter(|_| is_open)?;
+    let (pull, head) = (delivery.task.pull.clone()?, asked.head.clone());
+    match asked.by {
+        ReviewBy::Agent | ReviewBy::Human => Some(Want::AskReviewer {
+            pull,
+            head,
+            person: asked.by == ReviewBy::Human,
+        }),
+        ReviewBy::Jules if sight.review_job => None,
+        ReviewBy::Jules => Some(Want::CreateJob {
+            job: asked.job.clone()?,
+            purpose: Purpose::Review { pull, head },
+        }),
+        ReviewBy::Nobody => None,
+    }
+}
+
+fn pull(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
+    let mut wants = Vec::new();
+    let Some(pull) = delivery.task.pull.clone() else {
+        return wants;
+    };
+    if let Some(IssueTrouble::Closed { .. }) = delivery.trouble {
+        wants.push(Want::ReadPull { pull: pull.clone() });
+    }
+    let approved = delivery.review.approved.as_ref();
+    let is_here = delivery.phase == Phase::Verify && delivery.run_status != RunStatus::Failed;
+    let approved = approved.filter(|it| is_here && delivery.head() == Some(&it.head));
+    if let Some(approved) = approved.filter(|it| sight.approved.as_ref() != Some(&it.head)) {
+        wants.push(Want::ApprovePull {
+            pull: pull.clone(),
+            head: approved.head.clone(),
+            by: approved.by.clone(),
+        });
+    }
+    let earlier = delivery.task.earlier_pull.as_ref();
+    let earlier = earlier.filter(|earlier| sight.earlier_pull_open && **earlier != pull);
+    if let Some(earlier) = earlier {
+        wants.push(Want::ClosePull {
+            pull: earlier.clone(),
+            newer: pull,
+        });
+    }
+    wants
+}
+
+fn children(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
+    let exists =
+        |id: &DeliveryId| sight.children_open.contains(id) || sight.children_over.contains(id);
+    let is_running = delivery.run_status.is_under_way();
+    let all = delivery.children.iter();
+    let missing = all.filter(|child| is_running && !exists(&child.id));
+    let create = |child: &Child| Want::CreateChild {
+        child: Box::new(child.clone()),
+    };
+    missing.map(create).collect()
+}
+
+fn call_off_children(delivery: &Delivery, sight: &Sight, by: &Actor) -> Vec<Want> {
+    let all = delivery.children.iter();
+    let open = all.filter(|child| {
+        child.state != ChildState::Closed && sight.children_open.contains(&child.id)
+    });
+    let call_off = |child: &Child| Want::CallOffChild {
+        id: child.id.clone(),
+        by: by.clone(),
+    };
+    open.map(call_off).collect()
+}
+
+fn provider(delivery: &Delivery) -> Vec<Want> {
+    let phase = delivery.phase;
+    let is_pending = delivery.run_status == RunStatus::Pending;
+    let is_open = is_pending || delivery.run_status == RunStatus::Running;
+    let asked = match phase {
+        Phase::Deploy | Phase::Observe => is_open,
+        Phase::Intake
+        | Phase::Plan
+        | Phase::Implement
+        | Phase::Review
+        | Phase::Verify
+        | Phase::Close => false,
+    };
+    let ask = asked.then_some(Want::AskProvider { phase });
+    let dispatch = match &delivery.rules.deploy {
+        Deploy::Workflow { file, branch } if phase == Phase::Deploy && is_pending => {
+            Some(Want::DispatchWorkflow {
+                file: file.clone(),
+                branch: branch.clone(),
+                cause: format!("delivery:{}:{}", delivery.id, delivery.phase_runs.len()),
+            })
+        }
+        Deploy::Workflow { .. } | Deploy::Deployment { .. } | Deploy::None => None,
+    };
+    dispatch.into_iter().chain(ask).collect()
+}
+
+/// A failure is told, unless it was somebody's wish.
+fn failed(delivery: &Delivery) -> Option<Want> {
+    let error = delivery.error.as_ref()?;
+    let is_told = delivery.run_status == RunStatus::Failed && error.code != Fault::Canceled;
+    is_told.then(|| Want::TellFailed {
+        phase: delivery.phase,
+        cause: format!("delivery:{}:{}", delivery.id, delivery.phase_runs.len()),
+    })
+}

@@ -4,6 +4,7 @@ mod adhoc;
 mod endings;
 mod performers;
 mod stories;
+mod table;
 mod wanted;
 
 use super::*;

@@ -1,0 +1,347 @@
+//! The whole table: every phase, status and input, kept as one text, and compared with what is promised of it.
+
+use expect_test::expect_file;
+
+use super::*;
+
+/// Every cell; a review that succeeded is two of them.
+fn cells() -> Vec<(Phase, RunStatus, Option<Verdict>)> {
+    let mut cells = Vec::new();
+    for phase in Phase::ALL {
+        for status in RunStatus::ALL {
+            if (phase, status) == (Phase::Review, RunStatus::Succeeded) {
+                cells.push((phase, status, Some(Verdict::Pass)));
+                cells.push((phase, status, Some(Verdict::NotPass)));
+            } else {
+                cells.push((phase, status, None));
+            }
+        }
+    }
+    cells
+}
+
+/// A delivery in a cell: with a job that rests, and a pull request whose head `a` was read and reviewed.
+pub(super) fn in_cell((phase, status, verdict): (Phase, RunStatus, Option<Verdict>)) -> Delivery {
+    let mut world = World::in_review(Rules {
+        deploy: "workflow:deploy.yml@main".parse().unwrap(),
+        observe: "soak:30m".parse().unwrap(),
+        ..rules(
+            &Checkpoints::default().phases().to_vec(),
+            "observe",
+            ReviewBy::Agent,
+        )
+    });
+    let delivery = &mut world.delivery;
+    (delivery.phase, delivery.run_status, delivery.verdict) = (phase, status, verdict);
+    delivery.started = (phase, status) != (Phase::Plan, RunStatus::Pending);
+    delivery.review.head = Some(sha('a'));
+    for run in &mut delivery.runs {
+        run.status = RunResult::Failed;
+        run.ended_at = Some(run.created_at);
+    }
+    if status.is_under_way() {
+        let last = delivery.runs.last_mut().unwrap();
+        last.status = RunResult::Running;
+        last.ended_at = None;
+    }
+    if status == RunStatus::Blocked {
+        delivery.seen.job.as_mut().unwrap().work = Work::Asking;
+    } else if phase == Phase::Plan || phase == Phase::Implement {
+        delivery.seen.job.as_mut().unwrap().work = Work::Working;
+    }
+    if status == RunStatus::Failed {
+        delivery.error = Some(Failed {
+            code: Fault::ReviewFailed,
+            text: "it failed".to_owned(),
+        });
+    }
+    let open = delivery.phase_runs.last_mut().unwrap();
+    (open.phase, open.run_status, open.verdict) = (phase, status, verdict);
+    world.delivery
+}
+
+fn commands() -> Vec<(&'static str, Act)> {
+    let part = Part {
+        summary: "Half of it".to_owned(),
+        acceptance_criteria: Vec::new(),
+    };
+    vec![
+        ("start", Act::Start),
+        ("approve", Act::Approve { head: None }),
+        (
+            "reject",
+            Act::Reject {
+                reason: "Smaller, please".to_owned(),
+            },
+        ),
+        ("retry", Act::Retry { reason: None }),
+        ("cancel", Act::Cancel),
+        ("verdict pass", verdict(Verdict::Pass, 'a')),
+        ("verdict not_pass", verdict(Verdict::NotPass, 'a')),
+        (
+            "plan",
+            Act::Plan {
+                content: "1. Look".to_owned(),
+                target_files: Vec::new(),
+            },
+        ),
+        (
+            "split",
+            Act::Split {
+                children: vec![part],
+            },
+        ),
+        ("merge", Act::Merge { head: None }),
+        ("edit", Act::Edit(Edit::default())),
+        (
+            "collect",
+            Act::Collect {
+                job: JobId::of(ulid::Ulid(9)),
+            },
+        ),
+        (
+            "analyse",
+            Act::Analyse {
+                run: None,
+                text: "No disk".to_owned(),
+                suggestion: None,
+            },
+        ),
+    ]
+}
+
+/// Everything else that can come in.
+fn sights(delivery: &Delivery) -> Vec<(&'static str, Input)> {
+    let seen = |work, pull: Option<PullRef>| job(delivery, work, pull);
+    let read = |glimpse: PullGlimpse| Input::Pull(Box::new(glimpse), at(5_000));
+    let issue = |state| {
+        Input::Issue(IssueSight {
+            read_at: at(5_000),
+            state,
+        })
+    };
+    let closed = PullGlimpse {
+        end: Some(PullEnd::Closed {
+            by: Some("eve".to_owned()),
+        }),
+        ..pull('a', Checks::Passed)
+    };
+    let same = PullGlimpse {
+        same_work_as: Some(sha('a')),
+        ..pull('b', Checks::Passed)
+    };
+    let phase = delivery.phase;
+    let ends = Work::Ended;
+    vec![
+        ("job: working", seen(Work::Working, Some(pull_ref()))),
+        ("job: asks", seen(Work::Asking, Some(pull_ref()))),
+        (
+            "job: has a plan",
+            seen(Work::Planned("p9".parse().unwrap()), None),
+        ),
+        (
+            "job: rests",
+            seen(Work::Resting(Some(at(4_000))), Some(pull_ref())),
+        ),
+        (
+            "job: failed",
+            seen(ends(JobEnd::Failed("no disk".to_owned())), None),
+        ),
+        ("job: is gone", seen(ends(JobEnd::Lost), None)),
+        (
+            "job: called off",
+            seen(ends(JobEnd::Canceled("eve".to_owned())), None),
+        ),
+        ("job: of an earlier attempt failed", {
+            let mut earlier = delivery.clone();
+            earlier.task.attempt = 0;
+            job(&earlier, ends(JobEnd::Lost), None)
+        }),
+        ("pull: no checks", read(pull('a', Checks::Awaited))),
+        ("pull: checks run", read(pull('a', Checks::Running))),
+        ("pull: checks passed", read(pull('a', Checks::Passed))),
+        ("pull: checks failed", read(pull('a', Checks::Failed))),
+        (
+            "pull: checks failed for good",
+            read(pull('a', Checks::GivenUp)),
+        ),
+        ("pull: another head", read(pull('b', Checks::Passed))),
+        ("pull: a merge of the base", read(same)),
+        ("pull: merged", read(merged(Some("eve")))),
+        ("pull: closed", read(closed)),
+        ("issue: open", issue(IssueState::Open)),
+        (
+            "issue: closed",
+            issue(IssueState::Closed(Some("eve".to_owned()))),
+        ),
+        (
+            "issue: unreadable",
+            issue(IssueState::Unreadable("404".to_owned())),
+        ),
+        (
+            "provider: running",
+            Input::Provider(phase, ProviderReport::Running),
+        ),
+        (
+            "provider: good",
+            Input::Provider(phase, ProviderReport::Good),
+        ),
+        (
+            "provider: bad",
+            Input::Provider(phase, ProviderReport::Bad("no".to_owned())),
+        ),
+        ("parent called off", Input::CalledOff(kim())),
+        ("time passes", Input::Deadline),
+    ]
+}
+
+/// What an input leads to: the new spans, and what is said of the session.
+fn outcome(delivery: &Delivery, input: &Input) -> String {
+    let own = delivery.rules.clone();
+    let step = match apply(delivery, input, at(6_000), &own) {
+        Ok(step) => step,
+        Err(refused) => return format!("refused: {}", refused.code),
+    };
+    let after = step.aggregate;
+    let spans = after.phase_runs.iter().skip(delivery.phase_runs.len());
+    let span = |span: &PhaseRun| {
+        let verdict = span
+            .verdict
+            .map_or(String::new(), |it| format!(" {}", it.word()));
+        format!(
+            "{}/{}{verdict} ({})",
+            span.phase, span.run_status, span.actor
+        )
+    };
+    let mut said: Vec<String> = spans.map(span).collect();
+    if let Some(error) = after
+        .error
+        .as_ref()
+        .filter(|_| after.error != delivery.error)
+    {
+        said.push(format!("error {}", error.code.word()));
+    }
+    if after.task.round > delivery.task.round {
+        said.push("a message".to_owned());
+    }
+    if after.attempt > delivery.attempt {
+        said.push("another session".to_owned());
+    }
+    if said.is_empty() && after != *delivery {
+        said.push("noted".to_owned());
+    }
+    if said.is_empty() {
+        said.push("-".to_owned());
+    }
+    said.join(", ")
+}
+
+#[test]
+fn the_whole_table_is_kept() {
+    let mut table = String::new();
+    for cell in cells() {
+        let delivery = in_cell(cell);
+        table.push_str(&format!("\n{}\n", place(&delivery)));
+        let commands = commands().into_iter();
+        let commands = commands.map(|(name, act)| (name, command("x", kim(), act)));
+        for (name, input) in commands.chain(sights(&delivery)) {
+            let line = format!("  {name:<35}{}\n", outcome(&delivery, &input));
+            table.push_str(&line);
+        }
+    }
+    expect_file!["table.txt"].assert_eq(table.trim_start());
+}
+
+/// What is promised of people's commands, cell by cell, where anything is.
+fn promised(
+    (phase, status, verdict): (Phase, RunStatus, Option<Verdict>),
+    kind: CommandKind,
+) -> Option<&'static str> {
+    use RunStatus::{Blocked, Failed, Pending, Running, Succeeded};
+    let not_passed = verdict == Some(Verdict::NotPass);
+    match (kind, phase, status) {
+        (CommandKind::Start, Phase::Plan, Pending) => Some("plan/running"),
+        (CommandKind::Approve, Phase::Plan, Succeeded) => Some("implement/running"),
+        (CommandKind::Approve, Phase::Implement, Succeeded) => Some("review/running"),
+        (CommandKind::Approve, Phase::Review, Succeeded) if !not_passed => Some("verify/pending"),
+        (CommandKind::Reject, Phase::Plan | Phase::Implement, Succeeded) => Some("plan/pending"),
+        (CommandKind::Reject, Phase::Review, Succeeded) if not_passed => Some("implement/pending"),
+        (CommandKind::Retry, phase, Failed) => Some(match phase {
+            Phase::Intake => "intake/pending",
+            Phase::Plan => "plan/pending",
+            Phase::Implement => "implement/pending",
+            Phase::Review => "review/pending",
+            Phase::Verify => "verify/pending",
+            Phase::Deploy => "deploy/pending",
+            Phase::Observe => "observe/pending",
+            Phase::Close => "close/pending",
+        }),
+        (CommandKind::Cancel, phase, Running | Blocked) => Some(match phase {
+            Phase::Intake => "intake/failed",
+            Phase::Plan => "plan/failed",
+            Phase::Implement => "implement/failed",
+            Phase::Review => "review/failed",
+            Phase::Verify => "verify/failed",
+            Phase::Deploy => "deploy/failed",
+            Phase::Observe => "observe/failed",
+            Phase::Close => "close/failed",
+        }),
+        _ => None,
+    }
+}
+
+#[test]
+fn people_may_do_what_is_promised_and_nothing_else() {
+    let of_people = [
+        CommandKind::Start,
+        CommandKind::Approve,
+        CommandKind::Reject,
+        CommandKind::Retry,
+        CommandKind::Cancel,
+    ];
+    for cell in cells() {
+        let delivery = in_cell(cell);
+        let own = delivery.rules.clone();
+        for (name, act) in commands() {
+            let kind = act.kind();
+            if !of_people.contains(&kind) {
+                continue;
+            }
+            let before = delivery.phase_runs.len();
+            let result = apply(&delivery, &command("x", kim(), act), at(6_000), &own);
+            let first = result.ok().map(|step| {
+                let span = &step.aggregate.phase_runs[before];
+                assert_eq!(span.actor, kim());
+                format!("{}/{}", span.phase, span.run_status)
+            });
+            let place = place(&delivery);
+            assert_eq!(first.as_deref(), promised(cell, kind), "{name} at {place}");
+        }
+    }
+}
+
+#[test]
+fn what_is_listed_as_legal_is_what_is_accepted() {
+    for cell in cells() {
+        let delivery = in_cell(cell);
+        let own = delivery.rules.clone();
+        for by in [kim(), Actor::agent("zai"), Actor::System] {
+            let listed = legal(&delivery, &by, &own);
+            for (name, act) in commands() {
+                let kind = act.kind();
+                let result = apply(&delivery, &command("x", by.clone(), act), at(6_000), &own);
+                let is_listed = listed.contains(&kind);
+                assert_eq!(
+                    result.is_ok(),
+                    is_listed,
+                    "{name} by {by} at {}",
+                    place(&delivery)
+                );
+                if let Err(refused) = result {
+                    assert_eq!(refused.legal, listed);
+                    assert!(!refused.sentence.is_empty());
+                }
+            }
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Properties of every state and every input, however absurd: checked with thousands of random ones, including times
 //! at the edges of the range.
 
+mod deliveries;
 mod jobs;
 mod merges;
 mod others;

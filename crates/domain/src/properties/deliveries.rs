@@ -1,0 +1,422 @@
+//! `delivery::apply` over random histories of one delivery.
+
+use super::*;
+use crate::delivery::tests::{command, job, new_delivery, pull_ref};
+use crate::delivery::{
+    Act, Actor, Checkpoints, CheckpointsBy, Checks, ChildState, Closed, CommandKind, Delivery,
+    Endpoint, Executor, Input, IssueSight, IssueState, JobEnd, Observe, Part, Phase, PlanBy,
+    ProviderReport, PullEnd, PullGlimpse, Review, ReviewBy, ReviewSight, ReviewState, Rules,
+    RunResult, RunStatus, SPANS_MAX, Sight, Verdict as Judged, Work, apply, create, due, gate,
+    legal, wants,
+};
+use crate::job::ATTEMPTS_MAX;
+
+/// What happens to a delivery; what it is about is filled in when it does.
+#[derive(Debug, Clone)]
+enum Happening {
+    Ordered(Actor, Act),
+    Job(Work, bool, bool),
+    Pull(CommitSha, Checks, Option<PullEnd>, Option<CommitSha>),
+    Issue(IssueState),
+    Reviewed(ReviewState),
+    Child(usize, ChildState),
+    Provider(Phase, ProviderReport),
+    CalledOff,
+    Deadline,
+}
+
+fn actor() -> impl Strategy<Value = Actor> {
+    proptest::sample::select(vec![
+        Actor::person("kim"),
+        Actor::agent("zai"),
+        Actor::System,
+    ])
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let feedback = prop_oneof![3 => Just(Some("Test it".to_owned())), 1 => Just(None)];
+    let verdicts = proptest::sample::select(vec![Judged::Pass, Judged::NotPass]);
+    let review = (verdicts, commit(), feedback).prop_map(|(verdict, head, feedback)| {
+        Act::Verdict(Review {
+            verdict,
+            head,
+            summary: None,
+            feedback,
+        })
+    });
+    let part = || Part {
+        summary: "Half".to_owned(),
+        acceptance_criteria: Vec::new(),
+    };
+    let text = prop_oneof![4 => Just("Smaller".to_owned()), 1 => Just(" ".to_owned())];
+    prop_oneof![
+        3 => Just(Act::Start),
+        6 => proptest::option::weighted(0.3, commit()).prop_map(|head| Act::Approve { head }),
+        3 => text.prop_map(|reason| Act::Reject { reason }),
+        4 => Just(Act::Retry { reason: None }),
+        1 => Just(Act::Cancel),
+        6 => review,
+        2 => Just(Act::Plan { content: "1. Look".to_owned(), target_files: Vec::new() }),
+        1 => (0usize..3).prop_map(move |count| Act::Split { children: vec![part(); count] }),
+        1 => Just(Act::Merge { head: None }),
+        1 => Just(Act::Analyse { run: None, text: "No disk".to_owned(), suggestion: None }),
+    ]
+}
+
+fn work() -> impl Strategy<Value = Work> {
+    let plan = (0u8..3).prop_map(|n| Work::Planned(format!("p{n}").parse().unwrap()));
+    let ends = vec![
+        JobEnd::Merged,
+        JobEnd::PullClosed,
+        JobEnd::Completed,
+        JobEnd::Failed("no disk".to_owned()),
+        JobEnd::Lost,
+        JobEnd::Refused("no".to_owned()),
+        JobEnd::Canceled("eve".to_owned()),
+    ];
+    prop_oneof![
+        1 => Just(Work::Waiting),
+        4 => Just(Work::Working),
+        2 => Just(Work::Asking),
+        3 => plan,
+        8 => proptest::option::of(time()).prop_map(Work::Resting),
+        1 => proptest::sample::select(ends).prop_map(Work::Ended),
+    ]
+}
+
+fn checks() -> impl Strategy<Value = Checks> {
+    prop_oneof![
+        6 => Just(Checks::Passed),
+        1 => Just(Checks::Unknown),
+        1 => Just(Checks::Awaited),
+        1 => Just(Checks::Missing),
+        2 => Just(Checks::Running),
+        1 => Just(Checks::Failed),
+        1 => Just(Checks::GivenUp),
+    ]
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    let end = prop_oneof![
+        12 => Just(None),
+        1 => Just(Some(PullEnd::Merged { commit: None, by: None })),
+        1 => Just(Some(PullEnd::Closed { by: None })),
+    ];
+    let issue = prop_oneof![
+        2 => Just(IssueState::Open),
+        1 => Just(IssueState::Closed(None)),
+        1 => Just(IssueState::Unreadable("404".to_owned())),
+    ];
+    let pass = "```json\n{\"verdict\":\"pass\",\"summary\":\"Good\"}\n```".to_owned();
+    let reviewed = proptest::sample::select(vec![
+        ReviewState::Working,
+        ReviewState::Said(pass),
+        ReviewState::Said("merge it".to_owned()),
+        ReviewState::Failed("no disk".to_owned()),
+    ]);
+    let child = proptest::sample::select(vec![
+        ChildState::Open,
+        ChildState::Failed,
+        ChildState::Closed,
+    ]);
+    let report = proptest::sample::select(vec![
+        ProviderReport::Nothing,
+        ProviderReport::Running,
+        ProviderReport::Good,
+        ProviderReport::Bad("no".to_owned()),
+    ]);
+    let provided = proptest::sample::select(vec![Phase::Deploy, Phase::Observe]);
+    prop_oneof![
+        14 => (actor(), act()).prop_map(|(by, act)| Happening::Ordered(by, act)),
+        14 => (work(), any::<bool>(), any::<bool>())
+            .prop_map(|(work, pull, elsewhere)| Happening::Job(work, pull, elsewhere)),
+        12 => (commit(), checks(), end, proptest::option::weighted(0.2, commit()))
+            .prop_map(|(head, checks, end, same)| Happening::Pull(head, checks, end, same)),
+        1 => issue.prop_map(Happening::Issue),
+        2 => reviewed.prop_map(Happening::Reviewed),
+        1 => (0usize..2, child).prop_map(|(place, state)| Happening::Child(place, state)),
+        4 => (provided, report).prop_map(|(phase, report)| Happening::Provider(phase, report)),
+        1 => Just(Happening::CalledOff),
+        3 => Just(Happening::Deadline),
+    ]
+}
+
+fn rules() -> impl Strategy<Value = Rules> {
+    let agents = vec![Phase::Plan, Phase::Implement, Phase::Review];
+    let checkpoints = proptest::sample::subsequence(agents, 0..=3);
+    let endpoints = vec!["plan", "implement", "review", "verify", "deploy", "observe"];
+    let plan_by = prop_oneof![
+        4 => Just(PlanBy::Jules),
+        1 => Just(PlanBy::Agent),
+        1 => Just(PlanBy::Human),
+    ];
+    let reviewers = vec![
+        ReviewBy::Agent,
+        ReviewBy::Human,
+        ReviewBy::Jules,
+        ReviewBy::Nobody,
+    ];
+    let people = prop_oneof![3 => Just(CheckpointsBy::People), 1 => Just(CheckpointsBy::Anyone)];
+    (
+        checkpoints,
+        proptest::sample::select(endpoints),
+        plan_by,
+        proptest::option::of(proptest::sample::select(reviewers)),
+        (0u32..4, 1u32..4),
+        (any::<bool>(), any::<bool>()),
+        people,
+    )
+        .prop_map(
+            |(
+                checkpoints,
+                endpoint,
+                plan_by,
+                review_by,
+                (rounds, attempts),
+                (deploys, soaks),
+                by,
+            )| {
+                Rules {
+                    checkpoints: Checkpoints::at(&checkpoints).unwrap(),
+                    endpoint: endpoint.parse::<Endpoint>().unwrap(),
+                    checkpoints_by: by,
+                    plan_by,
+                    review_by,
+                    review_rounds: rounds,
+                    attempts,
+                    deploy: if deploys {
+                        "workflow:a.yml@main"
+                    } else {
+                        "none"
+                    }
+                    .parse()
+                    .unwrap(),
+                    observe: if soaks {
+                        Observe::Soak(SignedDuration::from_secs(300))
+                    } else {
+                        Observe::None
+                    },
+                    ..Rules::default()
+                }
+            },
+        )
+}
+
+/// What comes in when something happens now.
+fn input(delivery: &Delivery, happening: &Happening, n: usize, now: Timestamp) -> Input {
+    match happening {
+        Happening::Ordered(by, act) => command(&format!("c{n}"), by.clone(), act.clone()),
+        Happening::Job(work, has_pull, elsewhere) => {
+            let mut seen = job(delivery, work.clone(), has_pull.then(pull_ref));
+            if let Input::Job(sight) = &mut seen {
+                sight.glimpse.approved_elsewhere = *elsewhere;
+            }
+            seen
+        }
+        Happening::Pull(head, checks, end, same) => {
+            let glimpse = PullGlimpse {
+                pull: pull_ref(),
+                head: Some(head.clone()),
+                same_work_as: same.clone(),
+                checks: *checks,
+                approved_by: None,
+                end: end.clone(),
+            };
+            Input::Pull(Box::new(glimpse), now)
+        }
+        Happening::Issue(state) => Input::Issue(IssueSight {
+            read_at: now,
+            state: state.clone(),
+        }),
+        Happening::Reviewed(state) => {
+            let asked = delivery.review.asked.as_ref();
+            let job = asked.and_then(|asked| asked.job.clone());
+            let job = job.unwrap_or_else(|| crate::ids::JobId::of(ulid::Ulid(3)));
+            Input::Review(ReviewSight {
+                job,
+                state: state.clone(),
+            })
+        }
+        Happening::Child(place, state) => {
+            let child = delivery.children.get(*place);
+            let id = child.map_or(delivery.id.clone(), |child| child.id.clone());
+            Input::Child(id, *state)
+        }
+        Happening::Provider(phase, report) => Input::Provider(*phase, report.clone()),
+        Happening::CalledOff => Input::CalledOff(Actor::person("kim")),
+        Happening::Deadline => Input::Deadline,
+    }
+}
+
+/// Every span but the last one ended, once; what it says of executor and verdict fits.
+fn check_spans(before: &Delivery, after: &Delivery) {
+    assert!(after.phase_runs.len() <= SPANS_MAX);
+    let (last, earlier) = after.phase_runs.split_last().unwrap();
+    assert!(last.ended_at.is_none());
+    let is_here = (last.phase, last.run_status, last.verdict);
+    assert_eq!(is_here, (after.phase, after.run_status, after.verdict));
+    for (at, span) in earlier.iter().enumerate() {
+        let end = span.ended_at.unwrap();
+        assert!(end >= span.started_at);
+        if let Some(known) = before.phase_runs.get(at) {
+            assert!(known.ended_at.is_none_or(|known| known == end));
+            assert_eq!(
+                (known.phase, known.started_at),
+                (span.phase, span.started_at)
+            );
+        }
+        let reviewed = (span.phase, span.run_status) == (Phase::Review, RunStatus::Succeeded);
+        assert_eq!(span.verdict.is_some(), reviewed);
+        assert!(matches!(
+            span.executor(),
+            Executor::Agent | Executor::System
+        ));
+    }
+}
+
+/// The counters that limit loops do, and at most one run is under way.
+fn check_bounds(before: &Delivery, after: &Delivery, rules: &Rules) {
+    assert!(after.review_round <= rules.review_rounds);
+    assert!(after.review_round >= before.review_round && after.attempt >= before.attempt);
+    assert!(after.attempt <= before.attempt + 1);
+    assert!(after.task.attempt <= ATTEMPTS_MAX);
+    let running = after
+        .runs
+        .iter()
+        .filter(|run| run.status == RunResult::Running);
+    assert!(running.count() <= 1);
+    assert_eq!(after.error.is_some(), after.run_status == RunStatus::Failed);
+    assert!(serde_json::to_string(after).unwrap().len() < 64 * 1024);
+    assert_eq!(after.is_terminal(), after.closed.is_some());
+}
+
+/// Phases follow the table: onwards by one, back to plan or implement, to verify by a merge, and to the end.
+fn check_moves(before: &Delivery, after: &Delivery, input: &Input) {
+    let from = before.phase_runs.len() - 1;
+    for pair in after.phase_runs[from..].windows(2) {
+        let (a, b) = (&pair[0], &pair[1]);
+        let stays = a.phase == b.phase;
+        let onwards = b.phase == a.phase.next() && a.run_status == RunStatus::Succeeded;
+        let back = matches!(b.phase, Phase::Plan | Phase::Implement) && b.phase < a.phase;
+        let again = (a.phase, b.phase) == (Phase::Verify, Phase::Review);
+        let merged = b.phase == Phase::Verify && b.run_status == RunStatus::Succeeded;
+        let closed = b.phase == Phase::Close;
+        assert!(
+            stays || onwards || back || again || merged || closed,
+            "{a:?} {b:?}"
+        );
+        if a.phase == Phase::Review
+            && b.phase == Phase::Verify
+            && b.run_status == RunStatus::Pending
+        {
+            assert_eq!(
+                (a.run_status, a.verdict),
+                (RunStatus::Succeeded, Some(Judged::Pass))
+            );
+        }
+        let is_failed = a.run_status == RunStatus::Failed;
+        let is_ordered = matches!(input, Input::Command(_));
+        assert!(!is_failed || is_ordered || closed || merged, "{a:?} {b:?}");
+    }
+}
+
+/// No head but the reviewed one gets through.
+fn check_gate(after: &Delivery) {
+    for digit in ['a', 'b', 'c', 'd'] {
+        let head = sha(digit);
+        if gate(after, &head).is_none() {
+            assert_eq!(after.phase, Phase::Verify);
+            assert_eq!(after.review.head.as_ref(), Some(&head));
+        }
+    }
+    if let Some(approved) = &after.review.approved {
+        assert!(
+            approved.by.is_person()
+                || after.rules.checkpoints_by == CheckpointsBy::Anyone
+                || after.phase >= Phase::Verify
+        );
+    }
+}
+
+fn check_terminal(before: &Delivery, after: &Delivery) {
+    if before.is_terminal() {
+        assert_eq!(before, after);
+    }
+}
+
+fn is_empty(text: &Act) -> bool {
+    match text {
+        Act::Reject { reason } => reason.trim().is_empty(),
+        Act::Verdict(review) => review.verdict == Judged::NotPass && review.feedback.is_none(),
+        Act::Split { children } => children.is_empty(),
+        Act::Approve { head } | Act::Merge { head } => head.is_some(),
+        Act::Start
+        | Act::Retry { .. }
+        | Act::Cancel
+        | Act::Plan { .. }
+        | Act::Edit(_)
+        | Act::Collect { .. }
+        | Act::Analyse { .. } => false,
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(600))]
+
+    #[test]
+    fn deliveries_in_every_world(
+        story in proptest::collection::vec((happening(), 0i64..400), 1..40),
+        rules in rules(),
+        can_be_woken in any::<bool>(),
+    ) {
+        let mut now = at(0);
+        let rules = rules.with_agent(can_be_woken).into_owned();
+        let mut delivery = create(&new_delivery(), &rules, now).unwrap().aggregate;
+        for (n, (happening, seconds)) in story.into_iter().enumerate() {
+            now = crate::when::plus(now, SignedDuration::from_secs(seconds));
+            let input = input(&delivery, &happening, n, now);
+            let decided = apply(&delivery, &input, now, &rules);
+            if let Happening::Ordered(by, act) = &happening {
+                let listed = legal(&delivery, by, &rules);
+                let is_listed = listed.contains(&act.kind());
+                if let Err(refused) = &decided {
+                    prop_assert_eq!(&refused.legal, &listed);
+                    let is_odd = is_empty(act) || refused.code == "head_moved";
+                    prop_assert!(!is_listed || is_odd, "{:?}", refused);
+                } else {
+                    prop_assert!(is_listed);
+                }
+            }
+            let Ok(step) = decided else {
+                continue;
+            };
+            let after = step.aggregate;
+            prop_assert!(after.version >= delivery.version);
+            prop_assert_eq!(after.version > delivery.version, after != delivery);
+            let again = apply(&after, &input, now, &rules).unwrap();
+            prop_assert_eq!(&again.aggregate, &after);
+            check_terminal(&delivery, &after);
+            check_spans(&delivery, &after);
+            check_bounds(&delivery, &after, &rules);
+            check_moves(&delivery, &after, &input);
+            check_gate(&after);
+            prop_assert_eq!(step.due, due(&after, now));
+            prop_assert!(after.is_terminal() || step.due.is_some_and(|due| due > now));
+            let seen = Sight { job: after.seen.job.clone(), issue_open: true, ..Sight::default() };
+            let wanted = wants(&after, &seen);
+            prop_assert!(wanted.len() <= 8);
+            if after.run_status == RunStatus::Failed && after.phase != Phase::Close {
+                let may = legal(&after, &Actor::person("kim"), &rules);
+                prop_assert!(may.contains(&CommandKind::Retry));
+            }
+            delivery = after;
+        }
+        if delivery.closed == Some(Closed::Finished) && delivery.endpoint.merges() {
+            let end = delivery.seen.pull.as_ref().and_then(|pull| pull.end.clone());
+            let is_merged = matches!(end, Some(PullEnd::Merged { .. }));
+            prop_assert!(is_merged);
+        }
+        let text = serde_json::to_string(&delivery).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Delivery>(&text).unwrap(), delivery);
+    }
+}

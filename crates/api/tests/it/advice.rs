@@ -77,19 +77,8 @@ async fn world(state: State) -> (World, JobId) {
         }
         State::InReview => in_review(&world).await,
     };
-    let how = match state {
-        State::Queued
-        | State::Working
-        | State::Asking
-        | State::Planning
-        | State::Paused
-        | State::InReview => return (world, id),
-        State::Merged => How::Merged {
-            sha: SHA.parse().unwrap(),
-        },
-        State::Cancelled | State::Adopted | State::Exhausted => How::Cancelled {
-            by: "me".to_owned(),
-        },
+    let Some(how) = end(state) else {
+        return (world, id);
     };
     world
         .change(&id, |job| {
@@ -109,6 +98,24 @@ async fn world(state: State) -> (World, JobId) {
         })
         .await;
     (world, id)
+}
+
+/// How a job in a state has ended, if it has.
+fn end(state: State) -> Option<How> {
+    match state {
+        State::Queued
+        | State::Working
+        | State::Asking
+        | State::Planning
+        | State::Paused
+        | State::InReview => None,
+        State::Merged => Some(How::Merged {
+            sha: SHA.parse().unwrap(),
+        }),
+        State::Cancelled | State::Adopted | State::Exhausted => Some(How::Cancelled {
+            by: "me".to_owned(),
+        }),
+    }
 }
 
 /// What is sent with an order.

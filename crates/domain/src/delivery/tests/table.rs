@@ -25,11 +25,7 @@ pub(super) fn in_cell((phase, status, verdict): (Phase, RunStatus, Option<Verdic
     let mut world = World::in_review(Rules {
         deploy: "workflow:deploy.yml@main".parse().unwrap(),
         observe: "soak:30m".parse().unwrap(),
-        ..rules(
-            &Checkpoints::default().phases().to_vec(),
-            "observe",
-            ReviewBy::Agent,
-        )
+        ..rules(Checkpoints::default().phases(), "observe", ReviewBy::Agent)
     });
     let delivery = &mut world.delivery;
     (delivery.phase, delivery.run_status, delivery.verdict) = (phase, status, verdict);
@@ -112,25 +108,15 @@ fn commands() -> Vec<(&'static str, Act)> {
 
 /// Everything else that can come in.
 fn sights(delivery: &Delivery) -> Vec<(&'static str, Input)> {
+    let mut all = job_sights(delivery);
+    all.extend(pull_sights());
+    all.extend(other_sights(delivery.phase));
+    all
+}
+
+/// What can be seen of its job.
+fn job_sights(delivery: &Delivery) -> Vec<(&'static str, Input)> {
     let seen = |work, pull: Option<PullRef>| job(delivery, work, pull);
-    let read = |glimpse: PullGlimpse| Input::Pull(Box::new(glimpse), at(5_000));
-    let issue = |state| {
-        Input::Issue(IssueSight {
-            read_at: at(5_000),
-            state,
-        })
-    };
-    let closed = PullGlimpse {
-        end: Some(PullEnd::Closed {
-            by: Some("eve".to_owned()),
-        }),
-        ..pull('a', Checks::Passed)
-    };
-    let same = PullGlimpse {
-        same_work_as: Some(sha('a')),
-        ..pull('b', Checks::Passed)
-    };
-    let phase = delivery.phase;
     let ends = Work::Ended;
     vec![
         ("job: working", seen(Work::Working, Some(pull_ref()))),
@@ -157,6 +143,23 @@ fn sights(delivery: &Delivery) -> Vec<(&'static str, Input)> {
             earlier.task.attempt = 0;
             job(&earlier, ends(JobEnd::Lost), None)
         }),
+    ]
+}
+
+/// What can be read of its pull request.
+fn pull_sights() -> Vec<(&'static str, Input)> {
+    let read = |glimpse: PullGlimpse| Input::Pull(Box::new(glimpse), at(5_000));
+    let closed = PullGlimpse {
+        end: Some(PullEnd::Closed {
+            by: Some("eve".to_owned()),
+        }),
+        ..pull('a', Checks::Passed)
+    };
+    let same = PullGlimpse {
+        same_work_as: Some(sha('a')),
+        ..pull('b', Checks::Passed)
+    };
+    vec![
         ("pull: no checks", read(pull('a', Checks::Awaited))),
         ("pull: checks run", read(pull('a', Checks::Running))),
         ("pull: checks passed", read(pull('a', Checks::Passed))),
@@ -169,6 +172,18 @@ fn sights(delivery: &Delivery) -> Vec<(&'static str, Input)> {
         ("pull: a merge of the base", read(same)),
         ("pull: merged", read(merged(Some("eve")))),
         ("pull: closed", read(closed)),
+    ]
+}
+
+/// What its issue, a provider and the clock say.
+fn other_sights(phase: Phase) -> Vec<(&'static str, Input)> {
+    let issue = |state| {
+        Input::Issue(IssueSight {
+            read_at: at(5_000),
+            state,
+        })
+    };
+    vec![
         ("issue: open", issue(IssueState::Open)),
         (
             "issue: closed",
